@@ -1,0 +1,43 @@
+//! The intermediate representation of cdp: a typed, structured IR for one translation unit.
+//!
+//! One idea: every fact that a later stage needs is explicit here, so that no stage after `check`
+//! guesses. Values are typed with machine types, lvalues are addresses, C's conversions are casts,
+//! a kernel launch is one operation, a builtin variable or intrinsic is one operation.
+//!
+//! The IR is structured (statements and expression trees), not a control-flow graph, because the
+//! launch optimisations rewrite whole kernels: they clone a child, turn its `blockIdx` into a value,
+//! make a kernel into a device function.
+//!
+//! What is absent on purpose: syntax, source text, C's type names and qualifiers, LLVM, files.
+//!
+//! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`intrinsic`], [`runtime`], then
+//! [`verify`] (whose header is the specification) and [`print`].
+
+pub mod expr;
+pub mod intrinsic;
+pub mod module;
+
+pub mod runtime;
+pub mod stmt;
+pub mod types;
+pub mod verify;
+
+pub use expr::{
+    AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr, ExprKind,
+    InlineAsm, Launch, UnaryOp, UpdateYield,
+};
+pub use intrinsic::{
+    Atomic, AtomicOp, Axis, BuiltinVar, CacheOp, Intrinsic, PtxTemplate, Scope, ShuffleMode,
+    VoteMode,
+};
+pub use module::{
+    AddressSpace, CdpVersion, FastMath, FnAttrs, FuncId, Function, FunctionKind, Global, GlobalId,
+    Inline, LaunchBounds, Linkage, Loc, Local, LocalId, Module, ParamAttrs, SourceFile, Target,
+};
+pub use runtime::RuntimeFn;
+pub use stmt::{Block, LabelId, Stmt, StmtKind, SwitchLabel, Unroll};
+pub use types::{
+    BitRange, Field, FieldSpec, FloatKind, Layout, Record, RecordId, RecordKind, Type, TypeId,
+    TypeTable,
+};
+pub use verify::{Verified, VerifyError, for_each_child, verify};

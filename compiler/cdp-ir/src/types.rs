@@ -1,0 +1,393 @@
+//! Machine types and their layout.
+//!
+//! What this is not: C's type system. `char` and `signed char`, enumerations, qualifiers,
+//! references and typedef names live in the checker, which maps each C type to one type here.
+
+use std::collections::HashMap;
+
+/// A type in a [`TypeTable`]. Equal ids are equal types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub u32);
+
+/// A struct or union in a [`TypeTable`]. Each definition is a type of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RecordId(pub u32);
+
+/// Floating-point formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatKind {
+    F16,
+    BF16,
+    F32,
+    F64,
+}
+
+impl FloatKind {
+    /// Size in bytes, which is also the alignment.
+    pub fn bytes(self) -> u64 {
+        match self {
+            FloatKind::F16 | FloatKind::BF16 => 2,
+            FloatKind::F32 => 4,
+            FloatKind::F64 => 8,
+        }
+    }
+}
+
+/// A machine type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    Void,
+    /// One byte in memory holding 0 or 1; one bit as a value.
+    Bool,
+    /// An integer of 8, 16, 32, 64 or 128 bits, aligned to its size.
+    Int {
+        bits: u8,
+        signed: bool,
+    },
+    Float(FloatKind),
+    /// A generic-address pointer, of the module's address size. The pointee may be `Void`.
+    Pointer(TypeId),
+    Array {
+        elem: TypeId,
+        len: u64,
+    },
+    Record(RecordId),
+    /// A function's type; only ever behind a pointer or as a callee.
+    Function {
+        ret: TypeId,
+        params: Vec<TypeId>,
+        variadic: bool,
+    },
+}
+
+/// Size and alignment in bytes. The alignment is a power of two; the size is a multiple of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub size: u64,
+    pub align: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordKind {
+    Struct,
+    Union,
+}
+
+/// The bits that a bit-field takes within its storage unit, least significant first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitRange {
+    pub offset: u8,
+    pub width: u8,
+}
+
+/// A member of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Empty for an anonymous member.
+    pub name: String,
+    pub ty: TypeId,
+    /// Byte offset of the member, or of the storage unit of type `ty` that holds a bit-field.
+    pub offset: u64,
+    pub bits: Option<BitRange>,
+}
+
+/// A struct or union with its layout decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub name: String,
+    pub kind: RecordKind,
+    pub fields: Vec<Field>,
+    pub layout: Layout,
+    /// False while only the tag is known; such a record may stand only behind a pointer.
+    pub complete: bool,
+}
+
+/// What a member asks for, before layout.
+#[derive(Clone, Debug)]
+pub struct FieldSpec {
+    pub name: String,
+    pub ty: TypeId,
+    /// Extra alignment from an attribute, in bytes; 0 when none.
+    pub align: u64,
+    /// The width of a bit-field; `Some(0)` closes the current storage unit.
+    pub bits: Option<u8>,
+}
+
+/// All types of a module, interned.
+#[derive(Clone, Debug)]
+pub struct TypeTable {
+    types: Vec<Type>,
+    ids: HashMap<Type, TypeId>,
+    records: Vec<Record>,
+    pointer_bytes: u64,
+}
+
+impl TypeTable {
+    /// An empty table for addresses of `pointer_bytes` (4 or 8) bytes.
+    pub fn new(pointer_bytes: u64) -> Self {
+        TypeTable { types: Vec::new(), ids: HashMap::new(), records: Vec::new(), pointer_bytes }
+    }
+
+    pub fn pointer_bytes(&self) -> u64 {
+        self.pointer_bytes
+    }
+
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.ids.get(&ty) {
+            return id;
+        }
+        let id = TypeId(self.types.len() as u32);
+        self.types.push(ty.clone());
+        self.ids.insert(ty, id);
+        id
+    }
+
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.types[id.0 as usize]
+    }
+
+    /// The id of a type if it is already in the table.
+    pub fn find(&self, ty: &Type) -> Option<TypeId> {
+        self.ids.get(ty).copied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    pub fn void(&mut self) -> TypeId {
+        self.intern(Type::Void)
+    }
+    pub fn bool(&mut self) -> TypeId {
+        self.intern(Type::Bool)
+    }
+    pub fn int(&mut self, bits: u8, signed: bool) -> TypeId {
+        self.intern(Type::Int { bits, signed })
+    }
+    pub fn float(&mut self, kind: FloatKind) -> TypeId {
+        self.intern(Type::Float(kind))
+    }
+    pub fn pointer_to(&mut self, pointee: TypeId) -> TypeId {
+        self.intern(Type::Pointer(pointee))
+    }
+    pub fn array_of(&mut self, elem: TypeId, len: u64) -> TypeId {
+        self.intern(Type::Array { elem, len })
+    }
+    pub fn record_type(&mut self, record: RecordId) -> TypeId {
+        self.intern(Type::Record(record))
+    }
+
+    pub fn record(&self, id: RecordId) -> &Record {
+        &self.records[id.0 as usize]
+    }
+
+    pub fn records(&self) -> impl Iterator<Item = (RecordId, &Record)> {
+        self.records.iter().enumerate().map(|(i, r)| (RecordId(i as u32), r))
+    }
+
+    /// Declares a record whose members come later, with [`TypeTable::complete_record`].
+    pub fn declare_record(&mut self, name: impl Into<String>, kind: RecordKind) -> RecordId {
+        let id = RecordId(self.records.len() as u32);
+        self.records.push(Record {
+            name: name.into(),
+            kind,
+            fields: Vec::new(),
+            layout: Layout { size: 0, align: 1 },
+            complete: false,
+        });
+        id
+    }
+
+    /// Lays the members out by C++'s rules on this target (Itanium ABI, System V bit-fields: a
+    /// bit-field never crosses a storage unit of its own type). `min_align` raises the record's
+    /// alignment (0 for none); `packed` drops the members' natural alignment.
+    /// An empty record has size 1, as in C++.
+    pub fn complete_record(
+        &mut self,
+        id: RecordId,
+        specs: &[FieldSpec],
+        min_align: u64,
+        packed: bool,
+    ) {
+        let kind = self.record(id).kind;
+        let mut cursor = LayoutCursor::default();
+        let mut fields = Vec::with_capacity(specs.len());
+        for spec in specs {
+            if let Some(field) = cursor.place(self, kind, spec, packed) {
+                fields.push(field);
+            }
+        }
+        let align = cursor.align.max(min_align).max(1);
+        let size = round_up(cursor.end_bits.div_ceil(8).max(1), align);
+        let record = &mut self.records[id.0 as usize];
+        record.fields = fields;
+        record.layout = Layout { size, align };
+        record.complete = true;
+    }
+
+    /// Size and alignment of a type; a function or `Void` has size 1 and alignment 1 (as pointer
+    /// arithmetic in CUDA C++ takes them), an incomplete record size 0.
+    pub fn layout(&self, id: TypeId) -> Layout {
+        match self.get(id) {
+            Type::Void | Type::Bool | Type::Function { .. } => Layout { size: 1, align: 1 },
+            Type::Int { bits, .. } => {
+                let bytes = u64::from(*bits) / 8;
+                Layout { size: bytes, align: bytes }
+            }
+            Type::Float(kind) => Layout { size: kind.bytes(), align: kind.bytes() },
+            Type::Pointer(_) => Layout { size: self.pointer_bytes, align: self.pointer_bytes },
+            Type::Array { elem, len } => {
+                let elem = self.layout(*elem);
+                Layout { size: elem.size.saturating_mul(*len), align: elem.align }
+            }
+            Type::Record(record) => self.record(*record).layout,
+        }
+    }
+
+    pub fn pointee(&self, id: TypeId) -> Option<TypeId> {
+        match self.get(id) {
+            Type::Pointer(pointee) => Some(*pointee),
+            _ => None,
+        }
+    }
+
+    pub fn is_float(&self, id: TypeId) -> bool {
+        matches!(self.get(id), Type::Float(_))
+    }
+
+    /// Whether values of the type are integers, `Bool` included.
+    pub fn is_integer(&self, id: TypeId) -> bool {
+        matches!(self.get(id), Type::Bool | Type::Int { .. })
+    }
+
+    pub fn is_pointer(&self, id: TypeId) -> bool {
+        matches!(self.get(id), Type::Pointer(_))
+    }
+
+    /// Whether the type is an array or record: held in memory, never in one register.
+    pub fn is_aggregate(&self, id: TypeId) -> bool {
+        matches!(self.get(id), Type::Array { .. } | Type::Record(_))
+    }
+}
+
+/// The next multiple of `align` (a power of two) at or above `value`.
+pub fn round_up(value: u64, align: u64) -> u64 {
+    debug_assert!(align.is_power_of_two());
+    value.saturating_add(align - 1) & !(align - 1)
+}
+
+#[derive(Default)]
+struct LayoutCursor {
+    next_bits: u64,
+    end_bits: u64,
+    align: u64,
+}
+
+impl LayoutCursor {
+    fn place(
+        &mut self,
+        types: &TypeTable,
+        kind: RecordKind,
+        spec: &FieldSpec,
+        packed: bool,
+    ) -> Option<Field> {
+        let natural = types.layout(spec.ty);
+        let align = if packed { 1 } else { natural.align }.max(spec.align).max(1);
+        let start = if kind == RecordKind::Union { 0 } else { self.next_bits };
+        let Some(width) = spec.bits else {
+            let offset = round_up(start.div_ceil(8), align);
+            self.advance((offset + natural.size) * 8, align);
+            let bits = None;
+            return Some(Field { name: spec.name.clone(), ty: spec.ty, offset, bits });
+        };
+        let unit_bits = natural.size * 8;
+        if width == 0 {
+            self.next_bits = round_up(start, unit_bits);
+            return None;
+        }
+        let width_bits = u64::from(width);
+        let mut at = start;
+        if spec.align > 0 {
+            at = round_up(at.div_ceil(8), spec.align) * 8;
+        }
+        if !packed && at / unit_bits != (at + width_bits - 1) / unit_bits {
+            at = round_up(at, unit_bits);
+        }
+        let unit = if packed && at / unit_bits != (at + width_bits - 1) / unit_bits {
+            at / 8 * 8
+        } else {
+            at / unit_bits * unit_bits
+        };
+        // An unnamed bit-field does not raise the record's alignment (Itanium C++ ABI 2.4).
+        let align = if spec.name.is_empty() { 1 } else { align };
+        self.advance(at + width_bits, align);
+        if spec.name.is_empty() {
+            return None;
+        }
+        let bits = Some(BitRange { offset: (at - unit) as u8, width });
+        Some(Field { name: spec.name.clone(), ty: spec.ty, offset: unit / 8, bits })
+    }
+
+    fn advance(&mut self, end_bits: u64, align: u64) {
+        self.next_bits = end_bits;
+        self.end_bits = self.end_bits.max(end_bits);
+        self.align = self.align.max(align);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(name: &str, ty: TypeId) -> FieldSpec {
+        FieldSpec { name: name.into(), ty, align: 0, bits: None }
+    }
+
+    #[test]
+    fn padding_follows_alignment_not_size() {
+        let mut t = TypeTable::new(8);
+        let (c, d) = (t.int(8, true), t.float(FloatKind::F64));
+        let three = t.array_of(c, 3);
+        let id = t.declare_record("S", RecordKind::Struct);
+        t.complete_record(id, &[spec("a", c), spec("b", three), spec("d", d)], 0, false);
+        let r = t.record(id);
+        assert_eq!(r.fields.iter().map(|f| f.offset).collect::<Vec<_>>(), [0, 1, 8]);
+        assert_eq!(r.layout, Layout { size: 16, align: 8 });
+    }
+
+    #[test]
+    fn attribute_raises_alignment_and_size() {
+        let mut t = TypeTable::new(8);
+        let i = t.int(32, true);
+        let id = t.declare_record("S", RecordKind::Struct);
+        t.complete_record(id, &[spec("a", i)], 64, false);
+        assert_eq!(t.record(id).layout, Layout { size: 64, align: 64 });
+    }
+
+    #[test]
+    fn bit_fields_share_a_unit_and_never_cross_it() {
+        let mut t = TypeTable::new(8);
+        let u = t.int(32, false);
+        let bits = |n: &str, w| FieldSpec { bits: Some(w), ..spec(n, u) };
+        let id = t.declare_record("B", RecordKind::Struct);
+        t.complete_record(id, &[bits("a", 20), bits("b", 10), bits("c", 5)], 0, false);
+        let r = t.record(id);
+        assert_eq!(r.fields[1].bits, Some(BitRange { offset: 20, width: 10 }));
+        assert_eq!(r.fields[2].offset, 4);
+        assert_eq!(r.layout.size, 8);
+    }
+
+    #[test]
+    fn union_takes_the_largest() {
+        let mut t = TypeTable::new(4);
+        let (c, d) = (t.int(8, true), t.float(FloatKind::F64));
+        let id = t.declare_record("U", RecordKind::Union);
+        t.complete_record(id, &[spec("c", c), spec("d", d)], 0, false);
+        assert_eq!(t.record(id).layout, Layout { size: 8, align: 8 });
+        assert!(t.record(id).fields.iter().all(|f| f.offset == 0));
+    }
+}
