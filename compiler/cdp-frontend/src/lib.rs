@@ -1,0 +1,17 @@
+//! From `.cdp` text to checked IR: preprocess, lex, parse, check.
+//!
+//! Reading order is the order of the stages: [`source`] and [`diagnostics`] are what every stage
+//! shares, `parse` makes the tree of [`ast`], and `check` makes IR from it. This crate knows
+//! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
+
+pub mod ast;
+pub mod diagnostics;
+pub mod intern;
+pub mod session;
+pub mod source;
+// `pub mod check;` goes here.
+
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use intern::{Interner, Symbol};
+pub use session::Session;
+pub use source::{FileId, SourceMap, Span};
