@@ -1,0 +1,497 @@
+//! A PTX module as data: functions, variables, initialisers, source locations. Names are resolved;
+//! everything that an instruction refers to is an index into one of the tables here.
+//!
+//! Instructions themselves are in [`crate::inst`]. Nothing here reads or writes text.
+
+use crate::inst::Inst;
+use crate::types::{ScalarType, Space};
+
+/// Declares an index type into one of the tables of a module or of a function.
+macro_rules! index {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// The position in the table.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index! {
+    /// Index into [`Module::functions`].
+    FunctionId
+}
+index! {
+    /// Index into [`Module::variables`].
+    GlobalId
+}
+index! {
+    /// Index into [`Module::files`].
+    FileId
+}
+index! {
+    /// Index into [`Body::registers`].
+    Reg
+}
+index! {
+    /// Index into [`Body::variables`].
+    LocalId
+}
+index! {
+    /// Index into [`Body::labels`].
+    LabelId
+}
+index! {
+    /// Index into [`Body::locations`].
+    LocationId
+}
+index! {
+    /// Index into [`Body::prototypes`].
+    PrototypeId
+}
+index! {
+    /// Index into [`Body::branch_tables`].
+    BranchTableId
+}
+index! {
+    /// Index into [`Body::call_tables`].
+    CallTableId
+}
+
+/// A line of the PTX text, counted from 1; 0 when unknown. All lines compare equal, so that two
+/// modules that differ only in layout are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PtxLine(pub u32);
+
+impl PartialEq for PtxLine {
+    fn eq(&self, _: &PtxLine) -> bool {
+        true
+    }
+}
+impl Eq for PtxLine {}
+
+/// A whole PTX translation unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    /// `.version major.minor`
+    pub version: (u32, u32),
+    /// `.target`
+    pub target: Target,
+    /// Bits of an address: 32 or 64 (32 when the text has no `.address_size`).
+    pub address_bits: u32,
+    /// `.file` entries, in the order of the text.
+    pub files: Vec<SourceFile>,
+    /// Kernels and device functions, declared, defined, or aliases; one entry a name.
+    pub functions: Vec<Function>,
+    /// Module-scope variables; one entry a name.
+    pub variables: Vec<Variable>,
+    /// Module-scope `.pragma` strings.
+    pub pragmas: Vec<String>,
+}
+
+impl Module {
+    /// The function or kernel called `name`.
+    pub fn function(&self, name: &str) -> Option<FunctionId> {
+        let position = self.functions.iter().position(|f| f.name == name)?;
+        Some(FunctionId(position as u32))
+    }
+
+    /// The module-scope variable called `name`.
+    pub fn variable(&self, name: &str) -> Option<GlobalId> {
+        let position = self.variables.iter().position(|v| v.name == name)?;
+        Some(GlobalId(position as u32))
+    }
+
+    /// Bytes of an address.
+    pub fn address_bytes(&self) -> u32 {
+        self.address_bits / 8
+    }
+
+    /// Follows `.alias` to the function that is really called.
+    pub fn resolve_alias(&self, mut id: FunctionId) -> FunctionId {
+        // An alias names a defined function, so a chain is at most as long as the table.
+        for _ in 0..self.functions.len() {
+            match self.functions[id.index()].alias_of {
+                Some(next) => id = next,
+                None => break,
+            }
+        }
+        id
+    }
+}
+
+/// `.target sm_90a, debug, ...`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// 90 for `sm_90`.
+    pub sm: u32,
+    /// `a` (architecture-specific) or `f` (family-specific).
+    pub suffix: Option<char>,
+    /// The other words: `debug`, `texmode_unified`, `texmode_independent`, `map_f64_to_f32`.
+    pub options: Vec<String>,
+}
+
+/// `.file index "path", timestamp, size`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The number that `.loc` uses.
+    pub index: u32,
+    /// The path as written.
+    pub path: String,
+    /// Modification time and size in bytes, when given.
+    pub stamp: Option<(u64, u64)>,
+}
+
+/// `.visible`, `.weak`, `.extern`, `.common`, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// No directive: private to the module.
+    Internal,
+    /// `.visible`
+    Visible,
+    /// `.weak`
+    Weak,
+    /// `.extern`: defined in another module.
+    Extern,
+    /// `.common` (variables only): merged by name, the largest wins.
+    Common,
+}
+
+/// Kernel or device function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionKind {
+    /// `.entry`
+    Kernel,
+    /// `.func`
+    Func,
+}
+
+/// A kernel or a device function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Name as written.
+    pub name: String,
+    /// `.entry` or `.func`
+    pub kind: FunctionKind,
+    /// Linkage directive.
+    pub linkage: Linkage,
+    /// Return parameters (at most one in what compilers emit; none for kernels).
+    pub returns: Vec<Param>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// `.maxntid`, `.reqntid` and other directives.
+    pub limits: Limits,
+    /// `.noreturn`
+    pub noreturn: bool,
+    /// The function this one is an `.alias` of. Then `body` is `None`.
+    pub alias_of: Option<FunctionId>,
+    /// `None` for a declaration.
+    pub body: Option<Body>,
+    /// Where the function's header begins.
+    pub line: PtxLine,
+}
+
+impl Function {
+    /// Offset and size in bytes of every parameter of a kernel in its parameter space, and the
+    /// total size: each parameter at the next multiple of its alignment.
+    pub fn param_layout(&self) -> (Vec<(u64, u64)>, u64) {
+        let mut end = 0u64;
+        let layout = self.params.iter().map(|param| {
+            let offset = end.next_multiple_of(u64::from(param.align_bytes.max(1)));
+            end = offset + param.size_bytes();
+            (offset, param.size_bytes())
+        });
+        (layout.collect(), end)
+    }
+}
+
+/// Performance and launch directives of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// `.maxntid x, y, z` (missing ones are 1).
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid x, y, z` (missing ones are 1).
+    pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`
+    pub min_blocks_per_sm: Option<u32>,
+    /// `.maxnctapersm`
+    pub max_blocks_per_sm: Option<u32>,
+    /// `.maxnreg`
+    pub max_registers: Option<u32>,
+    /// `.reqnctapercluster x, y, z` (missing ones are 1).
+    pub required_cluster_blocks: Option<[u32; 3]>,
+    /// `.explicitcluster`
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`
+    pub max_cluster_rank: Option<u32>,
+    /// `.blocksareclusters`
+    pub blocks_are_clusters: bool,
+    /// `.abi_preserve`
+    pub abi_preserve: Option<u32>,
+    /// `.abi_preserve_control`
+    pub abi_preserve_control: Option<u32>,
+    /// `.attribute(.unified(uuid1, uuid2))`
+    pub unified: Option<(u64, u64)>,
+    /// `.pragma` strings of the function.
+    pub pragmas: Vec<String>,
+}
+
+/// Where a parameter of a device function lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParamStorage {
+    /// `.param`: memory of the parameter space.
+    Memory,
+    /// `.reg`: a register. The id is meaningful in a defined function only (its body's table);
+    /// declarations and prototypes hold `None`.
+    Register(Option<Reg>),
+}
+
+/// A parameter or return parameter of a function, kernel or prototype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Name as written, `_` if none.
+    pub name: String,
+    /// Element type.
+    pub ty: ScalarType,
+    /// Alignment in bytes: `.align`, else that of the type.
+    pub align_bytes: u32,
+    /// Elements of an array; `None` for a scalar. `Some(0)` is an array of unspecified size (the
+    /// tail of a variadic function).
+    pub array_len: Option<u64>,
+    /// Memory or register.
+    pub storage: ParamStorage,
+    /// `.ptr` attribute of a kernel parameter.
+    pub pointer: Option<PointerAttribute>,
+}
+
+impl Param {
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        u64::from(self.ty.bytes()) * self.array_len.unwrap_or(1)
+    }
+}
+
+/// `.ptr .global .align 16` on a kernel parameter: what the pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerAttribute {
+    /// State space of the pointee; `Generic` if not given.
+    pub space: Space,
+    /// Alignment of the pointee in bytes (4 if not given).
+    pub align_bytes: u32,
+}
+
+/// A variable, at module scope or inside a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Name. Inside a function it is unique in that function: names of nested scopes that clash
+    /// have been changed.
+    pub name: String,
+    /// `Global`, `Const`, `Shared`, `Local`, or, inside a function, `Param` (a call parameter).
+    pub space: Space,
+    /// Linkage directive (always `Internal` inside a function).
+    pub linkage: Linkage,
+    /// Alignment in bytes: `.align`, else that of the type or vector.
+    pub align_bytes: u32,
+    /// 1, 2 or 4 (`.v2`, `.v4`).
+    pub vector_len: u32,
+    /// Element type.
+    pub ty: ScalarType,
+    /// Dimensions, outermost first; empty for a scalar. The first is 0 for an array of unspecified
+    /// size (`extern __shared__ x[]`).
+    pub dims: Vec<u64>,
+    /// Initial contents; `None` means zero for `.global` and `.const`, undefined for others.
+    pub init: Option<Initializer>,
+    /// `.attribute(.managed)`
+    pub managed: bool,
+    /// `.attribute(.unified(uuid1, uuid2))`
+    pub unified: Option<(u64, u64)>,
+    /// Where it is declared.
+    pub line: PtxLine,
+}
+
+impl Variable {
+    /// Size in bytes; 0 for an array of unspecified size. The parser has checked that it fits.
+    pub fn size_bytes(&self) -> u64 {
+        let element = u64::from(self.ty.bytes()) * u64::from(self.vector_len);
+        self.dims.iter().fold(element, |size, dim| size.saturating_mul(*dim))
+    }
+
+    /// An array declared without a size, such as dynamic shared memory.
+    pub fn is_unsized(&self) -> bool {
+        self.dims.first() == Some(&0)
+    }
+}
+
+/// The initial contents of a variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Initializer {
+    /// Little-endian bytes from the start; what is missing up to the variable's size is zero.
+    /// Zero where a relocation applies.
+    pub bytes: Vec<u8>,
+    /// Addresses to be filled in, by increasing offset.
+    pub relocations: Vec<Relocation>,
+}
+
+/// An address inside an initialiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Where in the variable.
+    pub offset_bytes: u64,
+    /// How many bytes of the (shifted) address are stored: 1 for the mask form on `.b8`, else 4
+    /// or 8.
+    pub size_bytes: u32,
+    /// The address is shifted right by this many bits before it is stored: `0xFF00(sym)` is 8.
+    pub shift_bits: u32,
+    /// Whose address: a function or a module variable.
+    pub symbol: Symbol,
+    /// Added to the address, in bytes.
+    pub addend: i64,
+    /// `generic(sym)`: the generic address and not that in the variable's own space.
+    pub generic: bool,
+}
+
+/// What a name in an address or call means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// A kernel or device function.
+    Function(FunctionId),
+    /// A module-scope variable.
+    Global(GlobalId),
+    /// A variable of the function: `.local`, `.shared`, or a call parameter.
+    Local(LocalId),
+    /// The function's own parameter, by position.
+    Param(u32),
+    /// The function's own return parameter, by position.
+    Return(u32),
+}
+
+/// The inside of a defined function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// Registers that occur in the text, numbered in the order of their first occurrence
+    /// (register parameters first).
+    pub registers: Vec<Register>,
+    /// `.local`, `.shared`, `.global`, `.const` and `.param` variables declared in the function,
+    /// nested scopes included.
+    pub variables: Vec<Variable>,
+    /// Labels, in the order of the text.
+    pub labels: Vec<Label>,
+    /// The instructions in order. Falling off the end is `ret`.
+    pub instructions: Vec<Instruction>,
+    /// Source locations that `instructions` refer to.
+    pub locations: Vec<Location>,
+    /// `.callprototype` entries.
+    pub prototypes: Vec<Prototype>,
+    /// `.branchtargets` entries.
+    pub branch_tables: Vec<BranchTable>,
+    /// `.calltargets` entries.
+    pub call_tables: Vec<CallTable>,
+}
+
+/// A virtual register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Name with its `%`, unique in the function.
+    pub name: String,
+    /// Declared type: gives the width; the interpretation is the instruction's.
+    pub ty: ScalarType,
+}
+
+/// A place to branch to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Name, unique in the function.
+    pub name: String,
+    /// Index of the instruction it stands before; the number of instructions if at the end.
+    pub position: u32,
+}
+
+/// One instruction with what surrounds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction {
+    /// `@%p1` or `@!%p1`.
+    pub guard: Option<Guard>,
+    /// What it does.
+    pub inst: Inst,
+    /// The `.loc` in force.
+    pub location: Option<LocationId>,
+    /// Where it is in the PTX text.
+    pub line: PtxLine,
+}
+
+/// Predicate guard: the instruction runs in lanes where the register is true (false if negated).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// A `.pred` register.
+    pub reg: Reg,
+    /// `@!`
+    pub negated: bool,
+}
+
+/// `.loc`: a place in the source program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file.
+    pub file: FileId,
+    /// Line, from 1 (0: compiler-generated).
+    pub line: u32,
+    /// Column, from 1 (0: unknown).
+    pub column: u32,
+    /// If the code comes from a function that was inlined: where.
+    pub inlined_at: Option<Box<InlinedAt>>,
+}
+
+/// `, function_name LABEL, inlined_at FILE LINE COLUMN` of a `.loc`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedAt {
+    /// The (mangled) name of the inlined function, when the text has the string it refers to.
+    pub function: Option<String>,
+    /// The call's file.
+    pub file: FileId,
+    /// The call's line.
+    pub line: u32,
+    /// The call's column.
+    pub column: u32,
+    /// The call's own location, which may again be inlined: the last `.loc` before this one with
+    /// the same file, line and column.
+    pub parent: Option<LocationId>,
+}
+
+/// `.callprototype`: the signature of an indirect call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prototype {
+    /// The label that calls use.
+    pub name: String,
+    /// Return parameters.
+    pub returns: Vec<Param>,
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// `.noreturn`
+    pub noreturn: bool,
+    /// `.abi_preserve`
+    pub abi_preserve: Option<u32>,
+    /// `.abi_preserve_control`
+    pub abi_preserve_control: Option<u32>,
+}
+
+/// `.branchtargets`: the table of a `brx.idx`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchTable {
+    /// The label that `brx.idx` uses.
+    pub name: String,
+    /// The targets by index.
+    pub targets: Vec<LabelId>,
+}
+
+/// `.calltargets`: the functions that an indirect call may reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallTable {
+    /// The label that `call` uses.
+    pub name: String,
+    /// The functions; all have the same signature.
+    pub functions: Vec<FunctionId>,
+}

@@ -1,0 +1,526 @@
+//! The words of PTX that instructions and declarations are made of: scalar types, state spaces,
+//! scopes, rounding modes, comparison operators, special registers.
+//!
+//! Every enum here knows its own spelling (`as_str`, `from_str` without the leading dot), so the
+//! parser and the printer cannot disagree. No instruction is described here.
+//! Source of the lists: PTX ISA 9.x, chapters "State Spaces, Types, and Variables", "Instruction
+//! Operands" and "Special Registers".
+
+/// Declares an enum whose variants are spelled as PTX modifiers, with both directions of the
+/// spelling.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$vmeta])* #[doc = concat!("`", $text, "`")] $variant,)*
+        }
+        impl $name {
+            /// Every variant, in the order of declaration.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+            /// The spelling, without a leading dot.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+            /// The variant spelled `text` (without a leading dot).
+            #[allow(clippy::should_implement_trait)]
+            pub fn from_str(text: &str) -> Option<$name> {
+                match text { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// A fundamental or packed type, as written on instructions and declarations.
+    ScalarType {
+        B8 = "b8", B16 = "b16", B32 = "b32", B64 = "b64", B128 = "b128",
+        U8 = "u8", U16 = "u16", U32 = "u32", U64 = "u64",
+        S8 = "s8", S16 = "s16", S32 = "s32", S64 = "s64",
+        F16 = "f16", F16x2 = "f16x2", BF16 = "bf16", BF16x2 = "bf16x2",
+        F32 = "f32", F32x2 = "f32x2", F64 = "f64",
+        U16x2 = "u16x2", S16x2 = "s16x2",
+        /// Only as the destination of `cvt`.
+        TF32 = "tf32",
+        /// One bit. Occupies no memory.
+        Pred = "pred",
+    }
+}
+
+/// What kind of bits a [`ScalarType`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeClass {
+    /// `.b*`
+    Bits,
+    /// `.u*`
+    Unsigned,
+    /// `.s*`
+    Signed,
+    /// `.f16`, `.bf16`, `.f32`, `.f64`, `.tf32`
+    Float,
+    /// `.f16x2`, `.bf16x2`, `.f32x2`
+    PackedFloat,
+    /// `.u16x2`, `.s16x2`
+    PackedInt,
+    /// `.pred`
+    Predicate,
+}
+
+impl ScalarType {
+    /// Width in bits: 1 for `.pred`, and the whole register for packed types.
+    pub const fn bits(self) -> u32 {
+        use ScalarType::*;
+        match self {
+            Pred => 1,
+            B8 | U8 | S8 => 8,
+            B16 | U16 | S16 | F16 | BF16 => 16,
+            B32 | U32 | S32 | F32 | F16x2 | BF16x2 | U16x2 | S16x2 | TF32 => 32,
+            B64 | U64 | S64 | F64 | F32x2 => 64,
+            B128 => 128,
+        }
+    }
+
+    /// Size and natural alignment in memory, in bytes. 0 for `.pred`, which has no address.
+    pub const fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+
+    /// What kind of bits this type holds.
+    pub const fn class(self) -> TypeClass {
+        use ScalarType::*;
+        match self {
+            B8 | B16 | B32 | B64 | B128 => TypeClass::Bits,
+            U8 | U16 | U32 | U64 => TypeClass::Unsigned,
+            S8 | S16 | S32 | S64 => TypeClass::Signed,
+            F16 | BF16 | F32 | F64 | TF32 => TypeClass::Float,
+            F16x2 | BF16x2 | F32x2 => TypeClass::PackedFloat,
+            U16x2 | S16x2 => TypeClass::PackedInt,
+            Pred => TypeClass::Predicate,
+        }
+    }
+
+    /// `.s*` only (packed types are not).
+    pub const fn is_signed(self) -> bool {
+        matches!(self.class(), TypeClass::Signed)
+    }
+
+    /// `.f*` and `.bf*`, packed ones included.
+    pub const fn is_float(self) -> bool {
+        matches!(self.class(), TypeClass::Float | TypeClass::PackedFloat)
+    }
+
+    /// `.u*` and `.s*` of one element.
+    pub const fn is_int(self) -> bool {
+        matches!(self.class(), TypeClass::Unsigned | TypeClass::Signed)
+    }
+}
+
+words! {
+    /// Where a memory instruction or a variable lives. `Shared` is `.shared` and `.shared::cta`.
+    Space {
+        /// No state space on the instruction: the address is generic.
+        Generic = "",
+        Global = "global",
+        Shared = "shared",
+        /// The shared memory of any block of the cluster. In a cluster of one block it is `Shared`.
+        SharedCluster = "shared::cluster",
+        Local = "local",
+        Const = "const",
+        /// Kernel parameters in a kernel; function parameters and call parameters otherwise.
+        Param = "param",
+        /// Kernel parameters, even inside a device function.
+        ParamEntry = "param::entry",
+        /// Function and call parameters.
+        ParamFunc = "param::func",
+    }
+}
+
+words! {
+    /// The set of threads with respect to which an ordering or atomicity holds.
+    Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys", }
+}
+
+words! {
+    /// Rounding of floating-point arithmetic: nearest even, toward zero, toward minus infinity,
+    /// toward plus infinity.
+    Rounding { Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", }
+}
+
+words! {
+    /// Rounding of `cvt`. The `*i` forms round to an integral value.
+    CvtRounding {
+        Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp",
+        Rni = "rni", Rzi = "rzi", Rmi = "rmi", Rpi = "rpi",
+        /// To nearest, ties away from zero (`.tf32` only).
+        Rna = "rna",
+    }
+}
+
+words! {
+    /// Comparison of `set` and `setp`. `.lo`, `.ls`, `.hi`, `.hs` are parsed as `Lt`, `Le`, `Gt`,
+    /// `Ge`, which mean the same on the unsigned types they are legal for.
+    CmpOp {
+        Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
+        /// Unordered forms: true if either operand is NaN.
+        Equ = "equ", Neu = "neu", Ltu = "ltu", Leu = "leu", Gtu = "gtu", Geu = "geu",
+        /// Both operands are numbers.
+        Num = "num",
+        /// Either operand is NaN.
+        Nan = "nan",
+    }
+}
+
+words! {
+    /// How `set` and `setp` combine the comparison with a predicate.
+    BoolOp { And = "and", Or = "or", Xor = "xor", }
+}
+
+words! {
+    /// Which part of the product `mul`, `mad` and `mul24`, `mad24` keep.
+    MulPart { Lo = "lo", Hi = "hi", Wide = "wide", }
+}
+
+words! {
+    /// The operation of `atom`. `red` has all but `Cas` and `Exch`.
+    AtomOp {
+        And = "and", Or = "or", Xor = "xor", Cas = "cas", Exch = "exch",
+        Add = "add", Inc = "inc", Dec = "dec", Min = "min", Max = "max",
+    }
+}
+
+words! {
+    /// Memory ordering of `atom` and `red`.
+    AtomOrder { Relaxed = "relaxed", Acquire = "acquire", Release = "release", AcqRel = "acq_rel", }
+}
+
+words! {
+    /// The operation of `redux.sync`.
+    ReduxOp {
+        Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
+    }
+}
+
+words! {
+    /// `vote` and `vote.sync`. `Ballot` writes a 32-bit mask, the rest a predicate.
+    VoteMode { All = "all", Any = "any", Uni = "uni", Ballot = "ballot", }
+}
+
+words! {
+    /// `match.sync`: the mask of lanes with my value, or of all lanes if they agree.
+    MatchMode { Any = "any", All = "all", }
+}
+
+words! {
+    /// Which lane `shfl` reads.
+    ShflMode { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx", }
+}
+
+words! {
+    /// `testp`: the property of a floating-point number that is asked for.
+    TestpOp {
+        Finite = "finite", Infinite = "infinite", Number = "number", NotANumber = "notanumber",
+        Normal = "normal", Subnormal = "subnormal",
+    }
+}
+
+words! {
+    /// Modes of `prmt`. `Generic` (no modifier) takes four selectors.
+    PrmtMode {
+        Generic = "",
+        ForwardExtract = "f4e", BackwardExtract = "b4e", Replicate8 = "rc8",
+        EdgeClampLeft = "ecl", EdgeClampRight = "ecr", Replicate16 = "rc16",
+    }
+}
+
+words! {
+    /// What a shift, field mask or field extension does with a count past its width.
+    ShiftMode { Clamp = "clamp", Wrap = "wrap", }
+}
+
+words! {
+    /// `fence`, `fence.sc`, `fence.acquire` and so on.
+    FenceOrder { Sc = "sc", AcqRel = "acq_rel", Acquire = "acquire", Release = "release", }
+}
+
+words! {
+    /// The level of the old `membar`: block, device, system.
+    MembarLevel { Cta = "cta", Gl = "gl", Sys = "sys", }
+}
+
+words! {
+    /// What `fence.proxy` and `membar.proxy` order between.
+    ProxyKind {
+        Alias = "alias", Async = "async", AsyncGlobal = "async.global",
+        AsyncSharedCta = "async.shared::cta", AsyncSharedCluster = "async.shared::cluster",
+    }
+}
+
+words! {
+    /// Cache operator of a load (`.ca` to `.cv`) or a store (`.wb`, `.cg`, `.cs`, `.wt`).
+    CacheOp {
+        Ca = "ca", Cg = "cg", Cs = "cs", Lu = "lu", Cv = "cv", Wb = "wb", Wt = "wt",
+    }
+}
+
+words! {
+    /// Eviction priority in the first-level cache.
+    L1Eviction {
+        Normal = "L1::evict_normal", Unchanged = "L1::evict_unchanged",
+        First = "L1::evict_first", Last = "L1::evict_last", NoAllocate = "L1::no_allocate",
+    }
+}
+
+words! {
+    /// Eviction priority in the second-level cache.
+    L2Eviction {
+        Normal = "L2::evict_normal", First = "L2::evict_first", Last = "L2::evict_last",
+        Unchanged = "L2::evict_unchanged",
+    }
+}
+
+words! {
+    /// How much a load asks the second-level cache to prefetch.
+    L2Prefetch { B64 = "L2::64B", B128 = "L2::128B", B256 = "L2::256B", }
+}
+
+words! {
+    /// Which cache `prefetch` fills.
+    PrefetchLevel {
+        L1 = "L1", L2 = "L2", L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
+    }
+}
+
+words! {
+    /// `griddepcontrol`.
+    GriddepAction { LaunchDependents = "launch_dependents", Wait = "wait", }
+}
+
+words! {
+    /// Shape of a texture or surface.
+    TexGeometry {
+        D1 = "1d", D2 = "2d", D3 = "3d", A1 = "a1d", A2 = "a2d", Cube = "cube", ACube = "acube",
+        D2Ms = "2dms", A2Ms = "a2dms",
+    }
+}
+
+words! {
+    /// What a surface access out of bounds does.
+    SurfaceClamp { Trap = "trap", Clamp = "clamp", Zero = "zero", }
+}
+
+words! {
+    /// What `txq` and `suq` ask.
+    TexQuery {
+        Width = "width", Height = "height", Depth = "depth",
+        ChannelDataType = "channel_data_type", ChannelOrder = "channel_order",
+        NormalizedCoords = "normalized_coords", ForceUnnormalizedCoords = "force_unnormalized_coords",
+        FilterMode = "filter_mode", AddrMode0 = "addr_mode_0", AddrMode1 = "addr_mode_1",
+        AddrMode2 = "addr_mode_2", ArraySize = "array_size", NumMipmapLevels = "num_mipmap_levels",
+        NumSamples = "num_samples", MemoryLayout = "memory_layout",
+    }
+}
+
+words! {
+    /// The opaque type that `istypep` asks about.
+    OpaqueType { Texref = "texref", Samplerref = "samplerref", Surfref = "surfref", }
+}
+
+words! {
+    /// One of the three (for some registers four) components of an index or size. `W` reads 0,
+    /// or 1 for the sizes.
+    Dim { X = "x", Y = "y", Z = "z", W = "w", }
+}
+
+/// A predefined, read-only register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpecialReg {
+    /// `%tid.x` ..: the thread's index in its block.
+    Tid(Dim),
+    /// `%ntid.x` ..: threads a block.
+    Ntid(Dim),
+    /// `%ctaid.x` ..: the block's index in its grid.
+    Ctaid(Dim),
+    /// `%nctaid.x` ..: blocks a grid.
+    Nctaid(Dim),
+    /// `%clusterid.x` ..: the cluster's index in its grid.
+    Clusterid(Dim),
+    /// `%nclusterid.x` ..: clusters a grid.
+    Nclusterid(Dim),
+    /// `%cluster_ctaid.x` ..: the block's index in its cluster.
+    ClusterCtaid(Dim),
+    /// `%cluster_nctaid.x` ..: blocks a cluster.
+    ClusterNctaid(Dim),
+    /// `%cluster_ctarank`: the block's flat index in its cluster.
+    ClusterCtarank,
+    /// `%cluster_nctarank`: number of blocks in the cluster.
+    ClusterNctarank,
+    /// `%is_explicit_cluster`, a predicate.
+    IsExplicitCluster,
+    /// `%laneid`
+    Laneid,
+    /// `%warpid`
+    Warpid,
+    /// `%nwarpid`
+    Nwarpid,
+    /// `%smid`
+    Smid,
+    /// `%nsmid`
+    Nsmid,
+    /// `%gridid` (64 bits)
+    Gridid,
+    /// `%lanemask_eq`
+    LanemaskEq,
+    /// `%lanemask_le`
+    LanemaskLe,
+    /// `%lanemask_lt`
+    LanemaskLt,
+    /// `%lanemask_ge`
+    LanemaskGe,
+    /// `%lanemask_gt`
+    LanemaskGt,
+    /// `%clock`, the low 32 bits of `%clock64`
+    Clock,
+    /// `%clock_hi`, the high 32 bits of `%clock64`
+    ClockHi,
+    /// `%clock64` (64 bits)
+    Clock64,
+    /// `%globaltimer` (64 bits, nanoseconds)
+    Globaltimer,
+    /// `%globaltimer_lo`
+    GlobaltimerLo,
+    /// `%globaltimer_hi`
+    GlobaltimerHi,
+    /// `%pm0` .. `%pm7`
+    Pm(u8),
+    /// `%pm0_64` .. `%pm7_64` (64 bits)
+    Pm64(u8),
+    /// `%envreg0` .. `%envreg31`
+    Envreg(u8),
+    /// `%reserved_smem_offset_begin`
+    ReservedSmemOffsetBegin,
+    /// `%reserved_smem_offset_end`
+    ReservedSmemOffsetEnd,
+    /// `%reserved_smem_offset_cap`
+    ReservedSmemOffsetCap,
+    /// `%reserved_smem_offset_0`, `%reserved_smem_offset_1`
+    ReservedSmemOffset(u8),
+    /// `%total_smem_size`: bytes of shared memory of the block, reserved ones excluded.
+    TotalSmemSize,
+    /// `%aggr_smem_size`: bytes of shared memory of the block, reserved ones included.
+    AggrSmemSize,
+    /// `%dynamic_smem_size`: bytes of shared memory asked for at launch.
+    DynamicSmemSize,
+    /// `%current_graph_exec` (64 bits)
+    CurrentGraphExec,
+}
+
+impl SpecialReg {
+    /// The type that the register reads as.
+    pub const fn ty(self) -> ScalarType {
+        match self {
+            SpecialReg::IsExplicitCluster => ScalarType::Pred,
+            SpecialReg::Gridid
+            | SpecialReg::Clock64
+            | SpecialReg::Globaltimer
+            | SpecialReg::Pm64(_)
+            | SpecialReg::CurrentGraphExec => ScalarType::U64,
+            _ => ScalarType::U32,
+        }
+    }
+
+    /// The register called `name` (`%` included), or `None` if the name is not predefined.
+    pub fn from_name(name: &str) -> Option<SpecialReg> {
+        use SpecialReg::*;
+        let body = name.strip_prefix('%')?;
+        if let Some((base, dim)) = body.rsplit_once('.') {
+            let dim = Dim::from_str(dim)?;
+            return Some(match base {
+                "tid" => Tid(dim),
+                "ntid" => Ntid(dim),
+                "ctaid" => Ctaid(dim),
+                "nctaid" => Nctaid(dim),
+                "clusterid" => Clusterid(dim),
+                "nclusterid" => Nclusterid(dim),
+                "cluster_ctaid" => ClusterCtaid(dim),
+                "cluster_nctaid" => ClusterNctaid(dim),
+                _ => return None,
+            });
+        }
+        if let Some(simple) = SIMPLE_SPECIALS.iter().find(|(_, text)| *text == body) {
+            return Some(simple.0);
+        }
+        let numbered = |prefix: &str, limit: u8| -> Option<u8> {
+            let digits = body.strip_prefix(prefix)?;
+            let value: u8 = digits.parse().ok()?;
+            (value < limit && value.to_string() == digits).then_some(value)
+        };
+        if let Some(n) = body.strip_suffix("_64").and_then(|b| b.strip_prefix("pm")) {
+            return n.parse().ok().filter(|n| *n < 8 && body.len() == 6).map(Pm64);
+        }
+        numbered("pm", 8)
+            .map(Pm)
+            .or_else(|| numbered("envreg", 32).map(Envreg))
+            .or_else(|| numbered("reserved_smem_offset_", 2).map(ReservedSmemOffset))
+    }
+}
+
+/// The special registers whose name is one fixed word.
+const SIMPLE_SPECIALS: &[(SpecialReg, &str)] = &[
+    (SpecialReg::Laneid, "laneid"),
+    (SpecialReg::Warpid, "warpid"),
+    (SpecialReg::Nwarpid, "nwarpid"),
+    (SpecialReg::Smid, "smid"),
+    (SpecialReg::Nsmid, "nsmid"),
+    (SpecialReg::Gridid, "gridid"),
+    (SpecialReg::LanemaskEq, "lanemask_eq"),
+    (SpecialReg::LanemaskLe, "lanemask_le"),
+    (SpecialReg::LanemaskLt, "lanemask_lt"),
+    (SpecialReg::LanemaskGe, "lanemask_ge"),
+    (SpecialReg::LanemaskGt, "lanemask_gt"),
+    (SpecialReg::Clock, "clock"),
+    (SpecialReg::ClockHi, "clock_hi"),
+    (SpecialReg::Clock64, "clock64"),
+    (SpecialReg::Globaltimer, "globaltimer"),
+    (SpecialReg::GlobaltimerLo, "globaltimer_lo"),
+    (SpecialReg::GlobaltimerHi, "globaltimer_hi"),
+    (SpecialReg::ClusterCtarank, "cluster_ctarank"),
+    (SpecialReg::ClusterNctarank, "cluster_nctarank"),
+    (SpecialReg::IsExplicitCluster, "is_explicit_cluster"),
+    (SpecialReg::ReservedSmemOffsetBegin, "reserved_smem_offset_begin"),
+    (SpecialReg::ReservedSmemOffsetEnd, "reserved_smem_offset_end"),
+    (SpecialReg::ReservedSmemOffsetCap, "reserved_smem_offset_cap"),
+    (SpecialReg::TotalSmemSize, "total_smem_size"),
+    (SpecialReg::AggrSmemSize, "aggr_smem_size"),
+    (SpecialReg::DynamicSmemSize, "dynamic_smem_size"),
+    (SpecialReg::CurrentGraphExec, "current_graph_exec"),
+];
+
+impl std::fmt::Display for SpecialReg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use SpecialReg::*;
+        match self {
+            Tid(d) => write!(f, "%tid.{d}"),
+            Ntid(d) => write!(f, "%ntid.{d}"),
+            Ctaid(d) => write!(f, "%ctaid.{d}"),
+            Nctaid(d) => write!(f, "%nctaid.{d}"),
+            Clusterid(d) => write!(f, "%clusterid.{d}"),
+            Nclusterid(d) => write!(f, "%nclusterid.{d}"),
+            ClusterCtaid(d) => write!(f, "%cluster_ctaid.{d}"),
+            ClusterNctaid(d) => write!(f, "%cluster_nctaid.{d}"),
+            Pm(n) => write!(f, "%pm{n}"),
+            Pm64(n) => write!(f, "%pm{n}_64"),
+            Envreg(n) => write!(f, "%envreg{n}"),
+            ReservedSmemOffset(n) => write!(f, "%reserved_smem_offset_{n}"),
+            simple => {
+                let text =
+                    SIMPLE_SPECIALS.iter().find(|(reg, _)| reg == simple).map(|(_, text)| *text);
+                write!(f, "%{}", text.unwrap_or("?"))
+            }
+        }
+    }
+}
