@@ -16,7 +16,7 @@
 pub mod expr;
 pub mod intrinsic;
 pub mod module;
-
+pub mod print;
 pub mod runtime;
 pub mod stmt;
 pub mod types;
