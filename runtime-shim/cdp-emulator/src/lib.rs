@@ -1,0 +1,23 @@
+//! The CPU device: runs PTX with CUDA's execution and memory model and implements the device
+//! runtime, so that kernels which launch kernels run on a machine without a GPU.
+//!
+//! [`Emulator`] is the whole interface. Host code loads PTX ([`Emulator::load`]), allocates and
+//! copies memory, launches kernels into streams and synchronises; nothing runs before a call that
+//! waits ([`Emulator::synchronize`] and its kin). A program that misbehaves yields a [`Report`]; an
+//! [`Error`] means that the caller or the environment did.
+//!
+//! This crate does not parse PTX (that is `cdp-ptx`), knows nothing of our compiler (it judges it,
+//! so it shares no code with it), and prints nothing.
+
+mod api;
+mod config;
+mod device;
+mod error;
+mod memory;
+pub mod report;
+
+pub use api::*;
+pub use config::*;
+pub use device::Emulator;
+pub use error::{Error, PtxPlace};
+pub use report::{Report, ReportKind};

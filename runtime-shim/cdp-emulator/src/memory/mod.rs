@@ -1,0 +1,9 @@
+//! Device memory: the reserved arena, the allocations in it, and the encoding of addresses that
+//! are not global ([`space`]).
+
+pub mod arena;
+pub mod space;
+pub mod table;
+
+pub use arena::{Arena, PAGE_BYTES};
+pub use table::{AllocKind, Extent, FreeError, Record, SiteRef, Table};
