@@ -1,0 +1,509 @@
+//! Reading device objects: kernels with their resources and parameter layouts, undefined symbols,
+//! and which device runtime (CDP1 or CDP2) an object was made for.
+//!
+//! Takes relocatable objects (ptxas) and linked cubins (nvlink), old and new header forms, 32- and
+//! 64-bit, and any hostile bytes: every read is checked. Code is not decoded.
+//!
+//! Attribute numbers and record layouts were worked out from what ptxas 11.8, 12.9 and 13.0 write,
+//! compared with what `cuobjdump -elf` prints for the same files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use object::elf;
+use object::read::elf::{FileHeader, SectionHeader, Sym};
+use object::{Endianness, FileKind};
+
+use crate::arch::{AddressSize, Arch};
+use crate::fatbin::{u16_at, u32_at};
+
+/// ELF machine number of CUDA device code.
+const EM_CUDA: u16 = 190;
+/// Flag in `st_other` of a function that is a kernel.
+const STO_CUDA_ENTRY: u8 = 0x10;
+/// Section types of a kernel's shared memory and of the attribute sections.
+const SHT_CUDA_INFO: u32 = 0x7000_0000;
+
+/// Why an object could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CubinError {
+    message: String,
+}
+
+impl CubinError {
+    pub(crate) fn new(message: impl Into<String>) -> CubinError {
+        CubinError { message: message.into() }
+    }
+}
+
+impl fmt::Display for CubinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CubinError {}
+
+impl From<object::read::Error> for CubinError {
+    fn from(error: object::read::Error) -> CubinError {
+        CubinError::new(error.to_string())
+    }
+}
+
+/// Relocatable or linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubinKind {
+    /// Made by `ptxas -c`: wants nvlink before a driver takes it.
+    Relocatable,
+    /// Made by nvlink, or by ptxas without `-c`: a driver loads it.
+    Linked,
+}
+
+/// One parameter as the kernel reads it (EIATTR_KPARAM_INFO).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelParam {
+    /// Position in the parameter list, from 0.
+    pub ordinal: u32,
+    /// Offset from the beginning of the parameter buffer, in bytes.
+    pub offset_bytes: u32,
+    /// Size in bytes.
+    pub size_bytes: u32,
+}
+
+/// A kernel and what it uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Symbol name.
+    pub name: String,
+    /// Machine code, in bytes.
+    pub code_bytes: u64,
+    /// Registers a thread (EIATTR_REGCOUNT).
+    pub registers: Option<u32>,
+    /// Static shared memory a block, in bytes. From sm_90 on a linked cubin also counts the 1,024
+    /// bytes that the system reserves.
+    pub shared_bytes: u64,
+    /// Constant bank 0 (launch configuration and parameters), in bytes.
+    pub constant0_bytes: u64,
+    /// Local memory of the kernel's own frame a thread, in bytes (EIATTR_FRAME_SIZE).
+    pub frame_bytes: Option<u32>,
+    /// Least stack a thread needs, callees included, where the linker knows it (EIATTR_MIN_STACK_SIZE).
+    pub min_stack_bytes: Option<u32>,
+    /// Size of the whole parameter buffer (EIATTR_CBANK_PARAM_SIZE).
+    pub param_bytes: Option<u32>,
+    /// Where the parameters begin in constant bank 0 (EIATTR_PARAM_CBANK).
+    pub param_base: Option<u32>,
+    /// Parameters in order.
+    pub params: Vec<KernelParam>,
+    /// `.maxntid`, from `__launch_bounds__` (EIATTR_MAX_THREADS).
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid` (EIATTR_REQNTID).
+    pub required_threads: Option<[u32; 3]>,
+}
+
+/// What a device object tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cubin {
+    /// Relocatable or linked.
+    pub kind: CubinKind,
+    /// 90 for sm_90; the header does not tell `sm_90a` from `sm_90`.
+    pub arch_number: u32,
+    /// Size of an address.
+    pub address_size: AddressSize,
+    /// Kernels, by name.
+    pub kernels: Vec<KernelInfo>,
+    /// Device functions defined here and visible to other objects, by name.
+    pub functions: Vec<String>,
+    /// Symbols that must come from elsewhere, by name; weak ones, which may stay absent, are left out.
+    pub undefined_symbols: Vec<String>,
+}
+
+/// Which device runtime an object was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CdpFlavor {
+    /// The first CUDA dynamic parallelism: documented names below sm_90.
+    Cdp1,
+    /// The second: `__cudaCDP2...` names everywhere, and documented names from sm_90 on.
+    Cdp2,
+}
+
+/// The device runtime that an object uses, and a symbol that proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRuntimeUse {
+    /// CDP1 or CDP2.
+    pub flavor: CdpFlavor,
+    /// An undefined symbol of that flavor.
+    pub symbol: String,
+}
+
+/// Whether a symbol is one that libcudadevrt defines: `__cudaCDP2...`, and `cuda` followed by a
+/// capital letter, as all documented names of the device runtime are.
+pub fn is_device_runtime_symbol(name: &str) -> bool {
+    if name.starts_with("__cudaCDP2") || name.starts_with("__cudaCG") {
+        return true;
+    }
+    name.strip_prefix("cuda").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// The flavors that undefined symbols show, at most one entry for each.
+pub fn cdp_flavor<'a>(
+    arch_number: u32,
+    undefined: impl IntoIterator<Item = &'a str>,
+) -> Vec<DeviceRuntimeUse> {
+    let mut uses: Vec<DeviceRuntimeUse> = Vec::new();
+    for name in undefined {
+        if !is_device_runtime_symbol(name) || name.contains("cudaCG") {
+            continue;
+        }
+        let flavor = if name.starts_with("__cudaCDP2") || arch_number >= 90 {
+            CdpFlavor::Cdp2
+        } else {
+            CdpFlavor::Cdp1
+        };
+        if uses.iter().all(|known| known.flavor != flavor) {
+            uses.push(DeviceRuntimeUse { flavor, symbol: name.to_owned() });
+        }
+    }
+    uses
+}
+
+impl Cubin {
+    /// Whether the bytes are an ELF file of CUDA device code.
+    pub fn is_cubin(bytes: &[u8]) -> bool {
+        bytes.starts_with(b"\x7fELF") && u16_at(bytes, 18) == Some(EM_CUDA)
+    }
+
+    /// Reads a relocatable device object or a linked cubin.
+    ///
+    /// # Errors
+    /// [`CubinError`] saying what is wrong with the bytes.
+    pub fn read(bytes: &[u8]) -> Result<Cubin, CubinError> {
+        match FileKind::parse(bytes)? {
+            FileKind::Elf32 => {
+                Reader::<elf::FileHeader32<Endianness>>::new(bytes)?.read(AddressSize::Bits32)
+            }
+            FileKind::Elf64 => {
+                Reader::<elf::FileHeader64<Endianness>>::new(bytes)?.read(AddressSize::Bits64)
+            }
+            _ => Err(CubinError::new("not an ELF file")),
+        }
+    }
+
+    /// The kernel of this symbol name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// The architecture, where it is a known one.
+    pub fn arch(&self) -> Option<Arch> {
+        Arch::from_number(self.arch_number)
+    }
+
+    /// Whether a symbol of the device runtime is undefined.
+    pub fn needs_cudadevrt(&self) -> bool {
+        self.undefined_symbols.iter().any(|name| is_device_runtime_symbol(name))
+    }
+
+    /// The device runtimes that this object was compiled for; two entries mean that it is itself a
+    /// mixture.
+    pub fn device_runtime(&self) -> Vec<DeviceRuntimeUse> {
+        cdp_flavor(self.arch_number, self.undefined_symbols.iter().map(String::as_str))
+    }
+}
+
+/// The attributes that are read. Numbers as in `cuobjdump -elf`'s names.
+mod attribute {
+    pub const MAX_THREADS: u8 = 0x05;
+    pub const PARAM_CBANK: u8 = 0x0a;
+    pub const REQNTID: u8 = 0x10;
+    pub const FRAME_SIZE: u8 = 0x11;
+    pub const MIN_STACK_SIZE: u8 = 0x12;
+    pub const KPARAM_INFO: u8 = 0x17;
+    pub const CBANK_PARAM_SIZE: u8 = 0x19;
+    pub const REGCOUNT: u8 = 0x2f;
+    pub const KPARAM_INFO_V2: u8 = 0x45;
+}
+
+/// One attribute of a `.nv.info` section.
+struct Attribute<'data> {
+    number: u8,
+    /// The 16 bits in the header, which are the value of the short formats.
+    short: u16,
+    payload: &'data [u8],
+}
+
+/// Splits a `.nv.info` section. Formats: 1 to 3 hold their value in the header, 4 has a payload whose
+/// size is in the header.
+fn attributes(mut bytes: &[u8]) -> Result<Vec<Attribute<'_>>, CubinError> {
+    let mut all = Vec::new();
+    while let (Some(format), Some(number), Some(short)) =
+        (bytes.first(), bytes.get(1), u16_at(bytes, 2))
+    {
+        let payload_bytes = match format {
+            1..=3 => 0,
+            4 => usize::from(short),
+            other => {
+                return Err(CubinError::new(format!(
+                    "unknown attribute format {other} in .nv.info"
+                )));
+            }
+        };
+        let payload = bytes
+            .get(4..4 + payload_bytes)
+            .ok_or_else(|| CubinError::new("an attribute in .nv.info is cut off"))?;
+        all.push(Attribute { number: *number, short, payload });
+        bytes = &bytes[4 + payload_bytes..];
+    }
+    Ok(all)
+}
+
+struct Symbol {
+    name: String,
+    size: u64,
+    other: u8,
+    is_function: bool,
+    is_undefined: bool,
+    is_weak: bool,
+    is_local: bool,
+}
+
+struct Reader<'data, H: FileHeader<Endian = Endianness>> {
+    bytes: &'data [u8],
+    header: &'data H,
+    endian: Endianness,
+}
+
+impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
+    fn new(bytes: &'data [u8]) -> Result<Self, CubinError> {
+        let header = H::parse(bytes)?;
+        let endian = header.endian()?;
+        if header.e_machine(endian).0 != EM_CUDA {
+            return Err(CubinError::new(format!(
+                "an ELF file for machine {} and not for CUDA",
+                header.e_machine(endian).0
+            )));
+        }
+        if endian != Endianness::Little {
+            return Err(CubinError::new("a big-endian device object"));
+        }
+        Ok(Reader { bytes, header, endian })
+    }
+
+    /// The architecture number moved in the header's flags when the ABI version went from 7 to 8.
+    fn arch_number(&self) -> u32 {
+        let flags = self.header.e_flags(self.endian).0;
+        let abi_version = self.bytes.get(8).copied().unwrap_or(0);
+        if abi_version >= 8 { (flags >> 8) & 0xffff } else { flags & 0xff }
+    }
+
+    fn read(&self, address_size: AddressSize) -> Result<Cubin, CubinError> {
+        let symbols = self.symbols()?;
+        let mut kernels: BTreeMap<String, KernelInfo> = BTreeMap::new();
+        for symbol in symbols
+            .iter()
+            .filter(|s| s.is_function && s.other & STO_CUDA_ENTRY != 0 && !s.is_undefined)
+        {
+            let kernel = KernelInfo {
+                name: symbol.name.clone(),
+                code_bytes: symbol.size,
+                ..KernelInfo::default()
+            };
+            kernels.insert(symbol.name.clone(), kernel);
+        }
+        self.read_sections(&symbols, &mut kernels)?;
+        let names = |keep: &dyn Fn(&Symbol) -> bool| {
+            let mut names: Vec<String> =
+                symbols.iter().filter(|s| keep(s)).map(|s| s.name.clone()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        };
+        let kind = match self.header.e_type(self.endian) {
+            elf::ET_REL => CubinKind::Relocatable,
+            elf::ET_EXEC => CubinKind::Linked,
+            other => return Err(CubinError::new(format!("an ELF file of type {other}"))),
+        };
+        Ok(Cubin {
+            kind,
+            arch_number: self.arch_number(),
+            address_size,
+            functions: names(&|s| {
+                s.is_function
+                    && !s.is_undefined
+                    && !s.is_local
+                    && s.other & STO_CUDA_ENTRY == 0
+                    && !s.name.is_empty()
+            }),
+            undefined_symbols: names(&|s| {
+                s.is_undefined && !s.is_weak && !s.is_local && !s.name.is_empty()
+            }),
+            kernels: kernels.into_values().collect(),
+        })
+    }
+
+    fn symbols(&self) -> Result<Vec<Symbol>, CubinError> {
+        let sections = self.header.sections(self.endian, self.bytes)?;
+        let table = sections.symbols(self.endian, self.bytes, elf::SHT_SYMTAB)?;
+        let strings = table.strings();
+        let read = |symbol: &H::Sym| {
+            let name = symbol
+                .name(self.endian, strings)
+                .map(|name| String::from_utf8_lossy(name).into_owned());
+            Ok(Symbol {
+                name: name?,
+                size: symbol.st_size(self.endian).into(),
+                other: symbol.st_other().0,
+                is_function: symbol.st_type() == elf::STT_FUNC,
+                is_undefined: symbol.is_undefined(self.endian),
+                is_weak: symbol.st_bind() == elf::STB_WEAK,
+                is_local: symbol.st_bind() == elf::STB_LOCAL,
+            })
+        };
+        table.iter().map(read).collect()
+    }
+
+    fn read_sections(
+        &self,
+        symbols: &[Symbol],
+        kernels: &mut BTreeMap<String, KernelInfo>,
+    ) -> Result<(), CubinError> {
+        let sections = self.header.sections(self.endian, self.bytes)?;
+        for section in sections.iter() {
+            let name =
+                String::from_utf8_lossy(sections.section_name(self.endian, section)?).into_owned();
+            let size: u64 = section.sh_size(self.endian).into();
+            if section.sh_type(self.endian).0 == SHT_CUDA_INFO && name.starts_with(".nv.info") {
+                let attributes = attributes(section.data(self.endian, self.bytes)?)?;
+                match name.strip_prefix(".nv.info.").and_then(|kernel| kernels.get_mut(kernel)) {
+                    Some(kernel) => read_kernel_attributes(kernel, &attributes)?,
+                    None if name == ".nv.info" => {
+                        read_common_attributes(symbols, kernels, &attributes)
+                    }
+                    None => {}
+                }
+            } else if let Some(kernel) =
+                name.strip_prefix(".nv.shared.").and_then(|kernel| kernels.get_mut(kernel))
+            {
+                kernel.shared_bytes = size;
+            } else if let Some(kernel) =
+                name.strip_prefix(".nv.constant0.").and_then(|k| kernels.get_mut(k))
+            {
+                kernel.constant0_bytes = size;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The section `.nv.info`: attributes of functions, each naming its symbol.
+fn read_common_attributes(
+    symbols: &[Symbol],
+    kernels: &mut BTreeMap<String, KernelInfo>,
+    attributes: &[Attribute<'_>],
+) {
+    for attribute in attributes {
+        let (Some(index), value) = (u32_at(attribute.payload, 0), u32_at(attribute.payload, 4))
+        else {
+            continue;
+        };
+        let symbol = usize::try_from(index).ok().and_then(|index| symbols.get(index));
+        let Some(kernel) = symbol.and_then(|symbol| kernels.get_mut(&symbol.name)) else {
+            continue;
+        };
+        match attribute.number {
+            attribute::REGCOUNT => kernel.registers = value,
+            attribute::FRAME_SIZE => kernel.frame_bytes = value,
+            attribute::MIN_STACK_SIZE => kernel.min_stack_bytes = value,
+            _ => {}
+        }
+    }
+}
+
+/// The section `.nv.info.<kernel>`.
+fn read_kernel_attributes(
+    kernel: &mut KernelInfo,
+    attributes: &[Attribute<'_>],
+) -> Result<(), CubinError> {
+    for attribute in attributes {
+        let payload = attribute.payload;
+        match attribute.number {
+            attribute::KPARAM_INFO | attribute::KPARAM_INFO_V2 => {
+                let (Some(ordinal), Some(offset), Some(last)) =
+                    (u16_at(payload, 4), u16_at(payload, 6), u32_at(payload, 8))
+                else {
+                    return Err(CubinError::new(format!(
+                        "a parameter record of kernel `{}` is cut off",
+                        kernel.name
+                    )));
+                };
+                // The older record packs pointer facts below the size: 8 bits of alignment, 4 of
+                // space, 5 of bank, one unused.
+                let size_bytes = if attribute.number == attribute::KPARAM_INFO {
+                    last >> 18
+                } else {
+                    last & 0xffff
+                };
+                let param = KernelParam {
+                    ordinal: ordinal.into(),
+                    offset_bytes: offset.into(),
+                    size_bytes,
+                };
+                kernel.params.push(param);
+            }
+            attribute::CBANK_PARAM_SIZE => kernel.param_bytes = Some(attribute.short.into()),
+            attribute::PARAM_CBANK => kernel.param_base = u16_at(payload, 4).map(u32::from),
+            attribute::MAX_THREADS => kernel.max_threads = dimensions(payload),
+            attribute::REQNTID => kernel.required_threads = dimensions(payload),
+            _ => {}
+        }
+    }
+    kernel.params.sort_unstable();
+    Ok(())
+}
+
+fn dimensions(payload: &[u8]) -> Option<[u32; 3]> {
+    Some([u32_at(payload, 0)?, u32_at(payload, 4)?, u32_at(payload, 8)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_device_runtime_symbols_from_others() {
+        for name in [
+            "cudaLaunchDevice",
+            "__cudaCDP2GetParameterBufferV2",
+            "cudaGetLastError",
+            "cudaLaunchDevice_ptsz",
+        ] {
+            assert!(is_device_runtime_symbol(name), "{name}");
+        }
+        for name in ["vprintf", "cuda", "cudafoo", "_Z4cudav", "malloc", "barracuda"] {
+            assert!(!is_device_runtime_symbol(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn flavor_depends_on_the_architecture_for_documented_names() {
+        let flavor = |arch, names: &[&str]| -> Vec<CdpFlavor> {
+            cdp_flavor(arch, names.iter().copied()).into_iter().map(|found| found.flavor).collect()
+        };
+        assert_eq!(flavor(75, &["cudaLaunchDevice"]), [CdpFlavor::Cdp1]);
+        assert_eq!(flavor(90, &["cudaLaunchDevice"]), [CdpFlavor::Cdp2]);
+        assert_eq!(
+            flavor(75, &["__cudaCDP2LaunchDevice", "cudaGetLastError"]),
+            [CdpFlavor::Cdp2, CdpFlavor::Cdp1]
+        );
+        assert_eq!(flavor(75, &["vprintf"]), []);
+    }
+
+    #[test]
+    fn what_is_no_cubin_is_an_error() {
+        for bytes in [&b""[..], b"\x7fELF", b"hello", &[0u8; 64]] {
+            assert!(Cubin::read(bytes).is_err());
+        }
+        let this_test = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let error = Cubin::read(&this_test).unwrap_err();
+        assert!(error.to_string().contains("not for CUDA"), "{error}");
+    }
+}

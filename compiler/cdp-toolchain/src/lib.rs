@@ -1,0 +1,49 @@
+//! Everything that happens outside our own process: finding CUDA, running ptxas, nvlink, fatbinary
+//! and the host's C compiler, and reading the cubins that come back.
+//!
+//! This is the only crate of the project that starts processes. It knows PTX text, object bytes and
+//! tool names; it knows nothing of `.cdp` sources, of our IR or of LLVM.
+//!
+//! The order of use:
+//!
+//! 1. [`Toolchain::find`] looks for CUDA with a [`SearchOptions`] (no environment variable is read
+//!    behind the caller's back; [`SearchOptions::from_process`] is the caller's way to ask for it).
+//! 2. A [`Job`] is one build: its temporary folder, time limit, `--keep` and `--dry-run`.
+//! 3. [`assemble`], [`link`], [`fatbinary`] and [`host_link`] are the stages.
+//! 4. [`Cubin::read`] reads back what they made; it also takes hostile bytes.
+//!
+//! All functions may be called from several threads at once.
+
+mod arch;
+mod assemble;
+mod cubin;
+mod doctor;
+mod error;
+mod explain;
+mod fatbin;
+mod host;
+mod job;
+mod link;
+mod package;
+mod search;
+
+pub use arch::{
+    AddressSize, Arch, ArchError, ArchFacts, ArchSuffix, LAUNCH_LIMITS, LaunchLimits, ToolVersion,
+};
+pub use assemble::{AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, parse_usage};
+pub use cubin::{
+    CdpFlavor, Cubin, CubinError, CubinKind, DeviceRuntimeUse, KernelInfo, KernelParam, cdp_flavor,
+    is_device_runtime_symbol,
+};
+pub use doctor::{ArchSupport, DoctorReport, GpuPresence, LinkSupport, ToolkitReport, doctor};
+pub use error::ToolError;
+pub use explain::{Explanation, FailureKind, explain_failure};
+pub use fatbin::{FatbinImage, ImageKind, is_fatbin, list_images};
+pub use host::{HostLinkOptions, host_link};
+pub use job::{Job, JobOptions, Tool, ToolCommand};
+pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
+pub use package::{FatbinInput, FatbinOptions, fatbinary};
+pub use search::{
+    CudadevrtLibrary, Environment, LinkTools, SearchOptions, SearchedPlace, Toolchain, Toolkit,
+    ToolkitOrigin,
+};
