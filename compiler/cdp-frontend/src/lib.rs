@@ -5,11 +5,12 @@
 //! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
 
 pub mod ast;
+pub mod check;
 pub mod diagnostics;
 pub mod intern;
+pub mod lex;
 pub mod session;
 pub mod source;
-// `pub mod check;` goes here.
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use intern::{Interner, Symbol};

@@ -1,0 +1,794 @@
+//! C++ types as the checker sees them, and their map to machine types.
+//!
+//! A type is a [`CTypeId`] in a [`CTypes`] table plus qualifiers ([`QualType`]); equal ids are equal
+//! types, so typedef names are gone here. What this is not: scopes and names (`scope`), conversions
+//! (`convert`), symbol names (`mangle`).
+
+use cdp_ir::{FieldSpec, FloatKind, Layout, RecordId, Type, TypeId, TypeTable};
+
+use crate::intern::FastMap;
+use crate::source::Span;
+
+/// An unqualified type in a [`CTypes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CTypeId(pub u32);
+
+/// A struct, union or class in a [`CTypes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CRecordId(pub u32);
+
+/// An enumeration in a [`CTypes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CEnumId(pub u32);
+
+/// A namespace; [`NsId::GLOBAL`] is the global one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct NsId(pub u32);
+
+impl NsId {
+    pub const GLOBAL: NsId = NsId(0);
+}
+
+/// `const`, `volatile`, `__restrict__`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Quals(pub u8);
+
+impl Quals {
+    pub const NONE: Quals = Quals(0);
+    pub const CONST: Quals = Quals(1);
+    pub const VOLATILE: Quals = Quals(2);
+    pub const RESTRICT: Quals = Quals(4);
+
+    pub fn has(self, other: Quals) -> bool {
+        self.0 & other.0 == other.0
+    }
+    pub fn union(self, other: Quals) -> Quals {
+        Quals(self.0 | other.0)
+    }
+    pub fn without(self, other: Quals) -> Quals {
+        Quals(self.0 & !other.0)
+    }
+    /// `const` and `volatile` only.
+    pub fn cv(self) -> Quals {
+        Quals(self.0 & 3)
+    }
+    pub fn is_const(self) -> bool {
+        self.has(Quals::CONST)
+    }
+    pub fn is_volatile(self) -> bool {
+        self.has(Quals::VOLATILE)
+    }
+}
+
+/// A type with its outermost qualifiers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct QualType {
+    pub id: CTypeId,
+    pub quals: Quals,
+}
+
+impl QualType {
+    pub const fn new(id: CTypeId) -> Self {
+        QualType { id, quals: Quals::NONE }
+    }
+    pub fn with(self, quals: Quals) -> Self {
+        QualType { id: self.id, quals: self.quals.union(quals) }
+    }
+    pub fn as_const(self) -> Self {
+        self.with(Quals::CONST)
+    }
+    pub fn unqualified(self) -> Self {
+        QualType::new(self.id)
+    }
+    pub fn is_const(self) -> bool {
+        self.quals.is_const()
+    }
+    pub fn is_volatile(self) -> bool {
+        self.quals.is_volatile()
+    }
+}
+
+/// The types without parts. `Half` and `BFloat16` are classes in CUDA's headers and are mangled and
+/// converted as such; here they are scalars, since the machine has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Basic {
+    /// Stands for a type that could not be made out; an error has been given, and everything
+    /// touching it stays silent.
+    Error,
+    Void,
+    Nullptr,
+    Bool,
+    Char,
+    SChar,
+    UChar,
+    WChar,
+    Char8,
+    Char16,
+    Char32,
+    Short,
+    UShort,
+    Int,
+    UInt,
+    Long,
+    ULong,
+    LongLong,
+    ULongLong,
+    Int128,
+    UInt128,
+    /// `__half`
+    Half,
+    /// `__nv_bfloat16`
+    BFloat16,
+    Float,
+    Double,
+}
+
+impl Basic {
+    /// All, in the order of the enum, which is the order of the first ids of a [`CTypes`].
+    pub const ALL: [Basic; 25] = [
+        Basic::Error,
+        Basic::Void,
+        Basic::Nullptr,
+        Basic::Bool,
+        Basic::Char,
+        Basic::SChar,
+        Basic::UChar,
+        Basic::WChar,
+        Basic::Char8,
+        Basic::Char16,
+        Basic::Char32,
+        Basic::Short,
+        Basic::UShort,
+        Basic::Int,
+        Basic::UInt,
+        Basic::Long,
+        Basic::ULong,
+        Basic::LongLong,
+        Basic::ULongLong,
+        Basic::Int128,
+        Basic::UInt128,
+        Basic::Half,
+        Basic::BFloat16,
+        Basic::Float,
+        Basic::Double,
+    ];
+
+    /// The name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Basic::Error => "<error>",
+            Basic::Void => "void",
+            Basic::Nullptr => "std::nullptr_t",
+            Basic::Bool => "bool",
+            Basic::Char => "char",
+            Basic::SChar => "signed char",
+            Basic::UChar => "unsigned char",
+            Basic::WChar => "wchar_t",
+            Basic::Char8 => "char8_t",
+            Basic::Char16 => "char16_t",
+            Basic::Char32 => "char32_t",
+            Basic::Short => "short",
+            Basic::UShort => "unsigned short",
+            Basic::Int => "int",
+            Basic::UInt => "unsigned int",
+            Basic::Long => "long",
+            Basic::ULong => "unsigned long",
+            Basic::LongLong => "long long",
+            Basic::ULongLong => "unsigned long long",
+            Basic::Int128 => "__int128",
+            Basic::UInt128 => "unsigned __int128",
+            Basic::Half => "__half",
+            Basic::BFloat16 => "__nv_bfloat16",
+            Basic::Float => "float",
+            Basic::Double => "double",
+        }
+    }
+
+    /// Whether it is an integer type (`bool` and characters included).
+    pub fn is_integer(self) -> bool {
+        (Basic::Bool..=Basic::UInt128).contains(&self)
+    }
+
+    /// `float` and `double`: C's floating types, without CUDA's 16-bit classes.
+    pub fn is_floating(self) -> bool {
+        matches!(self, Basic::Float | Basic::Double)
+    }
+
+    /// CUDA's 16-bit floating classes.
+    pub fn is_half(self) -> bool {
+        matches!(self, Basic::Half | Basic::BFloat16)
+    }
+
+    pub fn is_arithmetic(self) -> bool {
+        self.is_integer() || self.is_floating()
+    }
+
+    /// Signedness of an integer type; `bool` is unsigned.
+    pub fn is_signed(self) -> bool {
+        matches!(
+            self,
+            Basic::Char
+                | Basic::SChar
+                | Basic::WChar
+                | Basic::Short
+                | Basic::Int
+                | Basic::Long
+                | Basic::LongLong
+                | Basic::Int128
+        )
+    }
+
+    /// The unsigned type of the same rank.
+    pub fn to_unsigned(self) -> Basic {
+        match self {
+            Basic::Char | Basic::SChar => Basic::UChar,
+            Basic::Short => Basic::UShort,
+            Basic::Int => Basic::UInt,
+            Basic::Long => Basic::ULong,
+            Basic::LongLong => Basic::ULongLong,
+            Basic::Int128 => Basic::UInt128,
+            other => other,
+        }
+    }
+
+    /// C's integer conversion rank.
+    pub fn rank(self) -> u8 {
+        match self {
+            Basic::Bool => 0,
+            Basic::Char | Basic::SChar | Basic::UChar | Basic::Char8 => 1,
+            Basic::Short | Basic::UShort | Basic::Char16 => 2,
+            Basic::Int | Basic::UInt | Basic::WChar | Basic::Char32 => 3,
+            Basic::Long | Basic::ULong => 4,
+            Basic::LongLong | Basic::ULongLong => 5,
+            Basic::Int128 | Basic::UInt128 => 6,
+            _ => 7,
+        }
+    }
+}
+
+impl From<Basic> for QualType {
+    fn from(basic: Basic) -> QualType {
+        QualType::new(CTypeId(basic as u32))
+    }
+}
+
+/// A function's type. Parameters have lost their top-level qualifiers and have decayed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FnType {
+    pub ret: QualType,
+    pub params: Vec<QualType>,
+    pub variadic: bool,
+}
+
+/// The shape of a type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum CType {
+    Basic(Basic),
+    Enum(CEnumId),
+    Record(CRecordId),
+    Pointer(QualType),
+    Reference {
+        to: QualType,
+        rvalue: bool,
+    },
+    /// `None`: unknown bound.
+    Array {
+        elem: QualType,
+        len: Option<u64>,
+    },
+    Function(FnType),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CRecordKind {
+    Struct,
+    Union,
+}
+
+/// A member of a record; the index in [`CRecord::fields`] is that of the IR record's field.
+#[derive(Clone, Debug)]
+pub struct CField {
+    /// Empty for an anonymous member.
+    pub name: String,
+    pub ty: QualType,
+    pub bit_width: Option<u8>,
+    /// Extra alignment in bytes from an attribute; 0 for none.
+    pub align: u64,
+    pub span: Span,
+}
+
+/// A struct or union.
+#[derive(Clone, Debug)]
+pub struct CRecord {
+    pub kind: CRecordKind,
+    /// Without its namespace; empty while unnamed.
+    pub name: String,
+    pub ns: NsId,
+    /// For a type declared in a function: that function's mangled encoding and the discriminator
+    /// (Itanium ABI, local names).
+    pub local_in: Option<(String, u32)>,
+    pub fields: Vec<CField>,
+    pub complete: bool,
+    pub ir: RecordId,
+    /// One of CUDA's own types (vector types, `dim3`, runtime structures).
+    pub builtin: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct CEnumerator {
+    pub name: String,
+    pub value: i128,
+}
+
+/// An enumeration.
+#[derive(Clone, Debug)]
+pub struct CEnum {
+    pub name: String,
+    pub ns: NsId,
+    pub local_in: Option<(String, u32)>,
+    /// `enum class`.
+    pub scoped: bool,
+    /// Always an integer type.
+    pub underlying: Basic,
+    /// Whether the underlying type was written.
+    pub fixed: bool,
+    /// What an unscoped enumeration without a fixed type promotes to (C++ [conv.prom]).
+    pub promotes_to: Basic,
+    pub enumerators: Vec<CEnumerator>,
+    pub complete: bool,
+    pub span: Span,
+}
+
+/// All C++ types of one check, together with the IR's table that they map to.
+pub struct CTypes {
+    types: Vec<CType>,
+    ids: FastMap<CType, CTypeId>,
+    /// Per type: the IR type, once asked for.
+    mapped: Vec<Option<TypeId>>,
+    pub records: Vec<CRecord>,
+    pub enums: Vec<CEnum>,
+    /// The IR types; moved into the module at the end.
+    pub ir: TypeTable,
+    /// Parameter types of the device pass are known by name alone: namespace names for messages.
+    pub ns_names: Vec<String>,
+}
+
+impl CTypes {
+    /// A table for addresses of `pointer_bytes` (4 or 8) bytes, which is also the size of `long`.
+    pub fn new(pointer_bytes: u64) -> Self {
+        let mut types = CTypes {
+            types: Vec::new(),
+            ids: FastMap::default(),
+            mapped: Vec::new(),
+            records: Vec::new(),
+            enums: Vec::new(),
+            ir: TypeTable::new(pointer_bytes),
+            ns_names: vec![String::new()],
+        };
+        for basic in Basic::ALL {
+            types.intern(CType::Basic(basic));
+        }
+        types
+    }
+
+    pub fn intern(&mut self, ty: CType) -> CTypeId {
+        if let Some(&id) = self.ids.get(&ty) {
+            return id;
+        }
+        let id = CTypeId(self.types.len() as u32);
+        self.types.push(ty.clone());
+        self.mapped.push(None);
+        self.ids.insert(ty, id);
+        id
+    }
+
+    pub fn get(&self, id: CTypeId) -> &CType {
+        &self.types[id.0 as usize]
+    }
+
+    pub fn pointer_bytes(&self) -> u64 {
+        self.ir.pointer_bytes()
+    }
+
+    /// `size_t`: `unsigned long`, which has the address size.
+    pub fn size_t(&self) -> QualType {
+        Basic::ULong.into()
+    }
+
+    /// `ptrdiff_t`: `long`.
+    pub fn ptrdiff_t(&self) -> QualType {
+        Basic::Long.into()
+    }
+
+    pub fn pointer_to(&mut self, to: QualType) -> QualType {
+        QualType::new(self.intern(CType::Pointer(to)))
+    }
+
+    pub fn lvalue_ref_to(&mut self, to: QualType) -> QualType {
+        QualType::new(self.intern(CType::Reference { to, rvalue: false }))
+    }
+
+    pub fn array_of(&mut self, elem: QualType, len: Option<u64>) -> QualType {
+        QualType::new(self.intern(CType::Array { elem, len }))
+    }
+
+    pub fn function(&mut self, ret: QualType, params: Vec<QualType>, variadic: bool) -> QualType {
+        QualType::new(self.intern(CType::Function(FnType { ret, params, variadic })))
+    }
+
+    pub fn record_type(&mut self, id: CRecordId) -> QualType {
+        QualType::new(self.intern(CType::Record(id)))
+    }
+
+    pub fn enum_type(&mut self, id: CEnumId) -> QualType {
+        QualType::new(self.intern(CType::Enum(id)))
+    }
+
+    pub fn record(&self, id: CRecordId) -> &CRecord {
+        &self.records[id.0 as usize]
+    }
+
+    pub fn enumeration(&self, id: CEnumId) -> &CEnum {
+        &self.enums[id.0 as usize]
+    }
+
+    /// Declares a record whose members come later.
+    pub fn declare_record(
+        &mut self,
+        kind: CRecordKind,
+        name: impl Into<String>,
+        ns: NsId,
+        span: Span,
+    ) -> CRecordId {
+        let name = name.into();
+        let ir_kind = match kind {
+            CRecordKind::Struct => cdp_ir::RecordKind::Struct,
+            CRecordKind::Union => cdp_ir::RecordKind::Union,
+        };
+        let ir = self.ir.declare_record(name.clone(), ir_kind);
+        let id = CRecordId(self.records.len() as u32);
+        self.records.push(CRecord {
+            kind,
+            name,
+            ns,
+            local_in: None,
+            fields: Vec::new(),
+            complete: false,
+            ir,
+            builtin: false,
+            span,
+        });
+        id
+    }
+
+    /// Gives a record its members and lays it out. Unnamed bit-fields take part in the layout and
+    /// are then dropped, as in the IR. `min_align` in bytes, 0 for none. Field types must be
+    /// complete (or error types, which must be replaced before).
+    pub fn complete_record(
+        &mut self,
+        id: CRecordId,
+        fields: Vec<CField>,
+        min_align: u64,
+        packed: bool,
+    ) {
+        let mut specs = Vec::with_capacity(fields.len());
+        for field in &fields {
+            specs.push(FieldSpec {
+                name: field.name.clone(),
+                ty: self.ir_type(field.ty),
+                align: field.align,
+                bits: field.bit_width,
+            });
+        }
+        let ir = self.record(id).ir;
+        self.ir.complete_record(ir, &specs, min_align, packed);
+        let record = &mut self.records[id.0 as usize];
+        record.fields = fields
+            .into_iter()
+            .filter(|field| !(field.bit_width.is_some() && field.name.is_empty()))
+            .collect();
+        record.complete = true;
+    }
+
+    /// Declares a complete enumeration.
+    pub fn add_enum(&mut self, info: CEnum) -> CEnumId {
+        self.enums.push(info);
+        CEnumId(self.enums.len() as u32 - 1)
+    }
+
+    // --- questions -------------------------------------------------------------------------
+
+    /// The basic type, if it is one.
+    pub fn basic(&self, ty: QualType) -> Option<Basic> {
+        Basic::ALL.get(ty.id.0 as usize).copied()
+    }
+
+    pub fn is_error(&self, ty: QualType) -> bool {
+        ty.id.0 == Basic::Error as u32
+    }
+    pub fn is_void(&self, ty: QualType) -> bool {
+        ty.id.0 == Basic::Void as u32
+    }
+    pub fn is_bool(&self, ty: QualType) -> bool {
+        ty.id.0 == Basic::Bool as u32
+    }
+    pub fn is_nullptr(&self, ty: QualType) -> bool {
+        ty.id.0 == Basic::Nullptr as u32
+    }
+    /// Integer types, enumerations not included.
+    pub fn is_integer(&self, ty: QualType) -> bool {
+        self.basic(ty).is_some_and(Basic::is_integer)
+    }
+    pub fn is_floating(&self, ty: QualType) -> bool {
+        self.basic(ty).is_some_and(Basic::is_floating)
+    }
+    pub fn is_half(&self, ty: QualType) -> bool {
+        self.basic(ty).is_some_and(Basic::is_half)
+    }
+    /// Integer or floating; neither enumerations nor CUDA's 16-bit classes.
+    pub fn is_arithmetic(&self, ty: QualType) -> bool {
+        self.basic(ty).is_some_and(Basic::is_arithmetic)
+    }
+    pub fn enum_id(&self, ty: QualType) -> Option<CEnumId> {
+        match self.get(ty.id) {
+            CType::Enum(id) => Some(*id),
+            _ => None,
+        }
+    }
+    pub fn is_scoped_enum(&self, ty: QualType) -> bool {
+        self.enum_id(ty).is_some_and(|id| self.enumeration(id).scoped)
+    }
+    pub fn is_unscoped_enum(&self, ty: QualType) -> bool {
+        self.enum_id(ty).is_some_and(|id| !self.enumeration(id).scoped)
+    }
+    pub fn record_id(&self, ty: QualType) -> Option<CRecordId> {
+        match self.get(ty.id) {
+            CType::Record(id) => Some(*id),
+            _ => None,
+        }
+    }
+    /// What a pointer points to.
+    pub fn pointee(&self, ty: QualType) -> Option<QualType> {
+        match self.get(ty.id) {
+            CType::Pointer(to) => Some(*to),
+            _ => None,
+        }
+    }
+    pub fn is_pointer(&self, ty: QualType) -> bool {
+        self.pointee(ty).is_some()
+    }
+    /// What a reference refers to.
+    pub fn referent(&self, ty: QualType) -> Option<QualType> {
+        match self.get(ty.id) {
+            CType::Reference { to, .. } => Some(*to),
+            _ => None,
+        }
+    }
+    /// The type without a reference around it.
+    pub fn strip_ref(&self, ty: QualType) -> QualType {
+        self.referent(ty).unwrap_or(ty)
+    }
+    /// Element type and bound of an array. Qualifiers of the array are on its elements.
+    pub fn array(&self, ty: QualType) -> Option<(QualType, Option<u64>)> {
+        match self.get(ty.id) {
+            CType::Array { elem, len } => Some((elem.with(ty.quals.cv()), *len)),
+            _ => None,
+        }
+    }
+    pub fn is_array(&self, ty: QualType) -> bool {
+        matches!(self.get(ty.id), CType::Array { .. })
+    }
+    pub fn fn_type(&self, ty: QualType) -> Option<&FnType> {
+        match self.get(ty.id) {
+            CType::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+    pub fn is_function(&self, ty: QualType) -> bool {
+        self.fn_type(ty).is_some()
+    }
+    /// Arithmetic, enumeration, pointer, `nullptr_t` or 16-bit float: held in a register.
+    pub fn is_scalar(&self, ty: QualType) -> bool {
+        match self.get(ty.id) {
+            CType::Basic(basic) => !matches!(basic, Basic::Error | Basic::Void),
+            CType::Enum(_) | CType::Pointer(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an object of the type can be made and its size taken.
+    pub fn is_complete(&self, ty: QualType) -> bool {
+        match self.get(ty.id) {
+            CType::Basic(basic) => *basic != Basic::Void,
+            CType::Enum(id) => self.enumeration(*id).complete,
+            CType::Record(id) => self.record(*id).complete,
+            CType::Array { elem, len } => len.is_some() && self.is_complete(*elem),
+            CType::Pointer(_) | CType::Reference { .. } => true,
+            CType::Function(_) => false,
+        }
+    }
+
+    /// Size and alignment in bytes; those of the referent for a reference (as `sizeof` wants).
+    pub fn layout(&mut self, ty: QualType) -> Layout {
+        let ir = self.ir_type(self.strip_ref(ty));
+        self.ir.layout(ir)
+    }
+
+    /// Bits and signedness of a basic integer type.
+    pub fn int_bits(&self, basic: Basic) -> (u8, bool) {
+        let bits = match basic {
+            Basic::Bool | Basic::Char | Basic::SChar | Basic::UChar | Basic::Char8 => 8,
+            Basic::Short | Basic::UShort | Basic::Char16 => 16,
+            Basic::Int | Basic::UInt | Basic::WChar | Basic::Char32 => 32,
+            Basic::Long | Basic::ULong => (self.pointer_bytes() * 8) as u8,
+            Basic::LongLong | Basic::ULongLong => 64,
+            Basic::Int128 | Basic::UInt128 => 128,
+            _ => 32,
+        };
+        (bits, basic.is_signed())
+    }
+
+    /// The machine type. An error type maps to a 32-bit integer, an array of unknown bound to an
+    /// array of no elements, a reference to a pointer.
+    pub fn ir_type(&mut self, ty: QualType) -> TypeId {
+        if let Some(mapped) = self.mapped[ty.id.0 as usize] {
+            return mapped;
+        }
+        let mapped = match self.get(ty.id).clone() {
+            CType::Basic(basic) => self.ir_basic(basic),
+            CType::Enum(id) => {
+                let underlying = self.enumeration(id).underlying;
+                if !self.enumeration(id).complete && !self.enumeration(id).fixed {
+                    return self.ir_basic(underlying);
+                }
+                self.ir_basic(underlying)
+            }
+            CType::Record(id) => {
+                let ir = self.record(id).ir;
+                self.ir.record_type(ir)
+            }
+            CType::Pointer(to) | CType::Reference { to, .. } => {
+                let to = self.ir_type(to);
+                self.ir.pointer_to(to)
+            }
+            CType::Array { elem, len } => {
+                let elem = self.ir_type(elem);
+                self.ir.array_of(elem, len.unwrap_or(0))
+            }
+            CType::Function(function) => {
+                let ret = self.ir_type(function.ret);
+                let params = function.params.iter().map(|&param| self.ir_type(param)).collect();
+                let variadic = function.variadic;
+                self.ir.intern(Type::Function { ret, params, variadic })
+            }
+        };
+        self.mapped[ty.id.0 as usize] = Some(mapped);
+        mapped
+    }
+
+    fn ir_basic(&mut self, basic: Basic) -> TypeId {
+        match basic {
+            Basic::Error => self.ir.int(32, true),
+            Basic::Void => self.ir.void(),
+            Basic::Nullptr => {
+                let void = self.ir.void();
+                self.ir.pointer_to(void)
+            }
+            Basic::Bool => self.ir.bool(),
+            Basic::Half => self.ir.float(FloatKind::F16),
+            Basic::BFloat16 => self.ir.float(FloatKind::BF16),
+            Basic::Float => self.ir.float(FloatKind::F32),
+            Basic::Double => self.ir.float(FloatKind::F64),
+            integer => {
+                let (bits, signed) = self.int_bits(integer);
+                self.ir.int(bits, signed)
+            }
+        }
+    }
+
+    /// A field by name, looking into anonymous members: the path of field indices, outermost
+    /// first.
+    pub fn find_field(&self, record: CRecordId, name: &str) -> Option<Vec<u32>> {
+        let fields = &self.record(record).fields;
+        if let Some(index) = fields.iter().position(|field| field.name == name) {
+            return Some(vec![index as u32]);
+        }
+        for (index, field) in fields.iter().enumerate() {
+            if field.name.is_empty()
+                && let Some(inner) = self.record_id(field.ty)
+                && let Some(mut path) = self.find_field(inner, name)
+            {
+                path.insert(0, index as u32);
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    // --- display ---------------------------------------------------------------------------
+
+    /// The type as C++ writes it.
+    pub fn show(&self, ty: QualType) -> String {
+        self.show_around(ty, String::new())
+    }
+
+    /// The type around a declarator: `int (*name)[3]`.
+    pub fn show_around(&self, ty: QualType, inner: String) -> String {
+        let quals = show_quals(ty.quals);
+        let join = |base: String, inner: String| match inner.chars().next() {
+            None => base,
+            Some('[') => base + &inner,
+            Some('*' | '&') if base.ends_with(['*', '&']) => base + &inner,
+            Some(_) if base.ends_with(['*', '&']) => base + &inner,
+            Some(_) => format!("{base} {inner}"),
+        };
+        match self.get(ty.id) {
+            CType::Basic(basic) => join(format!("{quals}{}", basic.name()), inner),
+            CType::Enum(id) => {
+                let info = self.enumeration(*id);
+                join(format!("{quals}{}", self.qualified(info.ns, &info.name, "enum")), inner)
+            }
+            CType::Record(id) => {
+                let info = self.record(*id);
+                let what = match info.kind {
+                    CRecordKind::Struct => "struct",
+                    CRecordKind::Union => "union",
+                };
+                join(format!("{quals}{}", self.qualified(info.ns, &info.name, what)), inner)
+            }
+            CType::Pointer(to) => {
+                let quals = quals.trim_end();
+                let gap = if quals.is_empty() || inner.is_empty() { "" } else { " " };
+                let star = format!("*{quals}{gap}{inner}");
+                self.show_around(*to, self.parenthesize(*to, star))
+            }
+            CType::Reference { to, rvalue } => {
+                let mark = if *rvalue { "&&" } else { "&" };
+                self.show_around(*to, self.parenthesize(*to, format!("{mark}{inner}")))
+            }
+            CType::Array { elem, len } => {
+                let bound = len.map_or(String::new(), |len| len.to_string());
+                self.show_around(elem.with(ty.quals.cv()), format!("{inner}[{bound}]"))
+            }
+            CType::Function(function) => {
+                let mut params: Vec<String> =
+                    function.params.iter().map(|&param| self.show(param)).collect();
+                if function.variadic {
+                    params.push("...".into());
+                }
+                self.show_around(function.ret, format!("{inner}({})", params.join(", ")))
+            }
+        }
+    }
+
+    fn parenthesize(&self, to: QualType, declarator: String) -> String {
+        match self.get(to.id) {
+            CType::Array { .. } | CType::Function(_) => format!("({declarator})"),
+            _ => declarator,
+        }
+    }
+
+    fn qualified(&self, ns: NsId, name: &str, what: &str) -> String {
+        let name = if name.is_empty() { format!("(unnamed {what})") } else { name.to_owned() };
+        match self.ns_names.get(ns.0 as usize) {
+            Some(scope) if !scope.is_empty() => format!("{scope}::{name}"),
+            _ => name,
+        }
+    }
+}
+
+fn show_quals(quals: Quals) -> String {
+    let mut text = String::new();
+    for (bit, word) in [
+        (Quals::CONST, "const "),
+        (Quals::VOLATILE, "volatile "),
+        (Quals::RESTRICT, "__restrict__ "),
+    ] {
+        if quals.has(bit) {
+            text.push_str(word);
+        }
+    }
+    text
+}

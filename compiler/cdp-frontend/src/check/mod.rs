@@ -1,0 +1,3 @@
+//! The checker: from the syntax tree to checked IR.
+
+pub mod ctype;
