@@ -1,0 +1,145 @@
+//! The function tables, one module a family. Each row is one call of a builder below.
+
+use cdp_ir::Intrinsic;
+
+use super::{BuiltinFn, Flags, Header, Lower};
+
+mod atomic;
+mod sync;
+mod warp;
+
+/// All tables, in the order that look-ups follow.
+pub(super) const TABLE_LIST: &[&[BuiltinFn]] =
+    &[sync::ROWS, warp::ROWS, atomic::DEVICE, atomic::BLOCK, atomic::SYSTEM];
+
+/// The tables, at one address.
+pub static TABLES: &[&[BuiltinFn]] = TABLE_LIST;
+
+/// The advice for host code that calls a device function, when there is nothing better to say.
+const DEVICE_ONLY: Lower = Lower::Refuse("");
+
+const fn row(
+    name: &'static str,
+    signature: &'static str,
+    device: Lower,
+    host: Lower,
+    summary: &'static str,
+) -> BuiltinFn {
+    BuiltinFn {
+        name,
+        signature,
+        types: &[],
+        header: Header::None,
+        min_sm: 0,
+        device,
+        host,
+        flags: Flags::NONE,
+        summary,
+    }
+}
+
+/// A function of device code.
+const fn device(
+    name: &'static str,
+    signature: &'static str,
+    lower: Lower,
+    summary: &'static str,
+) -> BuiltinFn {
+    row(name, signature, lower, DEVICE_ONLY, summary)
+}
+
+/// A function of device code that is one intrinsic.
+const fn intrinsic(
+    name: &'static str,
+    signature: &'static str,
+    op: Intrinsic,
+    summary: &'static str,
+) -> BuiltinFn {
+    device(name, signature, Lower::Intrinsic(op), summary)
+}
+
+impl BuiltinFn {
+    /// One overload for each type that `T` stands for.
+    const fn family(mut self, types: &'static [&'static str]) -> Self {
+        self.types = types;
+        self
+    }
+
+    /// Only from this architecture on.
+    const fn since(mut self, sm: u16) -> Self {
+        self.min_sm = sm;
+        self
+    }
+
+    /// In the host pass: this.
+    const fn hosted(mut self, lower: Lower) -> Self {
+        self.host = lower;
+        self
+    }
+
+    /// In the host pass: as in the device pass.
+    const fn on_both_sides(mut self) -> Self {
+        self.host = self.device;
+        self
+    }
+
+    const fn in_header(mut self, header: Header) -> Self {
+        self.header = header;
+        self
+    }
+
+    const fn noreturn(mut self) -> Self {
+        self.flags.noreturn = true;
+        self
+    }
+
+    const fn internal(mut self) -> Self {
+        self.flags.internal = true;
+        self
+    }
+
+    /// Also `std::name`.
+    const fn in_std(mut self) -> Self {
+        self.flags.std = true;
+        self
+    }
+
+    /// Also takes integer and mixed arguments; see [`Flags::promote`].
+    const fn promoting(mut self) -> Self {
+        self.flags.promote = true;
+        self
+    }
+}
+
+/// `ptx!(kind "text", "results", "arguments")`: a lowering to a few PTX instructions. Kinds: `pure`;
+/// `effect` (kept and in order); `memory` (an effect that touches memory); `warp` (an effect that
+/// all named lanes must reach together).
+macro_rules! ptx {
+    (pure $text:expr, $results:expr, $args:expr) => {
+        ptx!(@ $text, $results, $args, false, false, false)
+    };
+    (effect $text:expr, $results:expr, $args:expr) => {
+        ptx!(@ $text, $results, $args, true, false, false)
+    };
+    (memory $text:expr, $results:expr, $args:expr) => {
+        ptx!(@ $text, $results, $args, true, false, true)
+    };
+    (warp $text:expr, $results:expr, $args:expr) => {
+        ptx!(@ $text, $results, $args, true, true, true)
+    };
+    (@ $text:expr, $results:expr, $args:expr, $effect:expr, $convergent:expr, $memory:expr) => {
+        $crate::check::builtins::Lower::Intrinsic(cdp_ir::Intrinsic::Ptx(&cdp_ir::PtxTemplate {
+            name: $text,
+            text: $text,
+            results: $results,
+            args: $args,
+            side_effects: $effect,
+            convergent: $convergent,
+            memory: $memory,
+        }))
+    };
+}
+use ptx;
+
+#[cfg(test)]
+mod tests;

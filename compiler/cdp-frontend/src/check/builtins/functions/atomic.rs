@@ -1,0 +1,123 @@
+//! Atomic read-modify-write functions: relaxed, at device scope, with `_block` and `_system` forms.
+
+use cdp_ir::{Atomic, AtomicOp, Intrinsic, Scope};
+
+use super::{BuiltinFn, Lower, device, intrinsic};
+
+const INT32: &[&str] = &["int", "unsigned int"];
+const INTS: &[&str] = &["int", "unsigned int", "long long", "unsigned long long"];
+const ADDED: &[&str] = &["int", "unsigned int", "unsigned long long", "float"];
+const EXCHANGED: &[&str] = &["int", "unsigned int", "unsigned long long", "float"];
+const COMPARED: &[&str] = &["int", "unsigned int", "unsigned long long"];
+
+const BINARY: &str = "T(T* address,T value)";
+const UNSIGNED: &str = "unsigned(unsigned* address,unsigned value)";
+
+const fn op(op: AtomicOp, scope: Scope) -> Intrinsic {
+    Intrinsic::Atomic(Atomic { op, scope })
+}
+
+/// Rows of one scope: the names are the function's with the scope's suffix.
+macro_rules! scope_rows {
+    ($suffix:literal, $scope:ident, $where:literal) => {
+        [
+            intrinsic(
+                concat!("atomicAdd", $suffix),
+                BINARY,
+                op(AtomicOp::Add, Scope::$scope),
+                concat!("Adds; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(ADDED),
+            intrinsic(
+                concat!("atomicAdd", $suffix),
+                "double(double* address,double value)",
+                op(AtomicOp::Add, Scope::$scope),
+                concat!("Adds; yields the old value. Atomic in ", $where, "."),
+            )
+            .since(60),
+            device(
+                concat!("atomicSub", $suffix),
+                BINARY,
+                Lower::Inline(concat!(
+                    "{ return atomicAdd",
+                    $suffix,
+                    "(address, (T)(0u - (unsigned)value)); }"
+                )),
+                concat!("Subtracts; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(INT32),
+            intrinsic(
+                concat!("atomicExch", $suffix),
+                BINARY,
+                op(AtomicOp::Exchange, Scope::$scope),
+                concat!("Stores; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(EXCHANGED),
+            intrinsic(
+                concat!("atomicMin", $suffix),
+                BINARY,
+                op(AtomicOp::Min, Scope::$scope),
+                concat!("Keeps the smaller value; yields the old one. Atomic in ", $where, "."),
+            )
+            .family(INTS),
+            intrinsic(
+                concat!("atomicMax", $suffix),
+                BINARY,
+                op(AtomicOp::Max, Scope::$scope),
+                concat!("Keeps the larger value; yields the old one. Atomic in ", $where, "."),
+            )
+            .family(INTS),
+            intrinsic(
+                concat!("atomicInc", $suffix),
+                UNSIGNED,
+                op(AtomicOp::Inc, Scope::$scope),
+                concat!("Adds 1, or wraps to 0 past the value; yields the old. Atomic in ", $where, "."),
+            ),
+            intrinsic(
+                concat!("atomicDec", $suffix),
+                UNSIGNED,
+                op(AtomicOp::Dec, Scope::$scope),
+                concat!("Subtracts 1, or wraps to the value; yields the old. Atomic in ", $where, "."),
+            ),
+            intrinsic(
+                concat!("atomicAnd", $suffix),
+                BINARY,
+                op(AtomicOp::And, Scope::$scope),
+                concat!("Bitwise and; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(INTS),
+            intrinsic(
+                concat!("atomicOr", $suffix),
+                BINARY,
+                op(AtomicOp::Or, Scope::$scope),
+                concat!("Bitwise or; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(INTS),
+            intrinsic(
+                concat!("atomicXor", $suffix),
+                BINARY,
+                op(AtomicOp::Xor, Scope::$scope),
+                concat!("Bitwise exclusive or; yields the old value. Atomic in ", $where, "."),
+            )
+            .family(INTS),
+            intrinsic(
+                concat!("atomicCAS", $suffix),
+                "T(T* address,T compare,T value)",
+                op(AtomicOp::CompareExchange, Scope::$scope),
+                concat!("Stores if the old value equals `compare`; yields it. Atomic in ", $where, "."),
+            )
+            .family(COMPARED),
+            intrinsic(
+                concat!("atomicCAS", $suffix),
+                "unsigned short(unsigned short* address,unsigned short compare,unsigned short value)",
+                op(AtomicOp::CompareExchange, Scope::$scope),
+                concat!("Stores if the old value equals `compare`; yields it. Atomic in ", $where, "."),
+            )
+            .since(70),
+        ]
+    };
+}
+
+pub(super) const DEVICE: &[BuiltinFn] = &scope_rows!("", Device, "the device");
+pub(super) const BLOCK: &[BuiltinFn] = &scope_rows!("_block", Block, "the block");
+pub(super) const SYSTEM: &[BuiltinFn] = &scope_rows!("_system", System, "the system");
