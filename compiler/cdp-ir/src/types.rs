@@ -189,6 +189,11 @@ impl TypeTable {
         self.records.iter().enumerate().map(|(i, r)| (RecordId(i as u32), r))
     }
 
+    /// Gives a record another name, as a typedef does for an unnamed one.
+    pub fn rename_record(&mut self, id: RecordId, name: &str) {
+        self.records[id.0 as usize].name = name.to_owned();
+    }
+
     /// Declares a record whose members come later, with [`TypeTable::complete_record`].
     pub fn declare_record(&mut self, name: impl Into<String>, kind: RecordKind) -> RecordId {
         let id = RecordId(self.records.len() as u32);
