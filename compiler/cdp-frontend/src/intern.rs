@@ -4,7 +4,7 @@
 //! compiles many files gives the memory back when it drops the session.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 /// A spelling stored in an [`Interner`]. Two symbols of one interner are equal exactly when their
 /// texts are.
@@ -71,8 +71,10 @@ pub struct Interner {
     /// All texts one after another; `ends[i]` is where text `i` stops.
     text: String,
     ends: Vec<u32>,
-    /// From hash to the symbols that have it.
-    index: FastMap<u64, Vec<u32>>,
+    /// Open addressing over a power of two: symbol number plus one, or 0 for a free place.
+    table: Vec<u32>,
+    /// Seeded at random, so that names cannot be chosen to collide.
+    hasher: RandomState,
 }
 
 impl Default for Interner {
@@ -84,39 +86,63 @@ impl Default for Interner {
 impl Interner {
     /// An interner that knows only [`Symbol::EMPTY`].
     pub fn new() -> Self {
-        let mut interner =
-            Interner { text: String::new(), ends: Vec::new(), index: FastMap::default() };
+        let mut interner = Interner {
+            text: String::new(),
+            ends: Vec::new(),
+            table: vec![0; 4096],
+            hasher: RandomState::new(),
+        };
         interner.intern("");
         interner
     }
 
-    fn hash(text: &str) -> u64 {
-        let mut hasher = NameHasher::default();
-        hasher.write(text.as_bytes());
-        hasher.finish()
+    /// The place of `text` in the table, or the free place where it belongs.
+    fn place(&self, text: &str) -> usize {
+        let mask = self.table.len() - 1;
+        let mut place = self.hasher.hash_one(text) as usize & mask;
+        while self.table[place] != 0 && self.resolve(Symbol(self.table[place] - 1)) != text {
+            place = (place + 1) & mask;
+        }
+        place
     }
 
     /// The symbol of `text`, stored now if it is new.
     pub fn intern(&mut self, text: &str) -> Symbol {
-        let hash = Self::hash(text);
-        if let Some(found) = self.find(hash, text) {
-            return found;
+        let place = self.place(text);
+        if self.table[place] != 0 {
+            return Symbol(self.table[place] - 1);
         }
         let symbol = Symbol(self.ends.len() as u32);
         self.text.push_str(text);
         self.ends.push(self.text.len() as u32);
-        self.index.entry(hash).or_default().push(symbol.0);
+        self.table[place] = symbol.0 + 1;
+        if self.ends.len() * 2 > self.table.len() {
+            self.grow();
+        }
         symbol
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![0; self.table.len() * 2];
+        for index in 0..self.ends.len() as u32 {
+            let place = self.place(self.resolve(Symbol(index)));
+            self.table[place] = index + 1;
+        }
+    }
+
+    /// Number of symbols; every [`Symbol`] of this interner is below it.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// False: the empty text is always there.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 
     /// The symbol of `text` if it was ever interned.
     pub fn lookup(&self, text: &str) -> Option<Symbol> {
-        self.find(Self::hash(text), text)
-    }
-
-    fn find(&self, hash: u64, text: &str) -> Option<Symbol> {
-        let candidates = self.index.get(&hash)?;
-        candidates.iter().map(|&index| Symbol(index)).find(|&symbol| self.resolve(symbol) == text)
+        self.table[self.place(text)].checked_sub(1).map(Symbol)
     }
 
     /// The text of `symbol`, which must come from this interner.

@@ -1,0 +1,361 @@
+//! From the text of one file to preprocessing tokens, by logos.
+//!
+//! Keywords are identifiers here and numbers are not yet values: both wait until macros are
+//! expanded. Nothing is reported here either, since a token in a skipped `#if` group may be
+//! anything; malformed tokens have kinds of their own and are reported when they are used.
+
+use logos::{Filter, Lexer, Logos, Skip};
+
+use crate::intern::{Interner, Symbol};
+use crate::source::{ExpansionId, Span};
+
+/// What a preprocessing token is.
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[logos(skip r"[ \t\r\x0B\x0C]+")]
+#[logos(skip r"\\[ \t]*\r?\n")]
+#[repr(u8)]
+pub enum TokenKind {
+    #[regex(r"[A-Za-z_$](?:[A-Za-z0-9_$]|\\\r?\n)*")]
+    Ident,
+    /// A preprocessing number: integer or floating literal, valid or not.
+    #[regex(r"\.?[0-9](?:[eEpP][+\-]|'[0-9A-Za-z_]|[0-9A-Za-z_.]|\\\r?\n)*")]
+    Number,
+    /// A string literal with its prefix.
+    #[regex(r#"(?:u8|u|U|L)?""#, |lexer| quoted(lexer, b'"'))]
+    String,
+    /// A string literal that the end of the line cuts off.
+    BadString,
+    /// `R"x(...)x"`
+    #[regex(r#"(?:u8|u|U|L)?R""#, raw_string)]
+    RawString,
+    /// A character constant with its prefix.
+    #[regex(r"(?:u8|u|U|L)?'", |lexer| quoted(lexer, b'\''))]
+    Char,
+    /// A character constant that the end of the line cuts off.
+    BadChar,
+    /// A line end outside comments; never leaves this module.
+    #[token("\n")]
+    Newline,
+    #[token("//", line_comment)]
+    #[token("/*", block_comment)]
+    /// A `/*` without its `*/`, up to the end of the file.
+    BadComment,
+    /// A character that begins no token.
+    Stray,
+
+    #[token("(")]
+    LParen,
+    #[token(")")]
+    RParen,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token(";")]
+    Semi,
+    #[token(",")]
+    Comma,
+    #[token("...")]
+    Ellipsis,
+    #[token(".")]
+    Dot,
+    #[token(".*")]
+    DotStar,
+    #[token("->")]
+    Arrow,
+    #[token("->*")]
+    ArrowStar,
+    #[token(":")]
+    Colon,
+    #[token("::")]
+    ColonColon,
+    #[token("?")]
+    Question,
+    #[token("#")]
+    Hash,
+    #[token("##")]
+    HashHash,
+    #[token("~")]
+    Tilde,
+    #[token("!")]
+    Bang,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("^")]
+    Caret,
+    #[token("&")]
+    Amp,
+    #[token("|")]
+    Pipe,
+    #[token("=")]
+    Eq,
+    #[token("+=")]
+    PlusEq,
+    #[token("-=")]
+    MinusEq,
+    #[token("*=")]
+    StarEq,
+    #[token("/=")]
+    SlashEq,
+    #[token("%=")]
+    PercentEq,
+    #[token("^=")]
+    CaretEq,
+    #[token("&=")]
+    AmpEq,
+    #[token("|=")]
+    PipeEq,
+    #[token("==")]
+    EqEq,
+    #[token("!=")]
+    Ne,
+    #[token("<")]
+    Lt,
+    #[token(">")]
+    Gt,
+    #[token("<=")]
+    Le,
+    #[token(">=")]
+    Ge,
+    #[token("<=>")]
+    Spaceship,
+    #[token("&&")]
+    AndAnd,
+    #[token("||")]
+    OrOr,
+    #[token("<<")]
+    Shl,
+    #[token(">>")]
+    Shr,
+    #[token("<<=")]
+    ShlEq,
+    #[token(">>=")]
+    ShrEq,
+    #[token("++")]
+    PlusPlus,
+    #[token("--")]
+    MinusMinus,
+    #[token("<<<")]
+    LaunchOpen,
+    #[token(">>>")]
+    LaunchClose,
+
+    /// `#pragma unroll`; its expression's tokens and a [`PragmaEnd`](Self::PragmaEnd) follow.
+    PragmaUnroll,
+    /// `#pragma nounroll`, complete.
+    PragmaNoUnroll,
+    /// `#pragma cdp`, complete; the token's text is what follows `cdp`.
+    PragmaCdp,
+    /// The end of the line of [`PragmaUnroll`](Self::PragmaUnroll).
+    PragmaEnd,
+}
+
+/// Number of [`TokenKind`]s.
+const KINDS: usize = TokenKind::PragmaEnd as usize + 1;
+
+/// A preprocessing token.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    pub kind: TokenKind,
+    pub flags: Flags,
+    /// The spelling, line splices removed.
+    pub symbol: Symbol,
+    pub span: Span,
+}
+
+/// What else is known of a token.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// First on its line.
+    pub const LINE_START: Flags = Flags(1);
+    /// White space or a comment stands before it.
+    pub const SPACE: Flags = Flags(2);
+    /// An identifier that must not be expanded again.
+    pub const NO_EXPAND: Flags = Flags(4);
+
+    /// True if all of `other` are set.
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// With `other` set or not.
+    pub fn set(self, other: Flags, on: bool) -> Flags {
+        if on { Flags(self.0 | other.0) } else { Flags(self.0 & !other.0) }
+    }
+}
+
+impl Token {
+    /// True if white space or a line start stands before it.
+    pub fn spaced(&self) -> bool {
+        self.flags.0 & (Flags::LINE_START.0 | Flags::SPACE.0) != 0
+    }
+}
+
+/// The text after the token's start, from just past what logos matched so far.
+fn rest<'s>(lexer: &Lexer<'s, TokenKind>) -> &'s [u8] {
+    lexer.remainder().as_bytes()
+}
+
+/// A string or character constant: up to the closing quote, or cut off at the line's end.
+fn quoted(lexer: &mut Lexer<TokenKind>, quote: u8) -> Filter<TokenKind> {
+    let (good, bad) = match quote {
+        b'"' => (TokenKind::String, TokenKind::BadString),
+        _ => (TokenKind::Char, TokenKind::BadChar),
+    };
+    let text = rest(lexer);
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'\\' if text[at + 1..].starts_with(b"\r\n") => at += 3,
+            b'\\' => at += 2,
+            b'\n' => break,
+            byte if byte == quote => {
+                lexer.bump(at + 1);
+                return Filter::Emit(good);
+            }
+            _ => at += 1,
+        }
+    }
+    bump_to_boundary(lexer, at);
+    Filter::Emit(bad)
+}
+
+/// Advances by at least `length` bytes, to the next character boundary or the end.
+fn bump_to_boundary(lexer: &mut Lexer<TokenKind>, length: usize) {
+    let remainder = lexer.remainder();
+    let mut end = length.min(remainder.len());
+    while !remainder.is_char_boundary(end) {
+        end += 1;
+    }
+    lexer.bump(end);
+}
+
+fn raw_string(lexer: &mut Lexer<TokenKind>) -> Filter<TokenKind> {
+    let text = lexer.remainder();
+    if let Some(open) = text.bytes().take(17).position(|byte| byte == b'(') {
+        let delimiter = &text[..open];
+        if !delimiter.contains(['"', ' ', '\\', '\n', ')']) {
+            let close = format!("){delimiter}\"");
+            if let Some(end) = text[open..].find(&close) {
+                lexer.bump(open + end + close.len());
+                return Filter::Emit(TokenKind::RawString);
+            }
+        }
+    }
+    let line = text.find('\n').unwrap_or(text.len());
+    lexer.bump(line);
+    Filter::Emit(TokenKind::BadString)
+}
+
+/// Up to the end of the line, which a backslash continues.
+fn line_comment(lexer: &mut Lexer<TokenKind>) -> Skip {
+    let text = rest(lexer);
+    let mut at = 0;
+    while let Some(newline) = text[at..].iter().position(|&byte| byte == b'\n') {
+        let before = text[at..at + newline].trim_ascii_end();
+        if !before.ends_with(b"\\") {
+            lexer.bump(at + newline);
+            return Skip;
+        }
+        at += newline + 1;
+    }
+    lexer.bump(text.len());
+    Skip
+}
+
+fn block_comment(lexer: &mut Lexer<TokenKind>) -> Filter<TokenKind> {
+    match lexer.remainder().find("*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            Filter::Skip
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            Filter::Emit(TokenKind::BadComment)
+        }
+    }
+}
+
+/// Spellings of the kinds that have only one.
+pub struct Spellings([Symbol; KINDS]);
+
+impl Spellings {
+    /// Interns them.
+    pub fn new(names: &mut Interner) -> Self {
+        let mut symbols = [Symbol::EMPTY; KINDS];
+        const ALL: &str = "( ) [ ] { } ; , ... . .* -> ->* : :: ? # ## ~ ! + - * / % ^ & | = += -= *= /= %= ^= &= |= \
+                           == != < > <= >= <=> && || << >> <<= >>= ++ -- <<< >>>";
+        for text in ALL.split_whitespace() {
+            if let Some(Ok(kind)) = TokenKind::lexer(text).next() {
+                symbols[kind as usize] = names.intern(text);
+            }
+        }
+        Spellings(symbols)
+    }
+
+    /// The spelling of a punctuator; empty for other kinds.
+    pub fn of(&self, kind: TokenKind) -> Symbol {
+        self.0[kind as usize]
+    }
+}
+
+/// Every token of `text`, whose first byte has the position `base`. The end of the text is not a
+/// token.
+pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(text.len() / 4 + 4);
+    let mut lexer = TokenKind::lexer(text);
+    let mut line_start = true;
+    let mut previous_end = 0;
+    while let Some(result) = lexer.next() {
+        let range = lexer.span();
+        let kind = match result {
+            Ok(TokenKind::Newline) => {
+                line_start = true;
+                previous_end = range.end;
+                continue;
+            }
+            Ok(kind) => kind,
+            Err(()) => TokenKind::Stray,
+        };
+        let mut symbol = spellings.of(kind);
+        if symbol == Symbol::EMPTY {
+            symbol = intern_unspliced(lexer.slice(), names, kind);
+        }
+        let flags = Flags::default()
+            .set(Flags::LINE_START, line_start)
+            .set(Flags::SPACE, range.start > previous_end);
+        let span = Span {
+            lo: base + range.start as u32,
+            hi: base + range.end as u32,
+            expansion: ExpansionId::NONE,
+        };
+        tokens.push(Token { kind, flags, symbol, span });
+        line_start = false;
+        previous_end = range.end;
+    }
+    tokens
+}
+
+/// The spelling without backslash-newline pairs, which a raw string alone keeps.
+fn intern_unspliced(slice: &str, names: &mut Interner, kind: TokenKind) -> Symbol {
+    let spliced = slice.contains('\\') && slice.contains('\n') && kind != TokenKind::RawString;
+    if spliced {
+        names.intern(&slice.replace("\\\r\n", "").replace("\\\n", ""))
+    } else {
+        names.intern(slice)
+    }
+}

@@ -1,0 +1,478 @@
+//! The preprocessor: from a file to the tokens that are left when every directive is carried out
+//! and every macro is expanded.
+//!
+//! Complete C preprocessing, following GCC where the standard leaves a choice: a macro is disabled
+//! while its replacement is read, and an occurrence of its name seen meanwhile is never expanded
+//! again. Nothing here knows the grammar; keywords are identifiers.
+//!
+//! Bounds, so that hostile input ends: files nest 200 deep, arguments 256 deep, and expansions make
+//! at most eight million tokens.
+
+mod condition;
+mod directives;
+mod expand;
+mod include;
+mod macros;
+pub mod predefined;
+mod substitute;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::intern::Symbol;
+use crate::lex::{Flags, Spellings, Token, TokenKind};
+use crate::session::Session;
+use crate::source::{FileId, FileOrigin, Span};
+use include::FileCache;
+pub use include::{DiskLoader, FileLoader, MemoryLoader};
+use macros::MacroTable;
+
+/// What the command line says to the preprocessor.
+#[derive(Clone, Default, Debug)]
+pub struct PreprocessOptions {
+    /// `-I`, searched in order for both forms of `#include`.
+    pub include_dirs: Vec<PathBuf>,
+    /// `-D` and `-U`, in order.
+    pub macros: Vec<MacroOption>,
+    /// `-include`: files read before the main file.
+    pub forced_includes: Vec<PathBuf>,
+    /// Macros that exist before the command line's, as (name, replacement); see [`predefined`].
+    pub predefined: Vec<(String, String)>,
+    /// Seconds since 1970 for `__DATE__` and `__TIME__`; without it they are those of the epoch,
+    /// so that outputs are reproducible.
+    pub source_date_epoch: Option<u64>,
+}
+
+/// `-D` or `-U`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MacroOption {
+    /// `NAME`, `NAME=TEXT` or `NAME(x)=TEXT`.
+    Define(String),
+    /// A name.
+    Undefine(String),
+}
+
+/// The result of preprocessing.
+pub struct Preprocessed {
+    pub tokens: Vec<Token>,
+    pub diagnostics: Diagnostics,
+    /// Every file that was read, the main file first, headers of the compiler left out.
+    pub dependencies: Vec<PathBuf>,
+    /// The empty span at the end of the main file.
+    pub end: Span,
+}
+
+/// Preprocesses the file at `path`.
+///
+/// # Errors
+/// The file cannot be read (the environment's failure, not the program's). Everything else is among
+/// the diagnostics.
+pub fn preprocess(
+    session: &mut Session,
+    path: &Path,
+    loader: &dyn FileLoader,
+    options: &PreprocessOptions,
+) -> std::io::Result<Preprocessed> {
+    let bytes = loader.load(path)?.ok_or(std::io::ErrorKind::NotFound)?;
+    let mut preprocessor = Preprocessor::new(session, loader, options);
+    preprocessor.start(path);
+    let end = preprocessor.main_file(path, bytes);
+    Ok(Preprocessed {
+        tokens: preprocessor.out,
+        diagnostics: preprocessor.diagnostics,
+        dependencies: preprocessor.cache.dependencies,
+        end,
+    })
+}
+
+/// Files nest at most this deep.
+const MAX_INCLUDE_DEPTH: usize = 200;
+/// Macro arguments that are macro uses nest at most this deep.
+const MAX_ARGUMENT_DEPTH: u32 = 256;
+/// Expansions and repeated inclusions make at most this many tokens.
+const TOKEN_BUDGET: u64 = 8_000_000;
+
+/// A file on the include stack.
+struct OpenFile {
+    id: FileId,
+    tokens: Rc<[Token]>,
+    /// The next token.
+    at: usize,
+    /// Open `#if`s of this file.
+    conditionals: Vec<directives::Conditional>,
+    /// Where `#include "..."` looks first; `None` for text that is no file.
+    directory: Option<PathBuf>,
+    /// Which of the search places the file was found in, for `#include_next`.
+    found_in: usize,
+}
+
+/// Tokens being read instead of the file: a macro's replacement, or a list to expand by itself.
+struct Frame {
+    tokens: Vec<Token>,
+    at: usize,
+    /// The macro to enable again at the end.
+    owner: Option<u32>,
+}
+
+/// State of one run.
+struct Preprocessor<'a> {
+    session: &'a mut Session,
+    loader: &'a dyn FileLoader,
+    options: &'a PreprocessOptions,
+    diagnostics: Diagnostics,
+    spellings: Spellings,
+    words: Words,
+    macros: MacroTable,
+    cache: FileCache,
+    files: Vec<OpenFile>,
+    frames: Vec<Frame>,
+    /// Frames below this one are not read: set while a list is expanded by itself.
+    floor: usize,
+    /// False while a list is expanded by itself.
+    from_file: bool,
+    argument_depth: u32,
+    /// Inside the parentheses of a macro use that reads from the file.
+    collecting: bool,
+    budget: u64,
+    counter: u32,
+    /// Set when going on makes no sense: reading stops at once.
+    stopped: bool,
+    out: Vec<Token>,
+}
+
+/// Names the preprocessor compares with.
+struct Words {
+    va_args: Symbol,
+    va_opt: Symbol,
+    defined: Symbol,
+    has_include: Symbol,
+    has_include_next: Symbol,
+    true_: Symbol,
+    false_: Symbol,
+    one: Symbol,
+    zero: Symbol,
+}
+
+impl<'a> Preprocessor<'a> {
+    fn new(
+        session: &'a mut Session,
+        loader: &'a dyn FileLoader,
+        options: &'a PreprocessOptions,
+    ) -> Self {
+        let spellings = Spellings::new(&mut session.names);
+        let names = &mut session.names;
+        let words = Words {
+            va_args: names.intern("__VA_ARGS__"),
+            va_opt: names.intern("__VA_OPT__"),
+            defined: names.intern("defined"),
+            has_include: names.intern("__has_include"),
+            has_include_next: names.intern("__has_include_next"),
+            true_: names.intern("true"),
+            false_: names.intern("false"),
+            one: names.intern("1"),
+            zero: names.intern("0"),
+        };
+        let macros = MacroTable::new(names);
+        Preprocessor {
+            session,
+            loader,
+            options,
+            diagnostics: Diagnostics::new(),
+            spellings,
+            words,
+            macros,
+            cache: FileCache::default(),
+            files: Vec::new(),
+            frames: Vec::new(),
+            floor: 0,
+            from_file: true,
+            argument_depth: 0,
+            collecting: false,
+            budget: TOKEN_BUDGET,
+            counter: 0,
+            stopped: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// Predefined macros, the command line's macros, forced includes.
+    fn start(&mut self, main: &Path) {
+        let mut text = String::new();
+        for (name, value) in &self.options.predefined {
+            text.push_str(&format!("#define {name} {value}\n"));
+        }
+        self.synthetic("<built-in>", text);
+        let mut text = String::new();
+        for option in &self.options.macros {
+            match option {
+                MacroOption::Define(definition) => {
+                    let (name, value) = definition.split_once('=').unwrap_or((definition, "1"));
+                    text.push_str(&one_line(&format!("#define {name} {value}")));
+                }
+                MacroOption::Undefine(name) => text.push_str(&one_line(&format!("#undef {name}"))),
+            }
+        }
+        self.synthetic("<command line>", text);
+        for file in &self.options.forced_includes {
+            self.forced_include(file, main);
+        }
+    }
+
+    fn synthetic(&mut self, name: &str, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let id = self.session.sources.add_file(name, text, FileOrigin::Synthetic);
+        self.session.sources.set_system(id);
+        let tokens = self.lex_file(id);
+        self.files.push(OpenFile {
+            id,
+            tokens,
+            at: 0,
+            conditionals: Vec::new(),
+            directory: None,
+            found_in: 0,
+        });
+        self.run();
+    }
+
+    fn lex_file(&mut self, id: FileId) -> Rc<[Token]> {
+        let file = self.session.sources.file(id);
+        let (text, base) = (file.text.clone(), file.base);
+        crate::lex::lex(&text, base, &mut self.session.names, &self.spellings).into()
+    }
+
+    /// Reads until no file is open.
+    fn run(&mut self) {
+        while !self.stopped {
+            match self.next_raw() {
+                Some(token) => self.output(token),
+                None if self.at_directive() => self.directive(),
+                None => {
+                    if !self.close_file() {
+                        return;
+                    }
+                }
+            }
+        }
+        self.files.clear();
+        self.frames.clear();
+    }
+
+    fn output(&mut self, token: Token) {
+        match token.kind {
+            TokenKind::Ident => match self.macros.get(token.symbol) {
+                Some(index) if !token.flags.has(Flags::NO_EXPAND) => {
+                    if !self.expand(token, index) {
+                        self.out.push(token);
+                    }
+                }
+                _ => self.out.push(token),
+            },
+            TokenKind::BadString
+            | TokenKind::BadChar
+            | TokenKind::BadComment
+            | TokenKind::Stray => {
+                if let Some(token) = self.malformed(token) {
+                    self.out.push(token);
+                }
+            }
+            _ => self.out.push(token),
+        }
+    }
+
+    /// Reports a token that the lexer could not make sense of, and gives what stands for it.
+    fn malformed(&mut self, token: Token) -> Option<Token> {
+        let text = &self.session.names[token.symbol];
+        let first = Span { hi: token.span.lo + 1, ..token.span };
+        match token.kind {
+            TokenKind::BadString | TokenKind::BadChar => {
+                let (what, quote, kind) = match token.kind {
+                    TokenKind::BadString => ("string literal", '"', TokenKind::String),
+                    _ => ("character constant", '\'', TokenKind::Char),
+                };
+                let closed = format!("{}{quote}", text.trim_end_matches('\\'));
+                let text = if closed.ends_with("''") { "'?'".to_owned() } else { closed };
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::E0103,
+                        first,
+                        format!("this {what} has no closing `{quote}`"),
+                    )
+                    .label("it begins here and the line ends first")
+                    .help(format!("close it with `{quote}` on the same line")),
+                );
+                let symbol = self.session.names.intern(&text);
+                Some(Token { kind, symbol, ..token })
+            }
+            TokenKind::BadComment => {
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::E0103,
+                        Span { hi: token.span.lo + 2, ..token.span },
+                        "this comment is never closed",
+                    )
+                    .label("no `*/` follows"),
+                );
+                None
+            }
+            _ => {
+                let character = text.chars().next().unwrap_or(' ');
+                let shown = match character {
+                    '\0' => "a NUL byte".to_owned(),
+                    control if control.is_control() => {
+                        format!("the control character U+{:04X}", control as u32)
+                    }
+                    other => format!("`{other}`"),
+                };
+                let mut found = Diagnostic::new(
+                    Code::E0102,
+                    token.span,
+                    format!("{shown} cannot be part of a program"),
+                );
+                if character.is_alphanumeric() {
+                    found = found.note("names are made of the letters a-z and A-Z, digits and `_`");
+                } else if "“”„‟«»".contains(character) {
+                    found = found.help("write plain quotation marks: `\"`");
+                }
+                self.diagnostics.push(found);
+                None
+            }
+        }
+    }
+
+    /// The next token before macro expansion; `None` at a directive, at the end of the file, and at
+    /// the end of a list expanded by itself.
+    fn next_raw(&mut self) -> Option<Token> {
+        while self.frames.len() > self.floor {
+            let frame = self.frames.last_mut().expect("more frames than the floor");
+            if let Some(&token) = frame.tokens.get(frame.at) {
+                frame.at += 1;
+                return Some(self.mark_disabled(token));
+            }
+            if let Some(owner) = frame.owner {
+                self.macros.set_active(owner, false);
+            }
+            self.frames.pop();
+        }
+        if !self.from_file {
+            return None;
+        }
+        let file = self.files.last_mut()?;
+        let token = *file.tokens.get(file.at)?;
+        if token.kind == TokenKind::Hash && token.flags.has(Flags::LINE_START) {
+            return None;
+        }
+        file.at += 1;
+        Some(token)
+    }
+
+    /// An occurrence of a macro's name inside its own replacement is never expanded.
+    fn mark_disabled(&self, mut token: Token) -> Token {
+        if token.kind == TokenKind::Ident && self.macros.is_active(token.symbol) {
+            token.flags = token.flags.set(Flags::NO_EXPAND, true);
+        }
+        token
+    }
+
+    fn at_directive(&self) -> bool {
+        self.files.last().is_some_and(|file| file.at < file.tokens.len())
+    }
+
+    /// Leaves the innermost file; false if it was the last.
+    fn close_file(&mut self) -> bool {
+        if let Some(file) = self.files.pop() {
+            for open in file.conditionals {
+                self.diagnostics.push(
+                    Diagnostic::new(Code::E0109, open.span, "this conditional has no `#endif`")
+                        .label("opened here")
+                        .help("add `#endif`"),
+                );
+            }
+        }
+        !self.files.is_empty()
+    }
+
+    /// Expands a list by itself, as macro arguments and directive lines are.
+    fn expand_list(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        let has_macro = |token: &Token| {
+            token.kind == TokenKind::Ident && self.macros.get(token.symbol).is_some()
+        };
+        if !tokens.iter().any(has_macro) {
+            return tokens;
+        }
+        let saved = (self.floor, self.from_file, std::mem::take(&mut self.out), self.collecting);
+        self.floor = self.frames.len();
+        self.from_file = false;
+        self.frames.push(Frame { tokens, at: 0, owner: None });
+        while !self.stopped {
+            let Some(token) = self.next_raw() else { break };
+            match token.kind {
+                // Malformed tokens are reported where they end up, not in every list they pass.
+                TokenKind::Ident => self.output(token),
+                _ => self.out.push(token),
+            }
+        }
+        self.frames.truncate(self.floor);
+        let expanded = std::mem::replace(&mut self.out, saved.2);
+        self.floor = saved.0;
+        self.from_file = saved.1;
+        self.collecting = saved.3;
+        expanded
+    }
+
+    /// Takes `count` from the budget; false, once with a report, when it is used up.
+    fn spend(&mut self, count: usize, span: Span) -> bool {
+        self.budget = self.budget.saturating_sub(count as u64 + 1);
+        if self.budget == 0 && !self.stopped {
+            self.stopped = true;
+            self.diagnostics.push(
+                Diagnostic::new(Code::E0115, span, "macro expansion grows without bound")
+                    .label(format!("more than {TOKEN_BUDGET} tokens when this is expanded"))
+                    .help("make the macros smaller; the rest of the file was not read"),
+            );
+        }
+        !self.stopped
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::new(code, span, message));
+    }
+
+    fn text(&self, token: &Token) -> &str {
+        &self.session.names[token.symbol]
+    }
+}
+
+/// A command-line definition as one line of text.
+fn one_line(text: &str) -> String {
+    let mut line = text.replace(['\n', '\r'], " ");
+    line.push('\n');
+    line
+}
+
+/// The tokens as text again, one source line per line, as `-E` shows them.
+pub fn print_tokens(tokens: &[Token], session: &Session) -> String {
+    let mut out = String::new();
+    for token in tokens {
+        let text = &session.names[token.symbol];
+        match token.kind {
+            TokenKind::PragmaUnroll => out.push_str("\n#pragma unroll"),
+            TokenKind::PragmaNoUnroll => out.push_str("\n#pragma nounroll\n"),
+            TokenKind::PragmaCdp => out.push_str(&format!("\n#pragma cdp {text}\n")),
+            TokenKind::PragmaEnd => out.push('\n'),
+            _ => {
+                if token.flags.has(Flags::LINE_START) && token.span.expansion == Default::default()
+                {
+                    out.push('\n');
+                } else if !out.is_empty() && !out.ends_with('\n') {
+                    out.push(' ');
+                }
+                out.push_str(text);
+            }
+        }
+    }
+    out.push('\n');
+    out.trim_start_matches('\n').to_owned()
+}

@@ -1,0 +1,441 @@
+//! Directives: `#define` to `#pragma`. Finding included files is in `include`, `#if` arithmetic in
+//! `condition`.
+
+use std::rc::Rc;
+
+use super::Preprocessor;
+use super::macros::parse_definition;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::{Flags, Token, TokenKind};
+use crate::source::Span;
+
+/// An open `#if`.
+pub struct Conditional {
+    /// The directive's name.
+    pub span: Span,
+    /// A group was taken already.
+    taken: bool,
+    /// `#else` was seen.
+    else_seen: Option<Span>,
+}
+
+impl Preprocessor<'_> {
+    /// Carries out the directive at the current place of the innermost file.
+    pub(super) fn directive(&mut self) {
+        let Some(file) = self.files.last_mut() else { return };
+        let tokens = Rc::clone(&file.tokens);
+        let hash = tokens[file.at];
+        let start = file.at + 1;
+        let end = line_end(&tokens, start);
+        file.at = end;
+        let line = &tokens[start..end];
+        let Some(&name) = line.first() else { return };
+        let rest = &line[1..];
+        let word = self.session.names[name.symbol].to_owned();
+        match word.as_str() {
+            "define" => self.define(name, rest),
+            "undef" => self.undef(name, rest),
+            "include" | "include_next" | "import" if self.collecting => {
+                self.error(
+                    Code::E0108,
+                    name.span,
+                    "a file cannot be included among the arguments of a macro",
+                );
+            }
+            "include" | "import" => self.include(name, rest, false),
+            "include_next" => self.include(name, rest, true),
+            "if" => {
+                let value = self.evaluate(rest, name.span);
+                self.open_conditional(name.span, value);
+            }
+            "ifdef" | "ifndef" => {
+                let defined = self.defined_operand(rest, name);
+                self.open_conditional(name.span, defined == (word == "ifdef"));
+            }
+            "elif" | "elifdef" | "elifndef" | "else" => self.later_group(name, &word, rest),
+            "endif" => self.endif(name, rest),
+            "line" => self.line_directive(name.span, rest),
+            "error" => {
+                let message = format!("#error {}", self.line_text(rest));
+                let span = self.span_of(line);
+                self.error(Code::E0114, span, message.trim_end().to_owned());
+            }
+            "warning" => {
+                let message = format!("#warning {}", self.line_text(rest));
+                let span = self.span_of(line);
+                self.error(Code::W0150, span, message.trim_end().to_owned());
+            }
+            "pragma" => {
+                let span = self.session.sources.join(hash.span, self.span_of(line));
+                self.pragma(rest, span);
+            }
+            "ident" | "sccs" => {}
+            _ if name.kind == TokenKind::Number => self.line_directive(name.span, line),
+            _ => {
+                let message = format!("`#{word}` is not a preprocessor directive");
+                let mut found = Diagnostic::new(Code::E0108, name.span, message);
+                const NAMES: [&str; 12] = [
+                    "define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif",
+                    "error", "warning", "pragma",
+                ];
+                if let Some(close) = NAMES.iter().find(|known| near(known, &word)) {
+                    found =
+                        found.suggest("a directive with a similar name exists", name.span, *close);
+                }
+                self.diagnostics.push(found);
+            }
+        }
+    }
+
+    /// The source text of a directive's tokens.
+    fn line_text(&self, tokens: &[Token]) -> String {
+        let span = self.span_of(tokens);
+        self.session.sources.text(span).replace("\\\n", "").trim().to_owned()
+    }
+
+    /// From the first to the last token.
+    pub(super) fn span_of(&self, tokens: &[Token]) -> Span {
+        match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => self.session.sources.join(first.span, last.span),
+            _ => Span::NONE,
+        }
+    }
+
+    fn define(&mut self, directive: Token, line: &[Token]) {
+        let Some(&name) = line.first().filter(|name| name.kind == TokenKind::Ident) else {
+            let span = line.first().map_or(directive.span.after(), |token| token.span);
+            self.error(Code::E0111, span, "expected the name of a macro after `#define`");
+            return;
+        };
+        if self.refuse_reserved(name, "defined") {
+            return;
+        }
+        let rest = &line[1..];
+        if let Some(bad) = rest
+            .iter()
+            .find(|token| matches!(token.kind, TokenKind::BadString | TokenKind::BadComment))
+        {
+            self.malformed(*bad);
+        }
+        let (va_args, va_opt) = (self.words.va_args, self.words.va_opt);
+        let mut macro_ = match parse_definition(name, rest, &self.session.names, va_args, va_opt) {
+            Ok(macro_) => macro_,
+            Err(error) => return self.error(Code::E0111, error.span, error.message),
+        };
+        if let Some(index) = self.macros.get(name.symbol) {
+            let old = self.macros.macro_at(index);
+            // A macro in whose arguments it is redefined is still being read.
+            macro_.active = old.active;
+            if old.builtin.is_none() && !old.same_as(&macro_) {
+                let message =
+                    format!("`{}` is defined again with another meaning", self.text(&name));
+                let found = Diagnostic::new(Code::W0151, name.span, message)
+                    .secondary(old.name_span, "first defined here")
+                    .help(format!("write `#undef {}` before the new definition", self.text(&name)));
+                self.diagnostics.push(found);
+            }
+        }
+        self.macros.define(macro_);
+    }
+
+    fn undef(&mut self, directive: Token, line: &[Token]) {
+        let Some(&name) = line.first().filter(|name| name.kind == TokenKind::Ident) else {
+            let span = line.first().map_or(directive.span.after(), |token| token.span);
+            self.error(Code::E0111, span, "expected the name of a macro after `#undef`");
+            return;
+        };
+        if !self.refuse_reserved(name, "undefined") {
+            self.macros.undefine(name.symbol);
+            self.no_tail("undef", &line[1..]);
+        }
+    }
+
+    fn refuse_reserved(&mut self, name: Token, verb: &str) -> bool {
+        let words = &self.words;
+        let reserved =
+            [words.defined, words.va_args, words.va_opt, words.has_include].contains(&name.symbol);
+        if reserved {
+            let message = format!("`{}` cannot be {verb}", self.text(&name));
+            self.error(Code::E0111, name.span, message);
+        }
+        reserved
+    }
+
+    fn no_tail(&mut self, directive: &str, tail: &[Token]) {
+        if !tail.is_empty() {
+            let span = self.span_of(tail);
+            let found = Diagnostic::new(
+                Code::W0152,
+                span,
+                format!("extra text after `#{directive}` is ignored"),
+            );
+            self.diagnostics.push(found);
+        }
+    }
+
+    /// The name after `#ifdef`; false after a report.
+    fn defined_operand(&mut self, line: &[Token], directive: Token) -> bool {
+        let Some(name) = line.first().filter(|name| name.kind == TokenKind::Ident) else {
+            let span = line.first().map_or(directive.span.after(), |token| token.span);
+            let message =
+                format!("expected the name of a macro after `#{}`", self.text(&directive));
+            self.error(Code::E0110, span, message);
+            return false;
+        };
+        let directive = self.text(&directive).to_owned();
+        self.no_tail(&directive, &line[1..]);
+        self.is_defined(*name)
+    }
+
+    pub(super) fn is_defined(&self, name: Token) -> bool {
+        let words = &self.words;
+        self.macros.get(name.symbol).is_some()
+            || name.symbol == words.has_include
+            || name.symbol == words.has_include_next
+    }
+
+    fn open_conditional(&mut self, span: Span, value: bool) {
+        if let Some(file) = self.files.last_mut() {
+            file.conditionals.push(Conditional { span, taken: value, else_seen: None });
+        }
+        if !value {
+            self.skip_groups();
+        }
+    }
+
+    /// `#elif...` or `#else` after a group that was taken.
+    fn later_group(&mut self, name: Token, word: &str, rest: &[Token]) {
+        if self.check_later_group(name, word, rest) {
+            self.skip_groups();
+        }
+    }
+
+    /// False, after a report, if no `#if` is open.
+    fn check_later_group(&mut self, name: Token, word: &str, rest: &[Token]) -> bool {
+        let open = self.files.last_mut().and_then(|file| file.conditionals.last_mut());
+        let Some(open) = open else {
+            self.error(Code::E0109, name.span, format!("`#{word}` without an `#if` before it"));
+            return false;
+        };
+        if let Some(earlier) = open.else_seen {
+            let found = Diagnostic::new(Code::E0109, name.span, format!("`#{word}` after `#else`"))
+                .secondary(earlier, "the `#else`");
+            self.diagnostics.push(found);
+        } else if word == "else" {
+            open.else_seen = Some(name.span);
+            self.no_tail("else", rest);
+        }
+        true
+    }
+
+    fn endif(&mut self, name: Token, rest: &[Token]) {
+        let closed = self.files.last_mut().and_then(|file| file.conditionals.pop());
+        if closed.is_none() {
+            self.error(Code::E0109, name.span, "`#endif` without an `#if` before it");
+        }
+        self.no_tail("endif", rest);
+    }
+
+    /// Skips to the group to take, or past the `#endif`.
+    fn skip_groups(&mut self) {
+        let Some(file) = self.files.last() else { return };
+        let tokens = Rc::clone(&file.tokens);
+        let mut at = file.at;
+        let mut depth = 0u32;
+        while at < tokens.len() {
+            let token = tokens[at];
+            if token.kind != TokenKind::Hash || !token.flags.has(Flags::LINE_START) {
+                if token.kind == TokenKind::BadComment {
+                    self.malformed(token);
+                }
+                at += 1;
+                continue;
+            }
+            let end = line_end(&tokens, at + 1);
+            let line = &tokens[at + 1..end];
+            at = end;
+            let Some(&name) = line.first() else { continue };
+            let word = self.session.names[name.symbol].to_owned();
+            match word.as_str() {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" if depth > 0 => depth -= 1,
+                "endif" => {
+                    self.set_position(at);
+                    self.endif(name, &line[1..]);
+                    return;
+                }
+                "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => {
+                    self.set_position(at);
+                    self.check_later_group(name, &word, &line[1..]);
+                    if self.take_group(&word, name, &line[1..]) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.set_position(at);
+    }
+
+    fn take_group(&mut self, word: &str, name: Token, rest: &[Token]) -> bool {
+        let taken = self
+            .files
+            .last()
+            .and_then(|file| file.conditionals.last())
+            .is_none_or(|open| open.taken);
+        if taken {
+            return false;
+        }
+        let value = match word {
+            "elif" => self.evaluate(rest, name.span),
+            "elifdef" => self.defined_operand(rest, name),
+            "elifndef" => !self.defined_operand(rest, name),
+            _ => true,
+        };
+        if let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) {
+            open.taken = value;
+        }
+        value
+    }
+
+    fn set_position(&mut self, at: usize) {
+        if let Some(file) = self.files.last_mut() {
+            file.at = at;
+        }
+    }
+
+    /// `#line 12 "name"`, and GNU `# 12 "name" flags`. `line` begins with the number.
+    fn line_directive(&mut self, directive: Span, line: &[Token]) {
+        let line = self.expand_list(line.to_vec());
+        let number = line.first().and_then(|token| self.text(token).parse::<u32>().ok());
+        let Some(number) = number.filter(|number| *number <= 2_147_483_647) else {
+            let span = line.first().map_or(directive, |token| token.span);
+            self.error(Code::E0108, span, "expected a line number up to 2147483647");
+            return;
+        };
+        let name = match line.get(1) {
+            Some(token) if token.kind == TokenKind::String => {
+                let text = self.text(token);
+                Some(text[1..text.len() - 1].replace("\\\\", "\\").replace("\\\"", "\""))
+            }
+            Some(token) => {
+                let span = token.span;
+                self.error(Code::E0108, span, "expected a file name in quotation marks");
+                return;
+            }
+            None => None,
+        };
+        let Some(file) = self.files.last() else { return };
+        let id = file.id;
+        let sources = &mut self.session.sources;
+        let base = sources.file(id).base;
+        let next = sources.file(id).line_index(directive.lo.saturating_sub(base)) + 1;
+        sources.file_mut(id).add_line_mark(next, number, name);
+    }
+
+    /// A pragma; `line` is what follows the word.
+    pub(super) fn pragma(&mut self, line: &[Token], span: Span) {
+        let Some(&first) = line.first() else { return };
+        let word = self.text(&first).to_owned();
+        let rest = &line[1..];
+        let marker = |kind, symbol| Token { kind, flags: Flags::LINE_START, symbol, span };
+        match word.as_str() {
+            "once" => self.pragma_once(),
+            "unroll" => {
+                self.out.push(marker(TokenKind::PragmaUnroll, first.symbol));
+                let expression = self.expand_list(rest.to_vec());
+                self.out.extend(expression);
+                self.out.push(marker(TokenKind::PragmaEnd, crate::Symbol::EMPTY));
+            }
+            "nounroll" => self.out.push(marker(TokenKind::PragmaNoUnroll, first.symbol)),
+            "cdp" => {
+                let words: Vec<&str> = rest.iter().map(|token| self.text(token)).collect();
+                let text = words.join(" ");
+                let symbol = self.session.names.intern(&text);
+                self.out.push(marker(TokenKind::PragmaCdp, symbol));
+            }
+            "push_macro" | "pop_macro" => self.saved_macro(&word, rest, span),
+            "message" => {}
+            "STDC"
+            | "GCC"
+            | "clang"
+            | "nv_diag_suppress"
+            | "nv_diag_default"
+            | "nv_diag_error"
+            | "nv_diag_warning"
+            | "nv_diag_remark"
+            | "nv_diag_once"
+            | "nv_diagnostic"
+            | "diag_suppress"
+            | "diag_default"
+            | "diag_error"
+            | "diag_warning"
+            | "nv_exec_check_disable"
+            | "hd_warning_disable"
+            | "omp"
+            | "pack"
+            | "warning"
+            | "region"
+            | "endregion"
+            | "mark"
+            | "ivdep"
+            | "nv_abi" => {}
+            _ => {
+                let message =
+                    format!("`#pragma {word}` is not known to this compiler and has no effect");
+                self.diagnostics.push(Diagnostic::new(Code::W0154, first.span, message));
+            }
+        }
+    }
+
+    /// `#pragma push_macro("NAME")` and `pop_macro`.
+    fn saved_macro(&mut self, word: &str, rest: &[Token], span: Span) {
+        let name = match rest {
+            [open, string, close]
+                if open.kind == TokenKind::LParen
+                    && string.kind == TokenKind::String
+                    && close.kind == TokenKind::RParen =>
+            {
+                self.text(string).trim_matches('"').to_owned()
+            }
+            _ => {
+                return self.error(
+                    Code::E0108,
+                    span,
+                    format!("`{word}` takes a macro's name as a string: (\"NAME\")"),
+                );
+            }
+        };
+        let name = self.session.names.intern(&name);
+        if word == "push_macro" {
+            let meaning = self.macros.get(name);
+            self.cache.pushed_macros.push((name, meaning));
+        } else if let Some(place) =
+            self.cache.pushed_macros.iter().rposition(|(pushed, _)| *pushed == name)
+        {
+            let (_, meaning) = self.cache.pushed_macros.remove(place);
+            self.macros.restore(name, meaning);
+        }
+    }
+}
+
+/// Index of the first token of the next line.
+fn line_end(tokens: &[Token], start: usize) -> usize {
+    let mut at = start;
+    while at < tokens.len() && !tokens[at].flags.has(Flags::LINE_START) {
+        at += 1;
+    }
+    at
+}
+
+/// True if one word becomes the other by changing, adding, dropping or swapping one letter.
+pub fn near(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len().abs_diff(b.len()) > 1 || a == b {
+        return false;
+    }
+    let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[same..], &b[same..]);
+    let swapped = a.len() >= 2 && b.len() >= 2 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..];
+    swapped || a.get(1..) == b.get(1..) || a.get(1..) == Some(b) || Some(a) == b.get(1..)
+}

@@ -1,0 +1,472 @@
+//! Finding and opening included files: `FileLoader`, the search order, `#pragma once`, include
+//! guards, and the headers that are part of the compiler.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use super::{MAX_INCLUDE_DEPTH, OpenFile, Preprocessor};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::headers;
+use crate::intern::Symbol;
+use crate::lex::{Flags, Token, TokenKind};
+use crate::source::{FileId, FileOrigin, Span};
+
+/// How files are read, so that an embedder can compile from memory.
+pub trait FileLoader {
+    /// The bytes of a file; `None` if there is none.
+    ///
+    /// # Errors
+    /// The file exists but cannot be read.
+    fn load(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// Reads from the file system.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct DiskLoader;
+
+impl FileLoader for DiskLoader {
+    fn load(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        match std::fs::metadata(path) {
+            Ok(about) if about.is_dir() => Ok(None),
+            Ok(about) if about.len() > MAX_FILE_BYTES => {
+                Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 256 MB"))
+            }
+            Ok(_) => std::fs::read(path).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Files held in memory, by path.
+#[derive(Clone, Default, Debug)]
+pub struct MemoryLoader {
+    /// Content by path, as the path is spelled after `a/./b` and `a/../b` are simplified.
+    pub files: HashMap<PathBuf, Vec<u8>>,
+}
+
+impl MemoryLoader {
+    /// A loader with one file.
+    pub fn single(path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> Self {
+        MemoryLoader { files: HashMap::from([(path.into(), text.into())]) }
+    }
+
+    /// Adds a file.
+    pub fn with(mut self, path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(path.into(), text.into());
+        self
+    }
+}
+
+impl FileLoader for MemoryLoader {
+    fn load(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.files.get(path).cloned())
+    }
+}
+
+/// A source file may not be larger.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// What is known of files already seen.
+#[derive(Default)]
+pub struct FileCache {
+    known: HashMap<PathBuf, KnownFile>,
+    once: HashSet<FileId>,
+    /// Files read, for dependency output.
+    pub dependencies: Vec<PathBuf>,
+    /// `#pragma push_macro`.
+    pub pushed_macros: Vec<(Symbol, Option<u32>)>,
+}
+
+#[derive(Clone)]
+struct KnownFile {
+    id: FileId,
+    tokens: Rc<[Token]>,
+    /// The macro of an include guard around the whole file.
+    guard: Option<Symbol>,
+}
+
+/// The name in an `#include`.
+struct Wanted {
+    name: String,
+    angled: bool,
+    span: Span,
+}
+
+/// Where a file was found.
+enum Found {
+    Disk { path: PathBuf, bytes: Vec<u8>, place: usize },
+    Known { path: PathBuf, place: usize },
+    Embedded { name: &'static str, text: &'static str },
+}
+
+/// Search place of the compiler's own headers.
+const EMBEDDED_PLACE: usize = usize::MAX;
+
+impl Preprocessor<'_> {
+    /// Reads the main file to its end; the empty span there.
+    pub(super) fn main_file(&mut self, path: &Path, bytes: Vec<u8>) -> Span {
+        self.cache.dependencies.insert(0, path.to_owned());
+        let Some(id) =
+            self.add_file(path.display().to_string(), bytes, FileOrigin::Main, Span::NONE)
+        else {
+            return Span::NONE;
+        };
+        let tokens = self.lex_file(id);
+        let known = KnownFile { id, tokens: Rc::clone(&tokens), guard: None };
+        self.cache.known.insert(clean(path), known);
+        let directory = Some(path.parent().unwrap_or(Path::new("")).to_owned());
+        self.files.push(OpenFile {
+            id,
+            tokens,
+            at: 0,
+            conditionals: Vec::new(),
+            directory,
+            found_in: 0,
+        });
+        if !self.stopped {
+            self.run();
+        }
+        let file = self.session.sources.file(id);
+        let end = file.base + file.text.trim_end().len() as u32;
+        Span::new(end, end)
+    }
+
+    /// `-include`.
+    pub(super) fn forced_include(&mut self, file: &Path, _main: &Path) {
+        let text = format!("#include \"{}\"\n", file.display());
+        let id = self.session.sources.add_file("<command line>", text, FileOrigin::Synthetic);
+        let tokens = self.lex_file(id);
+        let directory = Some(PathBuf::new());
+        self.files.push(OpenFile {
+            id,
+            tokens,
+            at: 0,
+            conditionals: Vec::new(),
+            directory,
+            found_in: 0,
+        });
+        self.run();
+    }
+
+    /// `#include` and `#include_next`; `line` is what follows.
+    pub(super) fn include(&mut self, directive: Token, line: &[Token], next: bool) {
+        let Some((wanted, _)) = self.wanted_file(line, true) else {
+            let span = line.first().map_or(directive.span.after(), |token| token.span);
+            self.error(Code::E0108, span, "expected a file name: `\"file\"` or `<file>`");
+            return;
+        };
+        if self.files.len() >= MAX_INCLUDE_DEPTH {
+            return self.too_deep(&wanted);
+        }
+        match self.find(&wanted, next) {
+            Ok(Some(found)) => self.open(found, &wanted),
+            Ok(None) => self.not_found(&wanted),
+            Err((path, error)) => {
+                let message = format!("`{}` cannot be read: {error}", path.display());
+                self.error(Code::E0106, wanted.span, message);
+            }
+        }
+    }
+
+    /// `(<file>)` after `__has_include`: whether it is there, and the number of tokens.
+    pub(super) fn has_include(&mut self, line: &[Token], next: bool) -> Option<(bool, usize)> {
+        line.first().filter(|open| open.kind == TokenKind::LParen)?;
+        let (wanted, length) = self.wanted_file(&line[1..], false)?;
+        line.get(1 + length).filter(|close| close.kind == TokenKind::RParen)?;
+        let found = matches!(self.find(&wanted, next), Ok(Some(_)));
+        Some((found, length + 2))
+    }
+
+    /// The file name at the start of a directive's tokens, and how many tokens it takes.
+    fn wanted_file(&mut self, line: &[Token], expand: bool) -> Option<(Wanted, usize)> {
+        let first = *line.first()?;
+        match first.kind {
+            TokenKind::String | TokenKind::BadString => {
+                let name = self.text(&first).trim_matches('"').to_owned();
+                Some((Wanted { name, angled: false, span: first.span }, 1))
+            }
+            TokenKind::Lt | TokenKind::Le | TokenKind::Shl | TokenKind::LaunchOpen => {
+                // What stands between `<` and `>` is no sequence of tokens: take the text.
+                let end = line.iter().position(|token| {
+                    token.span.expansion == first.span.expansion && self.text(token).contains('>')
+                });
+                let from_file = first.span.expansion == Default::default();
+                if from_file {
+                    let last = line.last()?;
+                    let text =
+                        self.session.sources.text(self.session.sources.join(first.span, last.span));
+                    let close = text.find('>')?;
+                    let name = text[1..close].to_owned();
+                    let span = Span { hi: first.span.lo + close as u32 + 1, ..first.span };
+                    let length = line.iter().take_while(|token| token.span.lo < span.hi).count();
+                    return Some((Wanted { name, angled: true, span }, length));
+                }
+                let end = end?;
+                let mut name = String::new();
+                for token in &line[1..end] {
+                    if token.spaced() && !name.is_empty() {
+                        name.push(' ');
+                    }
+                    name.push_str(self.text(token));
+                }
+                Some((Wanted { name, angled: true, span: first.span }, end + 1))
+            }
+            TokenKind::Ident if expand => {
+                let expanded = self.expand_list(line.to_vec());
+                let (mut wanted, length) = self.wanted_file(&expanded, false)?;
+                wanted.span = first.span;
+                Some((wanted, length))
+            }
+            _ => None,
+        }
+    }
+
+    /// The places to look, in order: the including file's folder for the quoted form, `-I`, the
+    /// compiler's own headers.
+    fn find(&self, wanted: &Wanted, next: bool) -> Result<Option<Found>, (PathBuf, io::Error)> {
+        let name = Path::new(&wanted.name);
+        let current = self.files.last();
+        let first_place =
+            if next { current.map_or(0, |file| file.found_in.saturating_add(1)) } else { 0 };
+        let mut candidates = Vec::new();
+        if name.is_absolute() {
+            candidates.push((name.to_owned(), 0));
+        } else {
+            if !wanted.angled && !next {
+                let directory = current.and_then(|file| file.directory.as_ref());
+                candidates.extend(directory.map(|directory| (directory.join(name), 0)));
+            }
+            let dirs = self.options.include_dirs.iter().enumerate();
+            candidates.extend(
+                dirs.map(|(index, dir)| (dir.join(name), index + 1))
+                    .filter(|(_, place)| *place >= first_place),
+            );
+        }
+        for (path, place) in candidates {
+            let path = clean(&path);
+            if self.cache.known.contains_key(&path) {
+                return Ok(Some(Found::Known { path, place }));
+            }
+            match self.loader.load(&path) {
+                Ok(Some(bytes)) => return Ok(Some(Found::Disk { path, bytes, place })),
+                Ok(None) => {}
+                Err(error) => return Err((path, error)),
+            }
+        }
+        if first_place == EMBEDDED_PLACE {
+            return Ok(None);
+        }
+        let embedded = headers::find(&wanted.name);
+        Ok(embedded.map(|(name, text)| Found::Embedded { name, text }))
+    }
+
+    fn open(&mut self, found: Found, wanted: &Wanted) {
+        let (key, place) = match &found {
+            Found::Disk { path, place, .. } | Found::Known { path, place } => {
+                (path.clone(), *place)
+            }
+            Found::Embedded { name, .. } => (embedded_key(name), EMBEDDED_PLACE),
+        };
+        let directory = match place {
+            EMBEDDED_PLACE => None,
+            _ => Some(key.parent().unwrap_or(Path::new("")).to_owned()),
+        };
+        let known = match self.cache.known.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let Some(known) = self.read_new(&key, found, wanted.span) else { return };
+                known
+            }
+        };
+        let guarded = known.guard.is_some_and(|guard| self.macros.get(guard).is_some());
+        if guarded || self.cache.once.contains(&known.id) {
+            return;
+        }
+        if !self.spend(known.tokens.len() / 4, wanted.span) {
+            return;
+        }
+        let (id, tokens) = (known.id, known.tokens);
+        self.files.push(OpenFile {
+            id,
+            tokens,
+            at: 0,
+            conditionals: Vec::new(),
+            directory,
+            found_in: place,
+        });
+    }
+
+    fn read_new(&mut self, key: &Path, found: Found, from: Span) -> Option<KnownFile> {
+        let (name, bytes, embedded) = match found {
+            Found::Embedded { name, text } => (format!("<{name}>"), text.as_bytes().to_vec(), true),
+            Found::Disk { path, bytes, .. } => {
+                self.cache.dependencies.push(path.clone());
+                (path.display().to_string(), bytes, false)
+            }
+            Found::Known { .. } => return None,
+        };
+        let id = self.add_file(name, bytes, FileOrigin::Included(from), from)?;
+        if embedded {
+            self.session.sources.set_system(id);
+        }
+        let tokens = self.lex_file(id);
+        let guard = self.include_guard(&tokens);
+        let known = KnownFile { id, tokens, guard };
+        self.cache.known.insert(key.to_owned(), known.clone());
+        Some(known)
+    }
+
+    /// Adds a file's text to the source map, invalid UTF-8 reported and replaced.
+    fn add_file(
+        &mut self,
+        name: String,
+        bytes: Vec<u8>,
+        origin: FileOrigin,
+        from: Span,
+    ) -> Option<FileId> {
+        if bytes.len() as u64 > MAX_FILE_BYTES || !self.session.sources.has_room(bytes.len()) {
+            let message =
+                format!("`{name}` makes the program larger than the compiler can address");
+            self.error(Code::E0116, from, message);
+            self.stopped = true;
+            return None;
+        }
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => rest.to_vec(),
+            None => bytes,
+        };
+        let (text, bad) = match String::from_utf8(bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let byte = error.as_bytes()[at];
+                (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some((at as u32, byte)))
+            }
+        };
+        let id = self.session.sources.add_file(name, text, origin);
+        if let Some((at, byte)) = bad {
+            let base = self.session.sources.file(id).base;
+            let span = Span::new(base + at, base + at + '\u{fffd}'.len_utf8() as u32);
+            let found = Diagnostic::new(Code::E0101, span, "the source is not valid UTF-8")
+                .label(format!("the byte 0x{byte:02x} here begins no character"))
+                .help("save the file as UTF-8");
+            self.diagnostics.push(found);
+            self.stopped = true;
+            return None;
+        }
+        Some(id)
+    }
+
+    /// `#ifndef X` as the first and its `#endif` as the last line: X.
+    fn include_guard(&self, tokens: &[Token]) -> Option<Symbol> {
+        let is =
+            |token: Option<&Token>, text: &str| token.is_some_and(|token| self.text(token) == text);
+        let hash = tokens.first().filter(|token| token.kind == TokenKind::Hash)?;
+        debug_assert!(hash.flags.has(Flags::LINE_START));
+        if !is(tokens.get(1), "ifndef") {
+            return None;
+        }
+        let guard = tokens.get(2).filter(|token| token.kind == TokenKind::Ident)?.symbol;
+        let mut depth = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            if token.kind != TokenKind::Hash || !token.flags.has(Flags::LINE_START) {
+                continue;
+            }
+            match tokens.get(at + 1).map(|word| self.text(word)) {
+                Some("if" | "ifdef" | "ifndef") => depth += 1,
+                Some("else" | "elif" | "elifdef" | "elifndef") if depth == 1 => return None,
+                Some("endif") => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return (at + 2 == tokens.len()).then_some(guard);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// `#pragma once`
+    pub(super) fn pragma_once(&mut self) {
+        if let Some(file) = self.files.last() {
+            self.cache.once.insert(file.id);
+        }
+    }
+
+    fn not_found(&mut self, wanted: &Wanted) {
+        let name = &wanted.name;
+        if let Some(what) = headers::outside(name) {
+            let message = format!("`<{name}>` is outside the `.cdp` subset: {what}");
+            let found = Diagnostic::new(Code::E0243, wanted.span, message);
+            self.diagnostics
+                .push(found.help("a `.cdp` file can use the C library's headers and CUDA's own"));
+            return;
+        }
+        let mut found = Diagnostic::new(Code::E0106, wanted.span, format!("`{name}` is not found"));
+        let folder = self.files.last().and_then(|file| file.directory.clone());
+        let mut places: Vec<String> = Vec::new();
+        if let Some(folder) = folder.filter(|_| !wanted.angled) {
+            let folder =
+                if folder.as_os_str().is_empty() { Path::new(".").to_owned() } else { folder };
+            places.push(format!("`{}`", folder.display()));
+        }
+        places.extend(self.options.include_dirs.iter().map(|dir| format!("`{}`", dir.display())));
+        places.push("the compiler's own headers".to_owned());
+        found = found.note(format!("looked in {}", places.join(", ")));
+        if let Some(close) =
+            headers::NAMES.iter().find(|known| super::directives::near(known, name))
+        {
+            found = found.help(format!("a header with a similar name exists: `<{close}>`"));
+        } else {
+            found = found.help("name the folder it is in with `-I`");
+        }
+        self.diagnostics.push(found);
+    }
+
+    /// Reports the chain of files, and stops: the same would follow without end.
+    fn too_deep(&mut self, wanted: &Wanted) {
+        let mut found = Diagnostic::new(
+            Code::E0107,
+            wanted.span,
+            format!("files include each other more than {MAX_INCLUDE_DEPTH} deep"),
+        );
+        let names: Vec<String> =
+            self.files.iter().map(|file| self.session.sources.file(file.id).name.clone()).collect();
+        let mut chain: Vec<String> = names.iter().take(3).cloned().collect();
+        chain.push("...".to_owned());
+        chain.extend(names[names.len().saturating_sub(3)..].iter().cloned());
+        chain.push(wanted.name.clone());
+        found = found.note(format!("the chain is {}", chain.join(" -> ")));
+        found = found.help("begin each header with `#pragma once`");
+        self.diagnostics.push(found);
+        self.stopped = true;
+    }
+}
+
+/// The cache key of a header of the compiler: no path of the file system looks like it.
+fn embedded_key(name: &str) -> PathBuf {
+    PathBuf::from(format!("<embedded>/{name}"))
+}
+
+/// A path without `.` and, where that is safe, without `..`.
+fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => {
+                    out.pop();
+                }
+                _ => out.push(".."),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
