@@ -1,0 +1,125 @@
+//! Timing whole processes and their memory.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use crate::cargo::shown;
+use crate::failure::{Failure, Outcome};
+
+/// One run of a command or of several one after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Wall time from before the first start to after the last end, in seconds.
+    pub seconds: f64,
+    /// The most memory that any one process had in use at a time, in bytes; 0 where it cannot be known.
+    pub peak_bytes: u64,
+}
+
+/// Runs commands one after another, with their output thrown away.
+///
+/// # Errors
+/// When one cannot be started or fails; it is then run again to show what it prints.
+pub fn run(commands: &mut [Command]) -> Outcome<Sample> {
+    let mut sample = Sample::default();
+    let begun = Instant::now();
+    for command in commands.iter_mut() {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn();
+        let child = child.map_err(|error| {
+            Failure::new(format!("could not start {}: {error}", shown(command)))
+        })?;
+        let (success, peak_bytes) = wait(child)?;
+        if !success {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            return Err(match crate::cargo::output(command) {
+                Err(failure) => failure,
+                Ok(_) => Failure::new(format!("{} failed once and then did not", shown(command))),
+            });
+        }
+        sample.peak_bytes = sample.peak_bytes.max(peak_bytes);
+    }
+    sample.seconds = begun.elapsed().as_secs_f64();
+    Ok(sample)
+}
+
+/// Waits for a process and says whether it succeeded and how much memory it, or the largest of its
+/// own children, had at most.
+#[cfg(unix)]
+fn wait(child: Child) -> Outcome<(bool, u64)> {
+    let mut status = 0;
+    // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let pid = libc::pid_t::try_from(child.id())
+        .map_err(|_| Failure::new("a process id does not fit its type"))?;
+    loop {
+        // SAFETY: both pointers are to live values of the right types, and the process is this one's
+        // own unwaited child, since `child` has not been waited for.
+        let waited = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
+        if waited == pid {
+            break;
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(Failure::new(format!("waiting for a process: {error}")));
+        }
+    }
+    // Linux counts in KiB, macOS in bytes.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    let success = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+    Ok((success, u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit))
+}
+
+#[cfg(not(unix))]
+fn wait(mut child: Child) -> Outcome<(bool, u64)> {
+    let status =
+        child.wait().map_err(|error| Failure::new(format!("waiting for a process: {error}")))?;
+    Ok((status.success(), 0))
+}
+
+/// The median of the times, and the largest peak.
+pub fn summary(samples: &[Sample]) -> Sample {
+    let mut seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
+    seconds.sort_by(f64::total_cmp);
+    let middle = seconds.len() / 2;
+    let median = match seconds.len() {
+        0 => 0.0,
+        count if count % 2 == 1 => seconds[middle],
+        _ => f64::midpoint(seconds[middle - 1], seconds[middle]),
+    };
+    Sample {
+        seconds: median,
+        peak_bytes: samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seconds: f64, peak_bytes: u64) -> Sample {
+        Sample { seconds, peak_bytes }
+    }
+
+    #[test]
+    fn medians_and_peaks() {
+        assert_eq!(summary(&[]), sample(0.0, 0));
+        assert_eq!(summary(&[sample(3.0, 1), sample(1.0, 9), sample(2.0, 2)]), sample(2.0, 9));
+        assert_eq!(
+            summary(&[sample(4.0, 1), sample(1.0, 1), sample(2.0, 1), sample(3.0, 1)]),
+            sample(2.5, 1)
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn measures_time_and_memory_of_a_process() {
+        let mut sleep = Command::new("sleep");
+        sleep.arg("0.05");
+        let slept = run(&mut [sleep]).unwrap();
+        assert!(slept.seconds >= 0.05 && slept.peak_bytes > 100_000, "{slept:?}");
+        let mut failing = Command::new("sh");
+        failing.args(["-c", "echo reason >&2; exit 3"]);
+        let failure = run(&mut [failing]).unwrap_err().to_string();
+        assert!(failure.contains("reason") && failure.contains('3'), "{failure}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Running cargo and other programs, and knowing where things lie.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::failure::{Failure, Outcome};
+
+/// The repository's root folder.
+pub fn root() -> PathBuf {
+    // Set by `cargo run`; the path of the build is right when the binary is started by hand.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let manifest = manifest.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    manifest.parent().map_or_else(|| manifest.clone(), Path::to_owned)
+}
+
+/// cargo, in the repository's root.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// The folder that cargo builds into, as cargo itself says.
+pub fn target_dir() -> Outcome<PathBuf> {
+    let mut command = cargo();
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let text = output(&mut command)?;
+    let metadata: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::new(format!("`cargo metadata` printed no JSON: {error}")))?;
+    let dir = metadata["target_directory"].as_str().map(PathBuf::from);
+    dir.ok_or_else(|| Failure::new("`cargo metadata` names no target_directory"))
+}
+
+/// Builds one binary of a package in release mode, with cargo's own progress, and returns its path.
+pub fn build_release(package: &str, binary: &str) -> Outcome<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--release", "--package", package, "--bin", binary]);
+    let status = command.stdin(Stdio::null()).status();
+    let status = status.map_err(|error| Failure::new(format!("could not start cargo: {error}")))?;
+    if !status.success() {
+        return Err(Failure::new(format!("{} failed ({status})", shown(&command))));
+    }
+    let path =
+        target_dir()?.join("release").join(format!("{binary}{}", std::env::consts::EXE_SUFFIX));
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(Failure::new(format!("cargo built no {}", path.display())))
+    }
+}
+
+/// Runs a program to its end and returns its standard output; a failure carries all it printed.
+pub fn output(command: &mut Command) -> Outcome<String> {
+    let result = command.stdin(Stdio::null()).output();
+    let result = result.map_err(|error| {
+        Failure::new(format!(
+            "could not start {}: {error}",
+            command.get_program().to_string_lossy()
+        ))
+    })?;
+    let stdout = String::from_utf8_lossy(&result.stdout).into_owned();
+    if result.status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&result.stderr);
+    Err(Failure::new(format!(
+        "{} failed ({})\n{}{}",
+        shown(command),
+        result.status,
+        indent(&stdout),
+        indent(&stderr)
+    )))
+}
+
+/// A command as a person would type it.
+pub fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    format!("`{}`", words.join(" "))
+}
+
+fn indent(text: &str) -> String {
+    text.trim_end().lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// The first executable file of this name in `PATH`.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(name))
+        .find(|candidate| is_executable(candidate))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask ...`: set-up, demo, tests, expectations, benchmarks, and the bundle for a GPU
+//! machine. Run without a verb for the list.
+//!
+//! It starts cargo and the built `cdpc`; it contains nothing of the compiler and does not link LLVM.
+
+mod bench;
+mod bundle;
+mod cargo;
+mod demo;
+mod failure;
+mod report;
+mod setup;
+mod suite;
+mod table;
+mod ui;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::failure::Outcome;
+use crate::ui::Ui;
+
+/// Set-up, demo, tests, expectations, benchmarks and the bundle for a GPU machine.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_version_flag = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Options of every verb.
+#[derive(Args, Clone)]
+pub struct Common {
+    /// Root of the CUDA toolkit to use before all others
+    #[arg(long, global = true, value_name = "DIR")]
+    cuda_path: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Install what is missing: LLVM 22 (apt packages), CUDA tools (into .toolchain)
+    Setup,
+    /// Build the release compiler, compile every sample and show what was made
+    Demo,
+    /// Run the whole test suite
+    Test(suite::TestOptions),
+    /// Run the tests and rewrite the expectations that changed
+    Bless(suite::TestOptions),
+    /// Measure; `cargo xtask bench --help` lists the benchmarks
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// Make a folder to copy to a machine with a GPU, which runs every sample and run case there
+    GpuBundle(bundle::BundleOptions),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = Ui::new();
+    match run(&cli, &ui) {
+        Ok(code) => code,
+        Err(failure) => {
+            ui.error(&failure.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
+    setup::setup(ui, &cli.common)?;
+    match &cli.verb {
+        Verb::Setup => {
+            ui.line("set-up is complete");
+            Ok(ExitCode::SUCCESS)
+        }
+        Verb::Demo => demo::demo(ui, &cli.common),
+        Verb::Test(options) => suite::test(ui, options, suite::Expectations::Check),
+        Verb::Bless(options) => suite::test(ui, options, suite::Expectations::Rewrite),
+        Verb::Bench(bench) => bench::bench(ui, &cli.common, bench),
+        Verb::GpuBundle(options) => bundle::gpu_bundle(ui, &cli.common, options),
+    }
+}

@@ -1,0 +1,407 @@
+//! CUDA tools: used where the system has them, else fetched as pinned wheels into `.toolchain`.
+//!
+//! Three toolkits: 13.0, which everything uses; the ptxas and device runtime of 12.9 for sm_50 to
+//! sm_72; the ptxas of 11.8 for 32-bit PTX. Each is made in a temporary folder and renamed when it is
+//! whole, so that a folder `cuda-*` is always complete.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cdp_toolchain::{AddressSize, Arch, Environment, SearchOptions, ToolVersion, Toolchain};
+use sha2::{Digest, Sha256};
+
+use super::packages;
+use crate::Common;
+use crate::cargo::{in_path, output, root};
+use crate::failure::{Failure, Outcome};
+use crate::ui::{Step, Ui};
+
+/// The wheels: toolkit folder, package, version, SHA-256 of the file.
+const WHEELS: &str = include_str!("wheels.txt");
+
+/// The name of the file in a finished toolkit that says which wheels it was made of.
+const PINS: &str = "wheels.txt";
+
+/// One wheel of a toolkit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wheel {
+    package: String,
+    version: String,
+    sha256: String,
+}
+
+/// One toolkit to be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kit {
+    /// `cuda-13.0`.
+    folder: String,
+    wheels: Vec<Wheel>,
+}
+
+impl Kit {
+    /// The contents of the file [`PINS`].
+    fn pins(&self) -> String {
+        let line =
+            |wheel: &Wheel| format!("{} {} {}\n", wheel.package, wheel.version, wheel.sha256);
+        self.wheels.iter().map(line).collect()
+    }
+
+    fn is_complete(&self, toolchain_dir: &Path) -> bool {
+        fs::read_to_string(toolchain_dir.join(&self.folder).join(PINS))
+            .is_ok_and(|pins| pins == self.pins())
+    }
+}
+
+/// Reads the list of wheels, which is part of this program.
+fn kits(text: &str) -> Vec<Kit> {
+    let mut kits: Vec<Kit> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [folder, package, version, sha256] = words[..] else { continue };
+        let wheel =
+            Wheel { package: package.into(), version: version.into(), sha256: sha256.into() };
+        match kits.iter_mut().find(|kit| kit.folder == folder) {
+            Some(kit) => kit.wheels.push(wheel),
+            None => kits.push(Kit { folder: folder.into(), wheels: vec![wheel] }),
+        }
+    }
+    kits
+}
+
+/// The toolkits that neither the system nor `.toolchain` has.
+///
+/// # Errors
+/// When `--cuda-path` names no toolkit.
+pub fn missing(common: &Common) -> Outcome<Vec<Kit>> {
+    let dir = root().join(".toolchain");
+    let mut kits = kits(WHEELS);
+    kits.retain(|kit| !kit.is_complete(&dir));
+    if kits.is_empty() && common.cuda_path.is_none() {
+        return Ok(kits);
+    }
+    let system = Toolchain::find(&SearchOptions {
+        cuda_path: common.cuda_path.clone(),
+        environment: Environment::from_process(),
+        start_dirs: Vec::new(),
+        ..SearchOptions::from_process()
+    })?;
+    kits.retain(|kit| !is_provided(&system, &kit.folder));
+    Ok(kits)
+}
+
+/// Whether the system's toolkits do all that one of ours is for.
+fn is_provided(system: &Toolchain, folder: &str) -> bool {
+    let assembles =
+        |name: &str, size| Arch::parse(name).is_ok_and(|arch| system.ptxas_for(arch, size).is_ok());
+    match folder {
+        "cuda-11.8" => assembles("sm_75", AddressSize::Bits32),
+        "cuda-12.9" => {
+            let old_runtime = |kit: &cdp_toolchain::Toolkit| {
+                kit.cudadevrt().is_some_and(|lib| lib.images.contains(&60))
+            };
+            assembles("sm_60", AddressSize::Bits64) && system.toolkits().iter().any(old_runtime)
+        }
+        // An older toolkit is used all the same where it serves, but it does not know the newest
+        // architectures, which the tests cover.
+        _ => system.toolkits().iter().any(|kit| {
+            kit.ptxas.is_some()
+                && kit.nvlink.is_some()
+                && kit.fatbinary.is_some()
+                && kit.libdevice.is_some()
+                && kit.cudadevrt().is_some()
+                && kit.version() >= Some(ToolVersion::new(13, 0))
+        }),
+    }
+}
+
+/// Fetches toolkits, all at the same time.
+///
+/// # Errors
+/// Without Python or pip, when a download fails or has another SHA-256, and when files cannot be
+/// written.
+pub fn fetch(ui: &Ui, kits: &[Kit]) -> Outcome<()> {
+    if kits.is_empty() {
+        return Ok(());
+    }
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Err(Failure::new(
+            "no CUDA 13.0 toolkit found, and it can be fetched for x86-64 Linux only; install one and set CUDA_HOME",
+        ));
+    }
+    let python = python(ui)?;
+    let work = root().join(".toolchain").join(format!(".tmp-{}", std::process::id()));
+    let fetch_one = |kit: &Kit| fetch_kit(ui, &python, kit, &work.join(&kit.folder));
+    let results: Vec<Outcome<()>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = kits.iter().map(|kit| scope.spawn(move || fetch_one(kit))).collect();
+        let ended = |thread: std::thread::ScopedJoinHandle<'_, Outcome<()>>| {
+            thread.join().unwrap_or_else(|_| Err(Failure::new("a download thread panicked")))
+        };
+        threads.into_iter().map(ended).collect()
+    });
+    // Left-overs are harmless: the folder's name is never looked at.
+    let _ = fs::remove_dir_all(&work);
+    results.into_iter().collect()
+}
+
+/// Python 3 with pip; Debian ships the two apart.
+fn python(ui: &Ui) -> Outcome<PathBuf> {
+    let python = in_path("python3").ok_or_else(|| {
+        Failure::new("no `python3` in PATH, which fetches and unpacks the CUDA tools; install it, or CUDA 13.0")
+    })?;
+    let has_pip = || output(Command::new(&python).args(["-m", "pip", "--version"])).is_ok();
+    if !has_pip() {
+        packages::install(ui, "pip", &["python3-pip".to_owned()])?;
+        if !has_pip() {
+            return Err(Failure::new(format!(
+                "{} has no pip even with python3-pip installed",
+                python.display()
+            )));
+        }
+    }
+    Ok(python)
+}
+
+fn fetch_kit(ui: &Ui, python: &Path, kit: &Kit, work: &Path) -> Outcome<()> {
+    let step =
+        ui.step(&format!("fetching {} into .toolchain", kit.folder.replace("cuda-", "CUDA ")));
+    let made = work.join("toolkit");
+    for dir in [work.join("wheels"), work.join("unpacked"), made.clone()] {
+        fs::create_dir_all(&dir).map_err(|error| Failure::io("make the folder", &dir, &error))?;
+    }
+    download(python, kit, work, &step)?;
+    for (index, wheel) in wheel_files(&work.join("wheels"))?.iter().enumerate() {
+        step.detail(&format!(
+            "unpacking {}",
+            wheel.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        let unpacked = work.join("unpacked").join(index.to_string());
+        output(
+            python_command(python, work).args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked),
+        )?;
+        merge_wheel(&unpacked, &made)?;
+    }
+    finish(kit, &made)?;
+    install(kit, &made, work)?;
+    step.done();
+    Ok(())
+}
+
+/// Python that writes nothing outside the work folder.
+fn python_command(python: &Path, work: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.env("TMPDIR", work).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(work);
+    command
+}
+
+fn download(python: &Path, kit: &Kit, work: &Path, step: &Step<'_>) -> Outcome<()> {
+    for (index, wheel) in kit.wheels.iter().enumerate() {
+        step.detail(&format!(
+            "{} {} ({} of {})",
+            wheel.package,
+            wheel.version,
+            index + 1,
+            kit.wheels.len()
+        ));
+        let dir = work.join("wheels").join(&wheel.package);
+        let mut command = python_command(python, work);
+        command.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]);
+        command.args([
+            "--disable-pip-version-check",
+            "--progress-bar",
+            "off",
+            "--only-binary",
+            ":all:",
+            "--dest",
+        ]);
+        command.arg(&dir).arg(format!("{}=={}", wheel.package, wheel.version));
+        output(&mut command)?;
+        let files = wheel_files(&dir)?;
+        let [file] = &files[..] else {
+            return Err(Failure::new(format!(
+                "pip put {} files where one was expected",
+                files.len()
+            )));
+        };
+        let bytes = fs::read(file).map_err(|error| Failure::io("read", file, &error))?;
+        check_sha256(wheel, &bytes)?;
+        let kept = work.join("wheels").join(file.file_name().unwrap_or_default());
+        fs::rename(file, &kept).map_err(|error| Failure::io("move", file, &error))?;
+    }
+    Ok(())
+}
+
+fn check_sha256(wheel: &Wheel, bytes: &[u8]) -> Outcome<()> {
+    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == wheel.sha256 {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "{} {} was fetched, but it is not the file this repository expects\n  SHA-256 found:    {found}\n  SHA-256 expected: {}",
+        wheel.package, wheel.version, wheel.sha256
+    )))
+}
+
+/// The wheels in a folder, in the order of their names.
+fn wheel_files(dir: &Path) -> Outcome<Vec<PathBuf>> {
+    let entries = fs::read_dir(dir).map_err(|error| Failure::io("read the folder", dir, &error))?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "whl"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Moves what lies in `nvidia/<component>/` of an unpacked wheel into the toolkit.
+fn merge_wheel(unpacked: &Path, toolkit: &Path) -> Outcome<()> {
+    let nvidia = unpacked.join("nvidia");
+    let components =
+        fs::read_dir(&nvidia).map_err(|error| Failure::io("read the folder", &nvidia, &error))?;
+    for component in components.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        merge_dir(&component, toolkit)?;
+    }
+    Ok(())
+}
+
+fn merge_dir(from: &Path, to: &Path) -> Outcome<()> {
+    let entries =
+        fs::read_dir(from).map_err(|error| Failure::io("read the folder", from, &error))?;
+    for entry in entries.flatten() {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_name() == "__init__.py" || entry.file_name() == "__pycache__" {
+            continue;
+        }
+        if source.is_dir() {
+            merge_dir(&source, &target)?;
+            continue;
+        }
+        fs::create_dir_all(to).map_err(|error| Failure::io("make the folder", to, &error))?;
+        fs::rename(&source, &target).map_err(|error| Failure::io("move", &source, &error))?;
+    }
+    Ok(())
+}
+
+/// What wheels lack and a toolkit has: run bits, `lib64`, where nvcc looks, and `version.json`.
+fn finish(kit: &Kit, toolkit: &Path) -> Outcome<()> {
+    for dir in [toolkit.join("bin"), toolkit.join("nvvm/bin")] {
+        for file in fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            set_run_bits(&file)?;
+        }
+    }
+    if toolkit.join("lib").is_dir() {
+        link_dir("lib", &toolkit.join("lib64"))?;
+    }
+    let compiler = kit.wheels.iter().find(|wheel| wheel.package.starts_with("nvidia-cuda-nvcc"));
+    let version = compiler.map_or("", |wheel| wheel.version.as_str());
+    let json = serde_json::json!({ "cuda_nvcc": { "name": "CUDA NVCC", "version": version } });
+    let write = |name: &str, text: String| {
+        let path = toolkit.join(name);
+        fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))
+    };
+    write("version.json", format!("{json:#}\n"))?;
+    write(PINS, kit.pins())
+}
+
+#[cfg(unix)]
+fn set_run_bits(file: &Path) -> Outcome<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if !file.is_file() {
+        return Ok(());
+    }
+    let set = fs::set_permissions(file, fs::Permissions::from_mode(0o755));
+    set.map_err(|error| Failure::io("set the run bits of", file, &error))
+}
+
+#[cfg(not(unix))]
+fn set_run_bits(_: &Path) -> Outcome<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link_dir(target: &str, link: &Path) -> Outcome<()> {
+    std::os::unix::fs::symlink(target, link)
+        .map_err(|error| Failure::io("make the link", link, &error))
+}
+
+#[cfg(not(unix))]
+fn link_dir(_: &str, _: &Path) -> Outcome<()> {
+    Ok(())
+}
+
+/// Puts a whole toolkit in its place; one of other wheels makes room first.
+fn install(kit: &Kit, made: &Path, work: &Path) -> Outcome<()> {
+    let place = root().join(".toolchain").join(&kit.folder);
+    if place.exists() {
+        fs::rename(&place, work.join("replaced"))
+            .map_err(|error| Failure::io("move away", &place, &error))?;
+    }
+    fs::rename(made, &place).map_err(|error| Failure::io("put in place", &place, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_wheels_is_whole() {
+        let kits = kits(WHEELS);
+        let folders: Vec<&str> = kits.iter().map(|kit| kit.folder.as_str()).collect();
+        assert_eq!(folders, ["cuda-13.0", "cuda-12.9", "cuda-11.8"]);
+        for wheel in kits.iter().flat_map(|kit| &kit.wheels) {
+            assert!(
+                wheel.sha256.len() == 64 && wheel.sha256.bytes().all(|b| b.is_ascii_hexdigit()),
+                "{wheel:?}"
+            );
+        }
+        let lines =
+            WHEELS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+        assert_eq!(kits.iter().map(|kit| kit.wheels.len()).sum::<usize>(), lines);
+    }
+
+    #[test]
+    fn a_toolkit_is_complete_only_with_the_same_pins() {
+        let dir = tempfile::tempdir().unwrap();
+        let kit = &kits(WHEELS)[0];
+        assert!(!kit.is_complete(dir.path()));
+        let place = dir.path().join(&kit.folder);
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join(PINS), "nvidia-cuda-nvcc 12.0 00\n").unwrap();
+        assert!(!kit.is_complete(dir.path()));
+        fs::write(place.join(PINS), kit.pins()).unwrap();
+        assert!(kit.is_complete(dir.path()));
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
+        let wheel = Wheel { package: "p".into(), version: "1".into(), sha256 };
+        assert!(check_sha256(&wheel, b"abc").is_ok());
+        assert!(check_sha256(&wheel, b"abd").unwrap_err().to_string().contains("expected"));
+    }
+
+    #[test]
+    fn wheels_merge_into_one_toolkit() {
+        let dir = tempfile::tempdir().unwrap();
+        let kit = &kits(WHEELS)[0];
+        let toolkit = dir.path().join("toolkit");
+        for (wheel, file) in
+            [("0", "nvidia/cu13/bin/ptxas"), ("1", "nvidia/cuda_runtime/lib/libcudadevrt.a")]
+        {
+            let path = dir.path().join(wheel).join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path.with_file_name("__init__.py"), "").unwrap();
+            fs::write(path, "x").unwrap();
+            merge_wheel(&dir.path().join(wheel), &toolkit).unwrap();
+        }
+        finish(kit, &toolkit).unwrap();
+        assert!(
+            toolkit.join("lib64/libcudadevrt.a").is_file()
+                && !toolkit.join("bin/__init__.py").exists()
+        );
+        assert!(fs::read_to_string(toolkit.join("version.json")).unwrap().contains("13.0.88"));
+        #[cfg(unix)]
+        assert!(output(Command::new("test").arg("-x").arg(toolkit.join("bin/ptxas"))).is_ok());
+    }
+}
