@@ -1,0 +1,162 @@
+//! What can be chosen about the CPU device from outside of a program: the environment variables
+//! that `cdpc run` sets for it and a user may set too.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cdp_emulator::{Config, WarpScheduling};
+
+/// How reports are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MessageFormat {
+    /// For people, several lines a report.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Choices about the CPU device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// `CDP_MESSAGE_FORMAT=human|json`
+    pub message_format: MessageFormat,
+    /// `CDP_SCHEDULE_SEED=N`: another legal order for each N.
+    pub schedule_seed: Option<u64>,
+    /// `CDP_MAX_INSTRUCTIONS=N`: thread-instructions after which the program is stopped.
+    pub max_instructions: Option<u64>,
+    /// `CDP_TIMEOUT=SECONDS`: time after which the program is stopped.
+    pub timeout: Option<Duration>,
+    /// `CDP_TRACE=FILE`: the launch tree as Chrome trace JSON.
+    pub trace: Option<PathBuf>,
+    /// `CDP_PROFILE=1`: a table of the kernels on standard error when the process ends.
+    pub profile: bool,
+    /// `CDP_THREADS=N`: host threads; 0 for as many as the machine has.
+    pub host_threads: usize,
+    /// `CDP_WARP_SCHEDULING=independent|lockstep`
+    pub lockstep: bool,
+}
+
+impl CpuOptions {
+    /// Reads the environment. What cannot be understood is left out and said in the second result.
+    pub fn from_env() -> (CpuOptions, Vec<String>) {
+        CpuOptions::read(|name| std::env::var_os(name))
+    }
+
+    fn read(get: impl Fn(&str) -> Option<OsString>) -> (CpuOptions, Vec<String>) {
+        let mut complaints = Vec::new();
+        let mut options = CpuOptions::default();
+        let text = |name: &str| {
+            get(name).map(|value| value.to_string_lossy().into_owned()).filter(|v| !v.is_empty())
+        };
+        let mut complain = |name: &str, value: &str, wanted: &str| {
+            complaints.push(format!("{name}={value} is ignored: {wanted} is expected"));
+        };
+        match text("CDP_MESSAGE_FORMAT").as_deref() {
+            None | Some("human" | "short") => {}
+            Some("json") => options.message_format = MessageFormat::Json,
+            Some(other) => complain("CDP_MESSAGE_FORMAT", other, "human or json"),
+        }
+        match text("CDP_WARP_SCHEDULING").as_deref() {
+            None | Some("independent") => {}
+            Some("lockstep") => options.lockstep = true,
+            Some(other) => complain("CDP_WARP_SCHEDULING", other, "independent or lockstep"),
+        }
+        match text("CDP_PROFILE").as_deref() {
+            None | Some("0") => {}
+            Some("1") => options.profile = true,
+            Some(other) => complain("CDP_PROFILE", other, "0 or 1"),
+        }
+        let mut number = |name: &str| -> Option<u64> {
+            let value = text(name)?;
+            let parsed = value.replace('_', "").parse().ok();
+            if parsed.is_none() {
+                complain(name, &value, "a whole number");
+            }
+            parsed
+        };
+        options.schedule_seed = number("CDP_SCHEDULE_SEED");
+        options.max_instructions = number("CDP_MAX_INSTRUCTIONS");
+        options.host_threads = number("CDP_THREADS").unwrap_or(0) as usize;
+        options.timeout = text("CDP_TIMEOUT").and_then(|value| match value.parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds < 1e9 => Some(Duration::from_secs_f64(seconds)),
+            _ => {
+                complain("CDP_TIMEOUT", &value, "a positive number of seconds");
+                None
+            }
+        });
+        options.trace = get("CDP_TRACE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        (options, complaints)
+    }
+
+    /// The variables that make another process's [`CpuOptions::from_env`] give these options.
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let mut env: Vec<(&'static str, OsString)> = Vec::new();
+        let mut put = |name, value: Option<OsString>| env.extend(value.map(|value| (name, value)));
+        put(
+            "CDP_MESSAGE_FORMAT",
+            (self.message_format == MessageFormat::Json).then(|| "json".into()),
+        );
+        put("CDP_SCHEDULE_SEED", self.schedule_seed.map(|n| n.to_string().into()));
+        put("CDP_MAX_INSTRUCTIONS", self.max_instructions.map(|n| n.to_string().into()));
+        put("CDP_TIMEOUT", self.timeout.map(|time| time.as_secs_f64().to_string().into()));
+        put("CDP_TRACE", self.trace.clone().map(PathBuf::into_os_string));
+        put("CDP_PROFILE", self.profile.then(|| "1".into()));
+        put("CDP_THREADS", (self.host_threads > 0).then(|| self.host_threads.to_string().into()));
+        put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
+        env
+    }
+
+    /// The emulator's configuration. `compute_capability` is 90 for 9.0.
+    pub fn config(&self, compute_capability: u32) -> Config {
+        let warp_scheduling =
+            if self.lockstep { WarpScheduling::Lockstep } else { WarpScheduling::Independent };
+        Config {
+            schedule_seed: self.schedule_seed,
+            host_threads: self.host_threads,
+            max_instructions: self.max_instructions,
+            timeout: self.timeout,
+            trace: self.trace.is_some(),
+            warp_scheduling,
+            compute_capability,
+            ..Config::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let options = CpuOptions {
+            message_format: MessageFormat::Json,
+            schedule_seed: Some(7),
+            max_instructions: Some(1_000_000),
+            timeout: Some(Duration::from_millis(1500)),
+            trace: Some("a b.json".into()),
+            profile: true,
+            host_threads: 3,
+            lockstep: true,
+        };
+        let env = options.to_env();
+        let get = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, v)| v.clone());
+        assert_eq!(CpuOptions::read(get), (options, Vec::new()));
+        assert_eq!(CpuOptions::read(|_| None), (CpuOptions::default(), Vec::new()));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        let get = |name: &str| match name {
+            "CDP_TIMEOUT" => Some("soon".into()),
+            "CDP_SCHEDULE_SEED" => Some("1_000".into()),
+            _ => None,
+        };
+        let (options, complaints) = CpuOptions::read(get);
+        assert_eq!(options.schedule_seed, Some(1000));
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].starts_with("CDP_TIMEOUT=soon is ignored"));
+    }
+}

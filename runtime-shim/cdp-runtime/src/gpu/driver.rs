@@ -1,0 +1,163 @@
+//! The CUDA driver's functions, loaded from `libcuda` when first asked for.
+//!
+//! cudarc finds and opens the library. The functions are declared here with plain integers where
+//! cudarc's bindings have Rust enums, because a driver newer than the bindings returns results and
+//! takes attributes that those enums do not have. Nothing here interprets a result.
+
+use std::ffi::{c_char, c_uint, c_void};
+use std::sync::OnceLock;
+
+use cudarc::driver::sys;
+
+use crate::error::{CudaError, DeviceError, Result};
+
+/// `CUresult` as a number.
+pub type CUresult = u32;
+/// `CUdeviceptr`
+pub type CUdeviceptr = u64;
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`.
+pub type Handle = *mut c_void;
+
+macro_rules! driver_functions {
+    ($($name:ident($($ty:ty),*);)*) => {
+        /// The loaded functions, named as in the driver.
+        #[allow(non_snake_case, missing_docs)]
+        pub struct Driver {
+            $(pub $name: unsafe extern "C" fn($($ty),*) -> CUresult,)*
+        }
+
+        impl Driver {
+            fn load() -> Result<Driver> {
+                // SAFETY: opening libcuda runs its initialisers, which any CUDA program relies on.
+                if !unsafe { sys::is_culib_present() } {
+                    return Err(DeviceError::new(
+                        CudaError::INSUFFICIENT_DRIVER,
+                        "the CUDA driver (libcuda.so) is not installed or cannot be loaded",
+                    ));
+                }
+                // SAFETY: as above; it is present.
+                let library = unsafe { sys::culib() };
+                Ok(Driver {
+                    $($name: {
+                        let symbol = concat!(stringify!($name), "\0");
+                        // SAFETY: the type is that of the driver manual's declaration.
+                        let found = unsafe {
+                            library.get::<unsafe extern "C" fn($($ty),*) -> CUresult>(symbol.as_bytes())
+                        };
+                        match found {
+                            Ok(function) => *function,
+                            Err(_) => return Err(DeviceError::new(
+                                CudaError::INSUFFICIENT_DRIVER,
+                                concat!("the CUDA driver is too old: it has no ", stringify!($name)),
+                            )),
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+// Declarations: CUDA driver manual 13.0, sections "Device Management" to "Occupancy".
+driver_functions! {
+    cuInit(c_uint);
+    cuDriverGetVersion(*mut i32);
+    cuDeviceGetCount(*mut i32);
+    cuDeviceGet(*mut i32, i32);
+    cuDeviceGetName(*mut c_char, i32, i32);
+    cuDeviceGetUuid_v2(*mut [u8; 16], i32);
+    cuDeviceGetAttribute(*mut i32, c_uint, i32);
+    cuDevicePrimaryCtxRetain(*mut Handle, i32);
+    cuDevicePrimaryCtxReset_v2(i32);
+    cuCtxSetCurrent(Handle);
+    cuCtxSynchronize();
+    cuCtxGetLimit(*mut usize, c_uint);
+    cuCtxSetLimit(c_uint, usize);
+    cuCtxGetCacheConfig(*mut c_uint);
+    cuCtxSetCacheConfig(c_uint);
+    cuCtxGetStreamPriorityRange(*mut i32, *mut i32);
+    cuModuleLoadDataEx(*mut Handle, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
+    cuModuleUnload(Handle);
+    cuModuleGetFunction(*mut Handle, Handle, *const c_char);
+    cuModuleGetGlobal_v2(*mut CUdeviceptr, *mut usize, Handle, *const c_char);
+    cuFuncGetAttribute(*mut i32, c_uint, Handle);
+    cuFuncSetAttribute(Handle, c_uint, i32);
+    cuFuncGetParamInfo(Handle, usize, *mut usize, *mut usize);
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut i32, Handle, i32, usize, c_uint);
+    cuLaunchKernel(
+        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle,
+        *mut *mut c_void, *mut *mut c_void
+    );
+    cuMemGetInfo_v2(*mut usize, *mut usize);
+    cuMemAlloc_v2(*mut CUdeviceptr, usize);
+    cuMemAllocPitch_v2(*mut CUdeviceptr, *mut usize, usize, usize, c_uint);
+    cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint);
+    cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    cuMemFree_v2(CUdeviceptr);
+    cuMemFreeHost(*mut c_void);
+    cuPointerGetAttribute(*mut c_void, c_uint, CUdeviceptr);
+    cuMemcpy(CUdeviceptr, CUdeviceptr, usize);
+    cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, Handle);
+    cuMemcpyHtoD_v2(CUdeviceptr, *const c_void, usize);
+    cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, Handle);
+    cuMemcpyDtoH_v2(*mut c_void, CUdeviceptr, usize);
+    cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, Handle);
+    cuMemcpyDtoD_v2(CUdeviceptr, CUdeviceptr, usize);
+    cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, Handle);
+    cuMemcpy2DUnaligned_v2(*const sys::CUDA_MEMCPY2D);
+    cuMemcpy2DAsync_v2(*const sys::CUDA_MEMCPY2D, Handle);
+    cuMemsetD8_v2(CUdeviceptr, u8, usize);
+    cuMemsetD8Async(CUdeviceptr, u8, usize, Handle);
+    cuMemsetD2D8_v2(CUdeviceptr, usize, u8, usize, usize);
+    cuMemsetD2D8Async(CUdeviceptr, usize, u8, usize, usize, Handle);
+    cuStreamCreateWithPriority(*mut Handle, c_uint, i32);
+    cuStreamDestroy_v2(Handle);
+    cuStreamSynchronize(Handle);
+    cuStreamQuery(Handle);
+    cuStreamWaitEvent(Handle, Handle, c_uint);
+    cuStreamGetFlags(Handle, *mut c_uint);
+    cuStreamGetPriority(Handle, *mut i32);
+    cuEventCreate(*mut Handle, c_uint);
+    cuEventDestroy_v2(Handle);
+    cuEventRecordWithFlags(Handle, Handle, c_uint);
+    cuEventSynchronize(Handle);
+    cuEventQuery(Handle);
+    cuEventElapsedTime_v2(*mut f32, Handle, Handle);
+}
+
+/// The driver, initialised; the reason if there is none. Found out once in a process.
+pub fn driver() -> Result<&'static Driver> {
+    static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
+    let loaded = DRIVER.get_or_init(|| {
+        let driver = Driver::load()?;
+        // SAFETY: no arguments to get wrong.
+        let status = unsafe { (driver.cuInit)(0) };
+        match status {
+            0 => Ok(driver),
+            100 => Err(DeviceError::new(CudaError::NO_DEVICE, "the CUDA driver finds no GPU")),
+            status => Err(DeviceError::new(
+                runtime_error(status),
+                format!("the CUDA driver does not start: cuInit returned {status}"),
+            )),
+        }
+    });
+    loaded.as_ref().map_err(Clone::clone)
+}
+
+/// The runtime's code for a driver result. They agree but for a few (runtime manual, `cudaError_t`).
+pub fn runtime_error(status: CUresult) -> CudaError {
+    match status {
+        // CUDA_ERROR_INVALID_CONTEXT is cudaErrorDeviceUninitialized, same number; NOT_FOUND is
+        // cudaErrorSymbolNotFound, same number. 101 and the rest agree too.
+        known if CudaError(known).name() != CudaError(u32::MAX).name() => CudaError(known),
+        _ => CudaError::UNKNOWN,
+    }
+}
+
+/// Turns a driver result into a [`Result`].
+pub fn check(status: CUresult) -> Result<()> {
+    match status {
+        0 => Ok(()),
+        status => Err(runtime_error(status).into()),
+    }
+}
