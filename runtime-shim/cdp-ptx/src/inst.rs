@@ -4,7 +4,7 @@
 //! An instruction that has no variant here is refused when the text is parsed; nothing is carried
 //! along as text. Semantics are those of the PTX ISA manual, chapter "Instruction Set"; the comments
 //! only say what the fields mean. Registers may be wider than the instruction's type for `ld`,
-//! `st`, `cvt` and `atom`; for the rest the parser has checked that the widths agree.
+//! `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the parser has checked that the widths agree.
 
 use crate::module::{
     BranchTableId, CallTableId, FunctionId, LabelId, LocalId, PrototypeId, Reg, Symbol,

@@ -1,0 +1,554 @@
+//! The inside of a function: nested scopes, declarations, labels, statements.
+//!
+//! Scopes are flattened: names that clash with one of another scope get a `$1`, `$2`, ... appended.
+//! Registers and call parameters of scopes that lie side by side are shared when name and type
+//! agree, since their lives do not overlap.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lexer::{Tok, Token};
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::inst::Inst;
+use crate::module::*;
+use crate::types::*;
+
+/// Deepest nesting of `{ }` in a function.
+const MAX_SCOPES: usize = 64;
+/// Most registers that one function may use.
+const MAX_REGISTERS: usize = 1 << 24;
+
+/// What a name means inside a function.
+#[derive(Clone, Debug)]
+pub(crate) enum Name {
+    /// Declared, not yet used.
+    Unused(ScalarType),
+    /// A register.
+    Reg(Reg),
+    /// A vector register: its elements, which are registers of their own.
+    Vector(Vec<Reg>),
+    /// A variable.
+    Local(LocalId),
+    /// The function's parameter.
+    Param(u32),
+    /// The function's return parameter.
+    Return(u32),
+    /// `.callprototype`
+    Prototype(PrototypeId),
+    /// `.branchtargets`
+    Branches(BranchTableId),
+    /// `.calltargets`
+    Calls(CallTableId),
+}
+
+/// A label that has been mentioned or defined in some scope.
+#[derive(Clone, Debug)]
+struct LabelSlot<'a> {
+    name: &'a str,
+    /// Where it is, once known.
+    position: Option<u32>,
+    /// The slot of an outer scope that this mention turned out to mean.
+    outer: Option<u32>,
+    /// First mention.
+    token: Token<'a>,
+    /// Order of definition.
+    order: u32,
+}
+
+#[derive(Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Name>,
+    /// `%r<100>`: prefix to count and type.
+    ranges: HashMap<&'a str, (u32, ScalarType)>,
+    labels: HashMap<&'a str, u32>,
+}
+
+/// A call parameter's name in the text, type, alignment and dimensions.
+type ParamShape<'a> = (&'a str, ScalarType, u32, Vec<u64>);
+
+/// The state of the function that is being read.
+pub(crate) struct FunctionState<'a> {
+    /// The function's own entry.
+    pub id: FunctionId,
+    /// What has been read so far.
+    pub body: Body,
+    scopes: Vec<Scope<'a>>,
+    /// Names in use by live scopes, or by closed ones and not to be used again.
+    used: HashSet<String>,
+    /// Registers and call parameters of closed scopes that may be used again, by name and shape.
+    retired_regs: HashMap<(&'a str, ScalarType), Vec<Reg>>,
+    retired_params: HashMap<ParamShape<'a>, Vec<LocalId>>,
+    /// The number that the next clashing name gets. Never goes back, so that a text full of
+    /// clashes costs no more than its length.
+    next_suffix: u32,
+    slots: Vec<LabelSlot<'a>>,
+    labels_defined: u32,
+    location: Option<LocationId>,
+    /// The last location with a file, line and column.
+    places: HashMap<(FileId, u32, u32), LocationId>,
+}
+
+impl<'a> Parser<'a> {
+    /// The body after its `{`. The names are those of the parameters and return parameters.
+    pub fn body(
+        &mut self,
+        id: FunctionId,
+        params: Vec<Token<'a>>,
+        returns: Vec<Token<'a>>,
+    ) -> Result<()> {
+        let mut state = FunctionState {
+            id,
+            body: Body::default(),
+            scopes: vec![Scope::default()],
+            used: HashSet::new(),
+            retired_regs: HashMap::new(),
+            retired_params: HashMap::new(),
+            next_suffix: 1,
+            slots: Vec::new(),
+            labels_defined: 0,
+            location: None,
+            places: HashMap::new(),
+        };
+        self.bind_params(&mut state, &params, &returns)?;
+        while !state.scopes.is_empty() {
+            self.statement(&mut state)?;
+        }
+        self.bind_labels(&mut state)?;
+        self.module.functions[id.index()].body = Some(state.body);
+        Ok(())
+    }
+
+    fn bind_params(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        params: &[Token<'a>],
+        returns: &[Token<'a>],
+    ) -> Result<()> {
+        for (list, is_return) in [(returns, true), (params, false)] {
+            for (position, token) in list.iter().enumerate() {
+                let function = &mut self.module.functions[state.id.index()];
+                let table = if is_return { &mut function.returns } else { &mut function.params };
+                let param = &mut table[position];
+                let name = if let ParamStorage::Register(slot) = &mut param.storage {
+                    let reg = Reg(state.body.registers.len() as u32);
+                    *slot = Some(reg);
+                    let register = Register { name: param.name.clone(), ty: param.ty };
+                    state.body.registers.push(register);
+                    Name::Reg(reg)
+                } else if is_return {
+                    Name::Return(position as u32)
+                } else {
+                    Name::Param(position as u32)
+                };
+                if token.text == "_" {
+                    continue;
+                }
+                if !state.used.insert(token.text.to_string()) {
+                    return self.redefinition(token, "two parameters have this name");
+                }
+                state.scopes[0].names.insert(token.text, name);
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+        match self.peek.tok {
+            Tok::Punct(b'{') => {
+                if state.scopes.len() >= MAX_SCOPES {
+                    let message = format!("blocks nested deeper than {MAX_SCOPES}");
+                    return Err(self.error_at(&self.peek, ErrorKind::Limit, message));
+                }
+                self.next()?;
+                state.scopes.push(Scope::default());
+                Ok(())
+            }
+            Tok::Punct(b'}') => {
+                self.next()?;
+                state.close_scope();
+                Ok(())
+            }
+            Tok::Punct(b';') => self.next().map(|_| ()),
+            Tok::Punct(b'@') => {
+                let at = self.next()?;
+                let negated = self.eat(b'!')?;
+                let reg = self.register(state, ScalarType::Pred)?;
+                let word = self.ident("an instruction")?;
+                self.instruction(state, word, Some(Guard { reg, negated }), at.line)
+            }
+            Tok::Dot => self.body_directive(state),
+            Tok::Ident => {
+                let word = self.next()?;
+                if self.eat(b':')? {
+                    return self.label(state, word);
+                }
+                self.instruction(state, word, None, word.line)
+            }
+            _ => self.expected("an instruction, a label or a declaration"),
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        word: Token<'a>,
+        guard: Option<Guard>,
+        line: u32,
+    ) -> Result<()> {
+        let inst: Inst = self.parse_inst(state, word)?;
+        self.expect(b';')?;
+        let location = state.location;
+        state.body.instructions.push(Instruction { guard, inst, location, line: PtxLine(line) });
+        Ok(())
+    }
+
+    fn body_directive(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+        match self.peek.text {
+            "reg" => self.reg_declaration(state),
+            "param" | "local" | "shared" | "global" | "const" => self.local_variables(state),
+            "loc" => {
+                let (mut location, function) = self.loc()?;
+                state.link_inlined(&mut location);
+                let place = (location.file, location.line, location.column);
+                let id = LocationId(state.body.locations.len() as u32);
+                state.body.locations.push(location);
+                state.places.insert(place, id);
+                state.location = Some(id);
+                if let Some((label, offset)) = function {
+                    self.inlined_names.push((state.id, id, label, offset));
+                }
+                // A semicolon is optional.
+                self.eat(b';').map(|_| ())
+            }
+            "pragma" => {
+                self.next()?;
+                let text = self.string("the pragma's string")?.to_string();
+                self.module.functions[state.id.index()].limits.pragmas.push(text);
+                self.expect(b';')
+            }
+            "file" => self.file(),
+            "section" => self.section(),
+            _ => {
+                let message = format!("unknown directive {}", self.peek.describe());
+                Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+            }
+        }
+    }
+
+    /// `.reg .b32 %r<10>, %x;`
+    fn reg_declaration(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+        self.next()?;
+        let declared = self.declared_type()?;
+        loop {
+            let name = self.ident("a register's name")?;
+            if name.text == "_" {
+                return self.redefinition(&name, "it is the name of no register");
+            }
+            if self.at(b'<') {
+                self.next()?;
+                let count = self.number_u32("the number of registers")?;
+                self.expect(b'>')?;
+                if declared.vector_len != 1 {
+                    return self.expected("a single vector register");
+                }
+                let scope = state.scope();
+                if scope.ranges.insert(name.text, (count, declared.ty)).is_some() {
+                    return self.redefinition(&name, "it is declared twice in this block");
+                }
+            } else {
+                let fresh = if declared.vector_len == 1 {
+                    Name::Unused(declared.ty)
+                } else {
+                    let lanes = 0..declared.vector_len as usize;
+                    let elements = lanes.map(|lane| {
+                        let element = format!("{}_{}", name.text, ["x", "y", "z", "w"][lane % 4]);
+                        state.new_register(&element, declared.ty)
+                    });
+                    Name::Vector(elements.collect())
+                };
+                if state.scope().names.insert(name.text, fresh).is_some() {
+                    return self.redefinition(&name, "it is declared twice in this block");
+                }
+            }
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')
+    }
+
+    fn local_variables(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+        let space_token = self.next()?;
+        let space = Space::from_str(space_token.text).unwrap_or(Space::Local);
+        let attributes = self.attributes()?;
+        let declared = self.declared_type()?;
+        loop {
+            let (name, mut variable) =
+                self.variable(space, Linkage::Internal, &attributes, declared)?;
+            let id = match state.take_retired_param(name.text, &variable) {
+                Some(id) => id,
+                None => {
+                    variable.name = state.unique_name(name.text);
+                    let id = LocalId(state.body.variables.len() as u32);
+                    state.body.variables.push(variable);
+                    id
+                }
+            };
+            if state.scope().names.insert(name.text, Name::Local(id)).is_some() {
+                return self.redefinition(&name, "it is declared twice in this block");
+            }
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')
+    }
+
+    /// What follows `name:`.
+    fn label(&mut self, state: &mut FunctionState<'a>, name: Token<'a>) -> Result<()> {
+        let directive = if self.peek.tok == Tok::Dot { self.peek.text } else { "" };
+        let meaning = match directive {
+            "callprototype" => {
+                self.next()?;
+                let mut prototype = self.prototype(name.text)?;
+                prototype.name = state.unique_name(name.text);
+                state.body.prototypes.push(prototype);
+                Name::Prototype(PrototypeId(state.body.prototypes.len() as u32 - 1))
+            }
+            "branchtargets" => {
+                self.next()?;
+                let mut targets = Vec::new();
+                loop {
+                    let target = self.ident("a label")?;
+                    targets.push(state.mention_label(target));
+                    if !self.eat(b',')? {
+                        break;
+                    }
+                }
+                self.expect(b';')?;
+                let name = state.unique_name(name.text);
+                state.body.branch_tables.push(BranchTable { name, targets });
+                Name::Branches(BranchTableId(state.body.branch_tables.len() as u32 - 1))
+            }
+            "calltargets" => {
+                self.next()?;
+                let mut functions = Vec::new();
+                loop {
+                    functions.push(self.function_name()?);
+                    if !self.eat(b',')? {
+                        break;
+                    }
+                }
+                self.expect(b';')?;
+                let name = state.unique_name(name.text);
+                state.body.call_tables.push(CallTable { name, functions });
+                Name::Calls(CallTableId(state.body.call_tables.len() as u32 - 1))
+            }
+            _ => {
+                let slot = state.label_slot(name);
+                let position = state.body.instructions.len() as u32;
+                let order = state.labels_defined;
+                let entry = &mut state.slots[slot as usize];
+                if entry.position.is_some() {
+                    return self.redefinition(&name, "the label is defined twice");
+                }
+                entry.position = Some(position);
+                entry.order = order;
+                state.labels_defined += 1;
+                return Ok(());
+            }
+        };
+        if state.scope().names.insert(name.text, meaning).is_some() {
+            return self.redefinition(&name, "it is declared twice in this block");
+        }
+        Ok(())
+    }
+
+    /// The name of a declared function.
+    pub fn function_name(&mut self) -> Result<FunctionId> {
+        let token = self.ident("a function")?;
+        match self.symbols.get(token.text) {
+            Some(Symbol::Function(id)) => Ok(*id),
+            _ => {
+                let message = format!("{} is not a declared function", token.describe());
+                Err(self.error_at(&token, ErrorKind::UnknownName, message))
+            }
+        }
+    }
+
+    /// Turns label slots into the final table, numbered in the order of the text.
+    fn bind_labels(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+        let mut table: Vec<Option<Label>> = vec![None; state.labels_defined as usize];
+        for index in 0..state.slots.len() {
+            let slot = &state.slots[index];
+            if slot.outer.is_some() {
+                continue;
+            }
+            let Some(position) = slot.position else {
+                let message = format!("the label {} is not defined", slot.token.describe());
+                return Err(self.error_at(&slot.token, ErrorKind::UnknownName, message));
+            };
+            let (order, source_name) = (slot.order as usize, slot.name);
+            table[order] = Some(Label { name: source_name.to_string(), position });
+        }
+        // Named in the order of the text, so that a printed text gives the same names again.
+        state.body.labels = table.into_iter().flatten().collect();
+        for index in 0..state.body.labels.len() {
+            let name = std::mem::take(&mut state.body.labels[index].name);
+            state.body.labels[index].name = state.unique_name(&name);
+        }
+        let slots = &state.slots;
+        let resolve = |label: &mut LabelId| {
+            let mut slot = label.0;
+            while let Some(outer) = slots[slot as usize].outer {
+                slot = outer;
+            }
+            label.0 = slots[slot as usize].order;
+        };
+        for table in &mut state.body.branch_tables {
+            table.targets.iter_mut().for_each(resolve);
+        }
+        for instruction in &mut state.body.instructions {
+            if let Inst::Bra { target, .. } = &mut instruction.inst {
+                resolve(target);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> FunctionState<'a> {
+    fn scope(&mut self) -> &mut Scope<'a> {
+        self.scopes.last_mut().expect("the body's own scope is open while statements are read")
+    }
+
+    /// What `name` means here: innermost scope first.
+    pub fn lookup(&mut self, name: &'a str) -> Option<Name> {
+        for depth in (0..self.scopes.len()).rev() {
+            if let Some(found) = self.scopes[depth].names.get(name) {
+                let Name::Unused(ty) = *found else { return Some(found.clone()) };
+                return Some(self.first_use(depth, name, ty));
+            }
+            if let Some(ty) = self.scopes[depth].range_type(name) {
+                return Some(self.first_use(depth, name, ty));
+            }
+        }
+        None
+    }
+
+    fn first_use(&mut self, depth: usize, name: &'a str, ty: ScalarType) -> Name {
+        let retired = self.retired_regs.get_mut(&(name, ty)).and_then(Vec::pop);
+        let reg = retired.unwrap_or_else(|| self.new_register(name, ty));
+        self.scopes[depth].names.insert(name, Name::Reg(reg));
+        Name::Reg(reg)
+    }
+
+    fn new_register(&mut self, name: &str, ty: ScalarType) -> Reg {
+        let reg = Reg(self.body.registers.len() as u32);
+        let name = self.unique_name(name);
+        self.body.registers.push(Register { name, ty });
+        reg
+    }
+
+    fn take_retired_param(&mut self, name: &'a str, variable: &Variable) -> Option<LocalId> {
+        self.retired_params.get_mut(&param_shape(name, variable)?)?.pop()
+    }
+
+    /// `name`, or with a free `$N` appended.
+    pub fn unique_name(&mut self, name: &str) -> String {
+        let mut candidate = name.to_string();
+        while !self.used.insert(candidate.clone()) {
+            candidate = format!("{name}${}", self.next_suffix);
+            self.next_suffix += 1;
+        }
+        candidate
+    }
+
+    /// Have more registers been used than can be kept?
+    pub fn too_many_registers(&self) -> bool {
+        self.body.registers.len() > MAX_REGISTERS
+    }
+
+    fn link_inlined(&self, location: &mut Location) {
+        if let Some(inlined) = &mut location.inlined_at {
+            let place = (inlined.file, inlined.line, inlined.column);
+            inlined.parent = self.places.get(&place).copied();
+        }
+    }
+
+    /// A use of a label: a slot of this scope, bound when the scope ends.
+    pub fn mention_label(&mut self, token: Token<'a>) -> LabelId {
+        LabelId(self.label_slot(token))
+    }
+
+    fn label_slot(&mut self, token: Token<'a>) -> u32 {
+        let fresh = self.slots.len() as u32;
+        let slot = *self.scope().labels.entry(token.text).or_insert(fresh);
+        if slot == fresh {
+            let entry =
+                LabelSlot { name: token.text, position: None, outer: None, token, order: 0 };
+            self.slots.push(entry);
+        }
+        slot
+    }
+
+    fn close_scope(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        for (name, meaning) in scope.names {
+            match meaning {
+                Name::Reg(reg) => {
+                    let ty = self.body.registers[reg.index()].ty;
+                    self.retired_regs.entry((name, ty)).or_default().push(reg);
+                }
+                Name::Local(id) => {
+                    if let Some(shape) = param_shape(name, &self.body.variables[id.index()]) {
+                        self.retired_params.entry(shape).or_default().push(id);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.scopes.is_empty() {
+            return;
+        }
+        let mut open: Vec<(&str, u32)> = scope
+            .labels
+            .into_iter()
+            .filter(|(_, slot)| self.slots[*slot as usize].position.is_none())
+            .collect();
+        // A hash map's order differs from run to run; nothing else may.
+        open.sort_by_key(|(_, slot)| *slot);
+        for (_, slot) in open {
+            let token = self.slots[slot as usize].token;
+            let outer = self.label_slot(token);
+            self.slots[slot as usize].outer = Some(outer);
+        }
+    }
+}
+
+/// What must agree for two call parameters to share their memory; `None` for other variables.
+fn param_shape<'a>(name: &'a str, variable: &Variable) -> Option<ParamShape<'a>> {
+    let shape = (name, variable.ty, variable.align_bytes, variable.dims.clone());
+    (variable.space == Space::Param && variable.vector_len == 1).then_some(shape)
+}
+
+impl Scope<'_> {
+    /// The type of `name` if a range such as `%r<10>` declares it.
+    fn range_type(&self, name: &str) -> Option<ScalarType> {
+        if self.ranges.is_empty() {
+            return None;
+        }
+        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+        // `%r1<10>` declares `%r10` to `%r19`, so every split of the digits counts.
+        for length in 1..=digits.min(10) {
+            let (prefix, number) = name.split_at(name.len() - length);
+            if let Some((count, ty)) = self.ranges.get(prefix)
+                && (length == 1 || !number.starts_with('0'))
+                && number.parse::<u32>().is_ok_and(|number| number < *count)
+            {
+                return Some(*ty);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,325 @@
+//! Constants: literals and constant expressions, and the bits they have as a given type.
+
+use super::lexer::{Tok, Token};
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::types::ScalarType;
+
+/// The value of a constant expression. PTX computes integers in 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Constant {
+    /// A signed integer.
+    Signed(i64),
+    /// An unsigned integer: a literal with `U`, or one that does not fit `i64`.
+    Unsigned(u64),
+    /// `0f...`
+    Single(f32),
+    /// `0d...` or decimal.
+    Double(f64),
+}
+
+/// Deepest nesting of constant expressions.
+const MAX_DEPTH: u32 = 32;
+
+impl Constant {
+    /// The two's complement bits of an integer.
+    pub fn as_bits(self) -> Option<u64> {
+        match self {
+            Constant::Signed(value) => Some(value as u64),
+            Constant::Unsigned(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Constant::Signed(value) => value as f64,
+            Constant::Unsigned(value) => value as f64,
+            Constant::Single(value) => f64::from(value),
+            Constant::Double(value) => value,
+        }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self, Constant::Single(_) | Constant::Double(_))
+    }
+
+    /// The bits that the constant has as `ty`, or `None` if it cannot be of that type.
+    pub fn bits_as(self, ty: ScalarType) -> Option<u64> {
+        match (ty, self) {
+            (ScalarType::F32, Constant::Single(value)) => Some(u64::from(value.to_bits())),
+            (ScalarType::F32, _) => Some(u64::from((self.as_f64() as f32).to_bits())),
+            (ScalarType::F64, _) => Some(self.as_f64().to_bits()),
+            // A bit pattern of the right width may be written as a float.
+            (_, Constant::Single(value)) if ty.bits() == 32 => Some(u64::from(value.to_bits())),
+            (_, Constant::Double(value)) if ty.bits() == 64 => Some(value.to_bits()),
+            (_, Constant::Single(_) | Constant::Double(_)) => None,
+            (ScalarType::Pred, _) => Some(u64::from(self.as_bits()? != 0)),
+            (ScalarType::B128, _) => None,
+            _ => {
+                let bits = self.as_bits()?;
+                Some(if ty.bits() >= 64 { bits } else { bits & ((1 << ty.bits()) - 1) })
+            }
+        }
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// Could the next token begin a constant?
+    pub fn at_constant(&self) -> bool {
+        matches!(
+            self.peek.tok,
+            Tok::Int | Tok::Float | Tok::Punct(b'-' | b'+' | b'~' | b'!' | b'(')
+        )
+    }
+
+    /// The value of an integer literal.
+    pub fn integer_literal(&self, token: &Token) -> Result<u64> {
+        let text = token.text.strip_suffix(['U', 'u']).unwrap_or(token.text);
+        let parsed = match text.as_bytes() {
+            [b'0', b'x' | b'X', ..] => u64::from_str_radix(&text[2..], 16),
+            [b'0', b'b' | b'B', ..] => u64::from_str_radix(&text[2..], 2),
+            [b'0', _, ..] => u64::from_str_radix(&text[1..], 8),
+            _ => text.parse(),
+        };
+        parsed.map_err(|_| {
+            let message = format!("{} is not an integer of at most 64 bits", token.describe());
+            self.error_at(token, ErrorKind::Limit, message)
+        })
+    }
+
+    fn float_literal(&self, token: &Token) -> Result<Constant> {
+        let text = token.text;
+        let hex = |digits: usize| {
+            let body = text.get(2..).unwrap_or("");
+            if body.len() == digits { u64::from_str_radix(body, 16).ok() } else { None }
+        };
+        let value = match text.as_bytes() {
+            [b'0', b'f' | b'F', ..] => {
+                hex(8).map(|bits| Constant::Single(f32::from_bits(bits as u32)))
+            }
+            [b'0', b'd' | b'D', ..] => hex(16).map(|bits| Constant::Double(f64::from_bits(bits))),
+            _ => text.parse().ok().map(Constant::Double),
+        };
+        value.ok_or_else(|| {
+            let message = format!("{} is not a number", token.describe());
+            self.error_at(token, ErrorKind::Syntax, message)
+        })
+    }
+
+    /// A constant expression.
+    pub fn constant(&mut self) -> Result<Constant> {
+        self.ternary(0)
+    }
+
+    /// A constant expression that is an integer, as a signed number.
+    pub fn integer(&mut self, what: &str) -> Result<i64> {
+        let token = self.peek;
+        match self.constant()?.as_bits() {
+            Some(bits) => Ok(bits as i64),
+            None => {
+                let message = format!("{what} must be an integer");
+                Err(self.error_at(&token, ErrorKind::Operand, message))
+            }
+        }
+    }
+
+    /// A constant expression as the bits of a type.
+    pub fn constant_bits(&mut self, ty: ScalarType) -> Result<u64> {
+        let token = self.peek;
+        let value = self.constant()?;
+        value.bits_as(ty).ok_or_else(|| {
+            let message = format!("the constant {} is not a `.{ty}`", token.describe());
+            self.error_at(&token, ErrorKind::Operand, message)
+        })
+    }
+
+    fn ternary(&mut self, depth: u32) -> Result<Constant> {
+        let condition = self.binary(0, depth)?;
+        if !self.at(b'?') {
+            return Ok(condition);
+        }
+        self.check_depth(depth)?;
+        self.next()?;
+        let yes = self.ternary(depth + 1)?;
+        self.expect(b':')?;
+        let no = self.ternary(depth + 1)?;
+        Ok(if condition.as_f64() != 0.0 { yes } else { no })
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<()> {
+        if depth < MAX_DEPTH {
+            return Ok(());
+        }
+        let message = format!("a constant expression nested deeper than {MAX_DEPTH}");
+        Err(self.error_at(&self.peek, ErrorKind::Limit, message))
+    }
+
+    /// Left-associative binary operators of at least the given precedence.
+    fn binary(&mut self, least: u32, depth: u32) -> Result<Constant> {
+        let mut left = self.unary(depth)?;
+        loop {
+            let operator = self.peek;
+            let Some(level) = precedence(&operator).filter(|level| *level >= least) else {
+                return Ok(left);
+            };
+            self.check_depth(depth)?;
+            self.next()?;
+            let right = self.binary(level + 1, depth + 1)?;
+            left = apply(operator.text, left, right).ok_or_else(|| {
+                let message = format!("`{}` cannot be computed here", operator.text);
+                self.error_at(&operator, ErrorKind::Operand, message)
+            })?;
+        }
+    }
+
+    fn unary(&mut self, depth: u32) -> Result<Constant> {
+        let token = self.peek;
+        match token.tok {
+            Tok::Int => {
+                self.next()?;
+                let value = self.integer_literal(&token)?;
+                let unsigned = token.text.ends_with(['U', 'u']);
+                Ok(match i64::try_from(value) {
+                    Ok(value) if !unsigned => Constant::Signed(value),
+                    _ => Constant::Unsigned(value),
+                })
+            }
+            Tok::Float => {
+                self.next()?;
+                self.float_literal(&token)
+            }
+            Tok::Ident if token.text == "WARP_SZ" => {
+                self.next()?;
+                Ok(Constant::Signed(32))
+            }
+            Tok::Punct(operator @ (b'-' | b'+' | b'~' | b'!')) => {
+                self.check_depth(depth)?;
+                self.next()?;
+                let value = self.unary(depth + 1)?;
+                apply_unary(operator, value).ok_or_else(|| {
+                    let message = format!("`{}` needs an integer", operator as char);
+                    self.error_at(&token, ErrorKind::Operand, message)
+                })
+            }
+            Tok::Punct(b'(') => {
+                self.check_depth(depth)?;
+                self.next()?;
+                if matches!(self.peek.tok, Tok::Dot) && matches!(self.peek.text, "s64" | "u64") {
+                    let unsigned = self.next()?.text == "u64";
+                    self.expect(b')')?;
+                    let value = self.unary(depth + 1)?;
+                    let bits = value.as_bits().unwrap_or(value.as_f64() as i64 as u64);
+                    return Ok(if unsigned {
+                        Constant::Unsigned(bits)
+                    } else {
+                        Constant::Signed(bits as i64)
+                    });
+                }
+                let value = self.ternary(depth + 1)?;
+                self.expect(b')')?;
+                Ok(value)
+            }
+            _ => self.expected("a constant"),
+        }
+    }
+}
+
+fn precedence(token: &Token) -> Option<u32> {
+    if !matches!(token.tok, Tok::Punct(_) | Tok::Op2) {
+        return None;
+    }
+    Some(match token.text {
+        "||" => 0,
+        "&&" => 1,
+        "|" => 2,
+        "^" => 3,
+        "&" => 4,
+        "==" | "!=" => 5,
+        "<" | ">" | "<=" | ">=" => 6,
+        "<<" | ">>" => 7,
+        "+" | "-" => 8,
+        "*" | "/" | "%" => 9,
+        _ => return None,
+    })
+}
+
+fn apply_unary(operator: u8, value: Constant) -> Option<Constant> {
+    Some(match (operator, value) {
+        (b'+', value) => value,
+        (b'-', Constant::Signed(v)) => Constant::Signed(v.wrapping_neg()),
+        (b'-', Constant::Unsigned(v)) => Constant::Unsigned(v.wrapping_neg()),
+        (b'-', Constant::Single(v)) => Constant::Single(-v),
+        (b'-', Constant::Double(v)) => Constant::Double(-v),
+        (b'~', Constant::Signed(v)) => Constant::Signed(!v),
+        (b'~', Constant::Unsigned(v)) => Constant::Unsigned(!v),
+        (b'!', v) if !v.is_float() => Constant::Signed(i64::from(v.as_bits()? == 0)),
+        _ => return None,
+    })
+}
+
+fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
+    if left.is_float() || right.is_float() {
+        let (a, b) = (left.as_f64(), right.as_f64());
+        let truth = |value: bool| Some(Constant::Signed(i64::from(value)));
+        return match operator {
+            "+" => Some(Constant::Double(a + b)),
+            "-" => Some(Constant::Double(a - b)),
+            "*" => Some(Constant::Double(a * b)),
+            "/" => Some(Constant::Double(a / b)),
+            "<" => truth(a < b),
+            ">" => truth(a > b),
+            "<=" => truth(a <= b),
+            ">=" => truth(a >= b),
+            "==" => truth(a == b),
+            "!=" => truth(a != b),
+            _ => None,
+        };
+    }
+    let (a, b) = (left.as_bits()?, right.as_bits()?);
+    let unsigned = matches!(left, Constant::Unsigned(_)) || matches!(right, Constant::Unsigned(_));
+    let truth = |value: bool| Some(Constant::Signed(i64::from(value)));
+    let less = |x: u64, y: u64| if unsigned { x < y } else { (x as i64) < (y as i64) };
+    let shift = u32::try_from(b).unwrap_or(64);
+    let bits = match operator {
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "*" => a.wrapping_mul(b),
+        "/" if unsigned => a.checked_div(b)?,
+        "/" => (a as i64).checked_div(b as i64)? as u64,
+        "%" if unsigned => a.checked_rem(b)?,
+        "%" => (a as i64).checked_rem(b as i64)? as u64,
+        "&" => a & b,
+        "|" => a | b,
+        "^" => a ^ b,
+        // The type of a shift is that of its left operand.
+        "<<" => {
+            let bits = a.checked_shl(shift).unwrap_or(0);
+            return Some(same_sign(left, bits));
+        }
+        ">>" => {
+            let bits = match left {
+                Constant::Signed(v) => (v >> shift.min(63)) as u64,
+                _ => a.checked_shr(shift).unwrap_or(0),
+            };
+            return Some(same_sign(left, bits));
+        }
+        "<" => return truth(less(a, b)),
+        ">" => return truth(less(b, a)),
+        "<=" => return truth(!less(b, a)),
+        ">=" => return truth(!less(a, b)),
+        "==" => return truth(a == b),
+        "!=" => return truth(a != b),
+        "&&" => return truth(a != 0 && b != 0),
+        "||" => return truth(a != 0 || b != 0),
+        _ => return None,
+    };
+    Some(if unsigned { Constant::Unsigned(bits) } else { Constant::Signed(bits as i64) })
+}
+
+fn same_sign(model: Constant, bits: u64) -> Constant {
+    match model {
+        Constant::Unsigned(_) => Constant::Unsigned(bits),
+        _ => Constant::Signed(bits as i64),
+    }
+}

@@ -1,0 +1,278 @@
+//! Headers of kernels and device functions, parameter lists, directives, prototypes.
+
+use super::lexer::{Tok, Token};
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::module::*;
+use crate::types::*;
+
+/// Who has the parameters that are being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ParamsOf {
+    Kernel,
+    Func,
+    Prototype,
+}
+
+impl<'a> Parser<'a> {
+    /// `.entry` or `.func` with everything after it. `start` is where the linkage stands.
+    pub fn function(&mut self, linkage: Linkage, start: Token<'a>) -> Result<()> {
+        let kind = match self.next()?.text {
+            "entry" => FunctionKind::Kernel,
+            _ => FunctionKind::Func,
+        };
+        let mut limits = Limits::default();
+        limits.unified = self.attributes()?.unified;
+        let of = match kind {
+            FunctionKind::Kernel => ParamsOf::Kernel,
+            FunctionKind::Func => ParamsOf::Func,
+        };
+        let mut returns = Vec::new();
+        if kind == FunctionKind::Func && self.at(b'(') {
+            returns = self.params(of)?;
+        }
+        let name = self.ident("the function's name")?;
+        let params = if self.at(b'(') { self.params(of)? } else { Vec::new() };
+        let mut noreturn = false;
+        self.directives(&mut limits, &mut noreturn)?;
+        let defined = self.at(b'{');
+        let function = Function {
+            name: name.text.to_string(),
+            kind,
+            linkage,
+            returns: returns.iter().map(|(_, param)| param.clone()).collect(),
+            params: params.iter().map(|(_, param)| param.clone()).collect(),
+            limits,
+            noreturn,
+            alias_of: None,
+            body: None,
+            line: PtxLine(start.line),
+        };
+        let id = self.add_function(&name, function, defined)?;
+        if !defined {
+            // Compilers leave the semicolon out after some declarations.
+            self.eat(b';')?;
+            return Ok(());
+        }
+        if linkage == Linkage::Extern {
+            let message = format!("{} is `.extern` and has a body", name.describe());
+            return Err(self.error_at(&name, ErrorKind::Redefinition, message));
+        }
+        self.next()?;
+        let names = |list: Vec<(Token<'a>, Param)>| list.into_iter().map(|(token, _)| token);
+        self.body(id, names(params).collect(), names(returns).collect())
+    }
+
+    fn add_function(
+        &mut self,
+        name: &Token<'a>,
+        function: Function,
+        defined: bool,
+    ) -> Result<FunctionId> {
+        let id = match self.symbols.get(name.text) {
+            None => {
+                let id = FunctionId(self.module.functions.len() as u32);
+                self.symbols.insert(name.text, Symbol::Function(id));
+                self.module.functions.push(function);
+                return Ok(id);
+            }
+            Some(Symbol::Function(id)) => *id,
+            Some(_) => return self.redefinition(name, "it is also a variable"),
+        };
+        let old = &self.module.functions[id.index()];
+        if old.kind != function.kind {
+            return self.redefinition(name, "one is a kernel, the other a function");
+        }
+        if !same_shape(&old.params, &function.params)
+            || !same_shape(&old.returns, &function.returns)
+        {
+            return self.redefinition(name, "the parameters differ");
+        }
+        if defined {
+            if old.body.is_some() || old.alias_of.is_some() {
+                return self.redefinition(name, "it is defined twice");
+            }
+            self.module.functions[id.index()] = function;
+        }
+        Ok(id)
+    }
+
+    fn params(&mut self, of: ParamsOf) -> Result<Vec<(Token<'a>, Param)>> {
+        self.expect(b'(')?;
+        let mut params = Vec::new();
+        while !self.at(b')') {
+            params.push(self.param(of)?);
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b')')?;
+        Ok(params)
+    }
+
+    fn param(&mut self, of: ParamsOf) -> Result<(Token<'a>, Param)> {
+        let storage = if self.eat_dot("param")? {
+            ParamStorage::Memory
+        } else if of != ParamsOf::Kernel && self.eat_dot("reg")? {
+            ParamStorage::Register(None)
+        } else {
+            return self.expected("`.param`");
+        };
+        let declared = self.declared_type()?;
+        let mut align_bytes = declared.align();
+        let pointer = if of == ParamsOf::Kernel { self.pointer_attribute()? } else { None };
+        if self.eat_dot("align")? {
+            align_bytes = self.alignment()?;
+        }
+        let name = self.ident("the parameter's name")?;
+        if declared.ty == ScalarType::Pred && storage == ParamStorage::Memory {
+            let message = format!("{} cannot be a predicate in memory", name.describe());
+            return Err(self.error_at(&name, ErrorKind::Operand, message));
+        }
+        let dims = self.dimensions()?;
+        let array_len = match (&dims[..], declared.vector_len) {
+            ([], 1) => None,
+            (dims, lanes) => {
+                Some(dims.iter().fold(u64::from(lanes), |len, dim| len.saturating_mul(*dim)))
+            }
+        };
+        if array_len.is_some() && storage != ParamStorage::Memory {
+            return self.expected("a scalar (registers are not arrays)");
+        }
+        let param = Param {
+            name: name.text.to_string(),
+            ty: declared.ty,
+            align_bytes,
+            array_len,
+            storage,
+            pointer,
+        };
+        let size_bytes = array_len.unwrap_or(1).saturating_mul(u64::from(declared.ty.bytes()));
+        self.check_size(&name, size_bytes)?;
+        Ok((name, param))
+    }
+
+    /// `.ptr .space .align N`
+    fn pointer_attribute(&mut self) -> Result<Option<PointerAttribute>> {
+        if !self.eat_dot("ptr")? {
+            return Ok(None);
+        }
+        let mut pointer = PointerAttribute { space: Space::Generic, align_bytes: 4 };
+        if self.peek.tok == Tok::Dot
+            && matches!(self.peek.text, "global" | "const" | "shared" | "local")
+        {
+            let word = self.next()?.text;
+            pointer.space = Space::from_str(word).unwrap_or(Space::Generic);
+        }
+        if self.eat_dot("align")? {
+            pointer.align_bytes = self.alignment()?;
+        }
+        Ok(Some(pointer))
+    }
+
+    /// Everything between the parameter list and the body or semicolon.
+    fn directives(&mut self, limits: &mut Limits, noreturn: &mut bool) -> Result<()> {
+        while self.peek.tok == Tok::Dot {
+            match self.peek.text {
+                "maxntid" => {
+                    self.next()?;
+                    limits.max_threads = Some(self.three_numbers("the number of threads")?);
+                }
+                "reqntid" => {
+                    self.next()?;
+                    limits.required_threads = Some(self.three_numbers("the number of threads")?);
+                }
+                "minnctapersm" => {
+                    self.next()?;
+                    limits.min_blocks_per_sm = Some(self.number_u32("the number of blocks")?);
+                }
+                "maxnctapersm" => {
+                    self.next()?;
+                    limits.max_blocks_per_sm = Some(self.number_u32("the number of blocks")?);
+                }
+                "maxnreg" => {
+                    self.next()?;
+                    limits.max_registers = Some(self.number_u32("the number of registers")?);
+                }
+                "reqnctapercluster" => {
+                    self.next()?;
+                    limits.required_cluster_blocks =
+                        Some(self.three_numbers("the number of blocks")?);
+                }
+                "explicitcluster" => {
+                    self.next()?;
+                    limits.explicit_cluster = true;
+                }
+                "maxclusterrank" => {
+                    self.next()?;
+                    limits.max_cluster_rank = Some(self.number_u32("the rank")?);
+                }
+                "blocksareclusters" => {
+                    self.next()?;
+                    limits.blocks_are_clusters = true;
+                }
+                "abi_preserve" => {
+                    self.next()?;
+                    limits.abi_preserve = Some(self.number_u32("the number of registers")?);
+                }
+                "abi_preserve_control" => {
+                    self.next()?;
+                    limits.abi_preserve_control = Some(self.number_u32("the number of registers")?);
+                }
+                "noreturn" => {
+                    self.next()?;
+                    *noreturn = true;
+                }
+                "pragma" => {
+                    self.next()?;
+                    let text = self.string("the pragma's string")?.to_string();
+                    limits.pragmas.push(text);
+                    self.expect(b';')?;
+                }
+                // The next declaration begins: this one had no semicolon.
+                "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global"
+                | "const" | "shared" | "local" | "file" | "section" | "alias" | "loc" => break,
+                _ => {
+                    let message = format!("unknown directive {}", self.peek.describe());
+                    return Err(self.error_at(&self.peek, ErrorKind::Syntax, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows `.callprototype`: `(returns) _ (params) .noreturn;`
+    pub fn prototype(&mut self, name: &str) -> Result<Prototype> {
+        let mut returns = Vec::new();
+        if self.at(b'(') {
+            returns = self.params(ParamsOf::Prototype)?;
+        }
+        self.ident("`_`")?;
+        let params = if self.at(b'(') { self.params(ParamsOf::Prototype)? } else { Vec::new() };
+        let mut limits = Limits::default();
+        let mut noreturn = false;
+        self.directives(&mut limits, &mut noreturn)?;
+        self.expect(b';')?;
+        let plain = |list: Vec<(Token<'a>, Param)>| -> Vec<Param> {
+            list.into_iter().map(|(_, param)| param).collect()
+        };
+        Ok(Prototype {
+            name: name.to_string(),
+            returns: plain(returns),
+            params: plain(params),
+            noreturn,
+            abi_preserve: limits.abi_preserve,
+            abi_preserve_control: limits.abi_preserve_control,
+        })
+    }
+}
+
+/// Do two parameter lists describe the same memory? Names and types of the same width may differ.
+fn same_shape(a: &[Param], b: &[Param]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| {
+            a.size_bytes() == b.size_bytes()
+                && matches!(a.storage, ParamStorage::Memory)
+                    == matches!(b.storage, ParamStorage::Memory)
+        })
+}

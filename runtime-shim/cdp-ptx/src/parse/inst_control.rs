@@ -1,0 +1,247 @@
+//! Branches, calls, and the ends of functions.
+
+use super::body::{FunctionState, Name};
+use super::constant::Constant;
+use super::lexer::{Tok, Token};
+use super::mods::Mods;
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::inst::*;
+use crate::module::*;
+use crate::types::*;
+
+/// An argument whose constant waits for its parameter's type.
+enum Argument {
+    Known(CallArg),
+    Constant(Constant),
+}
+
+impl<'a> Parser<'a> {
+    /// `bra`
+    pub fn bra(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let uniform = mods.flag("uni");
+        mods.finish()?;
+        let label = self.ident("a label")?;
+        Ok(Inst::Bra { target: st.mention_label(label), uniform })
+    }
+
+    /// `brx.idx`
+    pub fn brx(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        mods.need("`.idx`", |word| (word == "idx").then_some(()))?;
+        let uniform = mods.flag("uni");
+        mods.finish()?;
+        let index = self.operand(st, ScalarType::U32)?;
+        self.comma()?;
+        let name = self.ident("a list of branch targets")?;
+        match st.lookup(name.text) {
+            Some(Name::Branches(table)) => Ok(Inst::BrxIdx { index, table, uniform }),
+            _ => {
+                let message = format!("{} is not a `.branchtargets` list", name.describe());
+                Err(self.error_at(&name, ErrorKind::UnknownName, message))
+            }
+        }
+    }
+
+    /// `call`
+    pub fn call(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let uniform = mods.flag("uni");
+        mods.finish()?;
+        let mut returns = Vec::new();
+        if self.at(b'(') {
+            returns = self.call_list(st)?;
+            self.comma()?;
+        }
+        let callee = self.ident("a function, or a register with its address")?;
+        let indirect = match st.lookup(callee.text) {
+            Some(Name::Reg(reg)) => Some(reg),
+            _ => None,
+        };
+        let mut args = Vec::new();
+        let mut signature_name = None;
+        if self.eat(b',')? {
+            if self.at(b'(') {
+                args = self.call_list(st)?;
+                if self.eat(b',')? {
+                    signature_name = Some(self.ident("a prototype")?);
+                }
+            } else {
+                signature_name = Some(self.ident("a prototype")?);
+            }
+        }
+        let target = match indirect {
+            Some(address) => self.indirect_target(st, &callee, address, signature_name)?,
+            None => match self.symbols.get(callee.text) {
+                Some(Symbol::Function(id)) => CallTarget::Direct(*id),
+                _ => {
+                    let message = format!("{} is not a declared function", callee.describe());
+                    return Err(self.error_at(&callee, ErrorKind::UnknownName, message));
+                }
+            },
+        };
+        let returns = self.check_args(st, &callee, &target, returns, true)?;
+        let args = self.check_args(st, &callee, &target, args, false)?;
+        Ok(Inst::Call { target, returns, args, uniform })
+    }
+
+    fn indirect_target(
+        &self,
+        st: &mut FunctionState<'a>,
+        callee: &Token<'a>,
+        address: Reg,
+        signature: Option<Token<'a>>,
+    ) -> Result<CallTarget> {
+        let Some(name) = signature else {
+            let message = "an indirect call needs a prototype or a list of targets".to_string();
+            return Err(self.error_at(callee, ErrorKind::Operand, message));
+        };
+        let ty = st.body.registers[address.index()].ty;
+        if !matches!(ty.bits(), 32 | 64) {
+            let message = format!("{} is a `.{ty}`, not an address", callee.describe());
+            return Err(self.error_at(callee, ErrorKind::Operand, message));
+        }
+        let signature = match st.lookup(name.text) {
+            Some(Name::Prototype(id)) => CallSignature::Prototype(id),
+            Some(Name::Calls(id)) => CallSignature::Targets(id),
+            _ => {
+                let message = format!("{} is not a prototype", name.describe());
+                return Err(self.error_at(&name, ErrorKind::UnknownName, message));
+            }
+        };
+        Ok(CallTarget::Indirect { address, signature })
+    }
+
+    /// `(a, b, _)`
+    fn call_list(&mut self, st: &mut FunctionState<'a>) -> Result<Vec<(Token<'a>, Argument)>> {
+        self.expect(b'(')?;
+        let mut list = Vec::new();
+        while !self.at(b')') {
+            let token = self.peek;
+            list.push((token, self.call_arg(st)?));
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b')')?;
+        Ok(list)
+    }
+
+    fn call_arg(&mut self, st: &mut FunctionState<'a>) -> Result<Argument> {
+        if self.at_constant() {
+            return Ok(Argument::Constant(self.constant()?));
+        }
+        if self.peek.tok == Tok::Ident && self.peek.text == "_" {
+            self.next()?;
+            return Ok(Argument::Known(CallArg::Sink));
+        }
+        let token = self.ident("an argument")?;
+        let arg = match st.lookup(token.text) {
+            Some(Name::Reg(reg)) => CallArg::Value(Operand::Reg(reg)),
+            Some(Name::Local(id)) => CallArg::Param(id),
+            Some(Name::Param(index)) => CallArg::OwnParam(index),
+            Some(Name::Return(index)) => CallArg::OwnReturn(index),
+            _ => {
+                let message = format!("{} is not a parameter or register", token.describe());
+                return Err(self.error_at(&token, ErrorKind::Operand, message));
+            }
+        };
+        Ok(Argument::Known(arg))
+    }
+
+    /// Checks arguments (or results) against the signature and types their constants.
+    fn check_args(
+        &self,
+        st: &FunctionState<'a>,
+        callee: &Token<'a>,
+        target: &CallTarget,
+        list: Vec<(Token<'a>, Argument)>,
+        results: bool,
+    ) -> Result<Box<[CallArg]>> {
+        let of_function = |id: FunctionId| {
+            let function = &self.module.functions[id.index()];
+            if results { &function.returns } else { &function.params }
+        };
+        let params: &[Param] = match target {
+            CallTarget::Direct(id) => of_function(*id),
+            CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
+                let prototype = &st.body.prototypes[id.index()];
+                if results { &prototype.returns } else { &prototype.params }
+            }
+            CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
+                of_function(st.body.call_tables[id.index()].functions[0])
+            }
+        };
+        let what = if results { "results" } else { "arguments" };
+        // An array without a size at the end stands for what a variadic function is given.
+        let variadic = params.last().is_some_and(|param| param.array_len == Some(0));
+        let optional = usize::from(variadic);
+        if list.len() > params.len() || list.len() + optional < params.len() {
+            let message = format!(
+                "{} takes {} {what}, {} are given",
+                callee.describe(),
+                params.len(),
+                list.len()
+            );
+            return Err(self.error_at(callee, ErrorKind::Operand, message));
+        }
+        let pairs = list.into_iter().zip(params);
+        pairs.map(|((token, arg), param)| self.check_arg(st, &token, arg, param)).collect()
+    }
+
+    fn check_arg(
+        &self,
+        st: &FunctionState<'a>,
+        token: &Token<'a>,
+        arg: Argument,
+        param: &Param,
+    ) -> Result<CallArg> {
+        let own = &self.module.functions[st.id.index()];
+        let arg = match arg {
+            Argument::Known(arg) => arg,
+            Argument::Constant(constant) => match constant.bits_as(param.ty) {
+                Some(bits) => CallArg::Value(Operand::Imm(bits)),
+                None => {
+                    let message = format!("the constant is not a `.{}`", param.ty);
+                    return Err(self.error_at(token, ErrorKind::Operand, message));
+                }
+            },
+        };
+        let size_bytes = match arg {
+            CallArg::Param(id) => {
+                let variable = &st.body.variables[id.index()];
+                if variable.space != Space::Param {
+                    let message = format!("{} is not a `.param` variable", token.describe());
+                    return Err(self.error_at(token, ErrorKind::Operand, message));
+                }
+                variable.size_bytes()
+            }
+            CallArg::OwnParam(index) => own.params[index as usize].size_bytes(),
+            CallArg::OwnReturn(index) => own.returns[index as usize].size_bytes(),
+            CallArg::Value(Operand::Reg(reg)) => {
+                u64::from(st.body.registers[reg.index()].ty.bytes())
+            }
+            CallArg::Value(_) | CallArg::Sink => param.size_bytes(),
+        };
+        if size_bytes != param.size_bytes() && param.array_len != Some(0) {
+            let message = format!(
+                "{} has {size_bytes} bytes, the callee's parameter {}",
+                token.describe(),
+                param.size_bytes()
+            );
+            return Err(self.error_at(token, ErrorKind::Operand, message));
+        }
+        Ok(arg)
+    }
+
+    /// `ret`, `exit`, `trap`, `brkpt`
+    pub fn leave(&mut self, mut mods: Mods<'a>) -> Result<Inst> {
+        let opcode = mods.opcode.text;
+        let uniform = opcode == "ret" && mods.flag("uni");
+        mods.finish()?;
+        Ok(match opcode {
+            "ret" => Inst::Ret { uniform },
+            "exit" => Inst::Exit,
+            "trap" => Inst::Trap,
+            _ => Inst::Brkpt,
+        })
+    }
+}

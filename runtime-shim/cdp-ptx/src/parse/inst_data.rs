@@ -1,0 +1,300 @@
+//! Moves, conversions, comparison and selection.
+
+use super::body::FunctionState;
+use super::inst::INTS;
+use super::mods::Mods;
+use super::operand::Width;
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::inst::*;
+use crate::types::*;
+
+use ScalarType::*;
+
+const CVT_TYPES: &[ScalarType] =
+    &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F16x2, BF16x2, F32, F64, TF32];
+const SELECT_TYPES: &[ScalarType] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
+const COMPARE_TYPES: &[ScalarType] =
+    &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
+
+/// The state space modifier of a memory instruction.
+pub(super) fn space_word(word: &str) -> Option<Space> {
+    match word {
+        "shared::cta" => Some(Space::Shared),
+        "" => None,
+        word => Space::from_str(word),
+    }
+}
+
+/// Comparisons, with the names that are for unsigned types only.
+fn comparison(word: &str) -> Option<(CmpOp, bool)> {
+    match word {
+        "lo" => Some((CmpOp::Lt, true)),
+        "ls" => Some((CmpOp::Le, true)),
+        "hi" => Some((CmpOp::Gt, true)),
+        "hs" => Some((CmpOp::Ge, true)),
+        _ => CmpOp::from_str(word).map(|cmp| (cmp, false)),
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// `mov`, with its packing and unpacking forms.
+    pub fn mov(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let ty = mods
+            .ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64, F16, BF16])?;
+        mods.finish()?;
+        if self.at(b'{') {
+            let (part, count) = self.peek_parts(ty, &mods)?;
+            let dsts = self.dsts(st, part, count, Width::Exact)?;
+            self.comma()?;
+            let src = self.operand(st, ty)?;
+            return Ok(Inst::MovUnpack { ty, dsts, src });
+        }
+        let dst = self.register(st, ty)?;
+        self.comma()?;
+        if !self.at(b'{') {
+            return Ok(Inst::Mov { ty, dst, src: self.operand(st, ty)? });
+        }
+        let (part, count) = self.peek_parts(ty, &mods)?;
+        let srcs = self.srcs(st, part, count, Width::Exact)?;
+        Ok(Inst::MovPack { ty, dst, srcs })
+    }
+
+    /// The type of one part and the number of parts of a `{...}` that is next: counted by its
+    /// commas, without taking it.
+    fn peek_parts(&self, ty: ScalarType, mods: &Mods<'a>) -> Result<(ScalarType, usize)> {
+        let rest = &self.source()[self.peek.start as usize..];
+        // No legal list is longer than this many bytes.
+        let rest = &rest.as_bytes()[..rest.len().min(4096)];
+        let end = rest.iter().position(|byte| *byte == b'}').unwrap_or(rest.len());
+        let count = rest[..end].iter().filter(|byte| **byte == b',').count() + 1;
+        let part = match (ty.bits() as usize / count, count) {
+            (8, 2 | 4) => B8,
+            (16, 2 | 4) => B16,
+            (32, 2 | 4) => B32,
+            (64, 2) => B64,
+            _ => {
+                let why = format!("a `.{ty}` has no {count} parts");
+                return Err(mods.bad(&why));
+            }
+        };
+        Ok((part, count))
+    }
+
+    /// `cvta`
+    pub fn cvta(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let from_generic = mods.flag("to");
+        let space = mods.need("a state space", space_word)?;
+        let ty = mods.ty(&[U32, U64])?;
+        mods.finish()?;
+        let (dst, src) = self.d_a(st, ty, ty)?;
+        Ok(match from_generic {
+            true => Inst::CvtaFromGeneric { space, ty, dst, src },
+            false => Inst::CvtaToGeneric { space, ty, dst, src },
+        })
+    }
+
+    /// `isspacep`, `istypep`
+    pub fn is_kind(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let address_ty = if self.module.address_bits == 64 { U64 } else { U32 };
+        if mods.opcode.text == "isspacep" {
+            let space = mods.need("a state space", space_word)?;
+            mods.finish()?;
+            let (dst, src) = self.d_a(st, Pred, address_ty)?;
+            return Ok(Inst::Isspacep { space, dst, src });
+        }
+        let ty = mods.need("`.texref`, `.samplerref` or `.surfref`", OpaqueType::from_str)?;
+        mods.finish()?;
+        let (dst, src) = self.d_a(st, Pred, address_ty)?;
+        Ok(Inst::Istypep { ty, dst, src })
+    }
+
+    /// `cvt`
+    pub fn cvt(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        if mods.flag("pack") {
+            return self.cvt_pack(st, mods);
+        }
+        if let Some(word) = mods.take(|word| is_tiny_float(word).then(|| word.to_string())) {
+            let message = format!(
+                "`{}`: conversions with `.{word}` (floating point of 8 bits and fewer) are not \
+                 supported",
+                mods.full_name()
+            );
+            return Err(self.error_at(&mods.opcode, ErrorKind::Unsupported, message));
+        }
+        let rounding = mods.take(CvtRounding::from_str);
+        let dst_ty = mods.ty(CVT_TYPES)?;
+        let src_ty = mods.ty(CVT_TYPES)?;
+        let relu = mods.flag("relu");
+        let satfinite = mods.flag("satfinite");
+        if matches!(dst_ty, F16x2 | BF16x2) {
+            mods.require(src_ty == F32, "pairs are made of `.f32`")?;
+            let Some(rounding @ (CvtRounding::Rn | CvtRounding::Rz)) = rounding else {
+                return Err(mods.bad("`.rn` or `.rz` is needed"));
+            };
+            mods.finish()?;
+            let (dst, a) = self.d_a(st, dst_ty, F32)?;
+            let b = self.next_operand(st, F32)?;
+            return Ok(Inst::CvtPackHalf { dst_ty, rounding, relu, satfinite, dst, a, b });
+        }
+        let ftz = mods.flag("ftz");
+        let sat = mods.flag("sat");
+        mods.require(!ftz || dst_ty == F32 || src_ty == F32, "`.ftz` is for `.f32`")?;
+        let half = matches!(dst_ty, F16 | BF16 | TF32);
+        mods.require(half || !(relu || satfinite), "`.relu` and `.satfinite` are for half types")?;
+        check_cvt_rounding(&mods, dst_ty, src_ty, rounding)?;
+        mods.finish()?;
+        let dst = self.register_of(st, dst_ty, Width::AtLeast)?;
+        self.comma()?;
+        let src = self.operand_of(st, src_ty, Width::AtLeast)?;
+        Ok(Inst::Cvt { dst_ty, src_ty, rounding, ftz, sat, relu, satfinite, dst, src })
+    }
+
+    /// `cvt.pack.sat.TYPE.s32{.b32} d, a, b{, c}`
+    fn cvt_pack(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        mods.need("`.sat`", |word| (word == "sat").then_some(()))?;
+        let (dst_signed, dst_bits) = mods.need("a type to convert to", |word| {
+            let bits = word.get(1..)?.parse().ok().filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
+            match word.as_bytes()[0] {
+                b's' => Some((true, bits)),
+                b'u' => Some((false, bits)),
+                _ => None,
+            }
+        })?;
+        let src_ty = mods.ty(&[S32])?;
+        let third = mods.peek_ty().is_some();
+        if third {
+            mods.ty(&[B32])?;
+        }
+        mods.require(
+            third == (dst_bits < 16),
+            "8 bits and fewer go with `.b32` and a third source",
+        )?;
+        mods.finish()?;
+        let (dst, a, b) = self.d_a_b(st, B32)?;
+        let c = if third { Some(self.next_operand(st, B32)?) } else { None };
+        Ok(Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c })
+    }
+
+    /// `prmt`
+    pub fn prmt(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        mods.ty(&[B32])?;
+        let mode = mods
+            .take(|word| PrmtMode::from_str(word).filter(|mode| *mode != PrmtMode::Generic))
+            .unwrap_or(PrmtMode::Generic);
+        mods.finish()?;
+        let (dst, a, b) = self.d_a_b(st, B32)?;
+        let c = self.next_operand(st, B32)?;
+        Ok(Inst::Prmt { mode, dst, a, b, c })
+    }
+
+    /// The comparison of `set` and `setp`, and whether its name is for unsigned types only.
+    fn comparison(&self, mods: &mut Mods<'a>) -> Result<(CmpOp, bool)> {
+        mods.need("a comparison such as `.lt`", comparison)
+    }
+
+    /// `setp`
+    pub fn setp(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let (cmp, unsigned) = self.comparison(&mut mods)?;
+        let bool_op = mods.take(BoolOp::from_str);
+        let ty = mods.ty(COMPARE_TYPES)?;
+        check_comparison(&mods, cmp, unsigned, ty)?;
+        let ftz = matches!(ty, F32 | F16 | F16x2) && mods.flag("ftz");
+        mods.finish()?;
+        let (dst, dst2) = self.dst_pair(st, Pred, Pred)?;
+        let a = self.next_operand(st, ty)?;
+        let b = self.next_operand(st, ty)?;
+        let combine = self.combine(st, bool_op)?;
+        Ok(Inst::Setp { cmp, ty, ftz, dst, dst2, a, b, combine })
+    }
+
+    fn combine(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        op: Option<BoolOp>,
+    ) -> Result<Option<Combine>> {
+        let Some(op) = op else { return Ok(None) };
+        self.comma()?;
+        Ok(Some(Combine { op, with: self.pred_operand(st)? }))
+    }
+
+    /// `set`
+    pub fn set(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let (cmp, unsigned) = self.comparison(&mut mods)?;
+        let bool_op = mods.take(BoolOp::from_str);
+        let dst_ty = mods.ty(&[U32, S32, F32, U16, S16, F16, F16x2, BF16, BF16x2])?;
+        let src_ty = mods.ty(COMPARE_TYPES)?;
+        check_comparison(&mods, cmp, unsigned, src_ty)?;
+        let packed = matches!(src_ty, F16x2 | BF16x2);
+        mods.require(!matches!(dst_ty, F16x2 | BF16x2) || packed, "a pair comes from a pair")?;
+        mods.require(!packed || dst_ty.bits() == 32, "a pair needs 32 bits")?;
+        let ftz = matches!(src_ty, F32 | F16 | F16x2) && mods.flag("ftz");
+        mods.finish()?;
+        let (dst, a) = self.d_a(st, dst_ty, src_ty)?;
+        let b = self.next_operand(st, src_ty)?;
+        let combine = self.combine(st, bool_op)?;
+        Ok(Inst::Set { cmp, dst_ty, src_ty, ftz, dst, a, b, combine })
+    }
+
+    /// `selp`
+    pub fn selp(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let ty = mods.ty(SELECT_TYPES)?;
+        mods.finish()?;
+        let (dst, a, b) = self.d_a_b(st, ty)?;
+        self.comma()?;
+        let pred = self.pred_operand(st)?;
+        Ok(Inst::Selp { ty, dst, a, b, pred })
+    }
+
+    /// `slct`
+    pub fn slct(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let ty = mods.ty(SELECT_TYPES)?;
+        let c_ty = mods.ty(&[S32, F32])?;
+        let ftz = c_ty == F32 && mods.flag("ftz");
+        mods.finish()?;
+        let (dst, a, b) = self.d_a_b(st, ty)?;
+        let c = self.next_operand(st, c_ty)?;
+        Ok(Inst::Slct { ty, c_ty, ftz, dst, a, b, c })
+    }
+}
+
+fn check_comparison(mods: &Mods, cmp: CmpOp, unsigned: bool, ty: ScalarType) -> Result<()> {
+    use CmpOp::*;
+    let unordered = matches!(cmp, Equ | Neu | Ltu | Leu | Gtu | Geu | Num | Nan);
+    mods.require(!unordered || ty.is_float(), "this comparison is for floating types")?;
+    let unsigned_ty = INTS.contains(&ty) && !ty.is_signed();
+    mods.require(!unsigned || unsigned_ty, "this comparison is for unsigned types")?;
+    let equality = matches!(cmp, Eq | Ne);
+    let bits = ty.class() == TypeClass::Bits;
+    mods.require(!bits || equality, "bits are only equal or not")
+}
+
+/// Words such as `e4m3x2`, `e2m1x2`, `ue8m0x2`.
+fn is_tiny_float(word: &str) -> bool {
+    let body = word.strip_prefix('u').unwrap_or(word).as_bytes();
+    matches!(body, [b'e', digit, b'm', ..] if digit.is_ascii_digit())
+}
+
+/// PTX demands a rounding where one is needed, and none where the result is exact.
+fn check_cvt_rounding(
+    mods: &Mods,
+    dst_ty: ScalarType,
+    src_ty: ScalarType,
+    rounding: Option<CvtRounding>,
+) -> Result<()> {
+    use CvtRounding::*;
+    let integral = matches!(rounding, Some(Rni | Rzi | Rmi | Rpi));
+    let ieee = matches!(rounding, Some(Rn | Rz | Rm | Rp));
+    let exists = match (dst_ty.is_float(), src_ty.is_float()) {
+        (false, false) => rounding.is_none(),
+        (false, true) => integral,
+        (true, false) => ieee,
+        (true, true) if dst_ty == TF32 => src_ty == F32 && (ieee || rounding == Some(Rna)),
+        (true, true) if dst_ty.bits() < src_ty.bits() => ieee,
+        (true, true) if dst_ty.bits() == src_ty.bits() => {
+            rounding != Some(Rna) && (dst_ty != src_ty || !ieee)
+        }
+        (true, true) => rounding.is_none(),
+    };
+    mods.require(exists && src_ty != TF32, "a rounding is missing, or out of place")
+}

@@ -1,0 +1,200 @@
+//! Texture and surface instructions, through texture and surface objects.
+
+use super::body::FunctionState;
+use super::inst_memory::vector_len;
+use super::mods::Mods;
+use super::operand::Width;
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::inst::*;
+use crate::types::*;
+
+use ScalarType::*;
+
+/// Is the first coordinate the index of an array's layer?
+fn is_array(geometry: TexGeometry) -> bool {
+    use TexGeometry::*;
+    matches!(geometry, A1 | A2 | ACube | A2Ms)
+}
+
+/// How many coordinates (layer and sample included) a shape has at least, and as padded.
+fn coordinate_counts(geometry: TexGeometry) -> (usize, usize) {
+    use TexGeometry::*;
+    match geometry {
+        D1 => (1, 1),
+        D2 | A1 => (2, 2),
+        D3 | A2 | Cube => (3, 4),
+        ACube | D2Ms | A2Ms => (3, 4),
+    }
+}
+
+impl<'a> Parser<'a> {
+    fn coordinates(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        geometry: TexGeometry,
+        ty: ScalarType,
+    ) -> Result<Srcs> {
+        let start = self.peek;
+        let mut list = Vec::new();
+        if self.eat(b'{')? {
+            loop {
+                let layer = list.is_empty() && is_array(geometry);
+                list.push(self.operand(st, if layer { U32 } else { ty })?);
+                if !self.eat(b',')? {
+                    break;
+                }
+            }
+            self.expect(b'}')?;
+        } else {
+            list.push(self.operand(st, ty)?);
+        }
+        let (least, most) = coordinate_counts(geometry);
+        if !(least..=most).contains(&list.len()) {
+            let message = format!(
+                "a `.{geometry}` texture or surface takes {least} coordinates, {} are given",
+                list.len()
+            );
+            return Err(self.error_at(&start, ErrorKind::Operand, message));
+        }
+        Ok(list.into())
+    }
+
+    /// `tex`, `tld4`
+    pub fn tex(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let gather = mods.opcode.text == "tld4";
+        let component = if gather {
+            Some(mods.need("a component such as `.r`", |word| {
+                "rgba".find(word).filter(|_| word.len() == 1).map(|index| index as u8)
+            })?)
+        } else {
+            None
+        };
+        let level = mods.take(|word| match word {
+            "base" | "level" | "grad" => Some(word.as_bytes()[0]),
+            _ => None,
+        });
+        let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
+        let count = vector_len(&mut mods);
+        let dst_ty = mods.ty(&[U32, S32, F32, F16x2, U16, S16, F16])?;
+        let coord_ty = mods.ty(if gather { &[F32] } else { &[S32, F32] })?;
+        mods.require(matches!(count, 1 | 2 | 4), "the result is `.v4` or `.v2`")?;
+        mods.finish()?;
+        let dsts = self.dsts(st, dst_ty, count, Width::AtLeast)?;
+        let resident = if self.eat(b'|')? { self.dst(st, Pred, Width::Exact)? } else { None };
+        self.comma()?;
+        self.expect(b'[')?;
+        let texture = self.operand(st, U64)?;
+        self.comma()?;
+        let mut sampler = None;
+        if self.peek_register_ty(st).is_some_and(|ty| ty.bits() == 64) {
+            sampler = Some(self.operand(st, U64)?);
+            self.comma()?;
+        }
+        let coords = self.coordinates(st, geometry, coord_ty)?;
+        self.expect(b']')?;
+        let lod = match (component, level) {
+            (Some(component), _) => TexLod::Gather(component),
+            (None, Some(b'b')) => TexLod::Base,
+            (None, Some(b'l')) => TexLod::Level(self.next_operand(st, coord_ty)?),
+            (None, Some(_)) => {
+                self.comma()?;
+                let dx = self.gradient(st)?;
+                self.comma()?;
+                TexLod::Gradient(dx, self.gradient(st)?)
+            }
+            (None, None) => TexLod::Implicit,
+        };
+        let (mut offsets, mut compare) = (None, None);
+        while self.eat(b',')? {
+            if self.at(b'{') && offsets.is_none() {
+                offsets = Some(self.operand_list(st, S32, Width::Exact)?.into());
+            } else if compare.is_none() {
+                compare = Some(self.operand(st, F32)?);
+            } else {
+                return self.expected("the end of the instruction");
+            }
+        }
+        let tex = Box::new(Tex {
+            geometry,
+            dst_ty,
+            coord_ty,
+            dsts,
+            resident,
+            texture,
+            sampler,
+            coords,
+            lod,
+            offsets,
+            compare,
+        });
+        Ok(if gather { Inst::Tld4(tex) } else { Inst::Tex(tex) })
+    }
+
+    fn gradient(&mut self, st: &mut FunctionState<'a>) -> Result<Srcs> {
+        if self.at(b'{') {
+            return Ok(self.operand_list(st, F32, Width::Exact)?.into());
+        }
+        Ok(vec![self.operand(st, F32)?].into())
+    }
+
+    /// `suld`, `sust`
+    pub fn surface(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let load = mods.opcode.text == "suld";
+        let formatted = !load && mods.flag("p");
+        if !formatted {
+            mods.need("`.b`", |word| (word == "b").then_some(()))?;
+        }
+        let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
+        let ops: &[CacheOp] = match load {
+            true => &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Cv],
+            false => &[CacheOp::Wb, CacheOp::Cg, CacheOp::Cs, CacheOp::Wt],
+        };
+        let cache = mods.take(|word| CacheOp::from_str(word).filter(|op| ops.contains(op)));
+        let count = vector_len(&mut mods);
+        mods.require(matches!(count, 1 | 2 | 4), "the value is a scalar, `.v2` or `.v4`")?;
+        let ty = mods.ty(if formatted { &[B32, U32, S32, F32] } else { &[B8, B16, B32, B64] })?;
+        let clamp = mods.need("`.trap`, `.clamp` or `.zero`", SurfaceClamp::from_str)?;
+        mods.finish()?;
+        let mut dsts: Dsts = Box::new([]);
+        if load {
+            dsts = self.dsts(st, ty, count, Width::AtLeast)?;
+            self.comma()?;
+        }
+        self.expect(b'[')?;
+        let surface = self.operand(st, U64)?;
+        self.comma()?;
+        let coords = self.coordinates(st, geometry, S32)?;
+        self.expect(b']')?;
+        let access = Box::new(Surface { geometry, ty, clamp, formatted, cache, surface, coords });
+        if load {
+            return Ok(Inst::Suld { access, dsts });
+        }
+        self.comma()?;
+        let srcs = self.srcs(st, ty, count, Width::AtLeast)?;
+        Ok(Inst::Sust { access, srcs })
+    }
+
+    /// `txq`, `suq`
+    pub fn texture_query(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        mut mods: Mods<'a>,
+    ) -> Result<Inst> {
+        let texture = mods.opcode.text == "txq";
+        let with_level = texture && mods.flag("level");
+        let query = mods.need("a property such as `.width`", TexQuery::from_str)?;
+        mods.ty(&[B32])?;
+        mods.finish()?;
+        let dst = self.register(st, B32)?;
+        self.comma()?;
+        self.expect(b'[')?;
+        let object = self.operand(st, U64)?;
+        self.expect(b']')?;
+        if !texture {
+            return Ok(Inst::Suq { query, dst, object });
+        }
+        let level = if with_level { Some(self.next_operand(st, B32)?) } else { None };
+        Ok(Inst::Txq { query, dst, object, level })
+    }
+}

@@ -1,0 +1,524 @@
+//! PTX text to [`Module`]: the parser's state, tokens, and what stands at module scope.
+//!
+//! Functions' bodies are in `body`, variables in `variable`, operands in `operand`, and the
+//! instructions, by family, in the `inst_*` modules. The text is read once, front to back, as
+//! PTX demands declarations before uses; labels are the exception and are bound when their block
+//! ends. Recursion is bounded everywhere, so no text can overflow the stack.
+
+mod body;
+mod constant;
+mod function;
+mod inst;
+mod inst_arith;
+mod inst_control;
+mod inst_data;
+mod inst_memory;
+mod inst_sync;
+mod inst_texture;
+mod inst_video;
+mod lexer;
+mod mods;
+mod operand;
+mod variable;
+
+use std::collections::HashMap;
+
+use crate::error::{ErrorKind, ParseError};
+use crate::module::*;
+use lexer::{Lexer, Tok, Token, column};
+
+pub(crate) type Result<T> = std::result::Result<T, ParseError>;
+
+/// Longest text that is looked at, in bytes.
+const MAX_TEXT_BYTES: usize = 1 << 31;
+
+/// Parses a whole translation unit.
+pub(crate) fn parse_module(text: &str) -> Result<Module> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(ParseError {
+            line: 1,
+            column: 1,
+            kind: ErrorKind::Limit,
+            message: format!(
+                "the text has {} bytes; at most {MAX_TEXT_BYTES} are read",
+                text.len()
+            ),
+        });
+    }
+    let mut parser = Parser::new(text)?;
+    parser.header()?;
+    while parser.peek.tok != Tok::Eof {
+        parser.module_item()?;
+    }
+    parser.finish()
+}
+
+/// The parser's state at module scope.
+pub(crate) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    /// The next token.
+    pub peek: Token<'a>,
+    /// What has been read so far.
+    pub module: Module,
+    /// Module-scope names.
+    pub symbols: HashMap<&'a str, Symbol>,
+    /// `.file` numbers to table positions.
+    files: HashMap<u32, FileId>,
+    /// Numbers of files that `.loc` has used, each with its first use; [`FileId`]s in locations
+    /// are positions in this list until the end of the text.
+    used_files: Vec<(u32, Token<'a>)>,
+    used_file_positions: HashMap<u32, FileId>,
+    /// Strings of `.debug_str`, by label.
+    debug_strings: HashMap<&'a str, Vec<u8>>,
+    /// Inlined functions named by `.loc`, by function, location: the label and the bytes after it.
+    inlined_names: Vec<(FunctionId, LocationId, &'a str, u64)>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Result<Parser<'a>> {
+        let mut lexer = Lexer::new(text);
+        let peek = lexer.next_token()?;
+        Ok(Parser {
+            lexer,
+            peek,
+            module: Module {
+                version: (0, 0),
+                target: Target { sm: 0, suffix: None, options: Vec::new() },
+                address_bits: 32,
+                files: Vec::new(),
+                functions: Vec::new(),
+                variables: Vec::new(),
+                pragmas: Vec::new(),
+            },
+            symbols: HashMap::new(),
+            files: HashMap::new(),
+            used_files: Vec::new(),
+            used_file_positions: HashMap::new(),
+            debug_strings: HashMap::new(),
+            inlined_names: Vec::new(),
+        })
+    }
+
+    // Tokens and errors.
+
+    /// Takes the next token.
+    pub fn next(&mut self) -> Result<Token<'a>> {
+        let next = self.lexer.next_token()?;
+        Ok(std::mem::replace(&mut self.peek, next))
+    }
+
+    /// An error at `token`.
+    pub fn error_at(&self, token: &Token, kind: ErrorKind, message: String) -> ParseError {
+        ParseError {
+            line: token.line,
+            column: column(self.lexer.text(), token.start),
+            kind,
+            message,
+        }
+    }
+
+    /// The whole text.
+    pub fn source(&self) -> &'a str {
+        self.lexer.text()
+    }
+
+    /// The error "expected this, found the next token".
+    pub fn expected<T>(&self, what: &str) -> Result<T> {
+        let message = format!("expected {what}, found {}", self.peek.describe());
+        Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+    }
+
+    /// Is the next token this character?
+    pub fn at(&self, punct: u8) -> bool {
+        self.peek.tok == Tok::Punct(punct)
+    }
+
+    /// Takes the next token if it is this character.
+    pub fn eat(&mut self, punct: u8) -> Result<bool> {
+        let found = self.at(punct);
+        if found {
+            self.next()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes this character or fails.
+    pub fn expect(&mut self, punct: u8) -> Result<()> {
+        if self.eat(punct)? {
+            return Ok(());
+        }
+        self.expected(&format!("`{}`", punct as char))
+    }
+
+    /// Takes a name or fails.
+    pub fn ident(&mut self, what: &str) -> Result<Token<'a>> {
+        if self.peek.tok == Tok::Ident { self.next() } else { self.expected(what) }
+    }
+
+    /// Is the next token `.word`?
+    pub fn at_dot(&self, word: &str) -> bool {
+        self.peek.tok == Tok::Dot && self.peek.text == word
+    }
+
+    /// Takes `.word` if it is next.
+    pub fn eat_dot(&mut self, word: &str) -> Result<bool> {
+        let found = self.at_dot(word);
+        if found {
+            self.next()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes an unsigned number that fits 64 bits.
+    pub fn number(&mut self, what: &str) -> Result<u64> {
+        if self.peek.tok != Tok::Int {
+            return self.expected(what);
+        }
+        let token = self.next()?;
+        self.integer_literal(&token)
+    }
+
+    /// Takes an unsigned number that fits 32 bits.
+    pub fn number_u32(&mut self, what: &str) -> Result<u32> {
+        let token = self.peek;
+        let value = self.number(what)?;
+        u32::try_from(value).map_err(|_| {
+            let message = format!("{what} is {value}, which is more than 32 bits hold");
+            self.error_at(&token, ErrorKind::Limit, message)
+        })
+    }
+
+    /// `number {, number {, number}}` with 1 for what is missing.
+    pub fn three_numbers(&mut self, what: &str) -> Result<[u32; 3]> {
+        let mut values = [self.number_u32(what)?, 1, 1];
+        for value in &mut values[1..] {
+            if !self.eat(b',')? {
+                break;
+            }
+            *value = self.number_u32(what)?;
+        }
+        Ok(values)
+    }
+
+    /// Takes a string or fails.
+    pub fn string(&mut self, what: &str) -> Result<&'a str> {
+        if self.peek.tok != Tok::Str {
+            return self.expected(what);
+        }
+        Ok(self.next()?.text)
+    }
+
+    // Module scope.
+
+    /// `.version`, `.target`, `.address_size`.
+    fn header(&mut self) -> Result<()> {
+        if !self.eat_dot("version")? {
+            return self.expected("`.version` at the start of the text");
+        }
+        let token = self.next()?;
+        let version = token.text.split_once('.').and_then(|(major, minor)| {
+            Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+        });
+        self.module.version = version.ok_or_else(|| {
+            let message = format!("expected a version such as 8.5, found {}", token.describe());
+            self.error_at(&token, ErrorKind::Syntax, message)
+        })?;
+        if self.module.version.0 > 9 {
+            let (major, minor) = self.module.version;
+            let message = format!("PTX ISA version {major}.{minor} is not known (up to 9.x is)");
+            return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+        }
+        if !self.eat_dot("target")? {
+            return self.expected("`.target` after `.version`");
+        }
+        self.target()
+    }
+
+    fn target(&mut self) -> Result<()> {
+        loop {
+            let token = self.ident("a target such as sm_90")?;
+            match token.text.strip_prefix("sm_") {
+                Some(arch) => {
+                    let digits = arch.trim_end_matches(['a', 'f']);
+                    let suffix = &arch[digits.len()..];
+                    let sm = digits.parse().ok().filter(|sm| (10..1000).contains(sm));
+                    let Some(sm) = sm.filter(|_| suffix.len() <= 1) else {
+                        let message = format!("unknown target {}", token.describe());
+                        return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+                    };
+                    self.module.target.sm = sm;
+                    self.module.target.suffix = suffix.chars().next();
+                }
+                None => match token.text {
+                    "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
+                        self.module.target.options.push(token.text.to_string());
+                    }
+                    _ => {
+                        let message = format!("unknown target option {}", token.describe());
+                        return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+                    }
+                },
+            }
+            if !self.eat(b',')? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn module_item(&mut self) -> Result<()> {
+        if self.eat(b';')? {
+            return Ok(());
+        }
+        if self.peek.tok != Tok::Dot {
+            return self.expected("a directive");
+        }
+        match self.peek.text {
+            "address_size" => self.address_size(),
+            "file" => self.file(),
+            "section" => self.section(),
+            "pragma" => {
+                self.next()?;
+                let text = self.string("the pragma's string")?;
+                self.module.pragmas.push(text.to_string());
+                self.expect(b';')
+            }
+            "alias" => self.alias(),
+            "loc" => {
+                // Outside functions a location says nothing.
+                self.next()?;
+                self.loc_numbers().map(|_| ())
+            }
+            "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global" | "const"
+            | "shared" | "local" => self.declaration(),
+            "tex" => self.unsupported_item("texture references (use texture objects)"),
+            "reg" => self.unsupported_item("registers at module scope"),
+            _ => {
+                let message = format!("unknown directive {}", self.peek.describe());
+                Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+            }
+        }
+    }
+
+    fn unsupported_item<T>(&self, what: &str) -> Result<T> {
+        let message = format!("{what} are not supported");
+        Err(self.error_at(&self.peek, ErrorKind::Unsupported, message))
+    }
+
+    fn address_size(&mut self) -> Result<()> {
+        self.next()?;
+        let token = self.peek;
+        self.module.address_bits = self.number_u32("the address size")?;
+        if !matches!(self.module.address_bits, 32 | 64) {
+            let message = format!("the address size is {}, not 32 or 64", self.module.address_bits);
+            return Err(self.error_at(&token, ErrorKind::Limit, message));
+        }
+        Ok(())
+    }
+
+    /// A function or variable with what stands before it.
+    fn declaration(&mut self) -> Result<()> {
+        let start = self.peek;
+        let linkage = match start.text {
+            "visible" => Linkage::Visible,
+            "weak" => Linkage::Weak,
+            "extern" => Linkage::Extern,
+            "common" => Linkage::Common,
+            _ => Linkage::Internal,
+        };
+        if linkage != Linkage::Internal {
+            self.next()?;
+        }
+        if self.peek.tok != Tok::Dot {
+            return self.expected("`.entry`, `.func` or a state space");
+        }
+        match self.peek.text {
+            "entry" | "func" if linkage != Linkage::Common => self.function(linkage, start),
+            "global" | "const" | "shared" | "local" => self.module_variables(linkage),
+            _ => self.expected("`.entry`, `.func` or a state space"),
+        }
+    }
+
+    /// `.file 1 "path", time, size`
+    fn file(&mut self) -> Result<()> {
+        self.next()?;
+        let index = self.number_u32("the file's number")?;
+        let path = self.string("the file's path")?.to_string();
+        let mut stamp = None;
+        if self.eat(b',')? {
+            let time = self.number("the file's time")?;
+            self.expect(b',')?;
+            stamp = Some((time, self.number("the file's size")?));
+        }
+        let id = FileId(self.module.files.len() as u32);
+        // Line tables may name a file twice; the first entry stands.
+        if let std::collections::hash_map::Entry::Vacant(slot) = self.files.entry(index) {
+            slot.insert(id);
+            self.module.files.push(SourceFile { index, path, stamp });
+        }
+        Ok(())
+    }
+
+    /// `.section name { ... }`: read for the strings that `.loc` refers to, else passed over.
+    fn section(&mut self) -> Result<()> {
+        self.next()?;
+        let name = self.next()?;
+        if !matches!(name.tok, Tok::Dot | Tok::Ident) {
+            let message = format!("expected a section's name, found {}", name.describe());
+            return Err(self.error_at(&name, ErrorKind::Syntax, message));
+        }
+        if !self.at(b'{') {
+            return self.expected("`{`");
+        }
+        if name.text == "debug_str" {
+            self.next()?;
+            self.debug_str()?;
+        } else {
+            self.lexer.skip_block()?;
+            self.peek = self.lexer.next_token()?;
+        }
+        Ok(())
+    }
+
+    /// The inside of `.debug_str`: labels and bytes.
+    fn debug_str(&mut self) -> Result<()> {
+        let mut label = "";
+        while !self.eat(b'}')? {
+            match self.peek.tok {
+                Tok::Ident => {
+                    label = self.next()?.text;
+                    self.expect(b':')?;
+                    self.debug_strings.insert(label, Vec::new());
+                }
+                Tok::Dot if self.peek.text == "b8" => {
+                    self.next()?;
+                    loop {
+                        let byte = self.number("a byte")? as u8;
+                        self.debug_strings.entry(label).or_default().push(byte);
+                        if !self.eat(b',')? {
+                            break;
+                        }
+                    }
+                }
+                _ => return self.expected("a label or `.b8`"),
+            }
+        }
+        Ok(())
+    }
+
+    /// `.alias name, function;`
+    fn alias(&mut self) -> Result<()> {
+        self.next()?;
+        let alias = self.ident("the alias")?;
+        self.expect(b',')?;
+        let target = self.ident("a function")?;
+        self.expect(b';')?;
+        let [alias_id, target_id] =
+            [alias, target].map(|token| match self.symbols.get(token.text) {
+                Some(Symbol::Function(id)) => Ok(*id),
+                _ => {
+                    let message = format!("{} is not a function declared before", token.describe());
+                    Err(self.error_at(&token, ErrorKind::UnknownName, message))
+                }
+            });
+        let (alias_id, target_id) = (alias_id?, target_id?);
+        if self.module.functions[alias_id.index()].body.is_some() {
+            let message = format!("{} has a body and cannot be an alias", alias.describe());
+            return Err(self.error_at(&alias, ErrorKind::Redefinition, message));
+        }
+        if self.module.functions[target_id.index()].body.is_none() {
+            let message = format!("{} has no body, so nothing can be its alias", target.describe());
+            return Err(self.error_at(&target, ErrorKind::UnknownName, message));
+        }
+        self.module.functions[alias_id.index()].alias_of = Some(target_id);
+        Ok(())
+    }
+
+    // Source locations.
+
+    /// The numbers of `.loc`: file (as a position in `used_files`), line, column.
+    fn loc_numbers(&mut self) -> Result<(FileId, u32, u32)> {
+        let token = self.peek;
+        let index = self.number_u32("the file's number")?;
+        let line = self.number_u32("the line")?;
+        let column = self.number_u32("the column")?;
+        let next = FileId(self.used_files.len() as u32);
+        let file = *self.used_file_positions.entry(index).or_insert(next);
+        if file == next {
+            self.used_files.push((index, token));
+        }
+        Ok((file, line, column))
+    }
+
+    /// `.loc file line column{, function_name label{+n}, inlined_at file line column}`.
+    /// The second value is the label and the bytes after it.
+    fn loc(&mut self) -> Result<(Location, Option<(&'a str, u64)>)> {
+        self.next()?;
+        let (file, line, column) = self.loc_numbers()?;
+        let mut location = Location { file, line, column, inlined_at: None };
+        if !self.eat(b',')? {
+            return Ok((location, None));
+        }
+        self.keyword("function_name")?;
+        let label = self.ident("a label in .debug_str")?.text;
+        let mut offset = 0;
+        if self.eat(b'+')? {
+            offset = self.number("an offset")?;
+        }
+        self.expect(b',')?;
+        self.keyword("inlined_at")?;
+        let (file, line, column) = self.loc_numbers()?;
+        let inlined_at = InlinedAt { function: None, file, line, column, parent: None };
+        location.inlined_at = Some(Box::new(inlined_at));
+        Ok((location, Some((label, offset))))
+    }
+
+    fn keyword(&mut self, word: &str) -> Result<()> {
+        if self.peek.tok == Tok::Ident && self.peek.text == word {
+            self.next()?;
+            return Ok(());
+        }
+        self.expected(&format!("`{word}`"))
+    }
+
+    // The end.
+
+    fn finish(mut self) -> Result<Module> {
+        let mut files = Vec::with_capacity(self.used_files.len());
+        for (index, token) in &self.used_files {
+            match self.files.get(index) {
+                Some(id) => files.push(*id),
+                None => {
+                    let message = format!("no `.file` has the number {index}");
+                    return Err(self.error_at(token, ErrorKind::UnknownName, message));
+                }
+            }
+        }
+        for function in &mut self.module.functions {
+            let Some(body) = &mut function.body else { continue };
+            for location in &mut body.locations {
+                location.file = files[location.file.index()];
+                if let Some(inlined) = &mut location.inlined_at {
+                    inlined.file = files[inlined.file.index()];
+                }
+            }
+        }
+        self.name_inlined_functions();
+        Ok(self.module)
+    }
+
+    fn name_inlined_functions(&mut self) {
+        for (function, location, label, offset) in &self.inlined_names {
+            let Some(bytes) = self.debug_strings.get(label) else { continue };
+            let Some(rest) = bytes.get(usize::try_from(*offset).unwrap_or(usize::MAX)..) else {
+                continue;
+            };
+            let length = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
+            let name = String::from_utf8_lossy(&rest[..length]).into_owned();
+            let body = self.module.functions[function.index()].body.as_mut();
+            let location = body.and_then(|body| body.locations.get_mut(location.index()));
+            if let Some(inlined) = location.and_then(|location| location.inlined_at.as_mut()) {
+                inlined.function = Some(name);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The modifiers of one instruction: `.rn.ftz.f32` taken apart and ticked off.
+
+use super::lexer::{Tok, Token, column, shorten};
+use super::{Parser, Result};
+use crate::error::{ErrorKind, ParseError};
+use crate::types::*;
+
+/// Most modifiers that one instruction can have.
+const MAX_MODS: usize = 16;
+
+/// The words after the opcode. What an instruction does not take is an error at the end.
+pub(crate) struct Mods<'a> {
+    words: [&'a str; MAX_MODS],
+    count: usize,
+    /// Bit `i`: word `i` has been taken.
+    taken: u32,
+    /// The opcode.
+    pub opcode: Token<'a>,
+    /// The whole text, to tell the column in an error.
+    source: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    /// Reads the modifiers that follow an opcode.
+    pub fn mods(&mut self, opcode: Token<'a>) -> Result<Mods<'a>> {
+        let source = self.source();
+        let mut mods = Mods { words: [""; MAX_MODS], count: 0, taken: 0, opcode, source };
+        while self.peek.tok == Tok::Dot {
+            let token = self.next()?;
+            if mods.count == MAX_MODS {
+                let message = format!("more than {MAX_MODS} modifiers");
+                return Err(self.error_at(&token, ErrorKind::Limit, message));
+            }
+            mods.words[mods.count] = token.text;
+            mods.count += 1;
+        }
+        Ok(mods)
+    }
+}
+
+impl<'a> Mods<'a> {
+    fn untaken(&self) -> impl Iterator<Item = (usize, &'a str)> + '_ {
+        let taken = self.taken;
+        let words = self.words.iter().take(self.count).enumerate();
+        words.filter(move |(i, _)| taken & (1 << i) == 0).map(|(i, word)| (i, *word))
+    }
+
+    /// Takes the first word that `read` understands.
+    pub fn take<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (index, value) = self.untaken().find_map(|(i, word)| Some((i, read(word)?)))?;
+        self.taken |= 1 << index;
+        Some(value)
+    }
+
+    /// Takes the word if it is there.
+    pub fn flag(&mut self, word: &str) -> bool {
+        self.take(|found| (found == word).then_some(())).is_some()
+    }
+
+    /// Is the word there, not yet taken?
+    pub fn has(&self, word: &str) -> bool {
+        self.untaken().any(|(_, found)| found == word)
+    }
+
+    /// Takes the first scalar type, which must be one of `allowed`.
+    pub fn ty(&mut self, allowed: &[ScalarType]) -> Result<ScalarType> {
+        let Some(ty) = self.take(ScalarType::from_str) else {
+            return Err(self.error(format!(
+                "`{}` needs a type; known: {}",
+                self.full_name(),
+                list(allowed)
+            )));
+        };
+        if allowed.contains(&ty) {
+            return Ok(ty);
+        }
+        Err(self.error(format!(
+            "`{}`: `.{ty}` is not a type of `{}`; known: {}",
+            self.full_name(),
+            self.opcode.text,
+            list(allowed)
+        )))
+    }
+
+    /// The first scalar type that is not taken yet, without taking it.
+    pub fn peek_ty(&self) -> Option<ScalarType> {
+        self.untaken().find_map(|(_, word)| ScalarType::from_str(word))
+    }
+
+    /// Takes what must be there.
+    pub fn need<T>(&mut self, what: &str, read: impl Fn(&str) -> Option<T>) -> Result<T> {
+        match self.take(read) {
+            Some(value) => Ok(value),
+            None => Err(self.error(format!("`{}` needs {what}", self.full_name()))),
+        }
+    }
+
+    /// Fails if a modifier is left.
+    pub fn finish(&self) -> Result<()> {
+        match self.untaken().next() {
+            None => Ok(()),
+            Some((_, word)) => {
+                Err(self.error(format!("unknown modifier `.{}` on `{}`", word, self.full_name())))
+            }
+        }
+    }
+
+    /// The error "this combination of modifiers does not exist".
+    pub fn bad(&self, why: &str) -> ParseError {
+        self.error(format!("`{}` does not exist: {why}", self.full_name()))
+    }
+
+    /// Fails with [`Mods::bad`] unless `ok`.
+    pub fn require(&self, ok: bool, why: &str) -> Result<()> {
+        if ok { Ok(()) } else { Err(self.bad(why)) }
+    }
+
+    fn error(&self, message: String) -> ParseError {
+        ParseError {
+            line: self.opcode.line,
+            column: column(self.source, self.opcode.start),
+            kind: ErrorKind::UnknownModifier,
+            message,
+        }
+    }
+
+    /// Opcode and modifiers as written.
+    pub fn full_name(&self) -> String {
+        let mut name = self.opcode.text.to_string();
+        for word in &self.words[..self.count] {
+            name.push('.');
+            name.push_str(word);
+        }
+        shorten(&name)
+    }
+}
+
+fn list(types: &[ScalarType]) -> String {
+    let words: Vec<String> = types.iter().map(|ty| format!(".{ty}")).collect();
+    words.join(" ")
+}

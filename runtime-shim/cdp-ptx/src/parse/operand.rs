@@ -1,0 +1,385 @@
+//! Operands: registers, constants, addresses, vectors, predicates.
+
+use super::body::{FunctionState, Name};
+use super::lexer::{Tok, Token};
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::inst::*;
+use crate::module::*;
+use crate::types::*;
+
+/// How a register's width relates to the instruction's type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// The same.
+    Exact,
+    /// The same or wider (`ld`, `st`, `cvt`).
+    AtLeast,
+}
+
+impl<'a> Parser<'a> {
+    /// The separator between operands.
+    pub fn comma(&mut self) -> Result<()> {
+        self.expect(b',')
+    }
+
+    fn unknown_name<T>(&self, token: &Token) -> Result<T> {
+        let message = format!("{} is not declared", token.describe());
+        Err(self.error_at(token, ErrorKind::UnknownName, message))
+    }
+
+    fn check_width(
+        &self,
+        token: &Token,
+        state: &FunctionState<'a>,
+        reg: Reg,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<()> {
+        let declared = state.body.registers[reg.index()].ty;
+        let predicates = (declared == ScalarType::Pred) == (ty == ScalarType::Pred);
+        let fits = match width {
+            Width::Exact => declared.bits() == ty.bits(),
+            Width::AtLeast => declared.bits() >= ty.bits(),
+        };
+        if predicates && fits {
+            return Ok(());
+        }
+        let name = token.describe();
+        let message = format!("{name} is a `.{declared}` register where a `.{ty}` is needed");
+        Err(self.error_at(token, ErrorKind::Operand, message))
+    }
+
+    /// A name and, if it stands right after, `.x`, `.y`, `.z` or `.w`.
+    fn component(&mut self, name: &Token<'a>) -> Result<Option<Token<'a>>> {
+        if self.peek.tok == Tok::Dot && self.peek.start == name.end {
+            return self.next().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The register that a name and component mean.
+    fn named_register(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        name: &Token<'a>,
+        component: Option<Token<'a>>,
+    ) -> Result<Reg> {
+        let found = state.lookup(name.text);
+        if state.too_many_registers() {
+            let message = "this function uses too many registers".to_string();
+            return Err(self.error_at(name, ErrorKind::Limit, message));
+        }
+        match (found, component) {
+            (Some(Name::Reg(reg)), None) => Ok(reg),
+            (Some(Name::Vector(elements)), Some(component)) => {
+                let lane = match component.text {
+                    "x" | "r" => 0,
+                    "y" | "g" => 1,
+                    "z" | "b" => 2,
+                    "w" | "a" => 3,
+                    _ => usize::MAX,
+                };
+                match elements.get(lane) {
+                    Some(reg) => Ok(*reg),
+                    None => self.unknown_name(&component),
+                }
+            }
+            (Some(_), _) => {
+                let message = format!("{} is not a register", name.describe());
+                Err(self.error_at(name, ErrorKind::Operand, message))
+            }
+            (None, _) => self.unknown_name(name),
+        }
+    }
+
+    /// A register of exactly the width of `ty`.
+    pub fn register(&mut self, state: &mut FunctionState<'a>, ty: ScalarType) -> Result<Reg> {
+        self.register_of(state, ty, Width::Exact)
+    }
+
+    /// A register.
+    pub fn register_of(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<Reg> {
+        let name = self.ident("a register")?;
+        let component = self.component(&name)?;
+        let reg = self.named_register(state, &name, component)?;
+        self.check_width(&name, state, reg, ty, width)?;
+        Ok(reg)
+    }
+
+    /// A register or `_`.
+    pub fn dst(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<Dst> {
+        if self.peek.tok == Tok::Ident && self.peek.text == "_" {
+            self.next()?;
+            return Ok(None);
+        }
+        self.register_of(state, ty, width).map(Some)
+    }
+
+    /// A source operand of exactly the width of `ty`.
+    pub fn operand(&mut self, state: &mut FunctionState<'a>, ty: ScalarType) -> Result<Operand> {
+        self.operand_of(state, ty, Width::Exact)
+    }
+
+    /// `, operand`
+    pub fn next_operand(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+    ) -> Result<Operand> {
+        self.comma()?;
+        self.operand(state, ty)
+    }
+
+    /// A source operand.
+    pub fn operand_of(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<Operand> {
+        if self.at_constant() || (self.peek.tok == Tok::Ident && self.peek.text == "WARP_SZ") {
+            return Ok(Operand::Imm(self.constant_bits(ty)?));
+        }
+        let name = self.ident("a register or a constant")?;
+        let component = self.component(&name)?;
+        match state.lookup(name.text) {
+            Some(Name::Reg(_) | Name::Vector(_)) => {
+                let reg = self.named_register(state, &name, component)?;
+                self.check_width(&name, state, reg, ty, width)?;
+                Ok(Operand::Reg(reg))
+            }
+            Some(_) => self.symbol_operand(state, &name, ty),
+            None if name.text.starts_with('%') => self.special(&name, component, ty),
+            None => self.symbol_operand(state, &name, ty),
+        }
+    }
+
+    fn special(
+        &mut self,
+        name: &Token<'a>,
+        component: Option<Token<'a>>,
+        ty: ScalarType,
+    ) -> Result<Operand> {
+        let special = match component {
+            Some(component) => SpecialReg::from_name(&format!("{}.{}", name.text, component.text)),
+            None => SpecialReg::from_name(name.text),
+        };
+        let Some(special) = special else { return self.unknown_name(name) };
+        let predicates = (special.ty() == ScalarType::Pred) == (ty == ScalarType::Pred);
+        if !predicates || ty.bits() > 64 {
+            let message =
+                format!("`{special}` is a `.{}`, where a `.{ty}` is needed", special.ty());
+            return Err(self.error_at(name, ErrorKind::Operand, message));
+        }
+        Ok(Operand::Special(special))
+    }
+
+    fn symbol_operand(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        name: &Token<'a>,
+        ty: ScalarType,
+    ) -> Result<Operand> {
+        let symbol = self.symbol(state, name)?;
+        if !matches!(ty.bits(), 32 | 64) || ty.is_float() {
+            let message = format!("an address is not a `.{ty}`");
+            return Err(self.error_at(name, ErrorKind::Operand, message));
+        }
+        let offset = self.symbol_offset(state, symbol)?;
+        Ok(Operand::Address(SymbolAddress { symbol, offset }))
+    }
+
+    /// What a name means as a symbol.
+    fn symbol(&mut self, state: &mut FunctionState<'a>, name: &Token<'a>) -> Result<Symbol> {
+        match state.lookup(name.text) {
+            Some(Name::Local(id)) => Ok(Symbol::Local(id)),
+            Some(Name::Param(index)) => Ok(Symbol::Param(index)),
+            Some(Name::Return(index)) => Ok(Symbol::Return(index)),
+            Some(_) => {
+                let message = format!("{} has no address", name.describe());
+                Err(self.error_at(name, ErrorKind::Operand, message))
+            }
+            None => match self.symbols.get(name.text) {
+                Some(symbol) => Ok(*symbol),
+                None => self.unknown_name(name),
+            },
+        }
+    }
+
+    /// `[3]`, `+ 8`, `- 8` after a symbol, in bytes.
+    fn symbol_offset(&mut self, state: &FunctionState<'a>, symbol: Symbol) -> Result<i64> {
+        if !self.at(b'[') {
+            return self.offset();
+        }
+        let element = match symbol {
+            Symbol::Global(id) => self.module.variables[id.index()].ty,
+            Symbol::Local(id) => state.body.variables[id.index()].ty,
+            Symbol::Param(index) => {
+                self.module.functions[state.id.index()].params[index as usize].ty
+            }
+            _ => return self.expected("an offset"),
+        };
+        self.next()?;
+        let index = self.integer("the index")?;
+        self.expect(b']')?;
+        Ok(index.wrapping_mul(i64::from(element.bytes())))
+    }
+
+    fn offset(&mut self) -> Result<i64> {
+        let mut offset = 0i64;
+        while self.at(b'+') || self.at(b'-') {
+            // The sign is the constant's own, so that `- 4 + 8` is 4.
+            let minus = self.next()?.text == "-";
+            let value = self.offset_term()?;
+            offset = offset.wrapping_add(if minus { value.wrapping_neg() } else { value });
+        }
+        Ok(offset)
+    }
+
+    fn offset_term(&mut self) -> Result<i64> {
+        if self.at(b'-') {
+            self.next()?;
+            return Ok((self.number("an offset")? as i64).wrapping_neg());
+        }
+        if self.at(b'(') {
+            return self.integer("the offset");
+        }
+        Ok(self.number("an offset")? as i64)
+    }
+
+    /// `[register + n]`, `[symbol + n]`, `[n]`
+    pub fn address(&mut self, state: &mut FunctionState<'a>) -> Result<Address> {
+        self.expect(b'[')?;
+        let address = self.bare_address(state)?;
+        self.expect(b']')?;
+        Ok(address)
+    }
+
+    /// An address without its brackets.
+    pub fn bare_address(&mut self, state: &mut FunctionState<'a>) -> Result<Address> {
+        if self.at_constant() {
+            let offset = self.integer("the address")?;
+            return Ok(Address { base: AddressBase::Absolute, offset });
+        }
+        let name = self.ident("a register, a variable or a constant")?;
+        let component = self.component(&name)?;
+        if let Some(Name::Reg(_) | Name::Vector(_)) = state.lookup(name.text) {
+            let reg = self.named_register(state, &name, component)?;
+            let declared = state.body.registers[reg.index()].ty;
+            if !matches!(declared.bits(), 32 | 64) {
+                let message = format!("{} is a `.{declared}`, not an address", name.describe());
+                return Err(self.error_at(&name, ErrorKind::Operand, message));
+            }
+            return Ok(Address { base: AddressBase::Reg(reg), offset: self.offset()? });
+        }
+        let symbol = self.symbol(state, &name)?;
+        let offset = self.symbol_offset(state, symbol)?;
+        Ok(Address { base: AddressBase::Symbol(symbol), offset })
+    }
+
+    /// `p` or `!p`, or a constant.
+    pub fn pred_operand(&mut self, state: &mut FunctionState<'a>) -> Result<PredOperand> {
+        let negated = self.eat(b'!')?;
+        let value = self.operand(state, ScalarType::Pred)?;
+        Ok(PredOperand { value, negated })
+    }
+
+    /// `count` destinations: a register, a vector register, or `{a, b, _, d}`.
+    pub fn dsts(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        count: usize,
+        width: Width,
+    ) -> Result<Dsts> {
+        let start = self.peek;
+        let list: Vec<Dst> = if self.eat(b'{')? {
+            let mut list = Vec::with_capacity(count);
+            loop {
+                list.push(self.dst(state, ty, width)?);
+                if !self.eat(b',')? {
+                    break;
+                }
+            }
+            self.expect(b'}')?;
+            list
+        } else if count > 1
+            && let Some(elements) = self.vector_register(state)
+        {
+            self.next()?;
+            elements.into_iter().map(Some).collect()
+        } else {
+            vec![self.dst(state, ty, width)?]
+        };
+        self.check_count(&start, list.len(), count)?;
+        Ok(list.into())
+    }
+
+    fn vector_register(&mut self, state: &mut FunctionState<'a>) -> Option<Vec<Reg>> {
+        match state.lookup(self.peek.text) {
+            Some(Name::Vector(elements)) => Some(elements),
+            _ => None,
+        }
+    }
+
+    fn check_count(&self, start: &Token, found: usize, wanted: usize) -> Result<()> {
+        if found == wanted {
+            return Ok(());
+        }
+        let message = format!("{wanted} elements are needed here, {found} are given");
+        Err(self.error_at(start, ErrorKind::Operand, message))
+    }
+
+    /// `count` sources; see [`Parser::dsts`].
+    pub fn srcs(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        count: usize,
+        width: Width,
+    ) -> Result<Srcs> {
+        let start = self.peek;
+        let list = if self.at(b'{') {
+            self.operand_list(state, ty, width)?
+        } else if count > 1
+            && let Some(elements) = self.vector_register(state)
+        {
+            self.next()?;
+            elements.into_iter().map(Operand::Reg).collect()
+        } else {
+            vec![self.operand_of(state, ty, width)?]
+        };
+        self.check_count(&start, list.len(), count)?;
+        Ok(list.into())
+    }
+
+    /// `{a, b, ...}`, any number.
+    pub fn operand_list(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<Vec<Operand>> {
+        self.expect(b'{')?;
+        let mut list = Vec::new();
+        loop {
+            list.push(self.operand_of(state, ty, width)?);
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b'}')?;
+        Ok(list)
+    }
+}

@@ -1,0 +1,421 @@
+//! Variables: alignment, type, dimensions and initial contents, at module scope and in functions.
+
+use super::constant::Constant;
+use super::lexer::{Tok, Token};
+use super::{Parser, Result};
+use crate::error::ErrorKind;
+use crate::module::*;
+use crate::types::*;
+
+/// Largest variable or parameter, in bytes.
+const MAX_SIZE_BYTES: u64 = 1 << 40;
+/// How far into a variable the nested initialisers of a short text may reach, in bytes.
+const MAX_SPARSE_INIT_BYTES: u64 = 1 << 26;
+
+/// What stands before the names of a declaration: `.align 8 .v2 .f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct DeclaredType {
+    /// `.align`, if written.
+    pub align_bytes: Option<u32>,
+    /// 1, 2 or 4.
+    pub vector_len: u32,
+    /// Element type.
+    pub ty: ScalarType,
+}
+
+impl DeclaredType {
+    /// `.align`, else the natural alignment.
+    pub fn align(&self) -> u32 {
+        self.align_bytes.unwrap_or((self.ty.bytes() * self.vector_len).max(1))
+    }
+}
+
+/// Attributes of `.attribute(...)`.
+#[derive(Default)]
+pub(crate) struct Attributes {
+    /// `.managed`
+    pub managed: bool,
+    /// `.unified(uuid1, uuid2)`
+    pub unified: Option<(u64, u64)>,
+}
+
+impl<'a> Parser<'a> {
+    /// `.align N`, a power of two up to 2^31.
+    pub fn alignment(&mut self) -> Result<u32> {
+        let token = self.peek;
+        let align = self.number_u32("the alignment")?;
+        if !align.is_power_of_two() {
+            let message = format!("the alignment {align} is not a power of two");
+            return Err(self.error_at(&token, ErrorKind::Limit, message));
+        }
+        Ok(align)
+    }
+
+    /// `.attribute(.managed, .unified(a, b))`, if it is next.
+    pub fn attributes(&mut self) -> Result<Attributes> {
+        let mut attributes = Attributes::default();
+        while self.eat_dot("attribute")? {
+            self.expect(b'(')?;
+            loop {
+                if self.eat_dot("managed")? {
+                    attributes.managed = true;
+                } else if self.eat_dot("unified")? {
+                    self.expect(b'(')?;
+                    let high = self.number("a half of the identifier")?;
+                    self.expect(b',')?;
+                    let low = self.number("a half of the identifier")?;
+                    self.expect(b')')?;
+                    attributes.unified = Some((high, low));
+                } else {
+                    return self.expected("`.managed` or `.unified`");
+                }
+                if !self.eat(b',')? {
+                    break;
+                }
+            }
+            self.expect(b')')?;
+        }
+        Ok(attributes)
+    }
+
+    /// `.align`, `.v2` and the type, in any order that PTX allows.
+    pub fn declared_type(&mut self) -> Result<DeclaredType> {
+        let mut align_bytes = None;
+        let mut vector_len = 1;
+        loop {
+            if self.peek.tok != Tok::Dot {
+                return self.expected("a type");
+            }
+            match self.peek.text {
+                "align" => {
+                    self.next()?;
+                    align_bytes = Some(self.alignment()?);
+                }
+                "v2" | "v4" | "v8" => {
+                    vector_len = u32::from(self.next()?.text.as_bytes()[1] - b'0');
+                }
+                "texref" | "samplerref" | "surfref" => {
+                    return self.unsupported_item("texture references (use texture objects)");
+                }
+                word => {
+                    let Some(ty) = ScalarType::from_str(word).filter(|ty| is_declarable(*ty))
+                    else {
+                        let message = format!("{} is not a type", self.peek.describe());
+                        return Err(self.error_at(&self.peek, ErrorKind::Syntax, message));
+                    };
+                    self.next()?;
+                    return Ok(DeclaredType { align_bytes, vector_len, ty });
+                }
+            }
+        }
+    }
+
+    /// `[4][8]`, `[]`: the dimensions after a name.
+    pub fn dimensions(&mut self) -> Result<Vec<u64>> {
+        let mut dims = Vec::new();
+        while self.at(b'[') {
+            let token = self.next()?;
+            if self.eat(b']')? {
+                if !dims.is_empty() {
+                    let message = "only the first dimension may be left out".to_string();
+                    return Err(self.error_at(&token, ErrorKind::Syntax, message));
+                }
+                dims.push(0);
+                continue;
+            }
+            let size = self.integer("the dimension")?;
+            self.expect(b']')?;
+            match u64::try_from(size) {
+                Ok(size) if size <= MAX_SIZE_BYTES && dims.len() < 8 => dims.push(size),
+                _ => {
+                    let message = format!("{size} is not a possible dimension here");
+                    return Err(self.error_at(&token, ErrorKind::Limit, message));
+                }
+            }
+        }
+        Ok(dims)
+    }
+
+    /// Fails if an object is larger than anything can be.
+    pub fn check_size(&self, token: &Token, size_bytes: u64) -> Result<()> {
+        if size_bytes <= MAX_SIZE_BYTES {
+            return Ok(());
+        }
+        let message = format!("{} is larger than {MAX_SIZE_BYTES} bytes", token.describe());
+        Err(self.error_at(token, ErrorKind::Limit, message))
+    }
+
+    /// One variable of a declaration, after its type: name, dimensions, initialiser.
+    pub fn variable(
+        &mut self,
+        space: Space,
+        linkage: Linkage,
+        attributes: &Attributes,
+        declared: DeclaredType,
+    ) -> Result<(Token<'a>, Variable)> {
+        let name = self.ident("a variable's name")?;
+        if declared.ty == ScalarType::Pred {
+            let message = format!("{} cannot be a predicate in memory", name.describe());
+            return Err(self.error_at(&name, ErrorKind::Operand, message));
+        }
+        let mut variable = Variable {
+            name: name.text.to_string(),
+            space,
+            linkage,
+            align_bytes: declared.align(),
+            vector_len: declared.vector_len,
+            ty: declared.ty,
+            dims: self.dimensions()?,
+            init: None,
+            managed: attributes.managed,
+            unified: attributes.unified,
+            line: PtxLine(name.line),
+        };
+        self.check_size(&name, variable.size_bytes())?;
+        if self.at(b'=') {
+            let equals = self.next()?;
+            if !matches!(space, Space::Global | Space::Const) || linkage == Linkage::Extern {
+                let message = "only defined `.global` and `.const` variables have initial values";
+                return Err(self.error_at(&equals, ErrorKind::Syntax, message.to_string()));
+            }
+            let mut filler = Filler { init: Initializer::default(), count: 0 };
+            self.initializer(&mut variable, &mut filler)?;
+            filler.init.relocations.sort_by_key(|relocation| relocation.offset_bytes);
+            self.check_size(&name, variable.size_bytes())?;
+            trim_zeros(&mut filler.init);
+            variable.init = Some(filler.init);
+        }
+        Ok((name, variable))
+    }
+
+    fn initializer(&mut self, variable: &mut Variable, filler: &mut Filler) -> Result<()> {
+        let mut dims: Vec<u64> = variable.dims.clone();
+        if variable.vector_len > 1 {
+            dims.push(u64::from(variable.vector_len));
+        }
+        let element_bytes = u64::from(variable.ty.bytes());
+        if dims.is_empty() {
+            return self.init_value(variable.ty, 0, filler);
+        }
+        let unsized_array = variable.is_unsized();
+        if unsized_array {
+            dims[0] = MAX_SIZE_BYTES;
+        }
+        let rows = self.init_level(variable.ty, &dims, element_bytes, 0, filler)?;
+        if unsized_array {
+            variable.dims[0] = rows;
+        }
+        Ok(())
+    }
+
+    /// `{ ... }` for the dimensions `dims`; returns how many rows of the first it fills. Braces of
+    /// inner dimensions may be left out.
+    fn init_level(
+        &mut self,
+        ty: ScalarType,
+        dims: &[u64],
+        element_bytes: u64,
+        offset: u64,
+        filler: &mut Filler,
+    ) -> Result<u64> {
+        self.expect(b'{')?;
+        let inner: u64 = dims[1..].iter().fold(1u64, |a, b| a.saturating_mul(*b)).max(1);
+        let row_bytes = inner.saturating_mul(element_bytes);
+        let limit = dims[0].saturating_mul(inner);
+        // Position in elements from `offset`.
+        let mut position = 0u64;
+        while !self.at(b'}') {
+            let token = self.peek;
+            if position >= limit {
+                let message = "more initial values than the variable has elements".to_string();
+                return Err(self.error_at(&token, ErrorKind::Limit, message));
+            }
+            if self.at(b'{') {
+                if dims.len() < 2 {
+                    return self.expected("a value (there are no more dimensions)");
+                }
+                let row = position.div_ceil(inner);
+                let at = offset.saturating_add(row.saturating_mul(row_bytes));
+                self.init_level(ty, &dims[1..], element_bytes, at, filler)?;
+                position = (row + 1).saturating_mul(inner);
+            } else {
+                let at = offset.saturating_add(position.saturating_mul(element_bytes));
+                self.init_value(ty, at, filler)?;
+                position += 1;
+            }
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b'}')?;
+        Ok(position.div_ceil(inner))
+    }
+
+    /// One value: a constant, `symbol + n`, `generic(symbol) + n`, or `0xFF00(...)` of these.
+    fn init_value(&mut self, ty: ScalarType, offset: u64, filler: &mut Filler) -> Result<()> {
+        let token = self.peek;
+        let dense = filler.count.saturating_mul(u64::from(ty.bytes()));
+        if offset > dense.saturating_add(MAX_SPARSE_INIT_BYTES) {
+            let message = "an initial value this far into a variable".to_string();
+            return Err(self.error_at(&token, ErrorKind::Limit, message));
+        }
+        filler.count += 1;
+        if self.peek.tok == Tok::Ident && self.peek.text != "WARP_SZ" {
+            let width = ty.bytes();
+            if width < 4 {
+                let message = format!("an address does not fit a `.{ty}`; write a mask");
+                return Err(self.error_at(&token, ErrorKind::Operand, message));
+            }
+            return self.init_address(offset, width, 0, filler);
+        }
+        let value = self.constant()?;
+        if self.at(b'(') {
+            let Some(shift_bits) = mask_shift(value) else {
+                let message = "a mask must be 0xFF shifted left by a multiple of 8".to_string();
+                return Err(self.error_at(&token, ErrorKind::Operand, message));
+            };
+            self.next()?;
+            self.init_address(offset, 1, shift_bits, filler)?;
+            return self.expect(b')');
+        }
+        let Some(bits) = value.bits_as(ty) else {
+            let message = format!("the constant {} is not a `.{ty}`", token.describe());
+            return Err(self.error_at(&token, ErrorKind::Operand, message));
+        };
+        filler.write(offset, &bits.to_le_bytes()[..ty.bytes().min(8) as usize]);
+        Ok(())
+    }
+
+    fn init_address(
+        &mut self,
+        offset_bytes: u64,
+        size_bytes: u32,
+        shift_bits: u32,
+        filler: &mut Filler,
+    ) -> Result<()> {
+        let mut name = self.ident("a variable or function")?;
+        let generic = name.text == "generic" && self.at(b'(');
+        let mut addend = 0i64;
+        if generic {
+            self.next()?;
+            name = self.ident("a variable or function")?;
+            addend = self.signed_offset()?;
+            self.expect(b')')?;
+        }
+        addend = addend.wrapping_add(self.signed_offset()?);
+        let Some(symbol) = self.symbols.get(name.text).copied() else {
+            let message = format!("{} is not declared", name.describe());
+            return Err(self.error_at(&name, ErrorKind::UnknownName, message));
+        };
+        let relocation =
+            Relocation { offset_bytes, size_bytes, shift_bits, symbol, addend, generic };
+        filler.init.relocations.push(relocation);
+        filler.write(offset_bytes, &[0; 8][..size_bytes as usize]);
+        Ok(())
+    }
+
+    /// `+ n` and `- n` after a symbol, any number of times.
+    pub fn signed_offset(&mut self) -> Result<i64> {
+        let mut offset = 0i64;
+        while self.at(b'+') || self.at(b'-') {
+            let minus = self.at(b'-');
+            self.next()?;
+            let token = self.peek;
+            // `+-8` is what LLVM prints for a negative offset.
+            let value = match self.eat(b'-')? {
+                true => self.number("an offset")?.wrapping_neg(),
+                false => self.number("an offset")?,
+            } as i64;
+            let sum = if minus { offset.checked_sub(value) } else { offset.checked_add(value) };
+            offset = sum.ok_or_else(|| {
+                let message = "this offset is out of range".to_string();
+                self.error_at(&token, ErrorKind::Limit, message)
+            })?;
+        }
+        Ok(offset)
+    }
+
+    /// Variables at module scope: `.global .align 4 .b8 a[4], b[4];`
+    pub fn module_variables(&mut self, linkage: Linkage) -> Result<()> {
+        let space_token = self.next()?;
+        let space = Space::from_str(space_token.text).unwrap_or(Space::Global);
+        let attributes = self.attributes()?;
+        let declared = self.declared_type()?;
+        loop {
+            let (name, variable) = self.variable(space, linkage, &attributes, declared)?;
+            self.add_variable(name, variable)?;
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')
+    }
+
+    fn add_variable(&mut self, name: Token<'a>, variable: Variable) -> Result<()> {
+        let Some(symbol) = self.symbols.get(name.text).copied() else {
+            let id = GlobalId(self.module.variables.len() as u32);
+            self.symbols.insert(name.text, Symbol::Global(id));
+            self.module.variables.push(variable);
+            return Ok(());
+        };
+        let id = match symbol {
+            Symbol::Global(id) => id,
+            _ => return self.redefinition(&name, "it is also a function"),
+        };
+        let old = &mut self.module.variables[id.index()];
+        if old.space != variable.space {
+            return self.redefinition(&name, "the state spaces differ");
+        }
+        if variable.linkage == Linkage::Extern {
+            return Ok(());
+        }
+        if old.linkage != Linkage::Extern {
+            return self.redefinition(&name, "it is defined twice");
+        }
+        *old = variable;
+        Ok(())
+    }
+
+    /// The error for a name declared twice.
+    pub fn redefinition<T>(&self, name: &Token, why: &str) -> Result<T> {
+        let message = format!("{} is already declared: {why}", name.describe());
+        Err(self.error_at(name, ErrorKind::Redefinition, message))
+    }
+}
+
+/// Types that variables, parameters and registers may have.
+fn is_declarable(ty: ScalarType) -> bool {
+    !matches!(ty, ScalarType::TF32)
+}
+
+/// 16 for `0xFF0000`.
+fn mask_shift(value: Constant) -> Option<u32> {
+    let bits = value.as_bits()?;
+    let shift = bits.checked_ilog2()?.checked_sub(7)?;
+    (shift % 8 == 0 && bits == 0xff << shift).then_some(shift)
+}
+
+/// Trailing zeros say nothing, so texts that differ only in them give equal modules.
+fn trim_zeros(init: &mut Initializer) {
+    let length = init.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    init.bytes.truncate(length);
+}
+
+/// Collects the bytes of an initialiser.
+struct Filler {
+    init: Initializer,
+    /// Values written so far.
+    count: u64,
+}
+
+impl Filler {
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
+        // The caller has checked that `offset` is near what the text has filled already.
+        let start = offset as usize;
+        let end = start + bytes.len();
+        if self.init.bytes.len() < end {
+            self.init.bytes.resize(end, 0);
+        }
+        self.init.bytes[start..end].copy_from_slice(bytes);
+    }
+}
