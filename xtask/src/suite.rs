@@ -42,11 +42,12 @@ pub enum Expectations {
 pub fn test(ui: &Ui, options: &TestOptions, expectations: Expectations) -> Outcome<ExitCode> {
     let begun = Instant::now();
     let mut complaints = Vec::new();
-    if expectations == Expectations::Check && options.filter.is_none() {
-        if let Err(failure) = output(cargo().args(["fmt", "--all", "--check"])) {
-            ui.note(&failure.to_string());
-            complaints.push("formatting differs (cargo fmt)");
-        }
+    if expectations == Expectations::Check
+        && options.filter.is_none()
+        && let Err(failure) = check_format()
+    {
+        ui.note(&failure.to_string());
+        complaints.push("formatting differs (cargo fmt)");
     }
     build(options)?;
     let counts = run(ui, options, expectations)?;
@@ -61,6 +62,11 @@ pub fn test(ui: &Ui, options: &TestOptions, expectations: Expectations) -> Outco
     ui.line(&format!("{line} ({:.0} s)", begun.elapsed().as_secs_f64()));
     let good = complaints.is_empty() && counts.failed == 0;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether all files are formatted; the failure lists those that are not.
+fn check_format() -> Outcome<()> {
+    output(cargo().args(["fmt", "--all", "--", "--check", "--files-with-diff"])).map(|_| ())
 }
 
 fn packages(command: &mut Command, options: &TestOptions) {

@@ -10,7 +10,7 @@ use crate::arch::{AddressSize, Arch, ToolVersion};
 use crate::cubin::CubinError;
 use crate::explain::Explanation;
 use crate::job::{Tool, ToolCommand};
-use crate::search::SearchedPlace;
+use crate::search::{SearchedPlace, ToolkitOrigin};
 
 /// Why a stage of this crate failed.
 #[derive(Debug)]
@@ -41,14 +41,14 @@ pub enum ToolError {
     /// The tool exists but could not be started.
     Start {
         /// The command.
-        command: ToolCommand,
+        command: Box<ToolCommand>,
         /// Why.
         source: io::Error,
     },
     /// The tool ran longer than the job's limit and was killed.
     TimedOut {
         /// The command.
-        command: ToolCommand,
+        command: Box<ToolCommand>,
         /// The limit.
         limit: Duration,
         /// What it had printed, both streams.
@@ -57,13 +57,13 @@ pub enum ToolError {
     /// The tool ran and reported failure.
     Failed {
         /// The command.
-        command: ToolCommand,
+        command: Box<ToolCommand>,
         /// The exit status in words, `exit status: 255` or `signal: 9 (SIGKILL)`.
         status: String,
         /// What it printed, both streams, bounded in size.
         output: String,
         /// The failure in our words, where it is one that we know.
-        explanation: Option<Explanation>,
+        explanation: Option<Box<Explanation>>,
     },
     /// Objects made for the old and for the new device runtime in one link (FACTS.md: they link
     /// without a word and fail when the driver loads the function).
@@ -111,7 +111,7 @@ impl ToolError {
     /// The explanation of a known failure.
     pub fn explanation(&self) -> Option<&Explanation> {
         match self {
-            ToolError::Failed { explanation, .. } => explanation.as_ref(),
+            ToolError::Failed { explanation, .. } => explanation.as_deref(),
             _ => None,
         }
     }
@@ -132,10 +132,13 @@ impl fmt::Display for ToolError {
                 for place in searched {
                     write!(f, "\n    {place}")?;
                 }
-                write!(
-                    f,
+                let named =
+                    searched.last().is_some_and(|place| place.origin == ToolkitOrigin::Explicit);
+                f.write_str(if named {
+                    "\n  name the root folder of a CUDA toolkit, the one with bin/ptxas in it"
+                } else {
                     "\n  `cargo xtask setup` fetches it, or name a CUDA toolkit with --cuda-path"
-                )
+                })
             }
             ToolError::Unsupported { what, arch, address_size, found, cure } => {
                 write!(f, "no {what} here serves {arch} with {address_size} addresses; found")?;

@@ -222,13 +222,9 @@ impl Job {
         program: &Path,
         args: Vec<OsString>,
     ) -> Result<ToolOutput, ToolError> {
-        let command = ToolCommand {
-            tool,
-            program: program.to_owned(),
-            args,
-            work_dir: self.work_dir.clone(),
-        };
-        lock(&self.commands).push(command.clone());
+        let work_dir = self.work_dir.clone();
+        let command = Box::new(ToolCommand { tool, program: program.to_owned(), args, work_dir });
+        lock(&self.commands).push(ToolCommand::clone(&command));
         if self.options.dry_run {
             return Ok(ToolOutput { stdout: String::new(), stderr: String::new() });
         }
@@ -248,7 +244,7 @@ impl Job {
             }
             Some(status) => {
                 let output = joined(&finished.stdout, &finished.stderr);
-                let explanation = explain_failure(&command, &output);
+                let explanation = explain_failure(&command, &output).map(Box::new);
                 Err(ToolError::Failed { command, status: status.to_string(), output, explanation })
             }
         }

@@ -319,7 +319,7 @@ impl Toolchain {
         if let Some(root) = &options.cuda_path {
             found.look_at(root, ToolkitOrigin::Explicit);
             if found.toolkits.is_empty() {
-                return Err(found.not_found("a CUDA toolkit", "in the folder given"));
+                return Err(found.not_found("CUDA toolkit", "because --cuda-path asks for it"));
             }
         }
         let environment = &options.environment;

@@ -130,7 +130,9 @@ pub fn fetch(ui: &Ui, kits: &[Kit]) -> Outcome<()> {
         ));
     }
     let python = python(ui)?;
-    let work = root().join(".toolchain").join(format!(".tmp-{}", std::process::id()));
+    let dir = root().join(".toolchain");
+    remove_leftovers(&dir);
+    let work = dir.join(format!(".tmp-{}", std::process::id()));
     let fetch_one = |kit: &Kit| fetch_kit(ui, &python, kit, &work.join(&kit.folder));
     let results: Vec<Outcome<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = kits.iter().map(|kit| scope.spawn(move || fetch_one(kit))).collect();
@@ -139,9 +141,18 @@ pub fn fetch(ui: &Ui, kits: &[Kit]) -> Outcome<()> {
         };
         threads.into_iter().map(ended).collect()
     });
-    // Left-overs are harmless: the folder's name is never looked at.
-    let _ = fs::remove_dir_all(&work);
+    remove_leftovers(&dir);
     results.into_iter().collect()
+}
+
+/// Removes work folders, also those of runs that were killed: the lock says that no other run is at
+/// work. One that cannot be removed is harmless, since nothing looks at its name.
+fn remove_leftovers(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(".tmp-") {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Python 3 with pip; Debian ships the two apart.
