@@ -1,0 +1,172 @@
+//! Diagnostic cases: `//~ E0412` on the line that must raise it (`//~^` for the line above, one `^`
+//! a line), and the examples of every code's page.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cdp::frontend::diagnostics::codes::{ALL, Code};
+use cdp::{Analysis, Arch, CompileOptions, Pass, SourceInput, analyse};
+use libtest_mimic::{Failed, Trial};
+
+use crate::cases::Directives;
+use crate::support::{Outcome, cases, files, read, root, stem, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials: Vec<Trial> = files(&cases("errors"), "cdp")
+        .into_iter()
+        .map(|path| trial(format!("errors::{}", stem(&path)), move || annotated(&path)))
+        .collect();
+    trials.extend(ALL.iter().map(|code| trial(format!("codes::{code}"), || page(*code))));
+    trials
+}
+
+/// (line, code) pairs, sorted.
+type Findings = BTreeSet<(u32, String)>;
+
+/// All passes of a file; the second only when the first has no errors, as in a build.
+fn analyses(source: &SourceInput, options: &CompileOptions) -> Result<Vec<Analysis>, Failed> {
+    let mut analyses = Vec::new();
+    for pass in [Pass::Device(options.archs()[0]), Pass::Host] {
+        let analysis = analyse(source, pass, options).map_err(|error| error.to_string())?;
+        let stop = analysis.report.has_errors();
+        analyses.push(analysis);
+        if stop {
+            break;
+        }
+    }
+    Ok(analyses)
+}
+
+fn findings(source: &SourceInput, options: &CompileOptions) -> Result<Findings, Failed> {
+    let mut found = Findings::new();
+    for analysis in analyses(source, options)? {
+        let sources = &analysis.report.session.sources;
+        for diagnostic in analysis.report.diagnostics.iter() {
+            let span = sources.call_site(diagnostic.primary.span);
+            let line = sources.location(span).map_or(0, |at| at.line);
+            found.insert((line, diagnostic.code.to_string()));
+        }
+    }
+    Ok(found)
+}
+
+fn annotations(text: &str) -> Findings {
+    let mut expected = Findings::new();
+    for (index, line) in text.lines().enumerate() {
+        for note in line.split("//~").skip(1) {
+            let above = note.chars().take_while(|c| *c == '^').count() as u32;
+            for code in note.trim_start_matches('^').split_whitespace() {
+                expected.insert((index as u32 + 1 - above, code.to_string()));
+            }
+        }
+    }
+    expected
+}
+
+fn annotated(path: &Path) -> Outcome {
+    let text = read(path)?;
+    let directives = Directives::of(path)?;
+    let mut options = directives.options(directives.archs()?[0]);
+    for word in directives.words("flags") {
+        if let Some(warning) = word.strip_prefix("-W") {
+            options.warnings.apply(warning)?;
+        }
+    }
+    if let Some(abi) = directives.abis().first() {
+        options.launch_abi = cdp::RequestedAbi::Exactly(*abi);
+    }
+    let found = findings(&SourceInput::File(path.to_owned()), &options)?;
+    let expected = annotations(&text);
+    if expected.is_empty() {
+        return Err("the file expects nothing".into());
+    }
+    if found == expected {
+        return Ok(());
+    }
+    let list = |findings: Vec<&(u32, String)>| {
+        findings.iter().map(|(line, code)| format!("  line {line}: {code}\n")).collect::<String>()
+    };
+    let missing = list(expected.difference(&found).collect());
+    let surplus = list(found.difference(&expected).collect());
+    Err(format!("expected and not raised:\n{missing}raised and not expected:\n{surplus}").into())
+}
+
+/// The page of a code: its first example raises exactly that code, its second compiles.
+fn page(code: Code) -> Outcome {
+    let path: PathBuf = root().join(format!("compiler/docs/codes/{code}.md"));
+    let text = read(&path)?;
+    let examples = examples(&text);
+    let [bad, cured, ..] = &examples[..] else {
+        return Err(format!("{} wants two ```cdp examples: the error, and its cure", path.display())
+            .into());
+    };
+    let codes = |example: &Example| -> Result<BTreeSet<String>, Failed> {
+        let found = findings(&example.source(), &example.options(code)?)?;
+        Ok(found.into_iter().map(|(_, code)| code).collect())
+    };
+    let raised = codes(bad)?;
+    if raised != BTreeSet::from([code.to_string()]) {
+        return Err(format!("the example raises {raised:?}, not {code}").into());
+    }
+    let left = codes(cured)?;
+    if !left.is_empty() {
+        return Err(format!("the cured example raises {left:?}").into());
+    }
+    Ok(())
+}
+
+/// A fenced example. The fence may carry options: ```` ```cdp arch=sm_80 cdp=1 abi=documented ````.
+struct Example {
+    options: Vec<String>,
+    text: String,
+}
+
+impl Example {
+    fn source(&self) -> SourceInput {
+        SourceInput::text("example.cdp", self.text.clone())
+    }
+
+    fn options(&self, code: Code) -> Result<CompileOptions, Failed> {
+        let mut options = CompileOptions::default();
+        if let Some(name) = code.info().name {
+            // A page also shows warnings that must be asked for.
+            options.warnings.apply(name)?;
+        }
+        for option in &self.options {
+            match option.split_once('=') {
+                Some(("arch", name)) => {
+                    options.archs = vec![Arch::parse(name).map_err(|error| error.to_string())?];
+                }
+                Some(("cdp", "1")) => options.cdp = Some(cdp::CdpVersion::Cdp1),
+                Some(("abi", name)) => {
+                    options.launch_abi = name.parse().map_err(|_| format!("no ABI {name}"))?;
+                }
+                _ => return Err(format!("unknown option `{option}` in a fence").into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn examples(page: &str) -> Vec<Example> {
+    let mut examples = Vec::new();
+    let mut open: Option<Example> = None;
+    for line in page.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(fence)) => {
+                let mut words = fence.split_whitespace();
+                if words.next() == Some("cdp") {
+                    let options = words.map(str::to_string).collect();
+                    open = Some(Example { options, text: String::new() });
+                }
+            }
+            (Some(_), Some(_)) => examples.extend(open.take()),
+            (Some(example), None) => {
+                example.text += line;
+                example.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    examples
+}

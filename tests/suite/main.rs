@@ -1,0 +1,38 @@
+//! The test suite: every file under `cases/` and `samples/` is one or more tests.
+//!
+//! The same binary is also the command `cdpc` when `CDP_TESTS_AS_CDPC` is set, so that tests of the
+//! command line run exactly the code that they were built with.
+//!
+//! Plain runs never write; `CDP_BLESS=1` (set by `cargo xtask bless`) rewrites expectations.
+
+mod cases;
+mod cli;
+mod compile;
+mod coverage;
+mod diagnostics;
+mod hostile;
+mod oracle;
+mod run;
+mod snapshots;
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    if std::env::var_os("CDP_TESTS_AS_CDPC").is_some() {
+        std::process::exit(cdpc::run(std::env::args()));
+    }
+    let update = if support::blessing() { "always" } else { "no" };
+    // SAFETY: no other thread runs yet.
+    unsafe { std::env::set_var("INSTA_UPDATE", update) };
+    let args = Arguments::from_args();
+    let mut trials: Vec<Trial> = Vec::new();
+    trials.extend(compile::trials());
+    trials.extend(diagnostics::trials());
+    trials.extend(snapshots::trials());
+    trials.extend(run::trials());
+    trials.extend(cli::trials());
+    trials.extend(hostile::trials());
+    trials.extend(coverage::trials());
+    libtest_mimic::run(&args, trials).exit();
+}

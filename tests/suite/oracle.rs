@@ -1,0 +1,69 @@
+//! Other compilers, as judges: nvcc from the toolkit, clang where it is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use cdp::{CdpVersion, CompileOptions};
+use libtest_mimic::Failed;
+
+use crate::support::{compiler, run_limited};
+
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+pub fn has_nvcc() -> bool {
+    compiler().is_ok_and(|compiler| compiler.toolchain().nvcc().is_some())
+}
+
+pub fn has_clang() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let works = Command::new("clang-22").arg("--version").output();
+        has_nvcc() && works.is_ok_and(|output| output.status.success())
+    })
+}
+
+fn copy_as_cu(path: &Path, folder: &Path) -> Result<PathBuf, Failed> {
+    let copy = folder.join("case.cu");
+    std::fs::copy(path, &copy).map_err(|error| error.to_string())?;
+    Ok(copy)
+}
+
+fn finish(command: &mut Command, output: &Path) -> Result<String, Failed> {
+    let ran = run_limited(command, TIME_LIMIT)?;
+    if !ran.status.success() {
+        let message = String::from_utf8_lossy(&ran.stderr);
+        return Err(format!("{command:?} failed:\n{message}").into());
+    }
+    std::fs::read_to_string(output).map_err(|error| error.to_string().into())
+}
+
+/// PTX that nvcc makes of a file, as relocatable device code.
+pub fn nvcc_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed> {
+    let nvcc = compiler()?.toolchain().nvcc().ok_or("no nvcc")?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let input = copy_as_cu(path, folder.path())?;
+    let output = folder.path().join("case.ptx");
+    let mut command = Command::new(nvcc);
+    command.args(["-ptx", "-rdc=true", "-w"]).arg(format!("-arch={}", options.archs()[0]));
+    if options.cdp == Some(CdpVersion::Cdp1) {
+        command.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
+    }
+    finish(command.arg(&input).arg("-o").arg(&output), &output)
+}
+
+/// PTX that clang makes of a file.
+pub fn clang_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed> {
+    let nvcc = compiler()?.toolchain().nvcc().ok_or("no toolkit")?;
+    let toolkit = nvcc.parent().and_then(Path::parent).ok_or("no toolkit")?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let input = copy_as_cu(path, folder.path())?;
+    let output = folder.path().join("case.ptx");
+    let mut command = Command::new("clang-22");
+    command
+        .args(["-x", "cuda", "--cuda-device-only", "-S", "-O2", "-fgpu-rdc", "-w"])
+        .arg(format!("--cuda-path={}", toolkit.display()))
+        .arg(format!("--cuda-gpu-arch={}", options.archs()[0]));
+    finish(command.arg(&input).arg("-o").arg(&output), &output)
+}

@@ -1,0 +1,125 @@
+//! Run cases: whole programs whose standard output is the expectation. Each file of `cases/run` and
+//! each sample runs on the CPU device as compiled by us, and with the device code that nvcc (and
+//! clang, where it is installed) makes of the same file.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use cdp::toolchain::{HostLinkOptions, host_link};
+use cdp::{CompileOptions, Goal, LaunchAbi, OptLevel, Pass, RequestedAbi, SourceInput, analyse};
+use cdp_tests::signatures;
+use libtest_mimic::{Failed, Trial};
+
+use crate::cases::Directives;
+use crate::compile::build;
+use crate::oracle;
+use crate::support::{
+    Outcome, cases, compiler, files, job, read, root, run_limited, same, stem, trial,
+};
+
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    let programs = files(&cases("run"), "cdp").into_iter().chain(files(&root().join("samples"), "cdp"));
+    for path in programs {
+        let family = if path.starts_with(cases("run")) { "run" } else { "samples" };
+        let name = format!("{family}::{}", stem(&path));
+        let (a, b, c) = (path.clone(), path.clone(), path);
+        trials.push(trial(format!("{name}::cpu"), move || ours(&a)));
+        trials.push(
+            trial(format!("{name}::nvcc"), move || foreign(&b, oracle::nvcc_ptx))
+                .with_ignored_flag(!oracle::has_nvcc()),
+        );
+        trials.push(
+            trial(format!("{name}::clang"), move || foreign(&c, oracle::clang_ptx))
+                .with_ignored_flag(!oracle::has_clang()),
+        );
+    }
+    for (abi, seed) in LaunchAbi::ALL.into_iter().zip(1000..) {
+        let name = format!("signatures::{abi}");
+        trials.push(trial(name, move || generated(seed, abi)));
+    }
+    trials
+}
+
+/// `libcdp_runtime.a` of this build: named by `cargo xtask test`, else beside the test's own folder.
+pub fn runtime_library() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("CDP_RUNTIME_LIB") {
+        return Some(PathBuf::from(path));
+    }
+    let executable = std::env::current_exe().ok()?;
+    let folder = executable.parent()?.parent()?;
+    Some(folder.join("libcdp_runtime.a")).filter(|path| path.is_file())
+}
+
+fn expected(path: &Path) -> Result<String, Failed> {
+    read(&path.with_extension("out"))
+}
+
+/// Runs a program on the CPU device; standard output and exit code.
+fn execute(program: &[u8]) -> Result<String, Failed> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("program");
+    std::fs::write(&path, program).map_err(|error| error.to_string())?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
+    let output = run_limited(Command::new(&path).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}\n{stdout}\n{stderr}", output.status).into());
+    }
+    Ok(stdout)
+}
+
+fn ours(path: &Path) -> Outcome {
+    let directives = Directives::of(path)?;
+    for level in [OptLevel::O3, OptLevel::O0] {
+        let arch = directives.archs()?[0];
+        let options = CompileOptions { opt_level: level, ..directives.options(arch) };
+        let found = execute(&build(path, &options, Goal::Executable)?)?;
+        same(&format!("output at {level:?}"), &found, &expected(path)?)?;
+    }
+    Ok(())
+}
+
+/// Our host code with another compiler's device code.
+fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, Failed>) -> Outcome {
+    let directives = Directives::of(path)?;
+    if directives.skips("nvcc") {
+        return Ok(());
+    }
+    let options = directives.options(directives.archs()?[0]);
+    let ptx = ptx(path, &options)?;
+    let source = SourceInput::File(path.to_owned());
+    let analysis = analyse(&source, Pass::Host, &options).map_err(|error| error.to_string())?;
+    let compiler = compiler()?;
+    let text = |error: cdp::Error| Failed::from(error.to_string());
+    let host = compiler.emit_host(&analysis, &options).map_err(text)?;
+    let image = compiler.emit_image(&[], &[ptx]).map_err(text)?;
+    let objects = [("host.o".to_string(), host), ("image.o".to_string(), image)];
+    let link = HostLinkOptions {
+        files: runtime_library().into_iter().collect(),
+        libraries: ["m", "dl", "pthread"].map(String::from).to_vec(),
+        ..HostLinkOptions::default()
+    };
+    let program =
+        host_link(&job()?, "foreign", &objects, &link).map_err(|error| error.to_string())?;
+    same("output", &execute(&program)?, &expected(path)?)
+}
+
+/// Generated signatures under one ABI, on the CPU device.
+fn generated(seed: u64, abi: LaunchAbi) -> Outcome {
+    let text = signatures::program(seed, 25, 128);
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("signatures.cdp");
+    std::fs::write(&path, &text).map_err(|error| error.to_string())?;
+    let options =
+        CompileOptions { launch_abi: RequestedAbi::Exactly(abi), ..CompileOptions::default() };
+    let found = execute(&build(&path, &options, Goal::Executable)?)?;
+    same("output", &found, &signatures::expected_output(&text))?;
+    // The cubin's parameter offsets are compared by the build itself.
+    build(&path, &options, Goal::Cubin).map(|_| ())
+}

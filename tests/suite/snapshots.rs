@@ -1,0 +1,148 @@
+//! Snapshots of PTX and IR, limited to the functions that a case names.
+//!
+//! A file of `cases/ptx` is compiled for every launch ABI and address size it names; each PTX text
+//! is assembled by the real ptxas for every architecture that the case claims, and linked where
+//! there is a device runtime.
+
+use std::path::{Path, PathBuf};
+
+use cdp::{AddressSize, Arch, CompileOptions, Goal, LaunchAbi, RequestedAbi};
+use libtest_mimic::{Failed, Trial};
+
+use crate::cases::Directives;
+use crate::compile::build;
+use crate::support::{Outcome, cases, compiler, files, job, stem, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for path in files(&cases("ir"), "cdp") {
+        trials.push(trial(format!("ir::{}", stem(&path)), move || ir(&path)));
+    }
+    for path in files(&cases("ptx"), "cdp") {
+        let name = stem(&path);
+        let Ok(directives) = Directives::of(&path) else { continue };
+        let abis: Vec<Option<LaunchAbi>> = match directives.abis() {
+            named if named.is_empty() => vec![None],
+            named => named.into_iter().map(Some).collect(),
+        };
+        for abi in abis {
+            for size in directives.address_sizes() {
+                let abi_name = abi.map_or("auto", LaunchAbi::name);
+                let label = format!("{name}.{abi_name}.{}", size.bits());
+                let (path, directives) = (path.clone(), directives.clone());
+                trials.push(trial(format!("ptx::{label}"), move || {
+                    ptx(&path, &directives, abi, size, &label)
+                }));
+            }
+        }
+    }
+    trials
+}
+
+fn assert(folder: &str, name: &str, text: &str) -> Outcome {
+    let path: PathBuf = crate::support::root().join("tests/snapshots").join(folder);
+    insta::with_settings!({
+        snapshot_path => path,
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!(name, text) });
+    Ok(())
+}
+
+fn ir(path: &Path) -> Outcome {
+    let directives = Directives::of(path)?;
+    let options = directives.options(directives.archs()?[0]);
+    let text = String::from_utf8(build(path, &options, Goal::Ir)?).map_err(|e| e.to_string())?;
+    assert("ir", &stem(path), &text)
+}
+
+fn ptx(
+    path: &Path,
+    directives: &Directives,
+    abi: Option<LaunchAbi>,
+    size: AddressSize,
+    label: &str,
+) -> Outcome {
+    let mut first = None;
+    for arch in archs(directives, size)? {
+        let mut options = CompileOptions { address_size: size, ..directives.options(arch) };
+        options.launch_abi = abi.map_or(RequestedAbi::Auto, RequestedAbi::Exactly);
+        let text = match build(path, &options, Goal::Ptx) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|error| error.to_string())?,
+            // The documented names are CDP1 below sm_90: the case cannot be built there.
+            Err(_) if !abi_exists(&options, arch) => continue,
+            Err(failed) => return Err(failed),
+        };
+        let object = compiler()?
+            .assemble(&job()?, label, &text, arch, &options)
+            .map_err(|error| format!("{arch}: {error}"))?;
+        let tools = compiler()?.toolchain().link_tools(arch, size);
+        if tools.is_ok_and(|tools| tools.cudadevrt.is_some()) {
+            compiler()?
+                .link(&job()?, label, &[object.object], arch, &options)
+                .map_err(|error| format!("{arch}: {error}"))?;
+        }
+        first.get_or_insert(text);
+    }
+    let text = first.ok_or("the case was built for no architecture")?;
+    assert("ptx", label, &selected(&text, &directives.words("function"))?)
+}
+
+fn archs(directives: &Directives, size: AddressSize) -> Result<Vec<Arch>, Failed> {
+    let serves = |arch: &Arch| {
+        compiler().is_ok_and(|compiler| compiler.toolchain().ptxas_for(*arch, size).is_ok())
+    };
+    let archs: Vec<Arch> = directives.archs()?.into_iter().filter(serves).collect();
+    if archs.is_empty() { Err("no ptxas serves any architecture of the case".into()) } else { Ok(archs) }
+}
+
+fn abi_exists(options: &CompileOptions, arch: Arch) -> bool {
+    let request = cdp::launch::AbiRequest {
+        arch_sm: u32::from(arch.number()),
+        cdp: options.cdp(),
+        address_bits: options.address_size.bits(),
+    };
+    cdp::launch::choose(options.launch_abi, request).is_ok()
+}
+
+/// The `.extern` declarations and the named functions of a PTX text; all of it when none is named.
+fn selected(ptx: &str, functions: &[&str]) -> Result<String, Failed> {
+    if functions.is_empty() {
+        return Ok(ptx.to_string());
+    }
+    let mut out = String::new();
+    for item in items(ptx) {
+        let head: String = item.lines().take_while(|line| !line.starts_with('{')).collect();
+        let named = functions.iter().any(|name| {
+            head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == *name)
+        });
+        if named || head.contains(".extern") {
+            out += item.trim();
+            out += "\n\n";
+        }
+    }
+    for name in functions {
+        if !out.contains(name) {
+            return Err(format!("no function `{name}` in the PTX").into());
+        }
+    }
+    Ok(out)
+}
+
+/// Top-level items: up to a `;` or a closing brace in the first column.
+fn items(ptx: &str) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut item = String::new();
+    let mut in_body = false;
+    for line in ptx.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        item += line;
+        item.push('\n');
+        in_body |= line.starts_with('{');
+        let ends = if in_body { line.starts_with('}') } else { line.trim_end().ends_with(';') };
+        if ends {
+            items.push(std::mem::take(&mut item));
+            in_body = false;
+        }
+    }
+    items
+}

@@ -1,0 +1,153 @@
+//! What all tests use: the repository's folders, the tools, threads with room, and failures as text.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use cdp::toolchain::{Job, JobOptions, SearchOptions};
+use cdp::{Compiler, Failure};
+use libtest_mimic::{Failed, Trial};
+
+/// A test's outcome.
+pub type Outcome = Result<(), Failed>;
+
+/// Whether expectations are rewritten.
+pub fn blessing() -> bool {
+    std::env::var_os("CDP_BLESS").is_some_and(|value| value == "1")
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// `tests/cases/<family>`.
+pub fn cases(family: &str) -> PathBuf {
+    root().join("tests/cases").join(family)
+}
+
+/// Files of a folder with an extension, sorted by name.
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A file's name without its extension.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+pub fn read(path: &Path) -> Result<String, Failed> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// The compiler with the repository's tools.
+pub fn compiler() -> Result<&'static Compiler, Failed> {
+    static COMPILER: OnceLock<Result<Compiler, String>> = OnceLock::new();
+    let make = || {
+        let mut search = SearchOptions::from_process();
+        search.start_dirs.push(root());
+        Compiler::new(&search).map_err(|error| error.to_string())
+    };
+    COMPILER.get_or_init(make).as_ref().map_err(|message| message.clone().into())
+}
+
+pub fn job() -> Result<Job, Failed> {
+    Job::new(JobOptions::default()).map_err(|error| error.to_string().into())
+}
+
+/// A failure of the compiler as text.
+pub fn explain(failure: Failure) -> Failed {
+    match failure {
+        Failure::Program(reports) => format!("the program has errors:\n{reports:?}").into(),
+        Failure::Error { error, reports } => format!("{error}\n{reports:?}").into(),
+        other => format!("{other:?}").into(),
+    }
+}
+
+/// A test that runs on a thread with a compiler's stack.
+pub fn trial(name: String, test: impl FnOnce() -> Outcome + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        let thread = std::thread::Builder::new().stack_size(256 << 20);
+        let handle = thread.spawn(test).map_err(|error| Failed::from(error.to_string()))?;
+        handle.join().map_err(|panic| {
+            let text = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            Failed::from(text.unwrap_or_else(|| "a panic".into()))
+        })?
+    })
+}
+
+/// Runs a command with no input, and kills it after the limit.
+pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Output, Failed> {
+    let described = format!("{command:?}");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{described}: {error}"))?;
+    let id = child.id();
+    let started = Instant::now();
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(stream) = &mut stderr {
+            let _ = std::io::Read::read_to_end(stream, &mut bytes);
+        }
+        bytes
+    });
+    let watchdog = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(stream) = &mut stdout {
+            let _ = std::io::Read::read_to_end(stream, &mut bytes);
+        }
+        bytes
+    });
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            break status;
+        }
+        if started.elapsed() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("{described} (process {id}) ran longer than {limit:?}").into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let stdout = watchdog.join().unwrap_or_default();
+    let stderr = reader.join().unwrap_or_default();
+    Ok(Output { status, stdout, stderr })
+}
+
+/// The command `cdpc`, which is this binary.
+pub fn cdpc() -> Command {
+    let executable = std::env::current_exe().unwrap_or_else(|_| "cdpc".into());
+    let mut command = Command::new(executable);
+    command.env("CDP_TESTS_AS_CDPC", "1").env_remove("CDP_BLESS").current_dir(root());
+    command
+}
+
+/// Fails with both texts when they differ.
+pub fn same(what: &str, found: &str, expected: &str) -> Outcome {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what} differs\n--- expected\n{expected}\n--- found\n{found}").into())
+}
+
+/// Compares with a file, or rewrites the file when blessing.
+pub fn same_as_file(path: &Path, found: &str) -> Outcome {
+    if blessing() {
+        return std::fs::write(path, found).map_err(|error| error.to_string().into());
+    }
+    same(&path.display().to_string(), found, &read(path)?)
+}
