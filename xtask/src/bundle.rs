@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Common;
-use crate::cargo::{build_release, output, root, target_dir};
+use crate::cargo::{build_cdpc, output, root, target_dir};
 use crate::demo::{Program, programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::table::bytes;
@@ -77,8 +77,8 @@ exec ./cdp-gpu-runner --manifest manifest.json --report report.md \"$@\"
 /// # Errors
 /// When a case does not compile, the runner does not build or files cannot be written.
 pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<ExitCode> {
-    let cdpc = build_release("cdpc", "cdpc")?;
-    let runner = build_release("cdp-runtime", "cdp-gpu-runner")?;
+    let cdpc = build_cdpc()?;
+    let runner = cdpc.with_file_name(format!("cdp-gpu-runner{}", std::env::consts::EXE_SUFFIX));
     let out = match &options.out {
         Some(dir) => dir.clone(),
         None => target_dir()?.join("gpu-bundle"),

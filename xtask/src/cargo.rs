@@ -31,17 +31,30 @@ pub fn target_dir() -> Outcome<PathBuf> {
     dir.ok_or_else(|| Failure::new("`cargo metadata` names no target_directory"))
 }
 
-/// Builds one binary of a package in release mode, with cargo's own progress, and returns its path.
-pub fn build_release(package: &str, binary: &str) -> Outcome<PathBuf> {
+/// Builds packages in release mode, with cargo's own progress, and returns the folder that their
+/// binaries lie in.
+pub fn build_release(packages: &[&str]) -> Outcome<PathBuf> {
     let mut command = cargo();
-    command.args(["build", "--release", "--package", package, "--bin", binary]);
+    command.args(["build", "--release"]);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
     let status = command.stdin(Stdio::null()).status();
     let status = status.map_err(|error| Failure::new(format!("could not start cargo: {error}")))?;
     if !status.success() {
         return Err(Failure::new(format!("{} failed ({status})", shown(&command))));
     }
-    let path =
-        target_dir()?.join("release").join(format!("{binary}{}", std::env::consts::EXE_SUFFIX));
+    Ok(target_dir()?.join("release"))
+}
+
+/// Builds the release compiler and what it links programs with, and returns the path of `cdpc`.
+pub fn build_cdpc() -> Outcome<PathBuf> {
+    // cdpc depends on the runtime, but only asking for the package puts its static library beside
+    // the binary.
+    binary(&build_release(&["cdpc", "cdp-runtime"])?, "cdpc")
+}
+
+/// A binary that was built into a folder.
+pub fn binary(dir: &Path, name: &str) -> Outcome<PathBuf> {
+    let path = dir.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if path.is_file() {
         Ok(path)
     } else {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::Common;
-use crate::cargo::{build_release, output, root, target_dir};
+use crate::cargo::{build_cdpc, output, root, target_dir};
 use crate::failure::{Failure, Outcome};
-use crate::report::{BuildReport, Kernel};
+use crate::report::{BuildReport, Kernel, Launch};
 use crate::table::{Align, bytes, milliseconds, table};
 use crate::ui::Ui;
 
@@ -27,7 +27,7 @@ pub struct Program {
 /// # Errors
 /// When the compiler does not build. A sample that fails is shown and makes the exit code 1.
 pub fn demo(ui: &Ui, common: &Common) -> Outcome<ExitCode> {
-    let cdpc = build_release("cdpc", "cdpc")?;
+    let cdpc = build_cdpc()?;
     let out_dir = target_dir()?.join("demo");
     fs::create_dir_all(&out_dir)
         .map_err(|error| Failure::io("make the folder", &out_dir, &error))?;
@@ -150,25 +150,16 @@ fn show(ui: &Ui, program: &Program, report: &BuildReport) {
     for kernel in &report.kernels {
         show_kernel(ui, kernel);
     }
-    if !report.launches.is_empty() {
+    let launches: Vec<&Launch> =
+        report.launches.iter().filter(|launch| launch.from_device).collect();
+    if !launches.is_empty() {
         ui.line("  launches");
     }
-    let rows: Vec<Vec<String>> = report
-        .launches
-        .iter()
+    let rows: Vec<Vec<String>> = launches
+        .into_iter()
         .map(|launch| {
-            let mut configuration = format!("<<<{}, {}", launch.grid, launch.block);
-            if launch.shared != "0" || launch.stream != "0" {
-                configuration.push_str(&format!(", {}", launch.shared));
-            }
-            if launch.stream != "0" {
-                configuration.push_str(&format!(", {}", launch.stream));
-            }
-            vec![
-                format!("    {}", launch.parent),
-                format!("-> {}", launch.child),
-                format!("{configuration}>>>"),
-            ]
+            let parent = format!("    {}", launch.parent);
+            vec![parent, format!("-> {}", launch.child), configuration(launch)]
         })
         .collect();
     for line in table(&[Align::Left, Align::Left, Align::Left], &rows) {
@@ -176,13 +167,23 @@ fn show(ui: &Ui, program: &Program, report: &BuildReport) {
     }
 }
 
+/// `<<<grid, block, shared, stream>>>` without what was left out at the end.
+fn configuration(launch: &Launch) -> String {
+    let mut words = vec![&*launch.grid, &*launch.block, &*launch.shared, &*launch.stream];
+    while words.last().is_some_and(|word| word.is_empty()) {
+        words.pop();
+    }
+    let words = words.into_iter().map(|word| if word.is_empty() { "0" } else { word });
+    format!("<<<{}>>>", words.collect::<Vec<_>>().join(", "))
+}
+
 fn show_kernel(ui: &Ui, kernel: &Kernel) {
+    let registers = kernel.registers.map_or("?".to_owned(), |count| count.to_string());
     ui.line(&format!(
-        "  kernel {} ({}): {} registers, {} shared, {} parameter buffer",
+        "  kernel {} ({}): {registers} registers, {} shared, {} parameter buffer",
         kernel.name,
         kernel.symbol,
-        kernel.registers,
-        bytes(kernel.shared_bytes),
+        kernel.shared_bytes.map_or("?".to_owned(), bytes),
         bytes(kernel.buffer_bytes.into())
     ));
     let rows: Vec<Vec<String>> = kernel

@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub struct BuildReport {
     /// Every kernel of the cubin that the program defines, in source order.
     pub kernels: Vec<Kernel>,
-    /// Every launch in device code, in source order.
+    /// Every launch, in source order.
     pub launches: Vec<Launch>,
     /// Size of the linked cubin.
     pub cubin_bytes: u64,
@@ -23,10 +23,10 @@ pub struct Kernel {
     pub name: String,
     /// Its symbol in the cubin.
     pub symbol: String,
-    /// Registers a thread.
-    pub registers: u32,
-    /// Static shared memory a block.
-    pub shared_bytes: u64,
+    /// Registers a thread, read back from the cubin.
+    pub registers: Option<u32>,
+    /// Static shared memory a block, read back from the cubin.
+    pub shared_bytes: Option<u64>,
     /// Parameters in order.
     pub params: Vec<Param>,
     /// The whole parameter buffer.
@@ -51,20 +51,22 @@ pub struct Param {
     pub align: u32,
 }
 
-/// A launch expression in device code.
+/// A launch expression.
 #[derive(Debug, Deserialize)]
 pub struct Launch {
     /// The function that launches.
     pub parent: String,
+    /// Whether device code launches; host code may be part of the program too.
+    pub from_device: bool,
     /// The kernel launched.
     pub child: String,
     /// The grid expression as text.
     pub grid: String,
     /// The block expression as text.
     pub block: String,
-    /// The dynamic shared memory expression, `0` when left out.
+    /// The dynamic shared memory expression, empty when left out.
     pub shared: String,
-    /// The stream expression, `0` when left out.
+    /// The stream expression, empty when left out.
     pub stream: String,
 }
 
@@ -92,7 +94,7 @@ mod tests {
         let text = r#"{ "kernels": [{ "name": "child", "symbol": "_Z5childPi", "registers": 10, "shared_bytes": 0,
             "params": [{ "ordinal": 0, "name": "p", "type": "int *", "offset": 0, "size": 8, "align": 8 }],
             "buffer_bytes": 8 }],
-            "launches": [{ "parent": "parent", "child": "child", "grid": "1", "block": "32", "shared": "0", "stream": "0" }],
+            "launches": [{ "parent": "parent", "from_device": true, "child": "child", "grid": "1", "block": "32", "shared": "", "stream": "" }],
             "cubin_bytes": 200000,
             "seconds": { "frontend": 0.001, "llvm": 0.004, "ptxas": 0.03, "nvlink": 0.012, "total": 0.05 } }"#;
         let report: BuildReport = serde_json::from_str(text).unwrap();

@@ -12,7 +12,7 @@ use clap::Args;
 use super::generate;
 use super::measure::{Sample, run, summary};
 use crate::Common;
-use crate::cargo::{build_release, in_path, output, root, target_dir};
+use crate::cargo::{build_cdpc, in_path, output, root, target_dir};
 use crate::demo::{programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::table::{Align, bytes, markdown, milliseconds, table};
@@ -116,7 +116,7 @@ impl Tools {
             Failure::new(format!("the benchmark compares with {what}, which is not here"))
         };
         Ok(Tools {
-            cdpc: build_release("cdpc", "cdpc")?,
+            cdpc: build_cdpc()?,
             cuda_root: toolkit.root.clone(),
             nvcc: toolkit.nvcc.clone().ok_or_else(|| absent("nvcc"))?,
             ptxas: toolkit.ptxas.clone().ok_or_else(|| absent("ptxas"))?,
