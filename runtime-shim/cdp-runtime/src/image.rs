@@ -1,5 +1,6 @@
 //! The forms of machine code that a program carries: cubin (an ELF file) and fatbin. Only what is
-//! needed to hand them to a driver safely: how long they say they are.
+//! needed to hand them to a driver safely and to choose a device: how long they say they are, and which
+//! architectures they are for.
 //!
 //! Facts: ELF-64 gABI; the fatbin header (magic 0xBA55ED50, version, header bytes, payload bytes) as
 //! read in files that `fatbinary` 13.0 makes.
@@ -59,9 +60,93 @@ pub fn check_extent(image: &[u8]) -> Result<()> {
     }
 }
 
+/// Whether the machine code is for a GPU of this compute capability (90 for 9.0): the same major and
+/// no higher minor version (CUDA guide, "Cubin Compatibility"). An empty image is for none.
+pub fn runs_on(image: &[u8], capability: u32) -> bool {
+    architectures(image)
+        .iter()
+        .any(|&made_for| made_for / 10 == capability / 10 && made_for <= capability)
+}
+
+/// Architectures of the machine code in an image, 90 for sm_90.
+fn architectures(image: &[u8]) -> Vec<u32> {
+    if image.starts_with(&ELF_MAGIC) {
+        return elf_architecture(image).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    if image.starts_with(&FATBIN_MAGIC.to_le_bytes()) {
+        // Entries follow the header: kind (2 is machine code), header bytes at 4, payload bytes at 8,
+        // architecture at 28.
+        let mut at = u16_at(image, 6).unwrap_or(0);
+        while let Ok(entry) = usize::try_from(at) {
+            let (Some(kind), Some(payload_bytes)) =
+                (u16_at(image, entry), u64_at(image, entry + 8))
+            else {
+                break;
+            };
+            let (Some(header_bytes), Some(architecture)) =
+                (u16_at(image, entry + 4), u16_at(image, entry + 28))
+            else {
+                break;
+            };
+            if kind == 2 {
+                found.push(architecture as u32);
+            }
+            match at.checked_add(header_bytes).and_then(|at| at.checked_add(payload_bytes)) {
+                Some(next) if next > at => at = next,
+                _ => break,
+            }
+        }
+    }
+    found
+}
+
+/// The architecture in a cubin's `e_flags`: bits 8 to 15 where the ELF's ABI version is 8 (ptxas 13),
+/// bits 0 to 7 where it is 7 (read in cubins of ptxas 11.8, 12.9 and 13.0).
+fn elf_architecture(image: &[u8]) -> Option<u32> {
+    let abi_version = *image.get(8)?;
+    let flags = u32::from_le_bytes(image.get(48..52)?.try_into().ok()?);
+    Some(if abi_version >= 8 { flags >> 8 & 0xff } else { flags & 0xff })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn elf(abi_version: u8, flags: u32) -> Vec<u8> {
+        let mut image = vec![0; 64];
+        image[..4].copy_from_slice(&ELF_MAGIC);
+        image[8] = abi_version;
+        image[48..52].copy_from_slice(&flags.to_le_bytes());
+        image
+    }
+
+    #[test]
+    fn the_architecture_is_read_from_both_forms_of_cubin() {
+        assert!(runs_on(&elf(8, 0x0600_5a04), 90));
+        assert!(!runs_on(&elf(8, 0x0600_5a04), 100));
+        assert!(runs_on(&elf(7, 0x0050_0550), 86));
+        assert!(!runs_on(&elf(7, 0x004b_054b), 70));
+        assert!(!runs_on(&[], 90));
+    }
+
+    #[test]
+    fn the_architectures_of_a_fatbin_are_those_of_its_machine_code() {
+        let mut fatbin = Vec::new();
+        fatbin.extend(FATBIN_MAGIC.to_le_bytes());
+        fatbin.extend([1, 0, 16, 0]);
+        fatbin.extend((2u64 * 72).to_le_bytes());
+        for (kind, architecture) in [(2u16, 90u16), (1, 75)] {
+            let mut entry = vec![0u8; 72];
+            entry[..2].copy_from_slice(&kind.to_le_bytes());
+            entry[4] = 64;
+            entry[8] = 8;
+            entry[28..30].copy_from_slice(&architecture.to_le_bytes());
+            fatbin.extend(entry);
+        }
+        assert_eq!(architectures(&fatbin), [90]);
+        assert!(check_extent(&fatbin).is_ok());
+    }
 
     #[test]
     fn a_cut_off_image_is_refused() {

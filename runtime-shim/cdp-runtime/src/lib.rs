@@ -1,11 +1,24 @@
-//! What a compiled program meets at run time.
+//! What a compiled program meets at run time: one [`Device`] trait with a GPU ([`gpu`], the CUDA
+//! driver, loaded at run time) and the CPU device ([`cpu`], the emulator) behind it, and the CUDA
+//! runtime's calls of host code as C functions ([`capi`]).
+//!
+//! As a static library it is linked into the executables that the compiler makes. As a Rust library
+//! it runs single kernels. It compiles nothing: no LLVM, no CUDA
+//! toolkit, and no GPU is needed to build or to use it.
+
+pub mod abi;
+pub mod capi;
 pub mod cpu;
 mod device;
 mod error;
 pub mod gpu;
 mod image;
+pub mod process;
 pub mod properties;
 mod stdio;
+
 pub use device::*;
 pub use error::*;
+
+/// `cudaRuntimeGetVersion`: the CUDA version whose runtime API this is.
 pub const RUNTIME_VERSION: i32 = 13_000;

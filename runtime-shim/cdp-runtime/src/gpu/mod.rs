@@ -37,6 +37,19 @@ pub fn driver_version() -> Result<i32> {
     Ok(version)
 }
 
+/// Compute capability of a GPU, 90 for 9.0.
+pub fn compute_capability(ordinal: i32) -> Result<u32> {
+    let driver = driver()?;
+    let (mut device, mut major, mut minor) = (0, 0, 0);
+    // SAFETY: the targets are valid for the writes; the driver checks the ordinal.
+    unsafe {
+        check((driver.cuDeviceGet)(&mut device, ordinal))?;
+        check((driver.cuDeviceGetAttribute)(&mut major, 75, device))?;
+        check((driver.cuDeviceGetAttribute)(&mut minor, 76, device))?;
+    }
+    Ok((major * 10 + minor) as u32)
+}
+
 #[derive(Clone, Copy)]
 struct Kernel {
     function: u64,
@@ -57,7 +70,8 @@ struct Handles {
 pub struct GpuDevice {
     driver: &'static Driver,
     ordinal: i32,
-    context: u64,
+    /// The primary context, null after a reset until the next use.
+    context: Mutex<u64>,
     handles: Mutex<Handles>,
 }
 
@@ -69,20 +83,29 @@ impl GpuDevice {
         }
         let driver = driver()?;
         let mut device = 0;
-        let mut context: Handle = std::ptr::null_mut();
-        // SAFETY: both targets are valid for the writes; the ordinal is in range.
-        unsafe {
-            check((driver.cuDeviceGet)(&mut device, ordinal))?;
-            check((driver.cuDevicePrimaryCtxRetain)(&mut context, device))?;
-        }
-        let handles = Mutex::new(Handles::default());
-        Ok(GpuDevice { driver, ordinal: device, context: context as u64, handles })
+        // SAFETY: the target is valid for the write; the ordinal is in range.
+        check(unsafe { (driver.cuDeviceGet)(&mut device, ordinal) })?;
+        let opened = GpuDevice {
+            driver,
+            ordinal: device,
+            context: Mutex::new(0),
+            handles: Mutex::new(Handles::default()),
+        };
+        opened.bind()?;
+        Ok(opened)
     }
 
     /// The driver, with this device's context current on the calling thread.
     fn bind(&self) -> Result<&'static Driver> {
+        let mut context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        if *context == 0 {
+            let mut retained: Handle = std::ptr::null_mut();
+            // SAFETY: the target is valid for the write.
+            check(unsafe { (self.driver.cuDevicePrimaryCtxRetain)(&mut retained, self.ordinal) })?;
+            *context = retained as u64;
+        }
         // SAFETY: a retained primary context. Setting the same one again costs nanoseconds.
-        check(unsafe { (self.driver.cuCtxSetCurrent)(self.context as Handle) })?;
+        check(unsafe { (self.driver.cuCtxSetCurrent)(*context as Handle) })?;
         Ok(self.driver)
     }
 
@@ -573,7 +596,9 @@ impl Device for GpuDevice {
 
     fn reset(&self) -> Result<()> {
         *self.handles() = Handles::default();
-        // SAFETY: the device is retained; its context comes back empty at the next use.
+        let mut context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        *context = 0;
+        // SAFETY: the device is valid; what lived in its context has been forgotten.
         check(unsafe { (self.driver.cuDevicePrimaryCtxReset_v2)(self.ordinal) })
     }
 

@@ -1,0 +1,204 @@
+//! What compiled code hands over before `main`: the tables of a translation unit's kernels and
+//! variables, and the device code of the program. The layouts are an agreement with the compiler's
+//! host-object emission; a change raises the `version` there and here.
+
+use std::ffi::{CStr, c_char, c_void};
+
+/// Version of the layouts in this file.
+pub const VERSION: u32 = 1;
+
+/// The kernels and variables of one translation unit.
+#[repr(C)]
+pub struct Unit {
+    /// [`VERSION`]
+    pub version: u32,
+    /// Elements of `kernels`.
+    pub kernel_count: u32,
+    /// Kernels that host code can launch.
+    pub kernels: *const Kernel,
+    /// Elements of `variables`.
+    pub variable_count: u32,
+    /// 0
+    pub pad: u32,
+    /// Variables that host code can name.
+    pub variables: *const Variable,
+}
+
+/// A kernel as host code sees it.
+#[repr(C)]
+pub struct Kernel {
+    /// What host code uses as the kernel's address; unique in the process.
+    pub handle: *const c_void,
+    /// Symbol in the device code.
+    pub symbol: *const c_char,
+    /// Number of parameters.
+    pub param_count: u32,
+    /// 0
+    pub pad: u32,
+    /// Offset of each parameter in the parameter buffer.
+    pub param_offsets: *const u32,
+    /// Bytes of each parameter.
+    pub param_sizes: *const u32,
+}
+
+/// The variable is `__constant__`.
+pub const VARIABLE_CONSTANT: u32 = 1;
+/// The variable is `__managed__`.
+pub const VARIABLE_MANAGED: u32 = 2;
+
+/// A device variable as host code sees it.
+#[repr(C)]
+pub struct Variable {
+    /// What host code uses as the variable's address; unique in the process.
+    pub host_shadow: *mut c_void,
+    /// Symbol in the device code.
+    pub symbol: *const c_char,
+    /// Size.
+    pub bytes: u64,
+    /// [`VARIABLE_CONSTANT`], [`VARIABLE_MANAGED`].
+    pub flags: u32,
+    /// 0
+    pub pad: u32,
+}
+
+/// The device code of a program.
+#[repr(C)]
+pub struct Image {
+    /// [`VERSION`]
+    pub version: u32,
+    /// Elements of `ptx`.
+    pub ptx_count: u32,
+    /// A linked cubin or a fatbin of such; null if there is none.
+    pub cubin: *const u8,
+    /// Bytes of it.
+    pub cubin_bytes: u64,
+    /// The PTX of every translation unit, for the CPU device, which links them.
+    pub ptx: *const PtxText,
+}
+
+/// A PTX text, with or without a NUL at its end.
+#[repr(C)]
+pub struct PtxText {
+    /// UTF-8.
+    pub text: *const u8,
+    /// Bytes of it.
+    pub bytes: u64,
+}
+
+/// `count` elements from `first`; empty if `first` is null.
+///
+/// # Safety
+/// `first` is null or points to `count` elements that live as long as the process.
+unsafe fn slice<T>(first: *const T, count: usize) -> &'static [T] {
+    if first.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(first, count) }
+}
+
+/// # Safety
+/// `text` is null or a C string that lives as long as the process.
+unsafe fn string(text: *const c_char) -> &'static str {
+    if text.is_null() {
+        return "";
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
+}
+
+/// A kernel as recorded.
+#[derive(Clone, Copy)]
+pub struct KernelRecord {
+    /// Symbol in the device code.
+    pub symbol: &'static str,
+    /// Bytes of each parameter.
+    pub param_sizes: &'static [u32],
+    /// Offset of each parameter.
+    pub param_offsets: &'static [u32],
+}
+
+/// A variable as recorded.
+#[derive(Clone, Copy)]
+pub struct VariableRecord {
+    /// Symbol in the device code.
+    pub symbol: &'static str,
+    /// Size.
+    pub bytes: u64,
+    /// Declared `__managed__`.
+    pub managed: bool,
+}
+
+/// Device code as recorded.
+#[derive(Clone, Copy)]
+pub struct ImageRecord {
+    /// Empty if there is none.
+    pub cubin: &'static [u8],
+    /// PTX texts.
+    pub ptx: &'static [PtxText],
+}
+
+// SAFETY: tables that nobody changes.
+unsafe impl Send for ImageRecord {}
+unsafe impl Sync for ImageRecord {}
+
+impl Unit {
+    /// All kernels with their handles.
+    ///
+    /// # Safety
+    /// The unit is as its layout says and lives as long as the process.
+    pub unsafe fn kernels(&self) -> impl Iterator<Item = (usize, KernelRecord)> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { slice(self.kernels, self.kernel_count as usize) }.iter().map(|kernel| unsafe {
+            let count = kernel.param_count as usize;
+            let record = KernelRecord {
+                symbol: string(kernel.symbol),
+                param_sizes: slice(kernel.param_sizes, count),
+                param_offsets: slice(kernel.param_offsets, count),
+            };
+            (kernel.handle as usize, record)
+        })
+    }
+
+    /// All variables with their shadows.
+    ///
+    /// # Safety
+    /// As for [`Unit::kernels`].
+    pub unsafe fn variables(&self) -> impl Iterator<Item = (usize, VariableRecord)> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe { slice(self.variables, self.variable_count as usize) }.iter().map(|variable| {
+            let record = VariableRecord {
+                // SAFETY: as above.
+                symbol: unsafe { string(variable.symbol) },
+                bytes: variable.bytes,
+                managed: variable.flags & VARIABLE_MANAGED != 0,
+            };
+            (variable.host_shadow as usize, record)
+        })
+    }
+}
+
+impl Image {
+    /// The image's parts.
+    ///
+    /// # Safety
+    /// The image is as its layout says and lives as long as the process.
+    pub unsafe fn record(&self) -> ImageRecord {
+        // SAFETY: the caller's promise.
+        unsafe {
+            ImageRecord {
+                cubin: slice(self.cubin, self.cubin_bytes as usize),
+                ptx: slice(self.ptx, self.ptx_count as usize),
+            }
+        }
+    }
+}
+
+impl PtxText {
+    /// The text's bytes without a NUL at the end.
+    pub fn bytes(&self) -> &'static [u8] {
+        // SAFETY: `PtxText` is only reached through a record, whose maker promised this.
+        let bytes = unsafe { slice(self.text, self.bytes as usize) };
+        bytes.strip_suffix(&[0]).unwrap_or(bytes)
+    }
+}

@@ -1,0 +1,385 @@
+//! Memory: allocation, copies, fills, and what an address is.
+
+use std::ffi::c_void;
+
+use super::{call, given, put};
+use crate::device::{Copy2D, CopyKind, Device, StreamHandle};
+use crate::error::{CudaError, Result};
+use crate::process;
+
+/// `cudaMalloc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMalloc(address: *mut *mut c_void, bytes: usize) -> u32 {
+    call(|| {
+        given(address)?;
+        let allocated = process::current()?.device.allocate(bytes as u64)?;
+        unsafe { put(address, allocated as *mut c_void) }
+    })
+}
+
+/// `cudaMallocPitch`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMallocPitch(
+    address: *mut *mut c_void,
+    pitch: *mut usize,
+    width_bytes: usize,
+    height: usize,
+) -> u32 {
+    call(|| {
+        given(address)?;
+        given(pitch)?;
+        let device = process::current()?;
+        let (allocated, row) = device.device.allocate_pitched(width_bytes as u64, height as u64)?;
+        unsafe { put(pitch, row as usize)? };
+        unsafe { put(address, allocated as *mut c_void) }
+    })
+}
+
+/// `cudaMallocManaged`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMallocManaged(
+    address: *mut *mut c_void,
+    bytes: usize,
+    flags: u32,
+) -> u32 {
+    call(|| {
+        given(address)?;
+        let allocated = process::current()?.device.allocate_managed(bytes as u64, flags)?;
+        unsafe { put(address, allocated as *mut c_void) }
+    })
+}
+
+/// `cudaHostAlloc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaHostAlloc(address: *mut *mut c_void, bytes: usize, flags: u32) -> u32 {
+    call(|| {
+        given(address)?;
+        let allocated = process::current()?.device.allocate_host(bytes as u64, flags)?;
+        unsafe { put(address, allocated as *mut c_void) }
+    })
+}
+
+/// `cudaMallocHost`. C++ has a third parameter, flags, whose default is 0; C callers pass two, so it
+/// is not looked at.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMallocHost(address: *mut *mut c_void, bytes: usize) -> u32 {
+    unsafe { cudaHostAlloc(address, bytes, 0) }
+}
+
+/// `cudaFree`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFree(address: *mut c_void) -> u32 {
+    call(|| process::current()?.device.free(address as u64))
+}
+
+/// `cudaFreeHost`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFreeHost(address: *mut c_void) -> u32 {
+    call(|| process::current()?.device.free_host(address as u64))
+}
+
+/// `cudaMemGetInfo`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemGetInfo(free: *mut usize, total: *mut usize) -> u32 {
+    call(|| {
+        let (free_bytes, total_bytes) = process::current()?.device.memory_bytes()?;
+        unsafe { put(free, free_bytes as usize)? };
+        unsafe { put(total, total_bytes as usize) }
+    })
+}
+
+pub(super) fn copy_kind(kind: u32) -> Result<CopyKind> {
+    CopyKind::from_raw(kind).ok_or_else(|| CudaError::INVALID_MEMCPY_DIRECTION.into())
+}
+
+unsafe fn copy(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: u32,
+    stream: Option<StreamHandle>,
+) -> Result<()> {
+    let kind = copy_kind(kind)?;
+    let device = process::current()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: host sides are valid, as CUDA demands of the caller.
+    unsafe { device.device.copy(dst as u64, src as u64, bytes as u64, kind, stream) }
+}
+
+/// `cudaMemcpy`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: u32,
+) -> u32 {
+    call(|| unsafe { copy(dst, src, bytes, kind, None) })
+}
+
+/// `cudaMemcpyAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpyAsync(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: u32,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| unsafe { copy(dst, src, bytes, kind, Some(StreamHandle(stream as u64))) })
+}
+
+/// `cudaMemcpy2D`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy2D(
+    dst: *mut c_void,
+    dst_pitch_bytes: usize,
+    src: *const c_void,
+    src_pitch_bytes: usize,
+    width_bytes: usize,
+    height: usize,
+    kind: u32,
+) -> u32 {
+    let (dst, src) = (dst as u64, src as u64);
+    let rectangle = Copy2D { dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height };
+    call(|| {
+        let kind = copy_kind(kind)?;
+        unsafe { process::current()?.device.copy_2d(&rectangle, kind, None) }
+    })
+}
+
+/// `cudaMemcpy2DAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy2DAsync(
+    dst: *mut c_void,
+    dst_pitch_bytes: usize,
+    src: *const c_void,
+    src_pitch_bytes: usize,
+    width_bytes: usize,
+    height: usize,
+    kind: u32,
+    stream: *mut c_void,
+) -> u32 {
+    let (dst, src) = (dst as u64, src as u64);
+    let rectangle = Copy2D { dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height };
+    call(|| {
+        let kind = copy_kind(kind)?;
+        let stream = Some(StreamHandle(stream as u64));
+        unsafe { process::current()?.device.copy_2d(&rectangle, kind, stream) }
+    })
+}
+
+/// `cudaExtent`: bytes in x for linear memory, rows, slices.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Bytes of a row.
+    pub width: usize,
+    /// Rows of a slice.
+    pub height: usize,
+    /// Slices.
+    pub depth: usize,
+}
+
+/// `cudaPos`
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Pos {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+}
+
+/// `cudaPitchedPtr`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PitchedPtr {
+    /// First byte.
+    pub ptr: *mut c_void,
+    /// Bytes from row to row.
+    pub pitch: usize,
+    /// Bytes of a row.
+    pub xsize: usize,
+    /// Rows of a slice.
+    pub ysize: usize,
+}
+
+/// `cudaMemcpy3DParms`; arrays are not supported and must be null.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct Memcpy3DParms {
+    pub src_array: *mut c_void,
+    pub src_pos: Pos,
+    pub src_ptr: PitchedPtr,
+    pub dst_array: *mut c_void,
+    pub dst_pos: Pos,
+    pub dst_ptr: PitchedPtr,
+    pub extent: Extent,
+    pub kind: u32,
+}
+
+impl PitchedPtr {
+    /// Address of a position.
+    fn at(&self, pos: Pos) -> u64 {
+        let row = pos.z.wrapping_mul(self.ysize).wrapping_add(pos.y);
+        (self.ptr as u64).wrapping_add(row.wrapping_mul(self.pitch).wrapping_add(pos.x) as u64)
+    }
+}
+
+/// `cudaMemcpy3DAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy3DAsync(
+    parameters: *const Memcpy3DParms,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| {
+        let Some(p) = (unsafe { parameters.as_ref() }) else {
+            return Err(CudaError::INVALID_VALUE.into());
+        };
+        if !p.src_array.is_null() || !p.dst_array.is_null() {
+            return Err(CudaError::NOT_SUPPORTED.into());
+        }
+        let kind = copy_kind(p.kind)?;
+        let device = process::current()?;
+        let outside = |pos: Pos, ptr: &PitchedPtr| {
+            p.extent.depth > 1 && pos.y.saturating_add(p.extent.height) > ptr.ysize
+        };
+        if outside(p.src_pos, &p.src_ptr) || outside(p.dst_pos, &p.dst_ptr) {
+            return Err(CudaError::INVALID_VALUE.into());
+        }
+        for slice in 0..p.extent.depth {
+            let rectangle = Copy2D {
+                dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
+                dst_pitch_bytes: p.dst_ptr.pitch,
+                src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
+                src_pitch_bytes: p.src_ptr.pitch,
+                width_bytes: p.extent.width,
+                height: p.extent.height,
+            };
+            unsafe { device.device.copy_2d(&rectangle, kind, Some(StreamHandle(stream as u64)))? };
+        }
+        Ok(())
+    })
+}
+
+/// `cudaMemset`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemset(dst: *mut c_void, value: i32, bytes: usize) -> u32 {
+    call(|| unsafe { process::current()?.device.fill(dst as u64, value as u8, bytes as u64, None) })
+}
+
+/// `cudaMemsetAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemsetAsync(
+    dst: *mut c_void,
+    value: i32,
+    bytes: usize,
+    stream: *mut c_void,
+) -> u32 {
+    let stream = Some(StreamHandle(stream as u64));
+    call(|| unsafe {
+        process::current()?.device.fill(dst as u64, value as u8, bytes as u64, stream)
+    })
+}
+
+fn fill_2d(
+    device: &dyn Device,
+    dst: u64,
+    pitch: usize,
+    value: i32,
+    size: (usize, usize),
+    stream: Option<StreamHandle>,
+) -> Result<()> {
+    let (width, height) = (size.0 as u64, size.1 as u64);
+    // SAFETY: device addresses are the device's to check, managed ones the caller's.
+    unsafe { device.fill_2d(dst, pitch as u64, value as u8, width, height, stream) }
+}
+
+/// `cudaMemset2D`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemset2D(
+    dst: *mut c_void,
+    pitch_bytes: usize,
+    value: i32,
+    width_bytes: usize,
+    height: usize,
+) -> u32 {
+    call(|| {
+        let device = process::current()?;
+        fill_2d(&*device.device, dst as u64, pitch_bytes, value, (width_bytes, height), None)
+    })
+}
+
+/// `cudaMemset2DAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemset2DAsync(
+    dst: *mut c_void,
+    pitch_bytes: usize,
+    value: i32,
+    width_bytes: usize,
+    height: usize,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| {
+        let device = process::current()?;
+        let stream = Some(StreamHandle(stream as u64));
+        fill_2d(&*device.device, dst as u64, pitch_bytes, value, (width_bytes, height), stream)
+    })
+}
+
+/// `cudaMemset3DAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemset3DAsync(
+    dst: PitchedPtr,
+    value: i32,
+    extent: Extent,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| {
+        let device = process::current()?;
+        let stream = Some(StreamHandle(stream as u64));
+        for slice in 0..extent.depth {
+            let at = dst.at(Pos { x: 0, y: 0, z: slice });
+            let size = (extent.width, extent.height);
+            fill_2d(&*device.device, at, dst.pitch, value, size, stream)?;
+        }
+        Ok(())
+    })
+}
+
+/// `cudaPointerAttributes`, CUDA 13.0.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct PointerAttributes {
+    pub memory_type: u32,
+    pub device: i32,
+    pub device_pointer: *mut c_void,
+    pub host_pointer: *mut c_void,
+    pub reserved: [std::ffi::c_long; 8],
+}
+
+/// `cudaPointerGetAttributes`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaPointerGetAttributes(
+    attributes: *mut PointerAttributes,
+    address: *const c_void,
+) -> u32 {
+    /// `cudaInvalidDeviceId`
+    const NO_DEVICE: i32 = -2;
+    call(|| {
+        let info = process::current()?.device.pointer_info(address as u64)?;
+        let registered = info.memory as u32 != 0;
+        let device = if registered { process::current_ordinal() } else { NO_DEVICE };
+        let value = PointerAttributes {
+            memory_type: info.memory as u32,
+            device,
+            device_pointer: info.device_address as *mut c_void,
+            host_pointer: info.host_address as *mut c_void,
+            reserved: [0; 8],
+        };
+        unsafe { put(attributes, value) }
+    })
+}

@@ -1,0 +1,125 @@
+//! The CUDA runtime's calls of host code, as C functions, and the entry points that compiled code
+//! itself uses. Thin: arguments are checked for what would make this library misbehave, the rest is
+//! [`crate::process`] and [`crate::device`].
+//!
+//! Every function is as the CUDA 13.0 runtime manual describes it. Pointers that a function writes
+//! through must be valid, as in CUDA; null ones are `cudaErrorInvalidValue`. No panic crosses into C.
+
+// Safety is the same sentence for all of them, above.
+#![allow(clippy::missing_safety_doc)]
+
+mod device;
+mod kernel;
+mod memory;
+mod stream;
+mod symbol;
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use self::device::*;
+pub use self::kernel::*;
+pub use self::memory::*;
+pub use self::stream::*;
+pub use self::symbol::*;
+
+use crate::error::{CudaError, Result};
+use crate::{abi, process};
+
+/// Runs a call; its error becomes the thread's last error.
+fn call(work: impl FnOnce() -> Result<()>) -> u32 {
+    let code = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return 0,
+        Ok(Err(error)) => error.code,
+        // The panic's own message is on standard error; it asks for a report.
+        Err(_) => CudaError::UNKNOWN,
+    };
+    process::set_last_error(code);
+    code.0
+}
+
+/// As [`call`], for queries: "not ready" is an answer, not an error.
+fn query(work: impl FnOnce() -> Result<()>) -> u32 {
+    let mut ready = true;
+    let code = call(|| match work() {
+        Err(error) if error.code == CudaError::NOT_READY => {
+            ready = false;
+            Ok(())
+        }
+        other => other,
+    });
+    if ready { code } else { CudaError::NOT_READY.0 }
+}
+
+/// Writes a result through a pointer of the caller; null is `cudaErrorInvalidValue`.
+///
+/// # Safety
+/// `target` is null or valid for the write.
+unsafe fn put<T>(target: *mut T, value: T) -> Result<()> {
+    if target.is_null() {
+        return Err(CudaError::INVALID_VALUE.into());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { target.write(value) };
+    Ok(())
+}
+
+/// `cudaErrorInvalidValue` for a null pointer, before anything is done that would have to be undone.
+fn given<T>(target: *mut T) -> Result<()> {
+    if target.is_null() { Err(CudaError::INVALID_VALUE.into()) } else { Ok(()) }
+}
+
+/// Records the kernels and variables of a translation unit. Called by compiled code before `main`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cdp_register_unit(unit: *const abi::Unit) {
+    let work = || {
+        // SAFETY: compiled code passes a unit that lives as long as the process.
+        let Some(unit) = (unsafe { unit.as_ref() }) else { return };
+        if !version_fits("a translation unit", unit.version) {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { process::register_unit(unit.kernels(), unit.variables()) };
+    };
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+/// Records the device code of the program. Called by compiled code before `main`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cdp_register_image(image: *const abi::Image) {
+    let work = || {
+        // SAFETY: compiled code passes an image that lives as long as the process.
+        let Some(image) = (unsafe { image.as_ref() }) else { return };
+        if version_fits("the device code", image.version) {
+            // SAFETY: as above.
+            process::register_image(unsafe { image.record() });
+        }
+    };
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+fn version_fits(what: &str, version: u32) -> bool {
+    if version != abi::VERSION {
+        process::complain(&format!(
+            "{what} was compiled for version {version} of the run-time library and this is version \
+             {}: build the program with one release of the compiler",
+            abi::VERSION
+        ));
+    }
+    version == abi::VERSION
+}
+
+/// Where host code finds a `__managed__` variable. There is no error to return: a program whose
+/// managed variable has no place cannot go on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cdp_managed_address(host_shadow: *mut c_void) -> *mut c_void {
+    let find = || -> Result<u64> { Ok(process::current()?.variable(host_shadow as usize)?.0) };
+    match catch_unwind(AssertUnwindSafe(find)) {
+        Ok(Ok(address)) => return address as *mut c_void,
+        Ok(Err(error)) => {
+            process::complain(&format!("a __managed__ variable has no memory: {error}"))
+        }
+        Err(_) => {}
+    }
+    std::process::exit(1);
+}
