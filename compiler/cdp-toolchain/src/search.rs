@@ -577,8 +577,8 @@ fn linker_cure(arch: Arch, address_size: AddressSize) -> String {
     }
     match arch.facts().last_tools {
         Some(last) => format!(
-            "linking {arch} needs the nvlink of CUDA {last} or older: name such a toolkit with --cuda-path, or stop \
-             at the relocatable object with -c"
+            "linking {arch} needs the nvlink of CUDA {last} or older: `cargo xtask setup` fetches one, \
+             or name such a toolkit with --cuda-path, or stop at the relocatable object with -c"
         ),
         None => format!("{arch} needs CUDA {} or newer", arch.facts().first_tools),
     }

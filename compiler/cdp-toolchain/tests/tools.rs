@@ -270,6 +270,34 @@ fn failures_are_explained() {
     assert_eq!(error.explanation(), None);
 }
 
+/// sm_50 to sm_72 go through the device linker of CUDA 12.9, which is another program.
+#[test]
+fn old_architectures_link_and_fail_alike() {
+    let kind = |error: ToolError| error.explanation().map(|explanation| explanation.kind);
+    let parent = assembled("sm_70", &launching("cuda")).object;
+    let program = linked("sm_70", std::slice::from_ref(&parent)).unwrap();
+    let cubin = program.cubin.unwrap();
+    assert!(program.cudadevrt_linked && !cubin.needs_cudadevrt());
+    assert_eq!((cubin.kind, cubin.arch_number), (CubinKind::Linked, 70));
+    assert_eq!(cubin.kernel("parent").unwrap().params.len(), 1);
+
+    let again = linked("sm_70", std::slice::from_ref(&parent)).unwrap();
+    assert!(again.bytes == program.bytes);
+
+    let twice = linked("sm_70", &[parent.clone(), parent.clone()]).unwrap_err();
+    assert_eq!(kind(twice), Some(FailureKind::MultipleDefinition));
+    let never = LinkOptions {
+        cudadevrt: Cudadevrt::Never,
+        ..LinkOptions::new(arch("sm_70"), AddressSize::Bits64)
+    };
+    let error = link(&toolchain(), &job(), "x", std::slice::from_ref(&parent), &never).unwrap_err();
+    assert_eq!(kind(error), Some(FailureKind::CudadevrtNotLinked));
+    assert_eq!(kind(linked("sm_60", &[parent]).unwrap_err()), Some(FailureKind::ArchMismatch));
+    // No toolkit has a device runtime for sm_72.
+    let error = linked("sm_72", &[assembled("sm_72", &launching("cuda")).object]).unwrap_err();
+    assert!(error.to_string().contains("no device runtime for sm_72"), "{error}");
+}
+
 #[test]
 fn a_dry_run_gives_the_same_commands() {
     let toolchain = toolchain();

@@ -1,7 +1,7 @@
 //! CUDA tools: used where the system has them, else fetched as pinned wheels into `.toolchain`.
 //!
-//! Three toolkits: 13.0, which everything uses; the ptxas and device runtime of 12.9 for sm_50 to
-//! sm_72; the ptxas of 11.8 for 32-bit PTX. Each is made in a temporary folder and renamed when it is
+//! Three toolkits: 13.0, which everything uses; the ptxas, device linker and device runtime of 12.9
+//! for sm_50 to sm_72; the ptxas of 11.8 for 32-bit PTX. Each is made in a temporary folder and renamed when it is
 //! whole, so that a folder `cuda-*` is always complete.
 
 use std::fs;
@@ -19,6 +19,9 @@ use crate::ui::{Step, Ui};
 
 /// The wheels: toolkit folder, package, version, SHA-256 of the file.
 const WHEELS: &str = include_str!("wheels.txt");
+
+/// nvlink's command line over libnvJitLink, for the toolkit whose wheels have no nvlink.
+const NVLINK: &str = include_str!("nvlink.py");
 
 /// The name of the file in a finished toolkit that says which wheels it was made of.
 const PINS: &str = "wheels.txt";
@@ -44,7 +47,15 @@ impl Kit {
     fn pins(&self) -> String {
         let line =
             |wheel: &Wheel| format!("{} {} {}\n", wheel.package, wheel.version, wheel.sha256);
-        self.wheels.iter().map(line).collect()
+        let mut pins: String = self.wheels.iter().map(line).collect();
+        if self.has_linker_library() {
+            pins.push_str(&format!("nvlink.py {}\n", sha256_hex(NVLINK.as_bytes())));
+        }
+        pins
+    }
+
+    fn has_linker_library(&self) -> bool {
+        self.wheels.iter().any(|wheel| wheel.package.starts_with("nvidia-nvjitlink"))
     }
 
     fn is_complete(&self, toolchain_dir: &Path) -> bool {
@@ -96,12 +107,11 @@ fn is_provided(system: &Toolchain, folder: &str) -> bool {
         |name: &str, size| Arch::parse(name).is_ok_and(|arch| system.ptxas_for(arch, size).is_ok());
     match folder {
         "cuda-11.8" => assembles("sm_75", AddressSize::Bits32),
-        "cuda-12.9" => {
-            let old_runtime = |kit: &cdp_toolchain::Toolkit| {
-                kit.cudadevrt().is_some_and(|lib| lib.images.contains(&60))
-            };
-            assembles("sm_60", AddressSize::Bits64) && system.toolkits().iter().any(old_runtime)
-        }
+        "cuda-12.9" => Arch::parse("sm_60").is_ok_and(|arch| {
+            let linked = system.link_tools(arch, AddressSize::Bits64);
+            assembles("sm_60", AddressSize::Bits64)
+                && linked.is_ok_and(|tools| tools.cudadevrt.is_some())
+        }),
         // An older toolkit is used all the same where it serves, but it does not know the newest
         // architectures, which the tests cover.
         _ => system.toolkits().iter().any(|kit| {
@@ -242,8 +252,12 @@ fn download(python: &Path, kit: &Kit, work: &Path, step: &Step<'_>) -> Outcome<(
     Ok(())
 }
 
+fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn check_sha256(wheel: &Wheel, bytes: &[u8]) -> Outcome<()> {
-    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = sha256_hex(bytes);
     if found == wheel.sha256 {
         return Ok(());
     }
@@ -296,6 +310,10 @@ fn merge_dir(from: &Path, to: &Path) -> Outcome<()> {
 
 /// What wheels lack and a toolkit has: run bits, `lib64`, where nvcc looks, and `version.json`.
 fn finish(kit: &Kit, toolkit: &Path) -> Outcome<()> {
+    if kit.has_linker_library() {
+        let path = toolkit.join("bin/nvlink");
+        fs::write(&path, NVLINK).map_err(|error| Failure::io("write", &path, &error))?;
+    }
     for dir in [toolkit.join("bin"), toolkit.join("nvvm/bin")] {
         for file in fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
             set_run_bits(&file)?;
