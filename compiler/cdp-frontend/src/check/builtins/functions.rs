@@ -5,12 +5,58 @@ use cdp_ir::Intrinsic;
 use super::{BuiltinFn, Flags, Header, Lower};
 
 mod atomic;
+mod convert;
+mod device_runtime;
+mod host_api;
+mod integer;
+mod math;
+mod memory;
+mod rounding;
 mod sync;
+mod vectors;
 mod warp;
 
+pub use host_api::is_outside;
+
 /// All tables, in the order that look-ups follow.
-pub(super) const TABLE_LIST: &[&[BuiltinFn]] =
-    &[sync::ROWS, warp::ROWS, atomic::DEVICE, atomic::BLOCK, atomic::SYSTEM];
+pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
+    sync::ROWS,
+    warp::ROWS,
+    atomic::DEVICE,
+    atomic::BLOCK,
+    atomic::SYSTEM,
+    memory::ROWS,
+    memory::C_LIBRARY,
+    vectors::MAKERS,
+    vectors::WIDE_MAKERS,
+    math::UNARY,
+    math::UNARY_MACHINE,
+    math::BINARY,
+    math::BINARY_MACHINE,
+    math::POW,
+    math::FMA,
+    math::WITH_INT,
+    math::WITH_POINTER,
+    math::REMQUO,
+    math::BESSEL,
+    math::NAMED,
+    math::NORMS,
+    math::SINGLES,
+    math::FAST,
+    rounding::SINGLE,
+    rounding::DOUBLE,
+    convert::TO_INT,
+    convert::FROM_INT,
+    convert::NARROW,
+    convert::BITS,
+    integer::EXTREMES,
+    integer::MIXED_EXTREMES,
+    integer::ROWS,
+    integer::DOTS,
+    integer::VECTOR_DOTS,
+    device_runtime::ROWS,
+    host_api::ROWS,
+];
 
 /// The tables, at one address.
 pub static TABLES: &[&[BuiltinFn]] = TABLE_LIST;
@@ -102,6 +148,12 @@ impl BuiltinFn {
     const fn in_std(mut self) -> Self {
         self.flags.std = true;
         self
+    }
+
+    /// As `promoting`, in device code too.
+    const fn promoting_everywhere(mut self) -> Self {
+        self.flags.promote_on_device = true;
+        self.promoting()
     }
 
     /// Also takes integer and mixed arguments; see [`Flags::promote`].

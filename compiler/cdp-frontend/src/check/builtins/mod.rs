@@ -111,8 +111,12 @@ pub struct Flags {
     pub std: bool,
     /// Takes the call when the arguments are arithmetic and no row fits exactly: integers count as
     /// `double`, and mixed floating types go to the larger (C++ [cmath.syn]: the overloads for
-    /// integer and mixed arguments).
+    /// integer and mixed arguments). In host code only: for nvcc these overloads are host functions,
+    /// so in device code `sin(3)` is an error, whose cure is to write the argument as a floating
+    /// value.
     pub promote: bool,
+    /// As [`Flags::promote`], in device code too (`pow`).
+    pub promote_on_device: bool,
     /// For [`Lower::Inline`] bodies only; a program cannot name it.
     pub internal: bool,
     /// `T` is not deduced but written: `name<T>(...)`.
@@ -126,6 +130,7 @@ impl Flags {
     pub const NONE: Flags = Flags {
         std: false,
         promote: false,
+        promote_on_device: false,
         internal: false,
         explicit_type: false,
         noreturn: false,

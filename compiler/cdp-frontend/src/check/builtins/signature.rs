@@ -202,8 +202,8 @@ fn default_value(text: &str) -> i128 {
         .expect("a default is an integer or a builtin constant")
 }
 
-/// The text of a function: `result name(parameters) body`, with `T` replaced and the spellings that
-/// are not C (`unsigned` bases are; `any` is not used in bodies) left alone.
+/// The text of a function: `result name(parameters) body`, with `T` replaced; a `kernel` or `symbol`
+/// parameter is a `const void*`, and `any` is `void`.
 pub(super) fn definition(
     name: &str,
     signature: &'static str,
@@ -221,7 +221,17 @@ pub(super) fn definition(
             text.push(',');
         }
         // Defaults are for callers; the definition is called with all arguments.
-        substitute(&mut text, param.split('=').next().unwrap_or(param), subst);
+        let param = param.split('=').next().unwrap_or(param);
+        let (ty, name) = split_name(param.trim());
+        let (base, stars) = ty.split_at(ty.find(['*', '&']).unwrap_or(ty.len()));
+        match base.trim_end() {
+            "any" => text.push_str("void"),
+            "kernel" | "symbol" => text.push_str("const void*"),
+            base => substitute(&mut text, base, subst),
+        }
+        text.push_str(stars);
+        text.push(' ');
+        text.push_str(name);
     }
     text.push(')');
     substitute(&mut text, body, subst);
@@ -280,6 +290,9 @@ mod tests {
     #[test]
     fn a_definition_replaces_the_family_type_as_a_word() {
         let text = definition("f", "T(T a,int=1)", "{ return (T)a + Text(T); }", Some("long long"));
-        assert_eq!(text, "long long f(long long a,int){ return (long long)a + Text(long long); }");
+        let whole = "long long f(long long a,int ){ return (long long)a + Text(long long); }";
+        assert_eq!(text, whole);
+        let text = definition("f", "int(any** a,kernel k,const char* s)", ";", None);
+        assert_eq!(text, "int f(void** a,const void* k,const char* s);");
     }
 }

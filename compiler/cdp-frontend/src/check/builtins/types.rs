@@ -107,10 +107,15 @@ pub fn lookup_type(name: &str, pointer_bytes: u64) -> Option<BuiltinTypeDef> {
     {
         return Some(vector);
     }
-    if !matches!(first, b'c' | b'C' | b'd' | b'h' | b's' | b'_' | b'n' | b'u' | b'p' | b'i') {
+    if !matches!(first, b'c' | b'C' | b'd' | b'h' | b's' | b't' | b'_' | b'n' | b'u' | b'p' | b'i')
+    {
         return None;
     }
-    records::TYPES.iter().find(|def| def.name == name).copied()
+    let mut def = records::TYPES.iter().find(|def| def.name == name).copied()?;
+    if name == "int64_t" && pointer_bytes == 4 {
+        def.kind = BuiltinTypeKind::Alias("long long");
+    }
+    Some(def)
 }
 
 /// Whether a program may use `name` as a type without declaring it. Types of other headers count:

@@ -75,10 +75,8 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "Orders this thread's memory accesses as the threads of its cluster see them.",
     )
     .since(90),
-    device("clock", "long()", Lower::Inline("{ return __cdp_clock(); }"), "The low cycle counter.")
+    device("clock", "long()", Lower::Inline("{ return (long)clock64(); }"), "The cycle counter.")
         .hosted(Lower::Extern("clock")),
-    intrinsic("__cdp_clock", "int()", Intrinsic::Builtin(BuiltinVar::Clock), "`%clock`.")
-        .internal(),
     intrinsic(
         "clock64",
         "long long()",
