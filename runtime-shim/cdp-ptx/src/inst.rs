@@ -783,3 +783,13 @@ pub struct Lop3Pred {
     /// The other operand.
     pub with: PredOperand,
 }
+
+/// The type of twice the width that `mul.wide` and `mad.wide` make of `ty` (16 or 32 bits).
+pub fn widened(ty: ScalarType) -> ScalarType {
+    match ty {
+        ScalarType::U16 => ScalarType::U32,
+        ScalarType::S16 => ScalarType::S32,
+        ScalarType::U32 => ScalarType::U64,
+        _ => ScalarType::S64,
+    }
+}

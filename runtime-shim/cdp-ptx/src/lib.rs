@@ -10,6 +10,7 @@ pub mod error;
 pub mod inst;
 pub mod module;
 mod parse;
+mod print;
 pub mod types;
 
 pub use error::{ErrorKind, ParseError};
@@ -24,4 +25,11 @@ pub use types::*;
 /// proportional to its length.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse::parse_module(text)
+}
+
+/// The text of a module: PTX that ptxas accepts and that parses to an equal module.
+///
+/// Comments, layout and nested scopes of an original text are not kept.
+pub fn print(module: &Module) -> String {
+    print::print_module(module)
 }

@@ -55,7 +55,9 @@ impl Constant {
             (_, Constant::Double(value)) if ty.bits() == 64 => Some(value.to_bits()),
             (_, Constant::Single(_) | Constant::Double(_)) => None,
             (ScalarType::Pred, _) => Some(u64::from(self.as_bits()? != 0)),
-            (ScalarType::B128, _) => None,
+            // There are no literals of these.
+            (ScalarType::B128 | ScalarType::F32x2, _) => None,
+            _ if ty.is_float() => None,
             _ => {
                 let bits = self.as_bits()?;
                 Some(if ty.bits() >= 64 { bits } else { bits & ((1 << ty.bits()) - 1) })

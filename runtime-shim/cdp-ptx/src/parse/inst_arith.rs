@@ -21,16 +21,6 @@ const B32_64: &[ScalarType] = &[B32, B64];
 const INT32_64: &[ScalarType] = &[U32, U64, S32, S64];
 const INT32: &[ScalarType] = &[U32, S32];
 
-/// The type of twice the width that `mul.wide` makes.
-pub(super) fn widened(ty: ScalarType) -> ScalarType {
-    match ty {
-        U16 => U32,
-        S16 => S32,
-        U32 => U64,
-        _ => S64,
-    }
-}
-
 /// `.rn`, `.ftz`, `.sat` as far as the floating type `ty` has them.
 fn float_mode(mods: &mut Mods, ty: ScalarType) -> Result<FloatMode> {
     let rounding = mods.take(Rounding::from_str);

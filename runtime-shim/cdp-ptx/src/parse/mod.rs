@@ -517,7 +517,7 @@ impl<'a> Parser<'a> {
             let body = self.module.functions[function.index()].body.as_mut();
             let location = body.and_then(|body| body.locations.get_mut(location.index()));
             if let Some(inlined) = location.and_then(|location| location.inlined_at.as_mut()) {
-                inlined.function = Some(name);
+                inlined.function = Some(name).filter(|name| !name.is_empty());
             }
         }
     }

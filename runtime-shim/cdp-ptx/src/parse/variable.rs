@@ -126,7 +126,13 @@ impl<'a> Parser<'a> {
             let size = self.integer("the dimension")?;
             self.expect(b']')?;
             match u64::try_from(size) {
-                Ok(size) if size <= MAX_SIZE_BYTES && dims.len() < 8 => dims.push(size),
+                Ok(size)
+                    if size <= MAX_SIZE_BYTES
+                        && (size > 0 || dims.is_empty())
+                        && dims.len() < 8 =>
+                {
+                    dims.push(size);
+                }
                 _ => {
                     let message = format!("{size} is not a possible dimension here");
                     return Err(self.error_at(&token, ErrorKind::Limit, message));

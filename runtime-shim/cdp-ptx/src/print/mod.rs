@@ -1,0 +1,518 @@
+//! A [`Module`] as PTX text that ptxas accepts and that parses to an equal module.
+//!
+//! Layout and comments of an original text are not kept; nested scopes are flat.
+
+mod inst;
+mod inst_memory;
+mod operand;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+
+use crate::inst::*;
+use crate::module::*;
+use crate::types::*;
+
+/// The text of a module.
+pub(crate) fn print_module(module: &Module) -> String {
+    let mut printer = Printer { module, current: None, out: String::new(), inlined: Vec::new() };
+    printer.module();
+    printer.out
+}
+
+/// Text under construction.
+struct Printer<'a> {
+    module: &'a Module,
+    /// The function whose body is being printed.
+    current: Option<(&'a Function, &'a Body)>,
+    out: String,
+    /// Names of inlined functions, in the order of first mention.
+    inlined: Vec<&'a str>,
+}
+
+impl<'a> Printer<'a> {
+    fn body(&self) -> &'a Body {
+        self.current.expect("instructions are printed inside a function").1
+    }
+
+    fn function(&self) -> &'a Function {
+        self.current.expect("instructions are printed inside a function").0
+    }
+
+    fn module(&mut self) {
+        let module = self.module;
+        let (major, minor) = module.version;
+        let _ = writeln!(self.out, ".version {major}.{minor}");
+        let _ = write!(self.out, ".target sm_{}", module.target.sm);
+        if let Some(suffix) = module.target.suffix {
+            self.out.push(suffix);
+        }
+        for option in &module.target.options {
+            let _ = write!(self.out, ", {option}");
+        }
+        let _ = writeln!(self.out, "\n.address_size {}", module.address_bits);
+        for file in &module.files {
+            let _ = write!(self.out, ".file {} \"{}\"", file.index, file.path);
+            if let Some((time, size)) = file.stamp {
+                let _ = write!(self.out, ", {time}, {size}");
+            }
+            self.out.push('\n');
+        }
+        for pragma in &module.pragmas {
+            let _ = writeln!(self.out, ".pragma \"{pragma}\";");
+        }
+        self.declarations();
+        for variable in &module.variables {
+            self.linkage(variable.linkage);
+            self.variable(variable);
+        }
+        for function in &module.functions {
+            if function.body.is_some() {
+                self.definition(function);
+            }
+        }
+        for function in &module.functions {
+            if let Some(target) = function.alias_of {
+                let target = &module.functions[target.index()].name;
+                let _ = writeln!(self.out, ".alias {}, {target};", function.name);
+            }
+        }
+        self.debug_strings();
+    }
+
+    /// Declares what is used before it is defined: functions without a body, and, if the order of
+    /// the table or a use demands it, all.
+    fn declarations(&mut self) {
+        let module = self.module;
+        let everything = needs_declarations(module);
+        for function in &module.functions {
+            if everything || function.body.is_none() {
+                self.header(function);
+                self.out.push_str(";\n");
+            }
+        }
+        let forward = module.variables.iter().enumerate().any(|(index, variable)| {
+            let init = variable.init.iter().flat_map(|init| &init.relocations);
+            let mut symbols = init.map(|relocation| relocation.symbol);
+            symbols.any(|symbol| matches!(symbol, Symbol::Global(id) if id.index() > index))
+        });
+        for variable in module.variables.iter().filter(|_| forward) {
+            let declaration = Variable { init: None, linkage: Linkage::Extern, ..variable.clone() };
+            self.linkage(Linkage::Extern);
+            self.variable(&declaration);
+        }
+    }
+
+    fn linkage(&mut self, linkage: Linkage) {
+        self.out.push_str(match linkage {
+            Linkage::Internal => "",
+            Linkage::Visible => ".visible ",
+            Linkage::Weak => ".weak ",
+            Linkage::Extern => ".extern ",
+            Linkage::Common => ".common ",
+        });
+    }
+
+    /// From the state space to the semicolon.
+    fn variable(&mut self, variable: &Variable) {
+        let _ = write!(self.out, ".{}", variable.space);
+        if variable.managed {
+            self.out.push_str(" .attribute(.managed)");
+        }
+        self.unified(variable.unified);
+        let _ = write!(self.out, " .align {}", variable.align_bytes);
+        if variable.vector_len > 1 {
+            let _ = write!(self.out, " .v{}", variable.vector_len);
+        }
+        let _ = write!(self.out, " .{} {}", variable.ty, variable.name);
+        for (position, dim) in variable.dims.iter().enumerate() {
+            let _ = match (position, dim) {
+                (0, 0) => write!(self.out, "[]"),
+                _ => write!(self.out, "[{dim}]"),
+            };
+        }
+        if let Some(init) = &variable.init {
+            self.out.push_str(" = ");
+            self.initializer(variable, init);
+        }
+        self.out.push_str(";\n");
+    }
+
+    fn unified(&mut self, unified: Option<(u64, u64)>) {
+        if let Some((high, low)) = unified {
+            let _ = write!(self.out, " .attribute(.unified({high}, {low}))");
+        }
+    }
+
+    fn initializer(&mut self, variable: &Variable, init: &Initializer) {
+        let mut dims = variable.dims.clone();
+        if variable.vector_len > 1 {
+            dims.push(u64::from(variable.vector_len));
+        }
+        let relocations: BTreeMap<u64, &Relocation> =
+            init.relocations.iter().map(|r| (r.offset_bytes, r)).collect();
+        let end = relocations.keys().next_back().map_or(0, |offset| offset + 1);
+        let end = end.max(init.bytes.len() as u64);
+        if dims.is_empty() {
+            self.init_value(variable.ty, 0, init, &relocations);
+        } else {
+            self.init_level(variable.ty, &dims, 0, end, init, &relocations);
+        }
+    }
+
+    /// The rows of one dimension that begin before `end`; the rest is zero and is left out.
+    fn init_level(
+        &mut self,
+        ty: ScalarType,
+        dims: &[u64],
+        start: u64,
+        end: u64,
+        init: &Initializer,
+        relocations: &BTreeMap<u64, &Relocation>,
+    ) {
+        let row_bytes = dims[1..].iter().product::<u64>() * u64::from(ty.bytes());
+        self.out.push('{');
+        for row in 0..dims[0] {
+            let offset = start + row * row_bytes;
+            // An empty list is not PTX, so the first row is always there.
+            if offset >= end && row > 0 {
+                break;
+            }
+            if row > 0 {
+                self.out.push_str(", ");
+            }
+            if dims.len() > 1 {
+                self.init_level(ty, &dims[1..], offset, end, init, relocations);
+            } else {
+                self.init_value(ty, offset, init, relocations);
+            }
+        }
+        self.out.push('}');
+    }
+
+    fn init_value(
+        &mut self,
+        ty: ScalarType,
+        offset: u64,
+        init: &Initializer,
+        relocations: &BTreeMap<u64, &Relocation>,
+    ) {
+        let Some(relocation) = relocations.get(&offset) else {
+            let mut bits = 0u64;
+            for byte in 0..u64::from(ty.bytes()).min(8) {
+                let value = init.bytes.get((offset + byte) as usize).copied().unwrap_or(0);
+                bits |= u64::from(value) << (8 * byte);
+            }
+            return self.immediate(bits, ty);
+        };
+        let masked = relocation.size_bytes == 1;
+        if masked {
+            let _ = write!(self.out, "{:#X}(", 0xffu64 << relocation.shift_bits);
+        }
+        if relocation.generic {
+            self.out.push_str("generic(");
+        }
+        self.symbol(relocation.symbol);
+        if relocation.generic {
+            self.out.push(')');
+        }
+        if relocation.addend != 0 {
+            let _ = write!(self.out, "{:+}", relocation.addend);
+        }
+        if masked {
+            self.out.push(')');
+        }
+    }
+
+    // Functions.
+
+    fn header(&mut self, function: &Function) {
+        self.linkage(function.linkage);
+        self.out.push_str(match function.kind {
+            FunctionKind::Kernel => ".entry ",
+            FunctionKind::Func => ".func ",
+        });
+        if let Some((high, low)) = function.limits.unified {
+            let _ = write!(self.out, ".attribute(.unified({high}, {low})) ");
+        }
+        if !function.returns.is_empty() {
+            self.params(&function.returns);
+            self.out.push(' ');
+        }
+        self.out.push_str(&function.name);
+        self.params(&function.params);
+        self.limits(function);
+    }
+
+    fn params(&mut self, params: &[Param]) {
+        self.out.push('(');
+        for (position, param) in params.iter().enumerate() {
+            if position > 0 {
+                self.out.push_str(", ");
+            }
+            self.param(param);
+        }
+        self.out.push(')');
+    }
+
+    fn param(&mut self, param: &Param) {
+        if matches!(param.storage, ParamStorage::Register(_)) {
+            let _ = write!(self.out, ".reg .{} {}", param.ty, param.name);
+            return;
+        }
+        self.out.push_str(".param ");
+        if let Some(pointer) = param.pointer {
+            let _ = write!(self.out, ".{} .ptr", param.ty);
+            if pointer.space != Space::Generic {
+                let _ = write!(self.out, " .{}", pointer.space);
+            }
+            let _ = write!(self.out, " .align {}", pointer.align_bytes);
+        } else {
+            if param.align_bytes != param.ty.bytes() {
+                let _ = write!(self.out, ".align {} ", param.align_bytes);
+            }
+            let _ = write!(self.out, ".{}", param.ty);
+        }
+        let _ = write!(self.out, " {}", param.name);
+        match param.array_len {
+            None => {}
+            Some(0) => self.out.push_str("[]"),
+            Some(len) => {
+                let _ = write!(self.out, "[{len}]");
+            }
+        }
+    }
+
+    fn limits(&mut self, function: &Function) {
+        let limits = &function.limits;
+        let out = &mut self.out;
+        let mut three = |name: &str, value: Option<[u32; 3]>| {
+            if let Some([x, y, z]) = value {
+                let _ = write!(out, " .{name} {x}, {y}, {z}");
+            }
+        };
+        three("maxntid", limits.max_threads);
+        three("reqntid", limits.required_threads);
+        three("reqnctapercluster", limits.required_cluster_blocks);
+        let mut one = |name: &str, value: Option<u32>| {
+            if let Some(value) = value {
+                let _ = write!(out, " .{name} {value}");
+            }
+        };
+        one("minnctapersm", limits.min_blocks_per_sm);
+        one("maxnctapersm", limits.max_blocks_per_sm);
+        one("maxnreg", limits.max_registers);
+        one("maxclusterrank", limits.max_cluster_rank);
+        one("abi_preserve", limits.abi_preserve);
+        one("abi_preserve_control", limits.abi_preserve_control);
+        if limits.explicit_cluster {
+            out.push_str(" .explicitcluster");
+        }
+        if limits.blocks_are_clusters {
+            out.push_str(" .blocksareclusters");
+        }
+        if function.noreturn {
+            out.push_str(" .noreturn");
+        }
+    }
+
+    fn definition(&mut self, function: &'a Function) {
+        let Some(body) = &function.body else { return };
+        self.current = Some((function, body));
+        self.header(function);
+        self.out.push_str("\n{\n");
+        for pragma in &function.limits.pragmas {
+            let _ = writeln!(self.out, "\t.pragma \"{pragma}\";");
+        }
+        self.registers(function, body);
+        for variable in &body.variables {
+            self.out.push('\t');
+            self.variable(variable);
+        }
+        self.tables(body);
+        let mut labels = body.labels.iter().peekable();
+        // Every `.loc` of the table is printed, since later ones may say that they are inlined there.
+        let mut located = 0;
+        for (position, instruction) in body.instructions.iter().enumerate() {
+            while let Some(label) = labels.next_if(|label| label.position as usize <= position) {
+                let _ = writeln!(self.out, "{}:", label.name);
+            }
+            let wanted = instruction.location.map_or(0, |id| id.index() + 1);
+            for location in &body.locations[located.min(wanted)..wanted] {
+                self.location(location);
+            }
+            located = located.max(wanted);
+            self.instruction(instruction);
+        }
+        for label in labels {
+            let _ = writeln!(self.out, "{}:", label.name);
+        }
+        for location in &body.locations[located..] {
+            self.location(location);
+        }
+        self.out.push_str("}\n");
+        self.current = None;
+    }
+
+    /// Register declarations: `%r<10>` where all names of that form have one type.
+    fn registers(&mut self, function: &Function, body: &Body) {
+        let own: HashSet<Reg> = function
+            .params
+            .iter()
+            .chain(&function.returns)
+            .filter_map(|param| match param.storage {
+                ParamStorage::Register(reg) => reg,
+                ParamStorage::Memory => None,
+            })
+            .collect();
+        let mut ranges: BTreeMap<&str, (ScalarType, u32, bool)> = BTreeMap::new();
+        let split = |name: &'a str| -> Option<(&'a str, u32)> {
+            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+            let (prefix, number) = name.split_at(name.len() - digits);
+            let canonical = digits == 1 || !number.starts_with('0');
+            let number = number.parse::<u32>().ok().filter(|n| canonical && *n < u32::MAX)?;
+            (prefix.len() > 1).then_some((prefix, number))
+        };
+        let registers = &self.body().registers;
+        for (index, register) in registers.iter().enumerate() {
+            if let Some((prefix, number)) = split(&register.name) {
+                let entry = ranges.entry(prefix).or_insert((register.ty, 0, true));
+                entry.1 = entry.1.max(number + 1);
+                entry.2 &= entry.0 == register.ty && !own.contains(&Reg(index as u32));
+            }
+        }
+        // A range must not declare a name that something else has.
+        let others = body.variables.iter().map(|variable| &variable.name);
+        let others = others.chain(body.labels.iter().map(|label| &label.name));
+        let params = function.params.iter().chain(&function.returns);
+        for name in others.chain(params.map(|param| &param.name)) {
+            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+            if let Some(entry) = ranges.get_mut(&name[..name.len() - digits]) {
+                entry.2 = false;
+            }
+        }
+        for (prefix, (ty, count, _)) in ranges.iter().filter(|(_, range)| range.2) {
+            let _ = writeln!(self.out, "\t.reg .{ty} {prefix}<{count}>;");
+        }
+        for (index, register) in registers.iter().enumerate() {
+            let ranged = split(&register.name).is_some_and(|(prefix, _)| ranges[prefix].2);
+            if !ranged && !own.contains(&Reg(index as u32)) {
+                let _ = writeln!(self.out, "\t.reg .{} {};", register.ty, register.name);
+            }
+        }
+    }
+
+    fn tables(&mut self, body: &'a Body) {
+        for prototype in &body.prototypes {
+            let _ = write!(self.out, "{}: .callprototype ", prototype.name);
+            if !prototype.returns.is_empty() {
+                self.params(&prototype.returns);
+                self.out.push(' ');
+            }
+            self.out.push_str("_ ");
+            self.params(&prototype.params);
+            if prototype.noreturn {
+                self.out.push_str(" .noreturn");
+            }
+            if let Some(count) = prototype.abi_preserve {
+                let _ = write!(self.out, " .abi_preserve {count}");
+            }
+            if let Some(count) = prototype.abi_preserve_control {
+                let _ = write!(self.out, " .abi_preserve_control {count}");
+            }
+            self.out.push_str(";\n");
+        }
+        for table in &body.branch_tables {
+            let _ = write!(self.out, "{}: .branchtargets", table.name);
+            let targets: Vec<_> = table.targets.iter().map(|id| operand::Arg::L(*id)).collect();
+            self.args(&targets);
+            self.out.push('\n');
+        }
+        for table in &body.call_tables {
+            let _ = write!(self.out, "{}: .calltargets", table.name);
+            let functions = &self.module.functions;
+            let names: Vec<_> = table
+                .functions
+                .iter()
+                .map(|id| operand::Arg::T(&functions[id.index()].name))
+                .collect();
+            self.args(&names);
+            self.out.push('\n');
+        }
+    }
+
+    fn location(&mut self, location: &'a Location) {
+        let file = |id: FileId| self.module.files[id.index()].index;
+        let Location { line, column, .. } = location;
+        let _ = write!(self.out, "\t.loc {} {line} {column}", file(location.file));
+        if let Some(inlined) = &location.inlined_at {
+            let name = inlined.function.as_deref().unwrap_or("");
+            let position = self.inlined.iter().position(|known| *known == name);
+            let position = position.unwrap_or_else(|| {
+                self.inlined.push(name);
+                self.inlined.len() - 1
+            });
+            let _ = write!(
+                self.out,
+                ", function_name $L__inlined{position}, inlined_at {} {} {}",
+                file(inlined.file),
+                inlined.line,
+                inlined.column
+            );
+        }
+        self.out.push('\n');
+    }
+
+    /// The strings that `.loc` refers to.
+    fn debug_strings(&mut self) {
+        if self.inlined.is_empty() {
+            return;
+        }
+        self.out.push_str(".section .debug_str\n{\n");
+        for (position, name) in self.inlined.iter().enumerate() {
+            let _ = write!(self.out, "$L__inlined{position}:\n.b8 ");
+            for byte in name.bytes() {
+                let _ = write!(self.out, "{byte}, ");
+            }
+            self.out.push_str("0\n");
+        }
+        self.out.push_str("}\n");
+    }
+}
+
+/// Must all functions be declared before the variables? They must if one without a body follows one
+/// with a body in the table (their order would change), or if one is used before its definition.
+fn needs_declarations(module: &Module) -> bool {
+    let mut defined = false;
+    for function in &module.functions {
+        if function.body.is_none() && defined {
+            return true;
+        }
+        defined |= function.body.is_some();
+    }
+    let is_defined = |id: FunctionId| module.functions[id.index()].body.is_some();
+    let by_variables = module.variables.iter().flat_map(|variable| &variable.init).any(|init| {
+        let mut symbols = init.relocations.iter().map(|relocation| relocation.symbol);
+        symbols.any(|symbol| matches!(symbol, Symbol::Function(id) if is_defined(id)))
+    });
+    by_variables
+        || module.functions.iter().enumerate().any(|(index, function)| {
+            let body = function.body.as_ref();
+            body.is_some_and(|body| mentions(body).any(|id| id.index() > index && is_defined(id)))
+        })
+}
+
+/// The functions that a body names.
+fn mentions(body: &Body) -> impl Iterator<Item = FunctionId> + '_ {
+    let tables = body.call_tables.iter().flat_map(|table| table.functions.iter().copied());
+    let instructions = body.instructions.iter().filter_map(|instruction| match &instruction.inst {
+        Inst::Call { target: CallTarget::Direct(id), .. } => Some(*id),
+        Inst::Mov { src: Operand::Address(address), .. }
+        | Inst::CvtaToGeneric { src: Operand::Address(address), .. } => match address.symbol {
+            Symbol::Function(id) => Some(id),
+            _ => None,
+        },
+        _ => None,
+    });
+    tables.chain(instructions)
+}

@@ -1,0 +1,181 @@
+//! Operands as text.
+
+use std::fmt::Write;
+
+use super::Printer;
+use crate::inst::*;
+use crate::module::*;
+use crate::types::*;
+
+/// One operand of an instruction.
+#[derive(Clone, Copy)]
+pub(super) enum Arg<'a> {
+    /// A register.
+    D(Reg),
+    /// A register or `_`.
+    O(Dst),
+    /// `d|p`, the second only if there is one.
+    Pair(Dst, Dst),
+    /// A source of a type.
+    S(&'a Operand, ScalarType),
+    /// A source that may be missing.
+    SOpt(&'a Option<Operand>, ScalarType),
+    /// A predicate.
+    P(&'a PredOperand),
+    /// A memory operand.
+    A(&'a Address),
+    /// Destinations, in braces if there are several.
+    Ds(&'a [Dst]),
+    /// Sources, in braces if there are several.
+    Ss(&'a [Operand], ScalarType),
+    /// Sources, always in braces.
+    Braced(&'a [Operand], ScalarType),
+    /// A number.
+    N(i64),
+    /// A label.
+    L(LabelId),
+    /// Text.
+    T(&'a str),
+}
+
+impl Printer<'_> {
+    /// Writes `args` after the mnemonic, with commas, and ends the instruction.
+    pub fn args(&mut self, args: &[Arg]) {
+        let mut separator = " ";
+        for arg in args {
+            if matches!(arg, Arg::SOpt(None, _)) {
+                continue;
+            }
+            self.out.push_str(separator);
+            separator = ", ";
+            self.arg(*arg);
+        }
+        self.out.push(';');
+    }
+
+    pub fn arg(&mut self, arg: Arg) {
+        match arg {
+            Arg::D(reg) => self.reg(reg),
+            Arg::O(dst) => self.dst(dst),
+            Arg::Pair(dst, pair) => {
+                self.dst(dst);
+                if pair.is_some() {
+                    self.out.push('|');
+                    self.dst(pair);
+                }
+            }
+            Arg::S(operand, ty) => self.operand(operand, ty),
+            Arg::SOpt(operand, ty) => {
+                if let Some(operand) = operand {
+                    self.operand(operand, ty);
+                }
+            }
+            Arg::P(pred) => {
+                if pred.negated {
+                    self.out.push('!');
+                }
+                self.operand(&pred.value, ScalarType::Pred);
+            }
+            Arg::A(address) => {
+                self.out.push('[');
+                self.address(address);
+                self.out.push(']');
+            }
+            Arg::Ds([dst]) => self.dst(*dst),
+            Arg::Ds(dsts) => self.braces(dsts, |printer, dst| printer.dst(*dst)),
+            Arg::Ss([src], ty) => self.operand(src, ty),
+            Arg::Ss(srcs, ty) | Arg::Braced(srcs, ty) => {
+                self.braces(srcs, |printer, src| printer.operand(src, ty));
+            }
+            Arg::N(number) => {
+                let _ = write!(self.out, "{number}");
+            }
+            Arg::L(label) => {
+                let name = &self.body().labels[label.index()].name;
+                self.out.push_str(name);
+            }
+            Arg::T(text) => self.out.push_str(text),
+        }
+    }
+
+    /// `{a, b}`
+    pub fn braces<T>(&mut self, list: &[T], each: impl Fn(&mut Self, &T)) {
+        self.out.push('{');
+        for (position, item) in list.iter().enumerate() {
+            if position > 0 {
+                self.out.push_str(", ");
+            }
+            each(self, item);
+        }
+        self.out.push('}');
+    }
+
+    pub fn reg(&mut self, reg: Reg) {
+        let name = &self.body().registers[reg.index()].name;
+        self.out.push_str(name);
+    }
+
+    fn dst(&mut self, dst: Dst) {
+        match dst {
+            Some(reg) => self.reg(reg),
+            None => self.out.push('_'),
+        }
+    }
+
+    pub fn operand(&mut self, operand: &Operand, ty: ScalarType) {
+        match operand {
+            Operand::Reg(reg) => self.reg(*reg),
+            Operand::Imm(bits) => self.immediate(*bits, ty),
+            Operand::Special(special) => {
+                let _ = write!(self.out, "{special}");
+            }
+            Operand::Address(address) => {
+                self.symbol(address.symbol);
+                self.offset(address.offset);
+            }
+        }
+    }
+
+    pub fn immediate(&mut self, bits: u64, ty: ScalarType) {
+        let _ = match ty {
+            ScalarType::F32 => write!(self.out, "0f{bits:08X}"),
+            ScalarType::F64 => write!(self.out, "0d{bits:016X}"),
+            _ if ty.is_signed() => {
+                let unused = 64 - ty.bits();
+                write!(self.out, "{}", ((bits << unused) as i64) >> unused)
+            }
+            _ => write!(self.out, "{bits}"),
+        };
+    }
+
+    fn offset(&mut self, offset: i64) {
+        if offset != 0 {
+            // `+-8` is what compilers write, and leaves no doubt about the order of evaluation.
+            let _ = write!(self.out, "+{offset}");
+        }
+    }
+
+    pub fn address(&mut self, address: &Address) {
+        match address.base {
+            AddressBase::Reg(reg) => self.reg(reg),
+            AddressBase::Symbol(symbol) => self.symbol(symbol),
+            AddressBase::Absolute => {
+                let _ = write!(self.out, "{}", address.offset);
+                return;
+            }
+        }
+        self.offset(address.offset);
+    }
+
+    pub fn symbol(&mut self, symbol: Symbol) {
+        let module = self.module;
+        let name: &str = match symbol {
+            Symbol::Function(id) => &module.functions[id.index()].name,
+            Symbol::Global(id) => &module.variables[id.index()].name,
+            Symbol::Local(id) => &self.body().variables[id.index()].name,
+            Symbol::Param(index) => &self.function().params[index as usize].name,
+            Symbol::Return(index) => &self.function().returns[index as usize].name,
+        };
+        self.out.push_str(name);
+    }
+}
