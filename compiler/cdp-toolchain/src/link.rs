@@ -1,6 +1,7 @@
 //! Device objects to a linked cubin, through nvlink.
 
 use std::ffi::OsString;
+use std::fmt;
 
 use crate::arch::{AddressSize, Arch};
 use crate::cubin::{CdpFlavor, Cubin, cdp_flavor, is_device_runtime_symbol};
@@ -10,7 +11,7 @@ use crate::search::Toolchain;
 
 /// An input of the device link: a relocatable device object (ptxas, `nvcc -dc -cubin`), a host object
 /// with device code inside (`nvcc -dc`), or a library of these.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DeviceObject {
     /// Its name in messages; the file name's last part counts.
     pub name: String,
@@ -19,6 +20,16 @@ pub struct DeviceObject {
     /// Symbols that must come from elsewhere, where they are known: device objects tell, host
     /// objects and libraries do not.
     pub undefined_symbols: Vec<String>,
+}
+
+impl fmt::Debug for DeviceObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceObject")
+            .field("name", &self.name)
+            .field("bytes", &format_args!("[{}]", self.bytes.len()))
+            .field("undefined_symbols", &self.undefined_symbols)
+            .finish()
+    }
 }
 
 impl DeviceObject {
@@ -109,7 +120,7 @@ impl LinkOptions {
 }
 
 /// A linked program.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Linked {
     /// The cubin; empty in a dry run.
     pub bytes: Vec<u8>,
@@ -119,6 +130,18 @@ pub struct Linked {
     pub cudadevrt_linked: bool,
     /// nvlink's warnings, a line each.
     pub warnings: Vec<String>,
+}
+
+impl fmt::Debug for Linked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels = self.cubin.iter().flat_map(|cubin| &cubin.kernels);
+        f.debug_struct("Linked")
+            .field("bytes", &format_args!("[{}]", self.bytes.len()))
+            .field("kernels", &kernels.map(|kernel| &*kernel.name).collect::<Vec<_>>())
+            .field("cudadevrt_linked", &self.cudadevrt_linked)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
 }
 
 /// Links device objects into a cubin. `stem` names the intermediate file.

@@ -9,6 +9,7 @@ as far as device links of objects and libraries need them; anything else is refu
 import ctypes
 import os
 import sys
+import tempfile
 
 VERSION = "nvlink: NVIDIA (R) Cuda linker, through libnvJitLink\nCuda compilation tools, release 12.9, V12.9.86"
 CUDA_MACHINE = 190
@@ -107,6 +108,34 @@ class Linker:
         return buffer.raw if self.call("GetLinkedCubin", buffer) == 0 else b""
 
 
+class Messages:
+    """Catches what the library prints, since some errors are neither in its log nor in its results."""
+
+    def __enter__(self):
+        self.text = ""
+        self.file = tempfile.TemporaryFile()
+        self.saved = [os.dup(number) for number in (1, 2)]
+        for number in (1, 2):
+            os.dup2(self.file.fileno(), number)
+        return self
+
+    def __exit__(self, *_):
+        ctypes.CDLL(None).fflush(None)
+        for number, saved in zip((1, 2), self.saved):
+            os.dup2(saved, number)
+            os.close(saved)
+        self.file.seek(0)
+        self.text = self.file.read().decode(errors="replace")
+
+
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        fail("Could not open input file '%s' (%s)" % (path, error.strerror))
+
+
 def main():
     arch, options, inputs, output = parse(sys.argv[1:])
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -114,24 +143,21 @@ def main():
         library = ctypes.CDLL(os.path.join(root, "lib", "libnvJitLink.so.12"))
     except OSError as error:
         fail(str(error))
+    files = [(path, read(path)) for path in inputs]
+    kinds = [kind_of(path, data, arch) for path, data in files]
     linker = Linker(library, ["-arch=" + arch] + options)
-    results = []
-    for path in inputs:
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            fail("Could not open input file '%s' (%s)" % (path, error.strerror))
-        results.append(linker.add(kind_of(path, data, arch), path, data))
-    results.append(linker.call("Complete"))
-    errors = linker.text("ErrorLog")
-    for line in errors.splitlines():
+    with Messages() as messages:
+        results = [linker.add(kind, path, data) for kind, (path, data) in zip(kinds, files)]
+        results.append(linker.call("Complete"))
+    log = linker.text("ErrorLog") + "\n" + messages.text
+    for line in log.splitlines():
         # The library prints `error   : ...` where nvlink prints `nvlink error   : ...`.
         if line.strip():
-            sys.stderr.write("nvlink %s\n" % line)
-    # Some errors, a symbol defined twice among them, are in the log only.
-    if any(results) or "error" in errors.lower():
+            sys.stderr.write("nvlink %s\n" % line.strip())
+    if any(results) or "error" in log.lower():
         sys.exit(1)
+    if "-verbose" in options:
+        sys.stderr.write(linker.text("InfoLog"))
     cubin = linker.cubin()
     if not cubin:
         fail("no output was made")
