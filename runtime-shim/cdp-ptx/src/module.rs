@@ -131,7 +131,8 @@ pub struct Target {
     pub sm: u32,
     /// `a` (architecture-specific) or `f` (family-specific).
     pub suffix: Option<char>,
-    /// The other words: `debug`, `texmode_unified`, `texmode_independent`, `map_f64_to_f32`.
+    /// The other words: `texmode_unified`, `texmode_independent`, `map_f64_to_f32`. `debug` is not
+    /// kept: it demands debug sections, which are not kept either.
     pub options: Vec<String>,
 }
 
@@ -238,6 +239,19 @@ pub struct Limits {
     pub unified: Option<(u64, u64)>,
     /// `.pragma` strings of the function.
     pub pragmas: Vec<String>,
+}
+
+impl Limits {
+    /// Is there a directive that only a defined kernel can have?
+    pub fn has_launch_limits(&self) -> bool {
+        let others = Limits {
+            abi_preserve: self.abi_preserve,
+            abi_preserve_control: self.abi_preserve_control,
+            unified: self.unified,
+            ..Limits::default()
+        };
+        *self != others
+    }
 }
 
 /// Where a parameter of a device function lives.

@@ -36,6 +36,9 @@ impl<'a> Parser<'a> {
         let mut noreturn = false;
         self.directives(&mut limits, &mut noreturn)?;
         let defined = self.at(b'{');
+        if !defined && limits.has_launch_limits() {
+            return self.expected("`{` (launch limits stand on definitions only)");
+        }
         let function = Function {
             name: name.text.to_string(),
             kind,

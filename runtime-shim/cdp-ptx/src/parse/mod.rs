@@ -250,7 +250,8 @@ impl<'a> Parser<'a> {
                     self.module.target.suffix = suffix.chars().next();
                 }
                 None => match token.text {
-                    "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
+                    "debug" => {}
+                    "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
                         self.module.target.options.push(token.text.to_string());
                     }
                     _ => {

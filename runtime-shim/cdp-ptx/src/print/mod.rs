@@ -88,6 +88,7 @@ impl<'a> Printer<'a> {
         for function in &module.functions {
             if everything || function.body.is_none() {
                 self.header(function);
+                self.call_limits(function);
                 self.out.push_str(";\n");
             }
         }
@@ -241,7 +242,6 @@ impl<'a> Printer<'a> {
         }
         self.out.push_str(&function.name);
         self.params(&function.params);
-        self.limits(function);
     }
 
     fn params(&mut self, params: &[Param]) {
@@ -283,7 +283,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn limits(&mut self, function: &Function) {
+    /// Directives of kernels, which stand on definitions only.
+    fn launch_limits(&mut self, function: &Function) {
         let limits = &function.limits;
         let out = &mut self.out;
         let mut three = |name: &str, value: Option<[u32; 3]>| {
@@ -303,16 +304,32 @@ impl<'a> Printer<'a> {
         one("maxnctapersm", limits.max_blocks_per_sm);
         one("maxnreg", limits.max_registers);
         one("maxclusterrank", limits.max_cluster_rank);
-        one("abi_preserve", limits.abi_preserve);
-        one("abi_preserve_control", limits.abi_preserve_control);
         if limits.explicit_cluster {
             out.push_str(" .explicitcluster");
         }
         if limits.blocks_are_clusters {
             out.push_str(" .blocksareclusters");
         }
-        if function.noreturn {
-            out.push_str(" .noreturn");
+    }
+
+    /// Directives of device functions, which a declaration repeats.
+    fn call_limits(&mut self, function: &Function) {
+        self.abi(
+            function.noreturn,
+            function.limits.abi_preserve,
+            function.limits.abi_preserve_control,
+        );
+    }
+
+    fn abi(&mut self, noreturn: bool, preserve: Option<u32>, preserve_control: Option<u32>) {
+        if noreturn {
+            self.out.push_str(" .noreturn");
+        }
+        if let Some(count) = preserve {
+            let _ = write!(self.out, " .abi_preserve {count}");
+        }
+        if let Some(count) = preserve_control {
+            let _ = write!(self.out, " .abi_preserve_control {count}");
         }
     }
 
@@ -320,6 +337,8 @@ impl<'a> Printer<'a> {
         let Some(body) = &function.body else { return };
         self.current = Some((function, body));
         self.header(function);
+        self.launch_limits(function);
+        self.call_limits(function);
         self.out.push_str("\n{\n");
         for pragma in &function.limits.pragmas {
             let _ = writeln!(self.out, "\t.pragma \"{pragma}\";");
@@ -411,15 +430,8 @@ impl<'a> Printer<'a> {
             }
             self.out.push_str("_ ");
             self.params(&prototype.params);
-            if prototype.noreturn {
-                self.out.push_str(" .noreturn");
-            }
-            if let Some(count) = prototype.abi_preserve {
-                let _ = write!(self.out, " .abi_preserve {count}");
-            }
-            if let Some(count) = prototype.abi_preserve_control {
-                let _ = write!(self.out, " .abi_preserve_control {count}");
-            }
+            let Prototype { noreturn, abi_preserve, abi_preserve_control, .. } = prototype;
+            self.abi(*noreturn, *abi_preserve, *abi_preserve_control);
             self.out.push_str(";\n");
         }
         for table in &body.branch_tables {
