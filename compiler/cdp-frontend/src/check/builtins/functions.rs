@@ -12,6 +12,7 @@ mod integer;
 mod math;
 mod memory;
 mod rounding;
+mod simd;
 mod sync;
 mod vectors;
 mod warp;
@@ -54,6 +55,15 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     integer::ROWS,
     integer::DOTS,
     integer::VECTOR_DOTS,
+    simd::HALVES,
+    simd::BYTES,
+    simd::DPX_S32,
+    simd::DPX_U32,
+    simd::DPX_S16,
+    simd::DPX_U16,
+    simd::DPX_RELU_S32,
+    simd::DPX_RELU_S16,
+    simd::DPX_CHOICE,
     device_runtime::ROWS,
     host_api::ROWS,
 ];
