@@ -27,6 +27,8 @@ pub enum Tool {
     Nvlink,
     /// NVIDIA's packager of device images.
     Fatbinary,
+    /// NVIDIA's reader of objects, used to take device objects out of host objects.
+    Cuobjdump,
     /// The host's C compiler, used as linker.
     Cc,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Tool {
             Tool::Ptxas => "ptxas",
             Tool::Nvlink => "nvlink",
             Tool::Fatbinary => "fatbinary",
+            Tool::Cuobjdump => "cuobjdump",
             Tool::Cc => "cc",
         })
     }
@@ -222,7 +225,17 @@ impl Job {
         program: &Path,
         args: Vec<OsString>,
     ) -> Result<ToolOutput, ToolError> {
-        let work_dir = self.work_dir.clone();
+        self.run_in(self.work_dir.clone(), tool, program, args)
+    }
+
+    /// As [`Job::run`], in a folder of its own inside the work folder.
+    pub(crate) fn run_in(
+        &self,
+        work_dir: PathBuf,
+        tool: Tool,
+        program: &Path,
+        args: Vec<OsString>,
+    ) -> Result<ToolOutput, ToolError> {
         let command = Box::new(ToolCommand { tool, program: program.to_owned(), args, work_dir });
         lock(&self.commands).push(ToolCommand::clone(&command));
         if self.options.dry_run {

@@ -17,8 +17,8 @@ pub struct DeviceObject {
     pub name: String,
     /// The contents; empty in a dry run.
     pub bytes: Vec<u8>,
-    /// Symbols that must come from elsewhere, where they are known: device objects tell, host
-    /// objects and libraries do not.
+    /// Symbols that must come from elsewhere, as far as they are known without a tool: those of
+    /// device objects.
     pub undefined_symbols: Vec<String>,
 }
 
@@ -58,16 +58,6 @@ impl DeviceObject {
         Ok(object)
     }
 
-    fn arch_number(&self) -> Option<u32> {
-        Cubin::is_cubin(&self.bytes)
-            .then(|| Cubin::read(&self.bytes).ok().map(|cubin| cubin.arch_number))
-            .flatten()
-    }
-
-    fn is_transparent(&self) -> bool {
-        self.bytes.is_empty() || Cubin::is_cubin(&self.bytes)
-    }
-
     fn extension(&self) -> &'static str {
         if self.bytes.starts_with(b"!<arch>\n") {
             "a"
@@ -82,7 +72,8 @@ impl DeviceObject {
 /// Whether to link the device runtime, libcudadevrt.a.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cudadevrt {
-    /// When an input leaves one of its symbols undefined, or cannot be looked into (host objects).
+    /// When an input leaves one of its symbols undefined, or is a library or cannot be looked into;
+    /// nvlink takes nothing from libcudadevrt.a that it does not need.
     #[default]
     Auto,
     /// Always, as nvcc's `-lcudadevrt`.
@@ -160,9 +151,16 @@ pub fn link(
     if objects.is_empty() {
         return Err(ToolError::BadRequest("a device link needs at least one object".to_owned()));
     }
-    check_flavors(objects, options)?;
     let tools = toolchain.link_tools(options.arch, options.address_size)?;
-    let cudadevrt = match wants_cudadevrt(objects, options.cudadevrt) {
+    let mut files = Vec::new();
+    let mut insides = Vec::new();
+    for object in objects {
+        let file = place(job, object)?;
+        insides.push(look_inside(toolchain, job, object, &file, options.arch)?);
+        files.push(file);
+    }
+    check_flavors(&insides)?;
+    let cudadevrt = match wants_cudadevrt(&insides, options.cudadevrt) {
         Wish::Must => {
             Some(tools.cudadevrt.clone().ok_or_else(|| no_cudadevrt(toolchain, options))?)
         }
@@ -174,9 +172,7 @@ pub fn link(
         args.push("-g".into());
     }
     args.extend(options.extra_args.iter().map(OsString::from));
-    for object in objects {
-        args.push(place(job, object)?.into());
-    }
+    args.extend(files.into_iter().map(OsString::from));
     // As a file and not as `-L dir -l name`: nvlink records the latter, with the folder, in the cubin.
     args.extend(cudadevrt.iter().map(|path| path.as_os_str().to_owned()));
     let output = job.file_name(&format!("{stem}.{}", options.arch), "cubin");
@@ -211,20 +207,85 @@ fn place(job: &Job, object: &DeviceObject) -> Result<String, ToolError> {
     Ok(name)
 }
 
+/// What one input contains.
+struct Inside {
+    name: String,
+    /// Undefined symbols with the architecture number of the object they are in; `None` when the
+    /// input could not be looked into.
+    undefined: Option<Vec<(u32, String)>>,
+    /// A library, of which the linker takes only the members that are wanted.
+    is_library: bool,
+}
+
+/// Device objects tell what they need; host objects, fat binaries and libraries are unpacked first.
+fn look_inside(
+    toolchain: &Toolchain,
+    job: &Job,
+    object: &DeviceObject,
+    file: &str,
+    arch: Arch,
+) -> Result<Inside, ToolError> {
+    let bad = |source| ToolError::BadObject { name: object.name.clone(), source };
+    let undefined = if object.bytes.is_empty() {
+        let names = object.undefined_symbols.iter();
+        Some(names.map(|name| (arch.number().into(), name.clone())).collect())
+    } else if Cubin::is_cubin(&object.bytes) {
+        Some(undefined_in(&Cubin::read(&object.bytes).map_err(bad)?))
+    } else {
+        unpack(toolchain, job, file)?.map(|cubins| {
+            let wanted = |cubin: &&Cubin| cubin.arch_number == u32::from(arch.number());
+            cubins.iter().filter(wanted).flat_map(undefined_in).collect()
+        })
+    };
+    Ok(Inside { name: object.name.clone(), undefined, is_library: object.extension() == "a" })
+}
+
+fn undefined_in(cubin: &Cubin) -> Vec<(u32, String)> {
+    cubin.undefined_symbols.iter().map(|name| (cubin.arch_number, name.clone())).collect()
+}
+
+/// The device objects in a host object, a library or a fat binary; `None` without cuobjdump, and when
+/// there are none to be found.
+fn unpack(toolchain: &Toolchain, job: &Job, file: &str) -> Result<Option<Vec<Cubin>>, ToolError> {
+    let Some(cuobjdump) = toolchain.cuobjdump().filter(|_| !job.is_dry_run()) else {
+        return Ok(None);
+    };
+    let dir = job.work_dir().join(job.file_name(file, "unpacked"));
+    let io = |error| ToolError::io("unpack device objects", dir.clone(), error);
+    std::fs::create_dir_all(&dir).map_err(io)?;
+    let input = job.work_dir().join(file);
+    let args = vec!["-xelf".into(), "all".into(), input.into_os_string()];
+    if job.run_in(dir.clone(), Tool::Cuobjdump, cuobjdump, args).is_err() {
+        // Nothing depends on it: nvlink will say what is wrong with the file, if anything is.
+        return Ok(None);
+    }
+    let mut cubins = Vec::new();
+    for entry in std::fs::read_dir(&dir).map_err(io)? {
+        let bytes = std::fs::read(entry.map_err(io)?.path()).map_err(io)?;
+        cubins.extend(Cubin::read(&bytes).ok());
+    }
+    Ok((!cubins.is_empty()).then_some(cubins))
+}
+
 enum Wish {
     Must,
     May,
     No,
 }
 
-fn wants_cudadevrt(objects: &[DeviceObject], choice: Cudadevrt) -> Wish {
-    let undefined = || objects.iter().flat_map(|object| &object.undefined_symbols);
+fn wants_cudadevrt(insides: &[Inside], choice: Cudadevrt) -> Wish {
+    let needed = |inside: &Inside| {
+        let undefined = inside.undefined.as_deref().unwrap_or_default();
+        undefined.iter().any(|(_, name)| is_device_runtime_symbol(name))
+    };
     match choice {
         Cudadevrt::Never => Wish::No,
         Cudadevrt::Always => Wish::Must,
-        Cudadevrt::Auto if undefined().any(|name| is_device_runtime_symbol(name)) => Wish::Must,
+        Cudadevrt::Auto if insides.iter().any(|inside| !inside.is_library && needed(inside)) => {
+            Wish::Must
+        }
         // nvlink takes nothing out of a library that it does not need.
-        Cudadevrt::Auto if objects.iter().any(|object| !object.is_transparent()) => Wish::May,
+        Cudadevrt::Auto if insides.iter().any(|i| i.undefined.is_none() || needed(i)) => Wish::May,
         Cudadevrt::Auto => Wish::No,
     }
 }
@@ -258,16 +319,18 @@ fn no_cudadevrt(toolchain: &Toolchain, options: &LinkOptions) -> ToolError {
 }
 
 /// CDP1 and CDP2 objects link without a word from nvlink, and the driver then refuses the result.
-fn check_flavors(objects: &[DeviceObject], options: &LinkOptions) -> Result<(), ToolError> {
+fn check_flavors(insides: &[Inside]) -> Result<(), ToolError> {
     let mut found: [Option<(String, String)>; 2] = [None, None];
-    for object in objects {
-        let number = object.arch_number().unwrap_or(options.arch.number().into());
-        for used in cdp_flavor(number, object.undefined_symbols.iter().map(String::as_str)) {
-            let slot = match used.flavor {
-                CdpFlavor::Cdp1 => 0,
-                CdpFlavor::Cdp2 => 1,
-            };
-            found[slot].get_or_insert((object.name.clone(), used.symbol));
+    // What a library holds may not be taken from it.
+    for inside in insides.iter().filter(|inside| !inside.is_library) {
+        for (arch_number, name) in inside.undefined.as_deref().unwrap_or_default() {
+            for used in cdp_flavor(*arch_number, [name.as_str()]) {
+                let slot = match used.flavor {
+                    CdpFlavor::Cdp1 => 0,
+                    CdpFlavor::Cdp2 => 1,
+                };
+                found[slot].get_or_insert((inside.name.clone(), used.symbol));
+            }
         }
     }
     match found {

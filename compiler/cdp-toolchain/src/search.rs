@@ -141,6 +141,8 @@ pub struct Toolkit {
     pub nvlink: Option<PathBuf>,
     /// `bin/fatbinary`.
     pub fatbinary: Option<PathBuf>,
+    /// `bin/cuobjdump`.
+    pub cuobjdump: Option<PathBuf>,
     /// `bin/nvcc`, which only tests and benchmarks want.
     pub nvcc: Option<PathBuf>,
     /// `nvvm/libdevice/libdevice.10.bc`, the math library as LLVM bitcode.
@@ -182,6 +184,7 @@ impl Toolkit {
             ptxas: tool("ptxas"),
             nvlink: tool("nvlink"),
             fatbinary: tool("fatbinary"),
+            cuobjdump: tool("cuobjdump"),
             nvcc: tool("nvcc"),
             libdevice: libdevice
                 .into_iter()
@@ -533,6 +536,11 @@ impl Toolchain {
     pub fn libdevice(&self) -> Result<&Path, ToolError> {
         let path = self.toolkits.iter().find_map(|toolkit| toolkit.libdevice.as_deref());
         path.ok_or_else(|| self.not_found("libdevice.10.bc", "for the device math functions"))
+    }
+
+    /// Any cuobjdump, to look into host objects. What it is wanted for can be done without.
+    pub fn cuobjdump(&self) -> Option<&Path> {
+        self.toolkits.iter().find_map(|toolkit| toolkit.cuobjdump.as_deref())
     }
 
     /// An nvcc, for tests and benchmarks that compare with it.

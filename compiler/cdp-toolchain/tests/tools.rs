@@ -270,6 +270,34 @@ fn failures_are_explained() {
     assert_eq!(error.explanation(), None);
 }
 
+/// Objects of nvcc carry device code inside host objects, compressed.
+#[test]
+fn looks_into_objects_of_nvcc() {
+    let toolchain = toolchain();
+    let temp = tempfile::tempdir().unwrap();
+    let compile = |name: &str, text: &str, extra: &[&str]| {
+        let source = temp.path().join(format!("{name}.cu"));
+        let object = temp.path().join(format!("{name}.o"));
+        std::fs::write(&source, text).unwrap();
+        let mut nvcc = std::process::Command::new(toolchain.nvcc().expect("no nvcc"));
+        nvcc.args(["-dc", "-arch=sm_80"]).args(extra).arg(&source).arg("-o").arg(&object);
+        let said = nvcc.output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        DeviceObject::from_bytes(&format!("{name}.o"), std::fs::read(object).unwrap()).unwrap()
+    };
+    let launching_text = "__global__ void a() {} __global__ void b() { a<<<1, 1>>>(); }";
+    let plain = compile("plain", "__global__ void c() {}", &[]);
+    let second = compile("second", launching_text, &[]);
+    let program = linked("sm_80", std::slice::from_ref(&plain)).unwrap();
+    assert!(!program.cudadevrt_linked && program.cubin.unwrap().kernel("_Z1cv").is_some());
+    let program = linked("sm_80", &[plain, second.clone()]).unwrap();
+    assert!(program.cudadevrt_linked);
+    let first = assembled("sm_80", &launching("cuda")).object;
+    let error = linked("sm_80", &[first, second]).unwrap_err();
+    let ToolError::MixedCdp { cdp2, .. } = &error else { panic!("{error}") };
+    assert_eq!(cdp2.0, "second.o");
+}
+
 /// sm_50 to sm_72 go through the device linker of CUDA 12.9, which is another program.
 #[test]
 fn old_architectures_link_and_fail_alike() {
