@@ -2,10 +2,11 @@
 //!
 //! What an executor needs is data: instructions are an enum with typed modifiers and resolved
 //! operands ([`inst::Inst`]), functions know their registers, labels and variables by number
-//! ([`module`]), and `cfg` gives basic blocks and the points where diverged lanes meet again.
+//! ([`module`]), and [`cfg`] gives basic blocks and the points where diverged lanes meet again.
 //!
 //! This crate runs nothing, opens no files and depends on nothing.
 
+pub mod cfg;
 pub mod error;
 pub mod inst;
 pub mod module;
