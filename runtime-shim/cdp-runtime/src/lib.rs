@@ -15,6 +15,7 @@ pub mod gpu;
 mod image;
 pub mod process;
 pub mod properties;
+pub mod single;
 mod stdio;
 
 pub use device::*;
