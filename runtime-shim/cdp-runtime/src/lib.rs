@@ -7,6 +7,7 @@
 //! toolkit, and no GPU is needed to build or to use it.
 
 pub mod abi;
+pub mod bundle;
 pub mod capi;
 pub mod cpu;
 mod device;
@@ -15,6 +16,7 @@ pub mod gpu;
 mod image;
 pub mod process;
 pub mod properties;
+pub mod runner;
 pub mod single;
 mod stdio;
 

@@ -15,7 +15,7 @@
 //! ```
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::element::{Element, parse_integer};
@@ -95,6 +95,21 @@ impl FromStr for Arg {
 
     fn from_str(text: &str) -> Result<Arg, ArgError> {
         parse(text.trim()).map_err(|message| ArgError { arg: text.to_owned(), message })
+    }
+}
+
+impl Arg {
+    /// The same with its files, read and written, relative to `folder`.
+    pub fn relative_to(mut self, folder: &Path) -> Arg {
+        if let Arg::Buffer { init, destination, .. } = &mut self {
+            if let BufferInit::File(path) = init {
+                *path = folder.join(&*path);
+            }
+            if let Destination::File(path) = destination {
+                *path = folder.join(&*path);
+            }
+        }
+        self
     }
 }
 

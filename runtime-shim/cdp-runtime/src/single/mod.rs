@@ -9,6 +9,7 @@ mod names;
 mod npy;
 mod run;
 
+pub(crate) use self::arg::hex as parse_hex;
 pub use self::arg::{Arg, ArgError, BufferInit, Destination};
 pub use self::element::Element;
 pub use self::names::{find_kernel, kernel_base_name, ptx_kernels};

@@ -1,0 +1,232 @@
+//! One case: a child process, its time limit, and the comparison of what it did.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::Options;
+use super::launches::CheckResult;
+use crate::bundle::Case;
+use crate::device::DeviceKind;
+
+/// What a case came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Why it failed; empty if it passed.
+    pub problems: Vec<String>,
+    /// Launches that were as expected, and all launches; for programs both are 0.
+    pub checks: (usize, usize),
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl Outcome {
+    /// Nothing was wrong.
+    pub fn passed(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// A case that could not be run.
+    pub fn failed(problem: String) -> Outcome {
+        Outcome { problems: vec![problem], ..Outcome::default() }
+    }
+}
+
+/// What a child process did.
+struct Finished {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    status: Option<ExitStatus>,
+    time: Duration,
+}
+
+/// Runs a case. `index` is its place in the manifest.
+pub(crate) fn run(options: &Options, case: &Case, index: usize) -> Outcome {
+    let folder = options.manifest.parent().unwrap_or(Path::new("")).to_owned();
+    if case.launches.is_empty() {
+        run_program(options, case, &folder)
+    } else {
+        run_launches(options, case, index, &folder)
+    }
+}
+
+fn run_program(options: &Options, case: &Case, folder: &Path) -> Outcome {
+    let path = folder.join(case.executable.as_deref().unwrap_or_default());
+    // A bare name would be looked up in PATH.
+    let path = path.canonicalize().unwrap_or(path);
+    let mut command = Command::new(&path);
+    command.args(&case.args).env("CDP_DEVICE", options.device.to_string());
+    let finished = match wait(&mut command, case.time_limit_ms) {
+        Ok(finished) => finished,
+        Err(error) => return Outcome::failed(format!("{}: {error}", path.display())),
+    };
+    let mut outcome = Outcome { time: finished.time, ..Outcome::default() };
+    check_output(case, folder, &finished, &mut outcome);
+    check_status(case, &finished, &mut outcome);
+    outcome
+}
+
+fn run_launches(options: &Options, case: &Case, index: usize, folder: &Path) -> Outcome {
+    let results = scratch_file(index);
+    let runner = match std::env::current_exe() {
+        Ok(path) => path,
+        Err(error) => return Outcome::failed(format!("the runner cannot find itself: {error}")),
+    };
+    let mut command = Command::new(runner);
+    command.arg("--manifest").arg(&options.manifest).arg("--child").arg(index.to_string());
+    command.arg("--device").arg(options.device.to_string()).arg("--results").arg(&results);
+    let waited = wait(&mut command, case.time_limit_ms);
+    let text = std::fs::read_to_string(&results).unwrap_or_default();
+    let _ = std::fs::remove_file(&results);
+    let finished = match waited {
+        Ok(finished) => finished,
+        Err(error) => return Outcome::failed(format!("the runner does not start: {error}")),
+    };
+    let mut outcome = Outcome { time: finished.time, ..Outcome::default() };
+    outcome.checks.1 = case.launches.len();
+    let mut done = 0;
+    for line in text.lines() {
+        let Ok(result) = serde_json::from_str::<CheckResult>(line) else { continue };
+        done += 1;
+        match result.problem {
+            None => outcome.checks.0 += 1,
+            Some(problem) => outcome.problems.push(format!("{}: {problem}", result.title)),
+        }
+    }
+    if case.expected_stdout.is_some() {
+        check_output(case, folder, &finished, &mut outcome);
+    }
+    if done < case.launches.len() {
+        check_status(case, &finished, &mut outcome);
+        outcome.problems.push(format!("{} launches were not made", case.launches.len() - done));
+    }
+    outcome
+}
+
+/// A file for a child's results; the process's own number keeps runners apart.
+fn scratch_file(index: usize) -> PathBuf {
+    std::env::temp_dir().join(format!("cdp-gpu-runner-{}-{index}.json", std::process::id()))
+}
+
+fn check_output(case: &Case, folder: &Path, finished: &Finished, outcome: &mut Outcome) {
+    let Some(file) = &case.expected_stdout else { return };
+    match std::fs::read(folder.join(file)) {
+        Ok(expected) if expected == finished.stdout => {}
+        Ok(expected) => outcome.problems.push(difference(&expected, &finished.stdout)),
+        Err(error) => outcome.problems.push(format!("{file}: {error}")),
+    }
+}
+
+fn check_status(case: &Case, finished: &Finished, outcome: &mut Outcome) {
+    let stderr = String::from_utf8_lossy(&finished.stderr);
+    let said = stderr.trim();
+    let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+    match finished.status {
+        None => outcome.problems.push(format!("stopped after {} ms{said}", case.time_limit_ms)),
+        Some(status) if status.code() == Some(case.expected_exit_code) => {}
+        Some(status) => {
+            let wanted = case.expected_exit_code;
+            outcome.problems.push(format!("{status} where exit code {wanted} is expected{said}"));
+        }
+    }
+}
+
+/// Where two outputs part, by line.
+fn difference(expected: &[u8], found: &[u8]) -> String {
+    let (expected, found) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(found));
+    let (mut wanted, mut got) = (expected.lines(), found.lines());
+    for line in 1.. {
+        match (wanted.next(), got.next()) {
+            (None, None) => break,
+            (wanted, got) if wanted == got => {}
+            (wanted, got) => {
+                let show = |text: Option<&str>| match text {
+                    Some(text) => format!("`{}`", text.chars().take(120).collect::<String>()),
+                    None => "the end".to_owned(),
+                };
+                return format!(
+                    "output line {line}: expected {}, found {}",
+                    show(wanted),
+                    show(got)
+                );
+            }
+        }
+    }
+    "the outputs differ in how lines end".to_owned()
+}
+
+/// Runs a command; stops it after its time.
+fn wait(command: &mut Command, time_limit_ms: u64) -> std::io::Result<Finished> {
+    let start = Instant::now();
+    let limit = Duration::from_millis(time_limit_ms);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    // Pipes are emptied while the child runs, so that it never waits for us.
+    let stdout = reader(child.stdout.take());
+    let stderr = reader(child.stderr.take());
+    let status = wait_until(&mut child, start + limit)?;
+    let time = start.elapsed();
+    let collect = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+    Ok(Finished { stdout: collect(stdout), stderr: collect(stderr), status, time })
+}
+
+fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+    /// More output than any case has; the rest is read and dropped.
+    const MOST_BYTES: usize = 64 << 20;
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let Some(mut pipe) = pipe else { return bytes };
+        let mut chunk = [0u8; 1 << 16];
+        while let Ok(count @ 1..) = pipe.read(&mut chunk) {
+            let room = MOST_BYTES.saturating_sub(bytes.len());
+            bytes.extend(&chunk[..count.min(room)]);
+        }
+        bytes
+    })
+}
+
+/// `None` if the child was stopped.
+fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= deadline {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What the report says a case is run on.
+pub(crate) fn device_word(device: DeviceKind) -> &'static str {
+    match device {
+        DeviceKind::Gpu => "GPU",
+        DeviceKind::Cpu => "CPU device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_shown_by_line() {
+        assert_eq!(difference(b"a\nb\n", b"a\nc\n"), "output line 2: expected `b`, found `c`");
+        assert_eq!(difference(b"a\nb\n", b"a\n"), "output line 2: expected `b`, found the end");
+        assert_eq!(difference(b"a\n", b"a"), "the outputs differ in how lines end");
+    }
+
+    #[test]
+    fn a_child_that_takes_too_long_is_stopped() {
+        let finished =
+            wait(Command::new("sh").args(["-c", "echo hi; exec sleep 60"]), 200).unwrap();
+        assert!(finished.status.is_none() && finished.time < Duration::from_secs(20));
+        assert_eq!(finished.stdout, b"hi\n");
+        let finished = wait(Command::new("sh").args(["-c", "exit 3"]), 20_000).unwrap();
+        assert_eq!(finished.status.and_then(|status| status.code()), Some(3));
+    }
+}
