@@ -1,9 +1,10 @@
-//! `cargo xtask gpu-bundle`: everything that a machine with a GPU needs to run the samples and run
-//! cases, in one folder with one command. Nothing is compiled there; neither LLVM nor CUDA is needed,
-//! only the driver.
+//! `cargo xtask gpu-bundle`: everything that a machine with a GPU needs to run the samples, the run
+//! cases and the generated signature programs, in one folder with one command. Nothing is compiled
+//! there; neither LLVM nor CUDA is needed, only the driver.
 //!
-//! The folder: `run.sh`, the runner `cdp-gpu-runner`, `manifest.json`, and per case a cubin, its PTX,
-//! the source and the expected output.
+//! The folder: `run.sh`, the runner `cdp-gpu-runner`, `manifest.json`, `lib/libcdp_runtime.so`, and
+//! below `cases/` one folder a case with its sources, its program and the output wanted. Programs
+//! are linked with the shared runtime, so that a case is little more than its cubin.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Common;
-use crate::cargo::{build_cdpc, output, root, target_dir};
+use crate::cargo::{binary, build_release, cargo, output, root, target_dir};
 use crate::demo::{Program, programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::table::bytes;
@@ -28,7 +29,22 @@ pub struct BundleOptions {
     /// Architecture to compile for
     #[arg(long, default_value = "sm_90")]
     arch: String,
+    /// Generated signature programs for each launch ABI
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    signature_files: u32,
+    /// Kernel signatures in each of these programs
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    signatures: u32,
+    /// Leave out cases that do not compile, instead of stopping
+    #[arg(long)]
+    keep_going: bool,
 }
+
+/// The launch ABIs, as `cdpc --launch-abi` names them.
+const ABIS: [&str; 4] = ["documented", "documented-v2", "cdp2", "cdp2-v2"];
+
+/// The largest alignment attribute in generated signatures.
+const MAX_ALIGN: u32 = 128;
 
 /// What the runner reads: `manifest.json`. All paths are relative to its folder.
 #[derive(Serialize)]
@@ -39,20 +55,29 @@ struct Manifest {
     arch: String,
     /// The commit they were made from; empty outside a repository.
     commit: String,
+    /// The folder of `libcdp_runtime.so`, for `LD_LIBRARY_PATH`.
+    library_dir: String,
     /// The cases in order.
     cases: Vec<Case>,
+    /// Cases that are not in the bundle, and why.
+    left_out: Vec<LeftOut>,
+}
+
+/// A case that cannot run on the GPU that the bundle is for.
+#[derive(Serialize)]
+struct LeftOut {
+    name: String,
+    reason: String,
 }
 
 /// A whole program, whose standard output and exit code are its result.
 #[derive(Serialize)]
 struct Case {
-    /// `samples/bfs`, `run/atomics`.
+    /// `samples/bfs`, `run/atomics`, `signatures/cdp2/signatures_000`.
     name: String,
     /// The source, to read.
     source: Vec<String>,
-    /// The linked device code.
-    cubin: String,
-    /// The program itself: host code linked with the runtime, the cubin inside.
+    /// The program: host code linked with the shared runtime, the cubin inside.
     executable: String,
     /// Arguments of `main`.
     args: Vec<String>,
@@ -77,38 +102,35 @@ exec ./cdp-gpu-runner --manifest manifest.json --report report.md \"$@\"
 /// # Errors
 /// When a case does not compile, the runner does not build or files cannot be written.
 pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<ExitCode> {
-    let cdpc = build_cdpc()?;
-    let runner = cdpc.with_file_name(format!("cdp-gpu-runner{}", std::env::consts::EXE_SUFFIX));
+    let release = build_release(&["cdpc", "cdp-runtime", "cdp-tests"])?;
+    let runtime = build_shared_runtime(&release)?;
     let out = match &options.out {
         Some(dir) => dir.clone(),
         None => target_dir()?.join("gpu-bundle"),
     };
     // A file of an earlier bundle must not be taken for one of this.
     if out.exists() && !out.join("manifest.json").is_file() {
-        return Err(Failure::new(format!(
-            "{} exists and is no bundle; it is left alone",
-            out.display()
-        )));
+        let message = format!("{} exists and is no bundle; it is left alone", out.display());
+        return Err(Failure::new(message));
     }
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|error| Failure::io("remove", &out, &error))?;
     }
+    let cdpc = binary(&release, "cdpc")?;
+    let mut bundle =
+        Bundle { cdpc, runtime, common, options, out, cases: vec![], left_out: vec![] };
     let step = ui.step("compiling the cases");
-    let mut cases = Vec::new();
-    for (kind, dir) in
-        [("samples", root().join("samples")), ("run", root().join("tests/cases/run"))]
-    {
-        for program in programs(&dir)? {
-            let Some(expected) = program.expected.clone() else { continue };
-            step.detail(&format!("{kind}/{}", program.name));
-            cases.push(add_case(&cdpc, common, options, &out, kind, &program, &expected)?);
-        }
-    }
-    let count = cases.len();
-    if count == 0 {
+    bundle.add_folder("samples", &root().join("samples"), None, &step)?;
+    bundle.add_folder("run", &root().join("tests/cases/run"), None, &step)?;
+    bundle.add_signatures(&binary(&release, "signatures")?, &step)?;
+    if bundle.cases.is_empty() {
         return Err(Failure::new("no sample or run case has an expected output (.out)"));
     }
-    write_frame(options, &out, &runner, cases)?;
+    for left_out in &bundle.left_out {
+        ui.note(&format!("left out: {}: {}", left_out.name, left_out.reason));
+    }
+    let (count, out) = (bundle.cases.len(), bundle.out.clone());
+    bundle.finish(&binary(&release, "cdp-gpu-runner")?)?;
     pack(&out, &step)?;
     step.done();
     let archive = out.with_extension("tar.gz");
@@ -123,80 +145,185 @@ pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_case(
-    cdpc: &Path,
-    common: &Common,
-    options: &BundleOptions,
-    out: &Path,
-    kind: &str,
-    program: &Program,
-    expected: &Path,
-) -> Outcome<Case> {
-    let folder = format!("cases/{kind}/{}", program.name);
-    let place = out.join(&folder);
-    fs::create_dir_all(&place).map_err(|error| Failure::io("make the folder", &place, &error))?;
-    for (file, goal) in [("program.cubin", "cubin"), ("program.ptx", "ptx"), ("program", "exe")] {
-        // PTX is for reading, and is made of one file at a time.
-        if goal == "ptx" && program.files.len() > 1 {
-            continue;
-        }
-        let mut command = Command::new(cdpc);
-        command.arg("build").args(&program.files).args([
-            "--arch",
-            &options.arch,
-            "--emit",
-            goal,
-            "-o",
-        ]);
-        command.arg(place.join(file));
-        output(with_cuda_path(&mut command, common))?;
+/// The runtime as a shared library that programs find by its bare name.
+fn build_shared_runtime(release: &Path) -> Outcome<PathBuf> {
+    let mut command = cargo();
+    command.args([
+        "rustc",
+        "--release",
+        "--package",
+        "cdp-runtime",
+        "--lib",
+        "--crate-type",
+        "cdylib",
+    ]);
+    command.args(["--", "-C", "link-arg=-Wl,-soname,libcdp_runtime.so"]);
+    output(&mut command)?;
+    let path = release.join("libcdp_runtime.so");
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(Failure::new(format!("cargo built no {}", path.display())))
     }
-    let copy = |from: &Path, name: &str| {
-        fs::copy(from, place.join(name))
-            .map_err(|error| Failure::io("copy", from, &error))
-            .map(|_| format!("{folder}/{name}"))
-    };
-    let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let source = program
-        .files
-        .iter()
-        .map(|file| copy(file, &name_of(file)))
-        .collect::<Outcome<Vec<String>>>()?;
-    Ok(Case {
-        name: format!("{kind}/{}", program.name),
-        source,
-        cubin: format!("{folder}/program.cubin"),
-        executable: format!("{folder}/program"),
-        args: Vec::new(),
-        expected_stdout: copy(expected, "expected.out")?,
-        expected_exit_code: 0,
-        time_limit_ms: 60_000,
-    })
 }
 
-fn write_frame(
-    options: &BundleOptions,
-    out: &Path,
-    runner: &Path,
+/// A bundle in the making.
+struct Bundle<'a> {
+    cdpc: PathBuf,
+    runtime: PathBuf,
+    common: &'a Common,
+    options: &'a BundleOptions,
+    out: PathBuf,
     cases: Vec<Case>,
-) -> Outcome<()> {
-    let commit = output(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()))
-        .unwrap_or_default();
-    let manifest =
-        Manifest { format: 1, arch: options.arch.clone(), commit: commit.trim().to_owned(), cases };
-    let text = serde_json::to_string_pretty(&manifest).map_err(|error| {
-        Failure::new(format!("the manifest cannot be written as JSON: {error}"))
-    })?;
-    let write = |name: &str, bytes: &[u8]| {
-        let path = out.join(name);
-        fs::write(&path, bytes).map_err(|error| Failure::io("write", &path, &error)).map(|()| path)
-    };
-    write("manifest.json", text.as_bytes())?;
-    let script = write("run.sh", RUN_SH.as_bytes())?;
-    let copied = out.join("cdp-gpu-runner");
-    fs::copy(runner, &copied).map_err(|error| Failure::io("copy", runner, &error))?;
-    output(Command::new("chmod").arg("755").args([script, copied]))?;
-    Ok(())
+    left_out: Vec<LeftOut>,
+}
+
+impl Bundle<'_> {
+    /// Adds the programs of a folder whose output is on file.
+    fn add_folder(
+        &mut self,
+        kind: &str,
+        dir: &Path,
+        abi: Option<&str>,
+        step: &Step<'_>,
+    ) -> Outcome<()> {
+        for program in programs(dir)? {
+            let Some(expected) = program.expected.clone() else { continue };
+            let name = format!("{kind}/{}", program.name);
+            step.detail(&name);
+            if let Some(reason) = self.unfit(&program)? {
+                self.left_out.push(LeftOut { name, reason });
+                continue;
+            }
+            match self.add_case(&name, &program, &expected, abi) {
+                Ok(case) => self.cases.push(case),
+                Err(failure) if self.options.keep_going => {
+                    self.left_out.push(LeftOut { name, reason: failure.to_string() });
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Generates the signature programs and adds them under every ABI.
+    fn add_signatures(&mut self, generator: &Path, step: &Step<'_>) -> Outcome<()> {
+        if self.options.signature_files == 0 {
+            return Ok(());
+        }
+        step.detail("generating signatures");
+        let dir = target_dir()?.join("gpu-bundle-signatures");
+        // What an earlier run with other numbers left must not be added.
+        if dir.exists() {
+            fs::remove_dir_all(&dir).map_err(|error| Failure::io("remove", &dir, &error))?;
+        }
+        let numbers = [self.options.signature_files, self.options.signatures, MAX_ALIGN];
+        output(Command::new(generator).arg(&dir).args(numbers.map(|number| number.to_string())))?;
+        for abi in ABIS {
+            self.add_folder(&format!("signatures/{abi}"), &dir, Some(abi), step)?;
+        }
+        Ok(())
+    }
+
+    /// Why a case cannot run on the bundle's architecture, from the directives in its first lines
+    /// (`// arch: sm_75`, `// cdp: 1`, `// skip: gpu`).
+    fn unfit(&self, program: &Program) -> Outcome<Option<String>> {
+        let path = &program.files[0];
+        let text = fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
+        Ok(unfit(&text, &self.options.arch))
+    }
+
+    fn add_case(
+        &self,
+        name: &str,
+        program: &Program,
+        expected: &Path,
+        abi: Option<&str>,
+    ) -> Outcome<Case> {
+        let folder = format!("cases/{name}");
+        let place = self.out.join(&folder);
+        fs::create_dir_all(&place)
+            .map_err(|error| Failure::io("make the folder", &place, &error))?;
+        let mut command = Command::new(&self.cdpc);
+        command.arg("build").args(&program.files).args(["--arch", &self.options.arch]);
+        command.args(["--emit", "exe", "-o"]).arg(place.join("program"));
+        if let Some(abi) = abi {
+            command.args(["--launch-abi", abi]);
+        }
+        command.env("CDP_RUNTIME_LIB", &self.runtime);
+        output(with_cuda_path(&mut command, self.common))?;
+        let copy = |from: &Path, name: &str| {
+            fs::copy(from, place.join(name))
+                .map_err(|error| Failure::io("copy", from, &error))
+                .map(|_| format!("{folder}/{name}"))
+        };
+        let name_of =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let sources = program.files.iter().map(|file| copy(file, &name_of(file)));
+        Ok(Case {
+            name: name.to_owned(),
+            source: sources.collect::<Outcome<Vec<String>>>()?,
+            executable: format!("{folder}/program"),
+            args: Vec::new(),
+            expected_stdout: copy(expected, "expected.out")?,
+            expected_exit_code: 0,
+            time_limit_ms: 60_000,
+        })
+    }
+
+    /// Writes what is not a case.
+    fn finish(self, runner: &Path) -> Outcome<()> {
+        let mut git = Command::new("git");
+        let commit =
+            output(git.args(["rev-parse", "HEAD"]).current_dir(root())).unwrap_or_default();
+        let manifest = Manifest {
+            format: 1,
+            arch: self.options.arch.clone(),
+            commit: commit.trim().to_owned(),
+            library_dir: "lib".to_owned(),
+            cases: self.cases,
+            left_out: self.left_out,
+        };
+        let text = serde_json::to_string_pretty(&manifest).map_err(|error| {
+            Failure::new(format!("the manifest cannot be written as JSON: {error}"))
+        })?;
+        let write = |name: &str, bytes: &[u8]| {
+            let path = self.out.join(name);
+            let written = fs::write(&path, bytes);
+            written.map_err(|error| Failure::io("write", &path, &error)).map(|()| path)
+        };
+        write("manifest.json", text.as_bytes())?;
+        let script = write("run.sh", RUN_SH.as_bytes())?;
+        let lib = self.out.join("lib");
+        fs::create_dir_all(&lib).map_err(|error| Failure::io("make the folder", &lib, &error))?;
+        let copy = |from: &Path, to: PathBuf| {
+            fs::copy(from, &to).map_err(|error| Failure::io("copy", from, &error)).map(|_| to)
+        };
+        copy(&self.runtime, lib.join("libcdp_runtime.so"))?;
+        let copied = copy(runner, self.out.join("cdp-gpu-runner"))?;
+        output(Command::new("chmod").arg("755").args([script, copied]))?;
+        Ok(())
+    }
+}
+
+/// Why a case with these first lines cannot run on an architecture.
+fn unfit(text: &str, arch: &str) -> Option<String> {
+    let directives =
+        text.lines().take(20).filter_map(|line| line.strip_prefix("// ")?.split_once(':'));
+    for (key, value) in directives {
+        let words: Vec<&str> = value.split_whitespace().collect();
+        match key {
+            "arch" if !words.contains(&arch) => {
+                return Some(format!("it is for {}", words.join(", ")));
+            }
+            "cdp" if words.first() == Some(&"1") => {
+                return Some("it needs the CDP1 device runtime".to_owned());
+            }
+            "skip" if words.first() == Some(&"gpu") => return Some(words[1..].join(" ")),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn pack(out: &Path, step: &Step<'_>) -> Outcome<()> {
@@ -215,4 +342,19 @@ fn pack(out: &Path, step: &Step<'_>) -> Outcome<()> {
         "-czf",
     ]);
     output(command.arg(archive).arg("-C").arg(parent).arg(name)).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_leave_cases_out() {
+        assert_eq!(unfit("// Adds numbers: slowly.\nint main() {}", "sm_90"), None);
+        assert_eq!(unfit("// arch: sm_75 sm_90\n", "sm_90"), None);
+        assert_eq!(unfit("// arch: sm_75 sm_80\n", "sm_90").unwrap(), "it is for sm_75, sm_80");
+        assert!(unfit("// cdp: 1\n", "sm_90").unwrap().contains("CDP1"));
+        assert_eq!(unfit("// skip: gpu takes an hour\n", "sm_90").unwrap(), "takes an hour");
+        assert_eq!(unfit("// skip: nvcc lambda\n", "sm_90"), None);
+    }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::cargo::{cargo, output, shown};
+use crate::cargo::{cargo, output, shown, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Step, Ui};
 
@@ -78,12 +78,18 @@ fn packages(command: &mut Command, options: &TestOptions) {
     }
 }
 
+/// The package of the tests that link whole programs, which takes the runtime's static library.
+const SUITE: &str = "cdp-tests";
+
 /// Builds before testing, with cargo's progress on the terminal, so that what is read later is tests
 /// alone.
 fn build(options: &TestOptions) -> Outcome<()> {
     let mut command = cargo();
     command.args(["build", "--all-targets"]);
     packages(&mut command, options);
+    if options.package.iter().any(|package| package == SUITE) {
+        command.args(["--package", "cdp-runtime"]);
+    }
     let status = command.stdin(Stdio::null()).status();
     let status = status.map_err(|error| Failure::new(format!("could not start cargo: {error}")))?;
     if status.success() {
@@ -99,6 +105,7 @@ fn run(ui: &Ui, options: &TestOptions, expectations: Expectations) -> Outcome<Co
     packages(&mut command, options);
     command.arg("--");
     command.args(options.filter.iter().chain(&options.args));
+    command.env("CDP_RUNTIME_LIB", target_dir()?.join("debug/libcdp_runtime.a"));
     if expectations == Expectations::Rewrite {
         command.env("INSTA_UPDATE", "always").env("CDP_BLESS", "1");
     } else {
