@@ -7,6 +7,9 @@ use super::{BuiltinFn, Flags, Header, Lower};
 mod atomic;
 mod convert;
 mod device_runtime;
+mod half;
+mod half_compare;
+mod half_convert;
 mod host_api;
 mod integer;
 mod math;
@@ -64,6 +67,27 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     simd::DPX_RELU_S32,
     simd::DPX_RELU_S16,
     simd::DPX_CHOICE,
+    half::HALF,
+    half::HALF_PAIR_OPS,
+    half::HALF_SCALAR_PTX,
+    half::HALF_MATH,
+    half::BF16,
+    half::BF16_PAIR_OPS,
+    half::BF16_SATURATED,
+    half::BF16_SCALAR_PTX,
+    half::BF16_MATH,
+    half_compare::HALF,
+    half_compare::BF16,
+    half_convert::SCALARS,
+    half_convert::HALF_INTS,
+    half_convert::BF16_INTS,
+    half_convert::BF16_SHORTS,
+    half_convert::CHARS,
+    half_convert::HALF_PAIRS,
+    half_convert::BF16_PAIRS,
+    half_convert::HALF_MOVES,
+    half_convert::BF16_MOVES,
+    half_convert::ATOMICS,
     device_runtime::ROWS,
     host_api::ROWS,
 ];
