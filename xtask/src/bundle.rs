@@ -46,7 +46,8 @@ const ABIS: [&str; 4] = ["documented", "documented-v2", "cdp2", "cdp2-v2"];
 /// The largest alignment attribute in generated signatures.
 const MAX_ALIGN: u32 = 128;
 
-/// What the runner reads: `manifest.json`. All paths are relative to its folder.
+/// `manifest.json`, as the runner reads it (module `bundle` of `cdp-runtime`) with some more for people.
+/// All paths are relative to its folder.
 #[derive(Serialize)]
 struct Manifest {
     /// Version of this format.
@@ -55,8 +56,6 @@ struct Manifest {
     arch: String,
     /// The commit they were made from; empty outside a repository.
     commit: String,
-    /// The folder of `libcdp_runtime.so`, for `LD_LIBRARY_PATH`.
-    library_dir: String,
     /// The cases in order.
     cases: Vec<Case>,
     /// Cases that are not in the bundle, and why.
@@ -94,6 +93,7 @@ const RUN_SH: &str = "#!/usr/bin/env bash
 # Runs every case on this machine's GPU and writes report.md beside this file.
 set -euo pipefail
 cd \"$(dirname \"${BASH_SOURCE[0]}\")\"
+export LD_LIBRARY_PATH=\"$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"
 exec ./cdp-gpu-runner --manifest manifest.json --report report.md \"$@\"
 ";
 
@@ -280,7 +280,6 @@ impl Bundle<'_> {
             format: 1,
             arch: self.options.arch.clone(),
             commit: commit.trim().to_owned(),
-            library_dir: "lib".to_owned(),
             cases: self.cases,
             left_out: self.left_out,
         };
