@@ -1,0 +1,184 @@
+//! [`LlvmModule`]: a lowered module that owns its LLVM context, and what can be made of it.
+//!
+//! What is absent: how the module came to be ([`crate::lower`], [`crate::foreign`]).
+
+use std::mem::ManuallyDrop;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{FileType, TargetMachine};
+
+use crate::error::{LowerError, Result, bug};
+use crate::options::{LowerOptions, OptLevel};
+use crate::raw::{self, DiagnosticSink};
+use crate::target::{self, CodeTarget};
+
+/// An LLVM module in a context of its own, with the machine that makes code of it.
+///
+/// It stays on the thread that made it; any number of threads may each have their own.
+pub struct LlvmModule {
+    module: ManuallyDrop<Module<'static>>,
+    machine: TargetMachine,
+    /// Keeps the context of `module` alive; boxed, so that it does not move.
+    context: ManuallyDrop<Box<Context>>,
+    /// Written by LLVM through a raw pointer.
+    sink: *mut DiagnosticSink,
+    target: CodeTarget,
+    opt_level: OptLevel,
+}
+
+impl LlvmModule {
+    /// Makes a context and a module, and lets `fill` build its content.
+    pub(crate) fn build(
+        name: &str,
+        target: CodeTarget,
+        options: &LowerOptions,
+        fill: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>) -> Result<()>,
+    ) -> Result<LlvmModule> {
+        Self::with_module(target, options, |context, machine| {
+            let module = context.create_module(name);
+            module.set_triple(&machine.get_triple());
+            module.set_data_layout(&machine.get_target_data().get_data_layout());
+            fill(context, &module)?;
+            Ok(module)
+        })
+    }
+
+    /// The same for a module that `make` brings (one that was parsed).
+    pub(crate) fn with_module(
+        target: CodeTarget,
+        options: &LowerOptions,
+        make: impl for<'ctx> FnOnce(&'ctx Context, &TargetMachine) -> Result<Module<'ctx>>,
+    ) -> Result<LlvmModule> {
+        let machine = target::machine(target, options)?;
+        let context = Box::new(Context::create());
+        let sink = Box::into_raw(Box::new(DiagnosticSink::default()));
+        // SAFETY: the sink is freed after the context, in `drop` below.
+        unsafe { raw::collect_diagnostics(&context, sink) };
+        // SAFETY: the module is dropped before the context that it borrows (`drop` below), and the
+        // box does not move its content.
+        let extended: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&context) };
+        let made = make(extended, &machine);
+        let module = match made {
+            Ok(module) => module,
+            Err(error) => {
+                drop(context);
+                // SAFETY: made by `Box::into_raw` above; nothing uses it any more.
+                drop(unsafe { Box::from_raw(sink) });
+                return Err(error);
+            }
+        };
+        let lowered = LlvmModule {
+            module: ManuallyDrop::new(module),
+            machine,
+            context: ManuallyDrop::new(context),
+            sink,
+            target,
+            opt_level: options.opt_level,
+        };
+        lowered.verify()?;
+        Ok(lowered)
+    }
+
+    /// The module, for embedders who go on with inkwell.
+    pub fn module(&self) -> &Module<'static> {
+        &self.module
+    }
+
+    /// What the module is for.
+    pub fn target(&self) -> CodeTarget {
+        self.target
+    }
+
+    fn verify(&self) -> Result<()> {
+        self.module.verify().map_err(|message| bug("lower", message.to_string()))?;
+        self.diagnosed()
+    }
+
+    /// Turns an error that LLVM reported into ours.
+    fn diagnosed(&self) -> Result<()> {
+        // SAFETY: LLVM is not running, so nobody else has the sink.
+        let sink = unsafe { &*self.sink };
+        match sink.errors.first() {
+            Some(message) => Err(LowerError::Backend { message: message.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the optimisation pipeline of the level given in the options.
+    pub fn optimize(&self) -> Result<()> {
+        let pipeline = match self.opt_level {
+            OptLevel::O0 => "default<O0>",
+            OptLevel::O1 => "default<O1>",
+            OptLevel::O2 => "default<O2>",
+            OptLevel::O3 => "default<O3>",
+        };
+        self.run_passes(pipeline)
+    }
+
+    /// Runs a pipeline in LLVM's textual form.
+    pub fn run_passes(&self, pipeline: &str) -> Result<()> {
+        let options = PassBuilderOptions::create();
+        options.set_loop_vectorization(self.target == CodeTarget::Host);
+        options.set_loop_interleaving(self.target == CodeTarget::Host);
+        self.module
+            .run_passes(pipeline, &self.machine, options)
+            .map_err(|message| bug("optimize", message.to_string()))?;
+        self.diagnosed()
+    }
+
+    /// LLVM IR as text.
+    pub fn emit_llvm_ir(&self) -> String {
+        self.module.print_to_string().to_string()
+    }
+
+    /// LLVM bitcode.
+    pub fn emit_bitcode(&self) -> Vec<u8> {
+        bytes_of(&self.module.write_bitcode_to_memory())
+    }
+
+    /// PTX text of a device module.
+    pub fn emit_ptx(&self) -> Result<String> {
+        if self.target == CodeTarget::Host {
+            return Err(bug("emit", "PTX of a host module"));
+        }
+        let bytes = self.emit_file(FileType::Assembly)?;
+        String::from_utf8(bytes).map_err(|error| bug("emit", error.to_string()))
+    }
+
+    /// An ELF object of a host module.
+    pub fn emit_object(&self) -> Result<Vec<u8>> {
+        if self.target != CodeTarget::Host {
+            return Err(bug("emit", "an object of a device module"));
+        }
+        self.emit_file(FileType::Object)
+    }
+
+    fn emit_file(&self, kind: FileType) -> Result<Vec<u8>> {
+        let buffer = self
+            .machine
+            .write_to_memory_buffer(&self.module, kind)
+            .map_err(|message| LowerError::Backend { message: message.to_string() })?;
+        self.diagnosed()?;
+        Ok(bytes_of(&buffer))
+    }
+}
+
+impl Drop for LlvmModule {
+    fn drop(&mut self) {
+        // SAFETY: each field is dropped once, the borrower before what it borrows, and none is used
+        // afterwards.
+        unsafe {
+            ManuallyDrop::drop(&mut self.module);
+            ManuallyDrop::drop(&mut self.context);
+            drop(Box::from_raw(self.sink));
+        }
+    }
+}
+
+/// A buffer's bytes, without the NUL that some of LLVM's buffers count.
+fn bytes_of(buffer: &MemoryBuffer<'_>) -> Vec<u8> {
+    buffer.as_slice().to_vec()
+}

@@ -1,0 +1,93 @@
+//! What can go wrong between a verified module and its PTX or object.
+//!
+//! Nothing here is a mistake in the user's program except [`LowerError::Unsupported`], which a
+//! caller turns into a diagnostic; mistakes of ours are [`LowerError::Bug`].
+
+use std::fmt;
+
+use cdp_ir::Loc;
+
+use crate::foreign::LaunchCallError;
+
+/// A failure of lowering, optimisation or emission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LowerError {
+    /// LLVM was built without the target, or does not know the processor.
+    Target { triple: String, message: String },
+    /// The program calls a function of libdevice, and no libdevice was given.
+    LibdeviceMissing { function: String },
+    /// libdevice was given and cannot be read, or lacks a function.
+    Libdevice { message: String },
+    /// The program asks for what the chosen architecture, address size or launch ABI cannot do.
+    Unsupported { function: String, loc: Loc, message: String },
+    /// LLVM refused the module.
+    Backend { message: String },
+    /// Calls of `@cdp.launch` in a foreign module that cannot be lowered; all of them.
+    Launches(Vec<LaunchCallError>),
+    /// A mistake of this crate or of the producer of the IR.
+    Bug(Bug),
+}
+
+/// A broken promise inside the compiler: which stage, in which function, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bug {
+    pub stage: &'static str,
+    /// The function's source name; empty for the module.
+    pub function: String,
+    pub message: String,
+}
+
+impl fmt::Display for LowerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LowerError::Target { triple, message } => {
+                write!(f, "LLVM cannot make code for {triple}: {message}")
+            }
+            LowerError::LibdeviceMissing { function } => {
+                write!(f, "`{function}` is a function of libdevice, which was not found")
+            }
+            LowerError::Libdevice { message } => write!(f, "libdevice cannot be used: {message}"),
+            LowerError::Unsupported { function, message, .. } => {
+                write!(f, "in `{function}`: {message}")
+            }
+            LowerError::Backend { message } => write!(f, "LLVM: {message}"),
+            LowerError::Launches(errors) => {
+                let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            LowerError::Bug(bug) => write!(
+                f,
+                "internal error in stage `{}`, function `{}`: {}; please report this",
+                bug.stage, bug.function, bug.message
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LowerError {}
+
+impl From<inkwell::builder::BuilderError> for LowerError {
+    fn from(error: inkwell::builder::BuilderError) -> Self {
+        bug("build", error.to_string())
+    }
+}
+
+/// A bug of no particular function; [`in_function`] adds the name on the way out.
+pub(crate) fn bug(stage: &'static str, message: impl Into<String>) -> LowerError {
+    LowerError::Bug(Bug { stage, function: String::new(), message: message.into() })
+}
+
+/// Names the function in an error that does not have one yet.
+pub(crate) fn in_function(error: LowerError, name: &str) -> LowerError {
+    match error {
+        LowerError::Bug(bug) if bug.function.is_empty() => {
+            LowerError::Bug(Bug { function: name.to_string(), ..bug })
+        }
+        LowerError::Unsupported { function, loc, message } if function.is_empty() => {
+            LowerError::Unsupported { function: name.to_string(), loc, message }
+        }
+        other => other,
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, LowerError>;

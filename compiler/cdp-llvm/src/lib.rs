@@ -1,0 +1,28 @@
+//! The back end: IR to LLVM, LLVM to PTX, bitcode, text or a host object. The only crate of the
+//! project that names inkwell.
+//!
+//! One call, one LLVM context: any number of threads may lower at once, and there is no state of the
+//! process but LLVM's list of targets, filled once. Nothing is printed and no file is read;
+//! libdevice comes in as bytes.
+//!
+//! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`artifact`].
+
+pub mod artifact;
+pub mod error;
+pub mod foreign;
+pub mod image;
+pub mod launch;
+mod libdevice;
+pub mod lower;
+pub mod options;
+mod raw;
+pub mod target;
+
+pub use artifact::LlvmModule;
+pub use error::{Bug, LowerError};
+pub use image::{Image, emit_image_object};
+pub use inkwell;
+pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
+pub use lower::lower;
+pub use options::{DebugInfo, LowerOptions, OptLevel};
+pub use target::CodeTarget;

@@ -1,0 +1,358 @@
+//! One function: entry block, locals, and the state that statements and expressions share.
+//!
+//! Every local is an `alloca` in the entry block; LLVM's SROA makes registers of them. A kernel's
+//! aggregate parameter that is only read stays where it is, in parameter memory; any other gets a
+//! local copy.
+
+use std::collections::{HashMap, HashSet};
+
+use cdp_ir::{Expr, ExprKind, FuncId, Function, LabelId, Loc, LocalId, Stmt, StmtKind, TypeId};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, PointerValue};
+
+use super::Unit;
+use super::abi::{ParamAbi, RetAbi, Signature};
+use crate::error::{LowerError, Result, bug};
+
+/// An address and the alignment it is known to have, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'ctx> {
+    pub address: PointerValue<'ctx>,
+    pub align: u32,
+}
+
+/// What an expression yields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'ctx> {
+    Void,
+    /// A scalar in a register; `Bool` is one bit.
+    Scalar(BasicValueEnum<'ctx>),
+    /// An aggregate in memory that nothing else will change.
+    Memory(Place<'ctx>),
+}
+
+/// Where `break` and `continue` go.
+#[derive(Clone, Copy)]
+pub(super) struct Targets<'ctx> {
+    pub leave: BasicBlock<'ctx>,
+    /// `None` for a switch.
+    pub next: Option<BasicBlock<'ctx>>,
+}
+
+/// A function on its way into LLVM.
+pub(crate) struct Body<'b, 'u, 'ctx> {
+    pub unit: &'b Unit<'u, 'ctx>,
+    pub function: &'u Function,
+    pub value: FunctionValue<'ctx>,
+    pub signature: Signature<'ctx>,
+    pub builder: Builder<'ctx>,
+    /// Stands at the end of the entry block, which holds allocations only.
+    allocations: Builder<'ctx>,
+    entry: BasicBlock<'ctx>,
+    locals: Vec<Place<'ctx>>,
+    pub(super) targets: Vec<Targets<'ctx>>,
+    pub(super) labels: Vec<HashMap<LabelId, BasicBlock<'ctx>>>,
+    pub loc: Loc,
+    /// Counts NULL tests and the like, for names.
+    pub(super) debug_scope: Option<super::debug::Scope<'ctx>>,
+}
+
+/// Lowers a function's body into its LLVM function.
+pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
+    let function = unit.ir.function(id);
+    let Some(block) = &function.body else { return Ok(()) };
+    let value = unit.function(id)?;
+    if value.count_basic_blocks() > 0 {
+        return Ok(());
+    }
+    let entry = unit.context.append_basic_block(value, "entry");
+    let start = unit.context.append_basic_block(value, "body");
+    let builder = unit.context.create_builder();
+    let allocations = unit.context.create_builder();
+    allocations.position_at_end(entry);
+    builder.position_at_end(start);
+    let debug_scope = unit.debug.as_ref().map(|debug| debug.function(unit, id, value));
+    let mut body = Body {
+        unit,
+        function,
+        value,
+        signature: unit.function_signature(id)?,
+        builder,
+        allocations,
+        entry,
+        locals: Vec::new(),
+        targets: Vec::new(),
+        labels: Vec::new(),
+        loc: function.loc,
+        debug_scope,
+    };
+    body.set_loc(function.loc);
+    body.make_locals()?;
+    body.block(block)?;
+    body.finish(start)
+}
+
+impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
+    /// Storage for parameters and locals.
+    fn make_locals(&mut self) -> Result<()> {
+        let first = self.signature.first_param();
+        let read_only = read_only_params(self.function);
+        for (index, local) in self.function.locals.iter().enumerate() {
+            let id = LocalId(index as u32);
+            let ty = self.unit.storage_type(local.ty)?;
+            let mut place = None;
+            if index < self.function.param_count as usize {
+                let param = self
+                    .value
+                    .get_nth_param(first + index as u32)
+                    .ok_or_else(|| bug("lower", "a parameter is missing"))?;
+                place = self.param_in_place(id, param, local.param.grid_constant, &read_only);
+                if place.is_none() {
+                    place = Some(self.copy_param(id, param, ty)?);
+                }
+            }
+            let place = match place {
+                Some(place) => place,
+                None => self.allocate(ty, local.align, &local.name)?,
+            };
+            self.locals.push(place);
+            self.declare_variable(id, place);
+        }
+        Ok(())
+    }
+
+    /// A kernel's aggregate parameter, or any function's, used where it lies.
+    fn param_in_place(
+        &self,
+        id: LocalId,
+        param: BasicValueEnum<'ctx>,
+        grid_constant: bool,
+        read_only: &HashSet<LocalId>,
+    ) -> Option<Place<'ctx>> {
+        let abi = self.signature.params.get(id.0 as usize)?;
+        let ParamAbi::ByVal { align, .. } = abi else { return None };
+        // A host callee owns its copy; a device one may read parameter memory in place.
+        let usable = !self.unit.on_device() || grid_constant || read_only.contains(&id);
+        let BasicValueEnum::PointerValue(address) = param else { return None };
+        usable.then_some(Place { address, align: *align as u32 })
+    }
+
+    fn copy_param(
+        &mut self,
+        id: LocalId,
+        param: BasicValueEnum<'ctx>,
+        ty: BasicTypeEnum<'ctx>,
+    ) -> Result<Place<'ctx>> {
+        let local = self.function.local(id);
+        let place = self.allocate(ty, local.align, &local.name)?;
+        match self.signature.params.get(id.0 as usize) {
+            Some(ParamAbi::ByVal { align, .. }) => {
+                let source = Place { address: param.into_pointer_value(), align: *align as u32 };
+                self.copy(place, source, self.unit.ir.types.layout(local.ty).size)?;
+            }
+            _ => {
+                let store = self.builder.build_store(place.address, param)?;
+                self.align_access(store, place.align)?;
+            }
+        }
+        Ok(place)
+    }
+
+    /// Stack storage for the whole function.
+    pub fn allocate(&self, ty: BasicTypeEnum<'ctx>, align: u64, name: &str) -> Result<Place<'ctx>> {
+        let address = self.allocations.build_alloca(ty, name)?;
+        let align = align.clamp(1, 1 << 16) as u32;
+        if let Some(instruction) = address.as_instruction() {
+            self.align_access(instruction, align)?;
+        }
+        Ok(Place { address, align })
+    }
+
+    /// Stack storage for a value of an IR type.
+    pub fn temporary(&self, ty: TypeId) -> Result<Place<'ctx>> {
+        self.allocate(self.unit.storage_type(ty)?, self.unit.ir.types.layout(ty).align, "")
+    }
+
+    pub fn align_access(
+        &self,
+        instruction: inkwell::values::InstructionValue<'ctx>,
+        align: u32,
+    ) -> Result<()> {
+        instruction.set_alignment(align).map_err(|error| bug("lower", error.to_string()))
+    }
+
+    pub fn local(&self, id: LocalId) -> Result<Place<'ctx>> {
+        self.locals.get(id.0 as usize).copied().ok_or_else(|| bug("lower", "no such local"))
+    }
+
+    pub fn new_block(&self, name: &str) -> BasicBlock<'ctx> {
+        self.unit.context.append_basic_block(self.value, name)
+    }
+
+    /// Goes on in `block`, which is moved to the end of the listing.
+    pub fn start(&self, block: BasicBlock<'ctx>) {
+        if let Some(last) = self.value.get_last_basic_block() {
+            if last != block {
+                let _ = block.move_after(last);
+            }
+        }
+        self.builder.position_at_end(block);
+    }
+
+    /// Branches unless the current block has ended already.
+    pub fn branch(&self, block: BasicBlock<'ctx>) -> Result<()> {
+        if !self.ended() {
+            self.builder.build_unconditional_branch(block)?;
+        }
+        Ok(())
+    }
+
+    pub fn ended(&self) -> bool {
+        self.builder.get_insert_block().is_some_and(|block| block.get_terminator().is_some())
+    }
+
+    /// After a jump: code that follows is dead, and needs a block to stand in.
+    pub fn start_dead(&self) {
+        let block = self.new_block("dead");
+        self.builder.position_at_end(block);
+    }
+
+    /// Returns from the function; aggregates by value on the device.
+    pub fn build_return(&mut self, value: Option<&Expr>) -> Result<()> {
+        let Some(expr) = value else {
+            self.builder.build_return(None)?;
+            return Ok(());
+        };
+        let value = self.value_of(expr)?;
+        match (self.signature.ret, value) {
+            (RetAbi::Direct { .. }, Value::Scalar(scalar)) => {
+                let stored = self.to_storage(scalar)?;
+                self.builder.build_return(Some(&stored))?;
+            }
+            (RetAbi::Aggregate { ty, .. }, Value::Memory(place)) => {
+                let loaded = self.builder.build_load(ty, place.address, "")?;
+                if let Some(instruction) = instruction_of(loaded) {
+                    self.align_access(instruction, place.align)?;
+                }
+                self.builder.build_return(Some(&loaded))?;
+            }
+            (RetAbi::Hidden { align, .. }, Value::Memory(place)) => {
+                let Some(BasicValueEnum::PointerValue(address)) = self.value.get_nth_param(0)
+                else {
+                    return Err(bug("lower", "no place for the result"));
+                };
+                let target = Place { address, align: align as u32 };
+                self.copy(target, place, self.unit.ir.types.layout(expr.ty).size)?;
+                self.builder.build_return(None)?;
+            }
+            _ => return Err(bug("lower", "a result of another kind than the function's")),
+        }
+        Ok(())
+    }
+
+    /// Ends the last block and joins the entry block with the first.
+    fn finish(&mut self, start: BasicBlock<'ctx>) -> Result<()> {
+        if !self.ended() {
+            match self.signature.ret {
+                RetAbi::Void | RetAbi::Hidden { .. } => {
+                    self.builder.build_return(None)?;
+                }
+                RetAbi::Direct { ty, .. } | RetAbi::Aggregate { ty, .. } => {
+                    // Control reaches the end without a value: whatever it is, it is not used.
+                    let value = ty.const_zero();
+                    self.builder.build_return(Some(&value))?;
+                }
+            }
+        }
+        self.allocations.build_unconditional_branch(start)?;
+        debug_assert!(self.entry.get_terminator().is_some());
+        Ok(())
+    }
+
+    pub fn unsupported(&self, message: impl Into<String>) -> LowerError {
+        LowerError::Unsupported {
+            function: self.function.name.clone(),
+            loc: self.loc,
+            message: message.into(),
+        }
+    }
+}
+
+pub(super) fn instruction_of<'ctx>(
+    value: BasicValueEnum<'ctx>,
+) -> Option<inkwell::values::InstructionValue<'ctx>> {
+    match value.as_any_value_enum() {
+        inkwell::values::AnyValueEnum::ArrayValue(value) => value.as_instruction(),
+        inkwell::values::AnyValueEnum::FloatValue(value) => value.as_instruction(),
+        inkwell::values::AnyValueEnum::IntValue(value) => value.as_instruction(),
+        inkwell::values::AnyValueEnum::PointerValue(value) => value.as_instruction(),
+        inkwell::values::AnyValueEnum::StructValue(value) => value.as_instruction(),
+        inkwell::values::AnyValueEnum::VectorValue(value) => value.as_instruction(),
+        _ => None,
+    }
+}
+
+/// Aggregate parameters that the function only reads: each mention is the root of an address that is
+/// loaded from at once.
+fn read_only_params(function: &Function) -> HashSet<LocalId> {
+    let mut found: HashSet<LocalId> = (0..function.param_count).map(LocalId).collect();
+    if let Some(body) = &function.body {
+        body.stmts.iter().for_each(|stmt| drop_written(stmt, &mut found));
+    }
+    found
+}
+
+fn drop_written(stmt: &Stmt, found: &mut HashSet<LocalId>) {
+    let mut expr = |expr: &Expr| drop_escaping(expr, found);
+    match &stmt.kind {
+        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => expr(value),
+        StmtKind::If { cond, then, otherwise } => {
+            expr(cond);
+            let inner = then.stmts.iter().chain(&otherwise.stmts);
+            inner.for_each(|stmt| drop_written(stmt, found));
+        }
+        StmtKind::Loop { cond, body, step, .. } => {
+            cond.iter().chain(step).for_each(expr);
+            body.stmts.iter().for_each(|stmt| drop_written(stmt, found));
+        }
+        StmtKind::Switch { value, body, .. } => {
+            expr(value);
+            body.stmts.iter().for_each(|stmt| drop_written(stmt, found));
+        }
+        StmtKind::Block(block) => block.stmts.iter().for_each(|stmt| drop_written(stmt, found)),
+        StmtKind::Declare(_)
+        | StmtKind::Label(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(None) => {}
+    }
+}
+
+fn drop_escaping(expr: &Expr, found: &mut HashSet<LocalId>) {
+    match &expr.kind {
+        ExprKind::LocalAddr(id) => {
+            found.remove(id);
+        }
+        ExprKind::Load { addr, volatile: false }
+        | ExprKind::LoadBits { base: addr, volatile: false, .. } => drop_in_address(addr, found),
+        _ => cdp_ir::for_each_child(expr, &mut |child| drop_escaping(child, found)),
+    }
+}
+
+/// An address that is only loaded from: its root does not escape, its indices may.
+fn drop_in_address(addr: &Expr, found: &mut HashSet<LocalId>) {
+    match &addr.kind {
+        ExprKind::LocalAddr(_) => {}
+        ExprKind::FieldAddr { base, .. } => drop_in_address(base, found),
+        ExprKind::IndexAddr { base, index } => {
+            drop_in_address(base, found);
+            drop_escaping(index, found);
+        }
+        ExprKind::Cast { kind: cdp_ir::CastKind::PointerToPointer, operand } => {
+            drop_in_address(operand, found);
+        }
+        _ => drop_escaping(addr, found),
+    }
+}

@@ -1,0 +1,110 @@
+//! The IR's launch operation: on the device through [`crate::launch`], on the host through the
+//! runtime's `__cdp_launch`.
+
+use cdp_ir::{Callee, Dim, Launch};
+use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+
+use super::Unit;
+use super::body::{Body, Value};
+use crate::error::{Result, bug};
+use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
+
+impl<'ctx> Unit<'_, 'ctx> {
+    pub fn launch_site(&self) -> LaunchSite<'_, 'ctx> {
+        LaunchSite {
+            module: self.llvm,
+            abi: self.options.abi,
+            address_bits: self.address_bits(),
+            per_thread_stream: self.options.per_thread_stream,
+            null_error: None,
+        }
+    }
+}
+
+impl<'ctx> Body<'_, '_, 'ctx> {
+    /// Evaluation order as in nvcc: configuration, buffer, NULL test, arguments, launch.
+    pub fn launch(&mut self, launch: &Launch) -> Result<Value<'ctx>> {
+        if !self.unit.on_device() {
+            return self.host_launch(launch);
+        }
+        let layout = self.launch_layout(launch)?;
+        let kernel = self.kernel_address(&launch.kernel)?;
+        let grid = self.dimension(&launch.grid)?;
+        let block = self.dimension(&launch.block)?;
+        let shared = self.int_of(&launch.shared_bytes)?;
+        let word = self.unit.context.i32_type();
+        let shared_bytes = self.builder.build_int_cast_sign_flag(shared, word, false, "")?;
+        let stream = self.pointer_of(&launch.stream)?;
+        let config = LaunchConfig { kernel, grid, block, shared_bytes, stream };
+        let site = self.unit.launch_site();
+        let pending = begin_launch(&self.builder, &site, config, &layout)?;
+        let mut args = Vec::with_capacity(launch.args.len());
+        for arg in &launch.args {
+            args.push(match self.value_of(arg)? {
+                Value::Scalar(value) => LaunchArg::Value(self.to_storage(value)?),
+                Value::Memory(place) => {
+                    LaunchArg::Memory { address: place.address, align: place.align }
+                }
+                Value::Void => return Err(bug("lower", "a launch argument of type void")),
+            });
+        }
+        finish_launch(&self.builder, &site, pending, &layout, &args)?;
+        Ok(Value::Void)
+    }
+
+    fn launch_layout(&self, launch: &Launch) -> Result<BufferLayout> {
+        let sizes: Vec<_> = launch
+            .params
+            .iter()
+            .map(|ty| {
+                let layout = self.unit.ir.types.layout(*ty);
+                ParamSize { size_bytes: layout.size, align_bytes: layout.align }
+            })
+            .collect();
+        buffer_layout(&sizes).map_err(|error| match error {
+            LayoutError::TooLarge { .. } => self.unsupported(error.to_string()),
+            LayoutError::BadAlignment { .. } => bug("lower", error.to_string()),
+        })
+    }
+
+    pub(super) fn kernel_address(&mut self, kernel: &Callee) -> Result<PointerValue<'ctx>> {
+        match kernel {
+            Callee::Direct(id) => {
+                let dims = self.unit.ir.function(*id).attrs.cluster_dims;
+                if self.unit.on_device() && dims.iter().any(|dim| *dim > 1) {
+                    return Err(self.unsupported(
+                        "a device-side launch cannot carry the cluster dimensions that the kernel \
+                         wants",
+                    ));
+                }
+                Ok(self.unit.function(*id)?.as_global_value().as_pointer_value())
+            }
+            Callee::Indirect(pointer) => self.pointer_of(pointer),
+        }
+    }
+
+    /// Three 32-bit words.
+    pub(super) fn dimension(&mut self, dim: &Dim) -> Result<[IntValue<'ctx>; 3]> {
+        match dim {
+            Dim::Xyz(axes) => {
+                let [x, y, z] = &**axes;
+                Ok([self.int_of(x)?, self.int_of(y)?, self.int_of(z)?])
+            }
+            Dim::Record(value) => {
+                let place = self.memory_of(value)?;
+                let word = self.unit.context.i32_type();
+                let mut axes = [word.const_zero(); 3];
+                for (index, axis) in axes.iter_mut().enumerate() {
+                    let at = self.place_at(place, 4 * index as u64)?;
+                    let loaded = self.builder.build_load(word, at.address, "")?;
+                    let BasicValueEnum::IntValue(value) = loaded else {
+                        return Err(bug("lower", "a dimension that is no integer"));
+                    };
+                    *axis = value;
+                }
+                Ok(axes)
+            }
+        }
+    }
+}

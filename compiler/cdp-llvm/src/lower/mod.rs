@@ -1,0 +1,170 @@
+//! IR to LLVM: one translation unit.
+//!
+//! [`Unit`] is the module level: types, variables, function declarations, each made when first
+//! needed. [`body::Body`] is one function. What the user's program may not do was judged before;
+//! here every answer is in the IR, and a missing one is a bug.
+//!
+//! Reading order: [`types`], [`abi`], [`constant`], [`global`], [`body`], [`stmt`], [`expr`],
+//! [`memory`], [`arith`], [`cast`], [`call`], [`launch`], [`runtime`], [`intrinsic`], [`asm`].
+
+mod abi;
+mod arith;
+mod asm;
+mod body;
+mod call;
+mod cast;
+mod constant;
+mod debug;
+mod expr;
+mod global;
+mod host;
+mod intrinsic;
+mod launch;
+mod memory;
+mod runtime;
+mod stmt;
+mod types;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+
+use cdp_ir::{
+    FuncId, GlobalId, Linkage as IrLinkage, Module as IrModule, Target, TypeId, Verified,
+};
+use inkwell::AddressSpace;
+use inkwell::attributes::Attribute;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::types::{BasicTypeEnum, IntType, PointerType};
+use inkwell::values::{FunctionValue, GlobalValue};
+
+use crate::artifact::LlvmModule;
+use crate::error::{Result, in_function};
+use crate::options::LowerOptions;
+use crate::target::CodeTarget;
+use crate::{foreign, libdevice, raw};
+
+use debug::DebugUnit;
+
+/// Lowers a verified module. libdevice is linked if the module calls it; nothing is optimised yet.
+pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
+    let target = match ir.target {
+        Target::Device { .. } => {
+            CodeTarget::Device { address_bits: ir.types.pointer_bytes() as u32 * 8 }
+        }
+        Target::Host => CodeTarget::Host,
+    };
+    LlvmModule::build(&ir.name, target, options, |context, llvm| {
+        let unit = Unit::new(context, llvm, ir, options);
+        unit.lower_all()?;
+        if target != CodeTarget::Host {
+            if unit.wants_memset.get() {
+                foreign::link_memset(context, llvm, options, unit.address_bits())?;
+            }
+            libdevice::link(context, llvm, options, ir.fast_math.ftz)?;
+        }
+        Ok(())
+    })
+}
+
+/// Numbers of LLVM's calling conventions.
+pub(crate) const PTX_KERNEL: u32 = 71;
+
+/// A translation unit on its way into LLVM.
+pub(crate) struct Unit<'u, 'ctx> {
+    pub context: &'ctx Context,
+    pub llvm: &'u Module<'ctx>,
+    pub ir: &'u IrModule,
+    pub options: &'u LowerOptions,
+    pub ptr: PointerType<'ctx>,
+    /// An integer of the address size.
+    pub size: IntType<'ctx>,
+    types: RefCell<HashMap<TypeId, BasicTypeEnum<'ctx>>>,
+    functions: RefCell<Vec<Option<FunctionValue<'ctx>>>>,
+    globals: RefCell<Vec<Option<GlobalValue<'ctx>>>>,
+    /// Functions that were mentioned and whose bodies are still to be lowered.
+    pending: RefCell<VecDeque<FuncId>>,
+    /// Whether a device-side memset is called, which wants kernels of our own.
+    wants_memset: Cell<bool>,
+    debug: Option<DebugUnit<'ctx>>,
+}
+
+impl<'u, 'ctx> Unit<'u, 'ctx> {
+    fn new(
+        context: &'ctx Context,
+        llvm: &'u Module<'ctx>,
+        ir: &'u IrModule,
+        options: &'u LowerOptions,
+    ) -> Self {
+        let size =
+            if ir.types.pointer_bytes() == 4 { context.i32_type() } else { context.i64_type() };
+        Unit {
+            context,
+            llvm,
+            ir,
+            options,
+            ptr: context.ptr_type(AddressSpace::default()),
+            size,
+            types: RefCell::default(),
+            functions: RefCell::new(vec![None; ir.functions.len()]),
+            globals: RefCell::new(vec![None; ir.globals.len()]),
+            pending: RefCell::default(),
+            wants_memset: Cell::new(false),
+            debug: DebugUnit::new(context, llvm, ir, options),
+        }
+    }
+
+    pub fn on_device(&self) -> bool {
+        matches!(self.ir.target, Target::Device { .. })
+    }
+
+    pub fn address_bits(&self) -> u32 {
+        self.size.get_bit_width()
+    }
+
+    /// An attribute that is just there.
+    pub fn attribute(&self, name: &str) -> Attribute {
+        self.attribute_value(name, 0)
+    }
+
+    pub fn attribute_value(&self, name: &str, value: u64) -> Attribute {
+        self.context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), value)
+    }
+
+    /// Everything that is visible outside, and whatever it mentions.
+    fn lower_all(&self) -> Result<()> {
+        for index in 0..self.ir.globals.len() {
+            let global = &self.ir.globals[index];
+            if global.defined && self.is_global_root(global) {
+                self.global(GlobalId(index as u32))?;
+            }
+        }
+        for id in self.ir.function_ids() {
+            let function = self.ir.function(id);
+            let root = function.is_kernel() || function.linkage == IrLinkage::External;
+            if function.body.is_some() && root {
+                self.function(id)?;
+                self.lower_pending()?;
+            }
+        }
+        if self.on_device() {
+            raw::keep(self.context, self.llvm, &self.kept_globals());
+        } else {
+            host::register_unit(self)?;
+            self.lower_pending()?;
+        }
+        if let Some(debug) = &self.debug {
+            debug.finish();
+        }
+        Ok(())
+    }
+
+    fn lower_pending(&self) -> Result<()> {
+        loop {
+            let next = self.pending.borrow_mut().pop_front();
+            let Some(id) = next else { return Ok(()) };
+            let name = &self.ir.function(id).name;
+            body::lower_function(self, id).map_err(|error| in_function(error, name))?;
+        }
+    }
+}

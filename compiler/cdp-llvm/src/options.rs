@@ -1,0 +1,80 @@
+//! What a caller decides before lowering.
+
+use std::sync::Arc;
+
+use cdp_launch::LaunchAbi;
+
+/// Optimisation level, as `-O0` to `-O3`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OptLevel {
+    O0,
+    O1,
+    O2,
+    #[default]
+    O3,
+}
+
+/// What a debugger or profiler will find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DebugInfo {
+    #[default]
+    None,
+    /// `-lineinfo`: `.loc` and `.file` only.
+    Lines,
+    /// `-g -G`: DWARF with types and variables.
+    Full,
+}
+
+/// Options of [`crate::lower`]. Address size, CDP version and floating-point options come with the
+/// module.
+#[derive(Clone, Debug)]
+pub struct LowerOptions {
+    /// The processor as ptxas spells it: `sm_90`, `sm_90a`.
+    pub arch: String,
+    /// PTX ISA version times ten (90 for 9.0): at most what the ptxas at hand reads.
+    pub ptx_isa: u32,
+    pub abi: LaunchAbi,
+    /// `--default-stream per-thread`: the `_ptsz` entry points.
+    pub per_thread_stream: bool,
+    pub opt_level: OptLevel,
+    pub debug: DebugInfo,
+    /// The directory that relative source paths are relative to, for debug information.
+    pub working_directory: String,
+    /// The bytes of `libdevice.10.bc`, wanted only when the program calls into it.
+    pub libdevice: Option<Arc<[u8]>>,
+}
+
+impl LowerOptions {
+    /// Options for an architecture (`sm_90`) with everything else at its default.
+    pub fn new(arch: impl Into<String>, ptx_isa: u32, abi: LaunchAbi) -> Self {
+        LowerOptions {
+            arch: arch.into(),
+            ptx_isa,
+            abi,
+            per_thread_stream: false,
+            opt_level: OptLevel::default(),
+            debug: DebugInfo::default(),
+            working_directory: String::new(),
+            libdevice: None,
+        }
+    }
+
+    /// The number of the architecture: 90 for `sm_90a`.
+    pub fn arch_sm(&self) -> u32 {
+        let digits = self.arch.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let digits = digits.trim_end_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architecture_numbers() {
+        for (name, number) in [("sm_75", 75), ("sm_90a", 90), ("sm_120f", 120), ("x", 0)] {
+            assert_eq!(LowerOptions::new(name, 90, LaunchAbi::Cdp2V2).arch_sm(), number);
+        }
+    }
+}
