@@ -27,6 +27,7 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     sync::ROWS,
     warp::ROWS,
     atomic::DEVICE,
+    atomic::DEVICE_ONLY_FORMS,
     atomic::BLOCK,
     atomic::SYSTEM,
     memory::ROWS,

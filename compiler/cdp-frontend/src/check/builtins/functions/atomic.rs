@@ -71,13 +71,21 @@ macro_rules! scope_rows {
                 concat!("atomicInc", $suffix),
                 UNSIGNED,
                 op(AtomicOp::Inc, Scope::$scope),
-                concat!("Adds 1, or wraps to 0 past the value; yields the old. Atomic in ", $where, "."),
+                concat!(
+                    "Adds 1, or wraps to 0 past the value; yields the old. Atomic in ",
+                    $where,
+                    "."
+                ),
             ),
             intrinsic(
                 concat!("atomicDec", $suffix),
                 UNSIGNED,
                 op(AtomicOp::Dec, Scope::$scope),
-                concat!("Subtracts 1, or wraps to the value; yields the old. Atomic in ", $where, "."),
+                concat!(
+                    "Subtracts 1, or wraps to the value; yields the old. Atomic in ",
+                    $where,
+                    "."
+                ),
             ),
             intrinsic(
                 concat!("atomicAnd", $suffix),
@@ -104,19 +112,25 @@ macro_rules! scope_rows {
                 concat!("atomicCAS", $suffix),
                 "T(T* address,T compare,T value)",
                 op(AtomicOp::CompareExchange, Scope::$scope),
-                concat!("Stores if the old value equals `compare`; yields it. Atomic in ", $where, "."),
+                concat!(
+                    "Stores if the old value equals `compare`; yields it. Atomic in ",
+                    $where,
+                    "."
+                ),
             )
             .family(COMPARED),
-            intrinsic(
-                concat!("atomicCAS", $suffix),
-                "unsigned short(unsigned short* address,unsigned short compare,unsigned short value)",
-                op(AtomicOp::CompareExchange, Scope::$scope),
-                concat!("Stores if the old value equals `compare`; yields it. Atomic in ", $where, "."),
-            )
-            .since(70),
         ]
     };
 }
+
+/// What has no `_block` and `_system` form.
+pub(super) const DEVICE_ONLY_FORMS: &[BuiltinFn] = &[intrinsic(
+    "atomicCAS",
+    "unsigned short(unsigned short* address,unsigned short compare,unsigned short value)",
+    op(AtomicOp::CompareExchange, Scope::Device),
+    "Stores if the old value equals `compare`; yields it. Atomic in the device.",
+)
+.since(70)];
 
 pub(super) const DEVICE: &[BuiltinFn] = &scope_rows!("", Device, "the device");
 pub(super) const BLOCK: &[BuiltinFn] = &scope_rows!("_block", Block, "the block");

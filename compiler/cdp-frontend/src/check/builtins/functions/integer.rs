@@ -156,13 +156,13 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "The number of set bits.",
     )
     .on_both_sides(),
-    intrinsic(
+    row(
         "__builtin_popcountl",
         "int(unsigned long x)",
-        Intrinsic::PopCount,
+        Lower::Refuse("use `__popcll`, which device code has"),
+        Lower::Intrinsic(Intrinsic::PopCount),
         "The number of set bits.",
-    )
-    .on_both_sides(),
+    ),
     intrinsic("__builtin_clz", "int(unsigned x)", Intrinsic::LeadingZeros, "Leading zero bits.")
         .on_both_sides(),
     intrinsic(

@@ -2,10 +2,10 @@
 
 use cdp_ir::{BuiltinVar, Intrinsic, Scope};
 
-use super::{BuiltinFn, Lower, device, intrinsic, ptx};
+use super::{BuiltinFn, Lower, device, intrinsic, ptx, row};
 
 const ASSERT_FAIL: &str =
-    "void(const char* message,const char* file,unsigned line,const char* function,size_t width=1)";
+    "void(const char* message,const char* file,unsigned line,const char* function)";
 
 pub(super) const ROWS: &[BuiltinFn] = &[
     intrinsic(
@@ -103,10 +103,18 @@ pub(super) const ROWS: &[BuiltinFn] = &[
     device(
         "__assert_fail",
         ASSERT_FAIL,
-        Lower::Extern("__assertfail"),
+        Lower::Inline("{ __cdp_assertfail(message, file, line, function, 1); }"),
         "What the `assert` macro calls when its condition is false: prints it and ends the grid.",
     )
-    .hosted(Lower::Refuse("use `assert`"))
+    .hosted(Lower::Extern("__assert_fail"))
+    .noreturn(),
+    device(
+        "__cdp_assertfail",
+        "void(const char* message,const char* file,unsigned line,const char* function,size_t width)",
+        Lower::Extern("__assertfail"),
+        "The driver's function; the last argument is the size of a character.",
+    )
+    .internal()
     .noreturn(),
     intrinsic(
         "__builtin_assume",
@@ -136,7 +144,12 @@ pub(super) const ROWS: &[BuiltinFn] = &[
     )
     .on_both_sides()
     .noreturn(),
-    intrinsic("__builtin_trap", "void()", Intrinsic::Trap, "Ends the program with an error.")
-        .on_both_sides()
-        .noreturn(),
+    row(
+        "__builtin_trap",
+        "void()",
+        Lower::Refuse("use `__trap`, which device code has"),
+        Lower::Intrinsic(Intrinsic::Trap),
+        "Ends the program with an error.",
+    )
+    .noreturn(),
 ];
