@@ -40,6 +40,13 @@ impl Build {
         Build { module, void, bool, i8, i32, u32, i64, u64, f32, f64, void_ptr, i32_ptr }
     }
 
+    /// A new module with the same types as another, so that their ids mean the same.
+    pub fn device_like(other: &Build) -> Self {
+        let mut build = Build::device();
+        build.module.types = other.module.types.clone();
+        build
+    }
+
     pub fn device() -> Self {
         Build::new(Target::Device { cdp: CdpVersion::Cdp2 }, 8)
     }

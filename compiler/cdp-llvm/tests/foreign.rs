@@ -1,0 +1,136 @@
+//! `@cdp.launch` in modules of other front ends, and the memset kernel that uses it.
+
+mod common;
+
+use cdp_ir::*;
+use cdp_launch::LaunchAbi;
+use cdp_llvm::{LowerError, foreign};
+use common::*;
+
+const HEAD: &str = "
+%S = type { i8, double }
+declare i32 @cdp.launch(...)
+define ptx_kernel void @child(ptr %p, i1 %b, ptr byval(%S) align 8 %s, half %h) { ret void }
+";
+
+fn read(body: &str, abi: LaunchAbi) -> Result<String, LowerError> {
+    let text = format!("{HEAD}{body}");
+    let options = options("sm_90", abi);
+    let module = foreign::read("test.ll", text.as_bytes(), 64, CdpVersion::Cdp2, false, &options)?;
+    module.optimize()?;
+    module.emit_ptx()
+}
+
+#[test]
+fn a_call_becomes_the_sequence() {
+    let body = "
+declare ptx_kernel void @far(i32)
+define ptx_kernel void @parent(ptr %p, ptr byval(%S) align 8 %s, ptr %out) {
+  %e = call i32 (...) @cdp.launch(ptr @child, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, ptr inttoptr (i64 3 to ptr), ptr %p, i1 true, ptr byval(%S) align 8 %s, half 1.0)
+  store i32 %e, ptr %out
+  %v = load %S, ptr %s
+  %f = call i32 (...) @cdp.launch(ptr @child, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, ptr %p, i1 false, %S %v, half 2.0)
+  %g = call i32 (...) @cdp.launch(ptr @far, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, i32 5)
+  ret void
+}";
+    for abi in LaunchAbi::ALL {
+        let text = read(body, abi).unwrap();
+        assemble(&text, "sm_90", 64);
+        assert!(text.contains(".extern .entry far"), "{text}");
+        assert!(text.contains("PeekAtLastError"), "{text}");
+        assert!(!text.contains("cdp.launch") && !text.contains("cdp_launch"), "{text}");
+    }
+}
+
+#[test]
+fn bad_calls_are_named() {
+    let call = |text: &str| {
+        format!(
+            "define void @f(ptr %s) {{\n  %e = call i32 (...) @cdp.launch({text})\n  ret void\n}}"
+        )
+    };
+    let rest = "i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null";
+    let cases = [
+        (format!("ptr @f, {rest}"), None, "not a kernel"),
+        (format!("ptr %s, {rest}"), None, "not a function"),
+        (format!("ptr @child, {rest}, ptr %s"), None, "4 parameters, 1 are given"),
+        (
+            format!("ptr @child, {rest}, i32 1, i1 true, ptr byval(%S) %s, half 1.0"),
+            Some(0),
+            "has type",
+        ),
+        (format!("ptr @child, {rest}, ptr %s, i1 true, ptr %s, half 1.0"), Some(2), "by value"),
+        ("ptr @child, i64 1".to_string(), None, "2 operands"),
+    ];
+    for (text, argument, part) in cases {
+        match read(&call(&text), LaunchAbi::Cdp2V2) {
+            Err(LowerError::Launches(errors)) => {
+                assert_eq!(errors.len(), 1);
+                assert_eq!((errors[0].function.as_str(), errors[0].argument), ("f", argument));
+                assert!(errors[0].message.contains(part), "{}", errors[0]);
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn wrong_targets_and_texts_are_errors() {
+    let host = "target triple = \"x86_64-unknown-linux-gnu\"";
+    assert!(matches!(read(host, LaunchAbi::Cdp2), Err(LowerError::Target { .. })));
+    assert!(matches!(read("define what", LaunchAbi::Cdp2), Err(LowerError::Backend { .. })));
+}
+
+#[test]
+fn older_annotations_make_kernels() {
+    let body = "
+define void @old(i32 %x) { ret void }
+define ptx_kernel void @parent() {
+  %g = call i32 (...) @cdp.launch(ptr @old, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, i32 5)
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{ptr @old, !\"kernel\", i32 1}";
+    let text = read(body, LaunchAbi::Cdp2V2).unwrap();
+    assert!(text.contains(".entry old"), "{text}");
+}
+
+#[test]
+fn memset_is_a_kernel_of_our_own() {
+    for bytes in [8, 4] {
+        let mut b = Build::new(Target::Device { cdp: CdpVersion::Cdp2 }, bytes);
+        let size = if bytes == 8 { b.u64 } else { b.u32 };
+        let (p, i, s) = (b.void_ptr, b.i32, b.void_ptr);
+        let get = |b: &mut Build, n: u32, ty| b.get(n, ty);
+        let args =
+            vec![get(&mut b, 0, p), get(&mut b, 1, i), get(&mut b, 2, size), get(&mut b, 3, s)];
+        let one = b.e(ExprKind::RuntimeCall { func: RuntimeFn::MemsetAsync, args }, i);
+        let args = vec![
+            get(&mut b, 0, p),
+            get(&mut b, 2, size),
+            get(&mut b, 1, i),
+            get(&mut b, 2, size),
+            get(&mut b, 2, size),
+            get(&mut b, 3, s),
+        ];
+        let two = b.e(ExprKind::RuntimeCall { func: RuntimeFn::Memset2DAsync, args }, i);
+        b.kernel("k", &[p, i, size, s], Some(vec![expr_stmt(one), expr_stmt(two)]));
+        let ir = b.verified();
+        let (mut options, bits) = if bytes == 8 {
+            (options("sm_90", LaunchAbi::Cdp2V2), 64)
+        } else {
+            (options("sm_60", LaunchAbi::Documented), 32)
+        };
+        if bits == 32 {
+            options.ptx_isa = 78;
+        }
+        let text = ptx(&ir, &options, bits);
+        assert!(text.contains(".weak .entry __cdp_memset("), "{text}");
+        assert!(!text.contains("MemsetAsync"), "{text}");
+        options.opt_level = cdp_llvm::OptLevel::O0;
+        let text = ptx(&ir, &options, bits);
+        if let (64, Some(object)) = (bits, assemble(&text, "sm_90", 64)) {
+            link(&[object], "sm_90");
+        }
+    }
+}
