@@ -222,6 +222,8 @@ pub struct MinMax {
     pub nan: bool,
     /// `.xorsign.abs`: of the magnitudes, with the sign of the product.
     pub xorsign_abs: bool,
+    /// `.abs` of the three-input form: of the magnitudes.
+    pub abs: bool,
     /// `.relu` (`.s32`, `.s16x2`): negative results become 0.
     pub relu: bool,
     /// Destination.

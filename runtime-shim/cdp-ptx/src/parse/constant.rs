@@ -48,8 +48,10 @@ impl Constant {
     pub fn bits_as(self, ty: ScalarType) -> Option<u64> {
         match (ty, self) {
             (ScalarType::F32, Constant::Single(value)) => Some(u64::from(value.to_bits())),
-            (ScalarType::F32, _) => Some(u64::from((self.as_f64() as f32).to_bits())),
-            (ScalarType::F64, _) => Some(self.as_f64().to_bits()),
+            (ScalarType::F32, Constant::Double(value)) => Some(u64::from((value as f32).to_bits())),
+            (ScalarType::F64, Constant::Single(_) | Constant::Double(_)) => {
+                Some(self.as_f64().to_bits())
+            }
             // A bit pattern of the right width may be written as a float.
             (_, Constant::Single(value)) if ty.bits() == 32 => Some(u64::from(value.to_bits())),
             (_, Constant::Double(value)) if ty.bits() == 64 => Some(value.to_bits()),

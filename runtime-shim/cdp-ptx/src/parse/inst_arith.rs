@@ -53,9 +53,12 @@ impl<'a> Parser<'a> {
             });
         }
         let ty = mods.ty(ADD_TYPES)?;
+        let pair = matches!(ty, U16x2 | S16x2);
+        mods.require(!(subtract && pair), "integer pairs are added only")?;
         if ty == F32 && mods.peek_ty().is_some() {
             let src_ty = mods.ty(&[F16, BF16])?;
             let mode = float_mode(&mut mods, F32)?;
+            mods.require(!mode.ftz, "mixed types have no `.ftz`")?;
             mods.finish()?;
             let (dst, a) = self.d_a(st, F32, src_ty)?;
             let b = self.next_operand(st, F32)?;
@@ -149,12 +152,17 @@ impl<'a> Parser<'a> {
 
     /// `fma`, and `mad` of floating types.
     pub fn fma(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        let ty = mods.ty(&[F32, F64, F16, F16x2, BF16, BF16x2, F32x2])?;
+        let ty = mods.ty(match mods.opcode.text {
+            "mad" => &[F32, F64],
+            _ => &[F32, F64, F16, F16x2, BF16, BF16x2, F32x2],
+        })?;
         let relu = HALVES.contains(&ty) && mods.flag("relu");
         let mixed =
             if ty == F32 && mods.peek_ty().is_some() { Some(mods.ty(&[F16, BF16])?) } else { None };
         let mode = float_mode(&mut mods, ty)?;
         mods.require(mode.rounding.is_some(), "a rounding such as `.rn` is needed")?;
+        mods.require(!(relu && mode.sat), "`.relu` and `.sat` do not go together")?;
+        mods.require(mixed.is_none() || !mode.ftz, "mixed types have no `.ftz`")?;
         mods.finish()?;
         let src_ty = mixed.unwrap_or(ty);
         let (dst, a) = self.d_a(st, ty, src_ty)?;
@@ -222,12 +230,14 @@ impl<'a> Parser<'a> {
         if xorsign_abs {
             mods.need("`.abs` after `.xorsign`", |word| (word == "abs").then_some(()))?;
         }
+        let abs = ty == F32 && !xorsign_abs && mods.flag("abs");
         let relu = matches!(ty, S32 | S16x2) && mods.flag("relu");
-        // Three-input forms may write `.abs` alone; they are not supported.
         mods.finish()?;
         let (dst, a, b) = self.d_a_b(st, ty)?;
         let c = if ty == F32 && self.at(b',') { Some(self.next_operand(st, ty)?) } else { None };
-        let operands = MinMax { ty, ftz, nan, xorsign_abs, relu, dst, a, b, c };
+        mods.require(c.is_some() || !abs, "`.abs` alone is for three inputs")?;
+        mods.require(c.is_none() || !xorsign_abs, "`.xorsign` is for two inputs")?;
+        let operands = MinMax { ty, ftz, nan, xorsign_abs, abs, relu, dst, a, b, c };
         Ok(if mods.opcode.text == "min" { Inst::Min(operands) } else { Inst::Max(operands) })
     }
 

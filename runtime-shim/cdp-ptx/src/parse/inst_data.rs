@@ -40,8 +40,7 @@ fn comparison(word: &str) -> Option<(CmpOp, bool)> {
 impl<'a> Parser<'a> {
     /// `mov`, with its packing and unpacking forms.
     pub fn mov(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        let ty = mods
-            .ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64, F16, BF16])?;
+        let ty = mods.ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
         mods.finish()?;
         if self.at(b'{') {
             let (part, count) = self.peek_parts(ty, &mods)?;
@@ -85,7 +84,7 @@ impl<'a> Parser<'a> {
     pub fn cvta(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         let from_generic = mods.flag("to");
         let space = mods.need("a state space", space_word)?;
-        let ty = mods.ty(&[U32, U64])?;
+        let ty = mods.ty(if self.module.address_bits == 64 { &[U64] } else { &[U32] })?;
         mods.finish()?;
         let (dst, src) = self.d_a(st, ty, ty)?;
         Ok(match from_generic {
@@ -139,9 +138,10 @@ impl<'a> Parser<'a> {
         }
         let ftz = mods.flag("ftz");
         let sat = mods.flag("sat");
-        mods.require(!ftz || dst_ty == F32 || src_ty == F32, "`.ftz` is for `.f32`")?;
-        let half = matches!(dst_ty, F16 | BF16 | TF32);
-        mods.require(half || !(relu || satfinite), "`.relu` and `.satfinite` are for half types")?;
+        let tf32 = dst_ty == TF32;
+        let flushes = !tf32 && (dst_ty == F32 || src_ty == F32);
+        mods.require(!ftz || flushes, "`.ftz` is for `.f32`")?;
+        check_cvt_clamps(&mods, dst_ty, src_ty, rounding, sat, relu, satfinite)?;
         check_cvt_rounding(&mods, dst_ty, src_ty, rounding)?;
         mods.finish()?;
         let dst = self.register_of(st, dst_ty, Width::AtLeast)?;
@@ -202,6 +202,8 @@ impl<'a> Parser<'a> {
         let ftz = matches!(ty, F32 | F16 | F16x2) && mods.flag("ftz");
         mods.finish()?;
         let (dst, dst2) = self.dst_pair(st, Pred, Pred)?;
+        let single = matches!(ty, F16 | BF16) && dst2.is_some();
+        mods.require(!single, "scalar half types have one result")?;
         let a = self.next_operand(st, ty)?;
         let b = self.next_operand(st, ty)?;
         let combine = self.combine(st, bool_op)?;
@@ -226,8 +228,15 @@ impl<'a> Parser<'a> {
         let src_ty = mods.ty(COMPARE_TYPES)?;
         check_comparison(&mods, cmp, unsigned, src_ty)?;
         let packed = matches!(src_ty, F16x2 | BF16x2);
-        mods.require(!matches!(dst_ty, F16x2 | BF16x2) || packed, "a pair comes from a pair")?;
-        mods.require(!packed || dst_ty.bits() == 32, "a pair needs 32 bits")?;
+        let exists = match dst_ty {
+            U32 | S32 => true,
+            U16 | S16 => matches!(src_ty, F16 | BF16),
+            F32 => !packed && !matches!(src_ty, F16 | BF16),
+            F16 => !packed && src_ty != BF16,
+            BF16 => !packed,
+            _ => dst_ty == src_ty,
+        };
+        mods.require(exists, "there is no such pair of types")?;
         let ftz = matches!(src_ty, F32 | F16 | F16x2) && mods.flag("ftz");
         mods.finish()?;
         let (dst, a) = self.d_a(st, dst_ty, src_ty)?;
@@ -275,6 +284,34 @@ fn is_tiny_float(word: &str) -> bool {
     matches!(body, [b'e', digit, b'm', ..] if digit.is_ascii_digit())
 }
 
+/// `.sat` stands where a value can be out of range, `.relu` and `.satfinite` where `.f32` is
+/// narrowed.
+fn check_cvt_clamps(
+    mods: &Mods,
+    dst_ty: ScalarType,
+    src_ty: ScalarType,
+    rounding: Option<CvtRounding>,
+    sat: bool,
+    relu: bool,
+    satfinite: bool,
+) -> Result<()> {
+    use CvtRounding::*;
+    let contained = match (dst_ty.is_signed(), src_ty.is_signed()) {
+        (true, false) => dst_ty.bits() > src_ty.bits(),
+        (false, true) => false,
+        _ => dst_ty.bits() >= src_ty.bits(),
+    };
+    let integers = dst_ty.is_int() && src_ty.is_int();
+    let no_sat = matches!(dst_ty, BF16 | TF32) || src_ty == BF16 || (integers && contained);
+    mods.require(!sat || !no_sat, "`.sat` has nothing to do, or is not for this type")?;
+    let narrows = src_ty == F32 && matches!(dst_ty, F16 | BF16 | TF32);
+    mods.require(narrows || !(relu || satfinite), "`.relu` and `.satfinite` narrow `.f32`")?;
+    let near = matches!(rounding, Some(Rn | Rz));
+    mods.require(near || !relu, "`.relu` needs `.rn` or `.rz`")?;
+    let clamps = near || rounding == Some(Rna);
+    mods.require(clamps || !satfinite, "`.satfinite` needs `.rn`, `.rz` or `.rna`")
+}
+
 /// PTX demands a rounding where one is needed, and none where the result is exact.
 fn check_cvt_rounding(
     mods: &Mods,
@@ -283,18 +320,21 @@ fn check_cvt_rounding(
     rounding: Option<CvtRounding>,
 ) -> Result<()> {
     use CvtRounding::*;
+    let none = rounding.is_none();
     let integral = matches!(rounding, Some(Rni | Rzi | Rmi | Rpi));
     let ieee = matches!(rounding, Some(Rn | Rz | Rm | Rp));
+    let byte_bf16 =
+        (dst_ty == BF16 && src_ty.bits() == 8) || (src_ty == BF16 && dst_ty.bits() == 8);
     let exists = match (dst_ty.is_float(), src_ty.is_float()) {
-        (false, false) => rounding.is_none(),
-        (false, true) => integral,
-        (true, false) => ieee,
-        (true, true) if dst_ty == TF32 => src_ty == F32 && (ieee || rounding == Some(Rna)),
+        (false, false) => none,
+        (false, true) => integral && !byte_bf16,
+        (true, false) => ieee && dst_ty != TF32 && !byte_bf16,
+        (true, true) if dst_ty == TF32 => src_ty == F32 && matches!(rounding, Some(Rn | Rz | Rna)),
+        (true, true) if dst_ty == src_ty => none || integral,
         (true, true) if dst_ty.bits() < src_ty.bits() => ieee,
-        (true, true) if dst_ty.bits() == src_ty.bits() => {
-            rounding != Some(Rna) && (dst_ty != src_ty || !ieee)
-        }
-        (true, true) => rounding.is_none(),
+        // `.f16` and `.bf16` do not hold each other's values; widening `.bf16` may name a rounding.
+        (true, true) if dst_ty.bits() == src_ty.bits() || src_ty == BF16 => none || ieee,
+        (true, true) => none,
     };
     mods.require(exists && src_ty != TF32, "a rounding is missing, or out of place")
 }

@@ -98,14 +98,19 @@ impl<'a> Parser<'a> {
         let order = self.load_order(&mut mods)?;
         let space = mods.take(space_word).unwrap_or(Space::Generic);
         let uniform = mods.opcode.text == "ldu";
-        let non_coherent = mods.flag("nc") || uniform;
-        let global = matches!(space, Space::Global) || (uniform && space == Space::Generic);
-        mods.require(!non_coherent || global, "only `.global` can be non-coherent")?;
+        // A generic `ldu` is an ordinary load.
+        let non_coherent = mods.flag("nc") || (uniform && space == Space::Global);
+        mods.require(!non_coherent || space == Space::Global, "only `.global` is non-coherent")?;
+        let far = matches!(space, Space::Generic | Space::Global);
+        mods.require(!uniform || far, "`ldu` is for `.global` memory")?;
         let ops = [CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Lu, CacheOp::Cv];
         let (mut hints, has_policy) = cache_hints(&mut mods, &ops);
         let count = vector_len(&mut mods);
         let ty = mods.ty(MEMORY_TYPES)?;
-        check_vector(&mods, count, ty)?;
+        check_vector(&mods, count, ty, space)?;
+        check_hints(&mods, &hints, has_policy, count as u32 * ty.bits(), space)?;
+        let weak = matches!(order, LoadOrder::Weak);
+        check_order(&mods, weak, matches!(order, LoadOrder::Mmio(_)), space)?;
         mods.finish()?;
         let dsts = self.dsts(st, ty, count, Width::AtLeast)?;
         self.comma()?;
@@ -147,7 +152,11 @@ impl<'a> Parser<'a> {
         let (mut hints, has_policy) = cache_hints(&mut mods, &ops);
         let count = vector_len(&mut mods);
         let ty = mods.ty(MEMORY_TYPES)?;
-        check_vector(&mods, count, ty)?;
+        check_vector(&mods, count, ty, space)?;
+        check_hints(&mods, &hints, has_policy, count as u32 * ty.bits(), space)?;
+        mods.require(hints.prefetch.is_none(), "a store fetches nothing")?;
+        let weak = matches!(order, StoreOrder::Weak);
+        check_order(&mods, weak, matches!(order, StoreOrder::Mmio(_)), space)?;
         mods.finish()?;
         let addr = self.space_address(st, space)?;
         self.comma()?;
@@ -195,7 +204,9 @@ impl<'a> Parser<'a> {
         let count = vector_len(&mut mods);
         let ty = mods.ty(atom_types(op, count))?;
         let half = matches!(ty, F16 | F16x2 | BF16 | BF16x2);
-        mods.require(!noftz || half, "`.noftz` is for half types")?;
+        mods.require(noftz == half, "half types, and no others, have `.noftz`")?;
+        let acquires = matches!(order, Some(AtomOrder::Acquire | AtomOrder::AcqRel));
+        mods.require(!(reduce && acquires), "`red` reads nothing that it could acquire")?;
         if count > 1 {
             let exists = matches!(space, Space::Generic | Space::Global)
                 && count * ty.bits() as usize <= 128;
@@ -396,10 +407,37 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn check_vector(mods: &Mods, count: usize, ty: ScalarType) -> Result<()> {
+fn check_vector(mods: &Mods, count: usize, ty: ScalarType, space: Space) -> Result<()> {
     let bits = count as u32 * ty.bits();
-    let exists = bits <= 128 || (bits == 256 && ty != B128);
-    mods.require(exists, "a vector has at most 16 bytes (32 in `.v8.b32` and `.v4.b64`)")
+    let wide = matches!((count, ty.bits()), (8, 32) | (4, 64));
+    let far = matches!(space, Space::Generic | Space::Global);
+    mods.require(
+        bits <= 128 || (wide && far),
+        "a vector has at most 16 bytes (`.global` `.v8.b32` and `.v4.b64`: 32)",
+    )
+}
+
+/// Eviction priorities and policies are for `.global` memory.
+fn check_hints(
+    mods: &Mods,
+    hints: &CacheHints,
+    has_policy: bool,
+    bits: u32,
+    space: Space,
+) -> Result<()> {
+    let far = matches!(space, Space::Generic | Space::Global);
+    let special =
+        has_policy || hints.l1.is_some() || hints.l2.is_some() || hints.prefetch.is_some();
+    mods.require(far || !special, "these cache hints are for `.global` memory")?;
+    mods.require(bits == 256 || hints.l2.is_none(), "`.L2` priorities are for 32-byte vectors")
+}
+
+/// Orderings are for memory that other threads see.
+fn check_order(mods: &Mods, weak: bool, mmio: bool, space: Space) -> Result<()> {
+    let global = matches!(space, Space::Generic | Space::Global);
+    let shared = global || matches!(space, Space::Shared | Space::SharedCluster);
+    mods.require(weak || shared, "only shared and global memory has an order")?;
+    mods.require(!mmio || global, "`.mmio` is for `.global` memory")
 }
 
 /// The types that an operation has.
@@ -413,9 +451,9 @@ fn atom_types(op: AtomOp, count: usize) -> &'static [ScalarType] {
     }
     match op {
         AtomOp::And | AtomOp::Or | AtomOp::Xor => &[B32, B64],
-        AtomOp::Cas => &[B32, B64, B16, B128, U32, S32, U64],
-        AtomOp::Exch => &[B32, B64, B128, U32, S32, U64, F32],
-        AtomOp::Add => &[U32, S32, U64, S64, F32, F64, F16, F16x2, BF16, BF16x2],
+        AtomOp::Cas => &[B16, B32, B64, B128],
+        AtomOp::Exch => &[B32, B64, B128],
+        AtomOp::Add => &[U32, S32, U64, F32, F64, F16, F16x2, BF16, BF16x2],
         AtomOp::Inc | AtomOp::Dec => &[U32],
         AtomOp::Min | AtomOp::Max => &[U32, S32, U64, S64],
     }

@@ -28,7 +28,7 @@ impl<'a> Parser<'a> {
         }
         mods.flag("cta");
         // `bar` is `barrier.aligned`.
-        let aligned = mods.flag("aligned") || short;
+        let aligned = short || mods.flag("aligned");
         let kind = mods.need("`.sync`, `.arrive` or `.red`", |word| match word {
             "sync" | "arrive" | "red" => Some(word.as_bytes()[0]),
             _ => None,
@@ -83,7 +83,9 @@ impl<'a> Parser<'a> {
     /// `membar`, `fence`
     pub fn fence(&mut self, mut mods: Mods<'a>) -> Result<Inst> {
         if mods.flag("proxy") {
-            let first = mods.need("a proxy such as `.alias`", |word| ProxyKind::from_str(word))?;
+            let first = mods.need("a proxy such as `.alias`", ProxyKind::from_str)?;
+            let old = mods.opcode.text == "membar";
+            mods.require(!old || first == ProxyKind::Alias, "`membar` knows only `.alias`")?;
             let mut kind = first;
             if first == ProxyKind::Async {
                 kind = mods
@@ -161,7 +163,7 @@ impl<'a> Parser<'a> {
     pub fn shfl(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         let sync = mods.flag("sync");
         let mode = mods.need("`.up`, `.down`, `.bfly` or `.idx`", ShflMode::from_str)?;
-        mods.ty(&[B32, U32, S32, F32])?;
+        mods.ty(&[B32])?;
         mods.finish()?;
         let (dst, pred) = self.dst_pair(st, B32, Pred)?;
         let src = self.next_operand(st, B32)?;

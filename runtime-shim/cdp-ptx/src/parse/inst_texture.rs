@@ -76,9 +76,10 @@ impl<'a> Parser<'a> {
         });
         let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
         let count = vector_len(&mut mods);
-        let dst_ty = mods.ty(&[U32, S32, F32, F16x2, U16, S16, F16])?;
+        let dst_ty = mods.ty(&[U32, S32, F32, F16x2])?;
         let coord_ty = mods.ty(if gather { &[F32] } else { &[S32, F32] })?;
-        mods.require(matches!(count, 1 | 2 | 4), "the result is `.v4` or `.v2`")?;
+        let pairs = dst_ty == F16x2;
+        mods.require(count == if pairs { 2 } else { 4 }, "the result is `.v4` or `.v2.f16x2`")?;
         mods.finish()?;
         let dsts = self.dsts(st, dst_ty, count, Width::AtLeast)?;
         let resident = if self.eat(b'|')? { self.dst(st, Pred, Width::Exact)? } else { None };
@@ -153,7 +154,8 @@ impl<'a> Parser<'a> {
         let cache = mods.take(|word| CacheOp::from_str(word).filter(|op| ops.contains(op)));
         let count = vector_len(&mut mods);
         mods.require(matches!(count, 1 | 2 | 4), "the value is a scalar, `.v2` or `.v4`")?;
-        let ty = mods.ty(if formatted { &[B32, U32, S32, F32] } else { &[B8, B16, B32, B64] })?;
+        let ty = mods.ty(if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
+        mods.require(count as u32 * ty.bits() <= 128, "a vector has at most 16 bytes")?;
         let clamp = mods.need("`.trap`, `.clamp` or `.zero`", SurfaceClamp::from_str)?;
         mods.finish()?;
         let mut dsts: Dsts = Box::new([]);

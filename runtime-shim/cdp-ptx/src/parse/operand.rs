@@ -17,6 +17,18 @@ pub(crate) enum Width {
     AtLeast,
 }
 
+/// Do a register's type and an instruction's belong together, widths apart? Bits go with
+/// everything but predicates, integers with integers, anything else only with itself.
+fn types_agree(declared: ScalarType, ty: ScalarType) -> bool {
+    let bits = |ty: ScalarType| ty.class() == TypeClass::Bits;
+    let pred = |ty: ScalarType| ty == ScalarType::Pred;
+    match (declared, ty) {
+        _ if pred(declared) || pred(ty) => declared == ty,
+        _ if bits(declared) || bits(ty) => true,
+        _ => declared == ty || (declared.is_int() && ty.is_int()),
+    }
+}
+
 impl<'a> Parser<'a> {
     /// The separator between operands.
     pub fn comma(&mut self) -> Result<()> {
@@ -37,12 +49,12 @@ impl<'a> Parser<'a> {
         width: Width,
     ) -> Result<()> {
         let declared = state.body.registers[reg.index()].ty;
-        let predicates = (declared == ScalarType::Pred) == (ty == ScalarType::Pred);
+        let agrees = types_agree(declared, ty);
         let fits = match width {
             Width::Exact => declared.bits() == ty.bits(),
             Width::AtLeast => declared.bits() >= ty.bits(),
         };
-        if predicates && fits {
+        if agrees && fits {
             return Ok(());
         }
         let name = token.describe();
@@ -176,8 +188,7 @@ impl<'a> Parser<'a> {
             None => SpecialReg::from_name(name.text),
         };
         let Some(special) = special else { return self.unknown_name(name) };
-        let predicates = (special.ty() == ScalarType::Pred) == (ty == ScalarType::Pred);
-        if !predicates || ty.bits() > 64 {
+        if !types_agree(special.ty(), ty) || ty.bits() > 64 {
             let message =
                 format!("`{special}` is a `.{}`, where a `.{ty}` is needed", special.ty());
             return Err(self.error_at(name, ErrorKind::Operand, message));

@@ -146,6 +146,7 @@ impl Printer<'_> {
         self.flag(m.ftz, "ftz");
         self.flag(m.nan, "NaN");
         self.flag(m.xorsign_abs, "xorsign.abs");
+        self.flag(m.abs, "abs");
         self.flag(m.relu, "relu");
         self.word(m.ty.as_str());
         self.args(&[D(m.dst), S(&m.a, m.ty), S(&m.b, m.ty), SOpt(&m.c, m.ty)]);

@@ -218,7 +218,8 @@ impl<'a> Printer<'a> {
             self.out.push(')');
         }
         if relocation.addend != 0 {
-            let _ = write!(self.out, "{:+}", relocation.addend);
+            // Assemblers know no binary minus here.
+            let _ = write!(self.out, "+{}", relocation.addend);
         }
         if masked {
             self.out.push(')');
