@@ -16,7 +16,9 @@ mod math;
 mod memory;
 mod rounding;
 mod simd;
+mod surface;
 mod sync;
+mod texture;
 mod vectors;
 mod warp;
 
@@ -89,6 +91,10 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     half_convert::HALF_MOVES,
     half_convert::BF16_MOVES,
     half_convert::ATOMICS,
+    texture::TAKERS,
+    texture::FETCHES,
+    texture::GATHERS,
+    surface::ROWS,
     device_runtime::ROWS,
     host_api::ROWS,
 ];
@@ -114,9 +120,14 @@ const fn row(
         min_sm: 0,
         device,
         host,
-        flags: Flags::NONE,
+        flags: Flags { internal: is_internal(name), ..Flags::NONE },
         summary,
     }
+}
+
+/// Names that begin with `__cdp_` are for [`Lower::Inline`] bodies.
+const fn is_internal(name: &str) -> bool {
+    matches!(name.as_bytes(), [b'_', b'_', b'c', b'd', b'p', b'_', ..])
 }
 
 /// A function of device code.
@@ -174,8 +185,9 @@ impl BuiltinFn {
         self
     }
 
-    const fn internal(mut self) -> Self {
-        self.flags.internal = true;
+    /// The family's type is written at the call: `name<T>(...)`.
+    const fn explicit(mut self) -> Self {
+        self.flags.explicit_type = true;
         self
     }
 

@@ -117,7 +117,7 @@ pub struct Flags {
     pub promote: bool,
     /// As [`Flags::promote`], in device code too (`pow`).
     pub promote_on_device: bool,
-    /// For [`Lower::Inline`] bodies only; a program cannot name it.
+    /// For [`Lower::Inline`] bodies only; a program cannot name it. Its name begins with `__cdp_`.
     pub internal: bool,
     /// `T` is not deduced but written: `name<T>(...)`.
     pub explicit_type: bool,

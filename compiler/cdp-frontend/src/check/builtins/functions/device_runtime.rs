@@ -299,8 +299,7 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "unsigned long long()",
         ptx!(effect "mov.u64 $0, %current_graph_exec;", "l", ""),
         "`%current_graph_exec`.",
-    )
-    .internal(),
+    ),
     device(
         "cudaGraphSetConditional",
         "void(cudaGraphConditionalHandle,unsigned)",

@@ -81,8 +81,7 @@ macro_rules! pair_op {
         $since:literal, 1, $summary:literal) => {
         [
             device($internal, "unsigned(unsigned a)",
-                ptx!(pure concat!($text, " $0, $1;"), "r", "r"), "The packed operation.")
-                .internal(),
+                ptx!(pure concat!($text, " $0, $1;"), "r", "r"), "The packed operation."),
             device($name, sig!($v, 1),
                 Lower::IfSm($since, &Lower::Inline(packed!($v, $internal, 1)),
                     &Lower::Inline(lanes!($v, $scalar, 1))), $summary)
@@ -93,8 +92,7 @@ macro_rules! pair_op {
         $since:literal, 2, $summary:literal) => {
         [
             device($internal, "unsigned(unsigned a,unsigned b)",
-                ptx!(pure concat!($text, " $0, $1, $2;"), "r", "rr"), "The packed operation.")
-                .internal(),
+                ptx!(pure concat!($text, " $0, $1, $2;"), "r", "rr"), "The packed operation."),
             device($name, sig!($v, 2),
                 Lower::IfSm($since, &Lower::Inline(packed!($v, $internal, 2)),
                     &Lower::Inline(lanes!($v, $scalar, 2))), $summary)
@@ -105,8 +103,7 @@ macro_rules! pair_op {
         $since:literal, 3, $summary:literal) => {
         [
             device($internal, "unsigned(unsigned a,unsigned b,unsigned c)",
-                ptx!(pure concat!($text, " $0, $1, $2, $3;"), "r", "rrr"), "The packed operation.")
-                .internal(),
+                ptx!(pure concat!($text, " $0, $1, $2, $3;"), "r", "rrr"), "The packed operation."),
             device($name, sig!($v, 3),
                 Lower::IfSm($since, &Lower::Inline(packed!($v, $internal, 3)),
                     &Lower::Inline(lanes!($v, $scalar, 3))), $summary)
@@ -200,8 +197,7 @@ pub(super) const BF16_SATURATED: &[BuiltinFn] = &[
              return __float2bfloat16_rn(f > 0.0f ? (f < 1.0f ? f : 1.0f) : 0.0f); }",
         ),
         "The value clamped to 0 and 1; a NaN becomes 0.",
-    )
-    .internal(),
+    ),
     saturated2("__hadd2_sat", lanes!("__nv_bfloat162", "__hadd_sat", 2)),
     saturated2("__hsub2_sat", lanes!("__nv_bfloat162", "__hsub_sat", 2)),
     saturated2("__hmul2_sat", lanes!("__nv_bfloat162", "__hmul_sat", 2)),
@@ -262,7 +258,7 @@ pub(super) const HALF_SCALAR_PTX: &[BuiltinFn] = scalar_ptx! { "__half", Fp16;
         "{ return __float2half_rn(__saturatef(__half2float(__hfma(a, b, c)))); }"
         "a * b + c, clamped to 0 and 1.";
     "__hfma_relu" "fma.rn.relu.f16" 80 3
-        "{ __half r = __hfma(a, b, c); return __half2float(r) < 0.0f ? __float2half_rn(0.0f) : r; }"
+        "{ __half r = __hfma(a, b, c); return __half2float(r) <= 0.0f ? __float2half_rn(0.0f) : r; }"
         "a * b + c; a negative result becomes 0.";
     "__hmax_nan" "max.NaN.f16" 80 2
         "{ return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }"
@@ -287,7 +283,7 @@ pub(super) const BF16_SCALAR_PTX: &[BuiltinFn] = scalar_ptx! { "__nv_bfloat16", 
         "a * b, never fused.";
     "__hfma_relu" "fma.rn.relu.bf16" 80 3
         "{ __nv_bfloat16 r = __hfma(a, b, c);\
-         return __bfloat162float(r) < 0.0f ? __float2bfloat16_rn(0.0f) : r; }"
+         return __bfloat162float(r) <= 0.0f ? __float2bfloat16_rn(0.0f) : r; }"
         "a * b + c; a negative result becomes 0.";
     "__hmax_nan" "max.NaN.bf16" 80 2
         "{ return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }"

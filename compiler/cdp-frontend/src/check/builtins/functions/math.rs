@@ -479,8 +479,7 @@ pub(super) const FAST: &[BuiltinFn] = &[
         Lower::Inline("{ return __log2f(x) * 0.301030010f; }"),
         "Fast decimal logarithm.",
     ),
-    device("__cdp_ex2", "float(float x)", ftz!("ex2.approx", ".f32 $0, $1;", "f"), "`ex2.approx`.")
-        .internal(),
+    device("__cdp_ex2", "float(float x)", ftz!("ex2.approx", ".f32 $0, $1;", "f"), "`ex2.approx`."),
     device(
         "__expf",
         "float(float x)",

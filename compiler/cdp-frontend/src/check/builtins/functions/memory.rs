@@ -53,7 +53,6 @@ const fn is_space(name: &'static str, body: &'static str, summary: &'static str)
 
 const fn space_bool(name: &'static str, space: Option<AddressSpace>) -> BuiltinFn {
     intrinsic(name, "bool(const void* address)", Intrinsic::IsSpace(space), "`isspacep`.")
-        .internal()
 }
 
 const fn to_space(name: &'static str, space: Option<AddressSpace>) -> BuiltinFn {
@@ -181,15 +180,13 @@ pub(super) const C_LIBRARY: &[BuiltinFn] = &[
         "void(void* destination,const void* source,size_t size)",
         Intrinsic::MemCopy { overlap: false },
         "The copy itself.",
-    )
-    .internal(),
+    ),
     intrinsic(
         "__cdp_memset",
         "void(void* destination,int value,size_t size)",
         Intrinsic::MemSet,
         "The filling itself.",
-    )
-    .internal(),
+    ),
     device(
         "__nv_aligned_device_malloc",
         "void*(size_t size,size_t align)",

@@ -51,21 +51,19 @@ macro_rules! lanes {
         &[
             device(concat!("__cdp_spread", $n), UNARY,
                 ptx!(pure concat!("prmt.b32 $0, $1, 0, ", $spread, ";"), "r", "r"),
-                "The top bit of each lane in all its bits.").internal(),
+                "The top bit of each lane in all its bits."),
             // The top bits say where a is less than b.
             inline(concat!("__cdp_ltu", $n), BINARY, concat!(
-                "{ return (~a & b) | (~(a ^ b) & ~((a | ", $h, ") - (b & ", $m, "))); }"))
-                .internal(),
+                "{ return (~a & b) | (~(a ^ b) & ~((a | ", $h, ") - (b & ", $m, "))); }")),
             inline(concat!("__cdp_lts", $n), BINARY, concat!(
-                "{ return (a & ~b) | (~(a ^ b) & ~((a | ", $h, ") - (b & ", $m, "))); }"))
-                .internal(),
+                "{ return (a & ~b) | (~(a ^ b) & ~((a | ", $h, ") - (b & ", $m, "))); }")),
             // The top bits say where a and b differ.
             inline(concat!("__cdp_ne", $n), BINARY, concat!(
-                "{ unsigned x = a ^ b; return ((x & ", $m, ") + ", $m, ") | x; }")).internal(),
+                "{ unsigned x = a ^ b; return ((x & ", $m, ") + ", $m, ") | x; }")),
 
             device(concat!("__vadd", $n), BINARY, $add, "Sum of each lane."),
             inline(concat!("__cdp_add", $n), BINARY, concat!(
-                "{ return ((a & ", $m, ") + (b & ", $m, ")) ^ ((a ^ b) & ", $h, "); }")).internal(),
+                "{ return ((a & ", $m, ") + (b & ", $m, ")) ^ ((a ^ b) & ", $h, "); }")),
             inline(concat!("__vsub", $n), BINARY, concat!(
                 "{ return ((a | ", $h, ") - (b & ", $m, ")) ^ ((a ^ ~b) & ", $h, "); }")),
             inline(concat!("__vaddus", $n), BINARY, concat!(
@@ -226,8 +224,7 @@ pub(super) const BYTES: &[BuiltinFn] = lanes!(
             UNARY,
             "{ unsigned t = (a & 0x00ff00ffu) + ((a >> 8) & 0x00ff00ffu);\
              return (t & 0xffffu) + (t >> 16); }"
-        )
-        .internal(),
+        ),
         inline("__vsadu4", BINARY, "{ return __cdp_sum4(__vabsdiffu4(a, b)); }"),
         inline("__vsads4", BINARY, "{ return __cdp_sum4(__vabsdiffs4(a, b)); }")
     ]

@@ -98,8 +98,7 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         Lower::Inline("{ __cdp_pmevent(); }"),
         "Increments a profiler counter.",
     ),
-    device("__cdp_pmevent", "void()", ptx!(effect "pmevent 0;", "", ""), "The event itself.")
-        .internal(),
+    device("__cdp_pmevent", "void()", ptx!(effect "pmevent 0;", "", ""), "The event itself."),
     device(
         "__assert_fail",
         ASSERT_FAIL,
@@ -114,7 +113,6 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         Lower::Extern("__assertfail"),
         "The driver's function; the last argument is the size of a character.",
     )
-    .internal()
     .noreturn(),
     intrinsic(
         "__builtin_assume",
