@@ -9,6 +9,7 @@
 pub mod abi;
 pub mod bundle;
 pub mod capi;
+mod choice;
 pub mod cpu;
 mod device;
 mod error;
@@ -20,6 +21,7 @@ pub mod runner;
 pub mod single;
 mod stdio;
 
+pub use choice::*;
 pub use device::*;
 pub use error::*;
 

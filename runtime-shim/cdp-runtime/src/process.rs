@@ -6,14 +6,15 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{ImageRecord, KernelRecord, VariableRecord};
+use crate::choice::{DeviceChoice, gpu_for, ptx_capability};
 use crate::cpu::{CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
 use crate::error::{CudaError, DeviceError, Result};
 use crate::gpu::{self, GpuDevice};
-use crate::image;
 
 /// What compiled code has registered.
 #[derive(Default)]
@@ -56,31 +57,6 @@ pub fn register_image(image: ImageRecord) {
     with_registry(|registry| registry.images.push(image));
 }
 
-/// Which device was asked for: `CDP_DEVICE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum DeviceChoice {
-    /// The GPU if there is one that runs the program's machine code, else the CPU device.
-    #[default]
-    Auto,
-    /// The CPU device.
-    Cpu,
-    /// A GPU, or an error.
-    Gpu,
-}
-
-impl std::str::FromStr for DeviceChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<DeviceChoice, String> {
-        match text {
-            "auto" => Ok(DeviceChoice::Auto),
-            "cpu" => Ok(DeviceChoice::Cpu),
-            "gpu" => Ok(DeviceChoice::Gpu),
-            other => Err(format!("`{other}` is not a device: auto, cpu or gpu")),
-        }
-    }
-}
-
 /// The devices of the process.
 pub struct Runtime {
     kind: DeviceKind,
@@ -93,6 +69,8 @@ pub struct DeviceState {
     /// The device.
     pub device: Box<dyn Device>,
     code: Mutex<Code>,
+    /// Reset after a fault.
+    lost: AtomicBool,
 }
 
 #[derive(Default)]
@@ -147,26 +125,6 @@ fn choose() -> Result<Runtime> {
     Ok(Runtime { kind, count, devices: Mutex::default() })
 }
 
-/// The number of GPUs, if there is one and it runs all of this machine code.
-pub fn gpu_for(cubins: &[&[u8]]) -> Option<i32> {
-    let count = gpu::device_count().ok()?;
-    let capability = gpu::compute_capability(0).ok()?;
-    cubins.iter().all(|cubin| image::runs_on(cubin, capability)).then_some(count)
-}
-
-/// The highest architecture that PTX texts are made for (90 for sm_90); 90 without any.
-pub fn ptx_capability<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
-    let targets = texts.into_iter().filter_map(|text| {
-        let at = text.windows(7).position(|window| window == b".target")?;
-        let rest = &text[at + 7..];
-        let sm = rest.windows(3).take(64).position(|window| window == b"sm_")?;
-        let digits: Vec<u8> =
-            rest[sm + 3..].iter().copied().take_while(u8::is_ascii_digit).take(4).collect();
-        std::str::from_utf8(&digits).ok()?.parse().ok()
-    });
-    targets.max().unwrap_or(90)
-}
-
 /// The process's devices, chosen now if they have not been.
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME.get_or_init(choose).as_ref().map_err(Clone::clone)
@@ -191,7 +149,8 @@ impl Runtime {
             DeviceKind::Gpu => Box::new(GpuDevice::open(ordinal)?),
             DeviceKind::Cpu => Box::new(open_cpu()?),
         };
-        let state = Arc::new(DeviceState { device, code: Mutex::default() });
+        let state =
+            Arc::new(DeviceState { device, code: Mutex::default(), lost: AtomicBool::new(false) });
         devices.insert(ordinal, state.clone());
         Ok(state)
     }
@@ -210,8 +169,24 @@ fn open_cpu() -> Result<CpuDevice> {
 }
 
 /// The calling thread's device.
+///
+/// # Errors
+/// `cudaErrorDevicesUnavailable` if it was reset after a fault.
 pub fn current() -> Result<Arc<DeviceState>> {
-    runtime()?.device(CURRENT_DEVICE.get())
+    let state = runtime()?.device(CURRENT_DEVICE.get())?;
+    if state.lost.load(Ordering::Relaxed) {
+        return Err(CudaError::DEVICES_UNAVAILABLE.into());
+    }
+    Ok(state)
+}
+
+/// Resets the calling thread's device.
+pub fn reset_current() -> Result<()> {
+    let state = runtime()?.device(CURRENT_DEVICE.get())?;
+    if state.lost.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    state.reset()
 }
 
 /// Number of the calling thread's device.
@@ -286,7 +261,7 @@ impl DeviceState {
             return Ok(*entry);
         }
         let record = with_registry(|registry| registry.kernels.get(&handle).copied())
-            .ok_or_else(|| DeviceError::from(CudaError::INVALID_DEVICE_FUNCTION))?;
+            .ok_or_else(|| DeviceError::from(CudaError::INVALID_RESOURCE_HANDLE))?;
         let missing = CudaError::INVALID_DEVICE_FUNCTION;
         let kernel =
             self.find(&mut code, missing, |module| self.device.kernel(module, record.symbol))?;
@@ -329,11 +304,16 @@ impl DeviceState {
         Ok(place)
     }
 
-    /// `cudaDeviceReset`
+    /// `cudaDeviceReset`. A GPU that has faulted is lost to the process even so (seen on an H200), and
+    /// the CPU device does as GPUs do.
     pub fn reset(&self) -> Result<()> {
         let mut code = lock(&self.code);
+        let faulted = self.device.synchronize().is_err_and(|error| error.code.is_sticky());
         self.device.reset()?;
         *code = Code::default();
+        if faulted {
+            self.lost.store(true, Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -359,18 +339,4 @@ extern "C" fn finish() {
         }
     };
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_highest_target_counts() {
-        let texts: [&[u8]; 3] =
-            [b".version 8.0\n.target sm_75\n", b".target\tsm_90a, debug", b"no target"];
-        assert_eq!(ptx_capability(texts), 90);
-        assert_eq!(ptx_capability([texts[0]]), 75);
-        assert_eq!(ptx_capability([]), 90);
-    }
 }

@@ -11,11 +11,9 @@ use crate::{RUNTIME_VERSION, process};
 /// `cudaGetLastError`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> u32 {
+    // A device that has faulted says so again at the next call, not here.
     let code = process::last_error();
-    // A device that has faulted stays so: the code comes back with every question.
-    if !code.is_sticky() {
-        process::set_last_error(CudaError::SUCCESS);
-    }
+    process::set_last_error(CudaError::SUCCESS);
     code.0
 }
 
@@ -47,14 +45,14 @@ pub extern "C" fn cudaDeviceSynchronize() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> u32 {
     call(|| {
-        process::current()?.reset()?;
+        process::reset_current()?;
         process::set_last_error(CudaError::SUCCESS);
         Ok(())
     })
 }
 
 fn limit(number: u32) -> Result<Limit> {
-    Limit::from_raw(number).ok_or_else(|| CudaError::UNSUPPORTED_LIMIT.into())
+    Limit::from_raw(number).ok_or_else(|| CudaError::INVALID_VALUE.into())
 }
 
 /// `cudaDeviceSetLimit`
@@ -149,7 +147,7 @@ pub unsafe extern "C" fn cudaRuntimeGetVersion(version: *mut i32) -> u32 {
     call(|| unsafe { put(version, RUNTIME_VERSION) })
 }
 
-/// `cudaDriverGetVersion`: 0 if there is no driver and the CPU device does its work.
+/// `cudaDriverGetVersion`; the CPU device counts as a driver of this runtime's version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaDriverGetVersion(version: *mut i32) -> u32 {
     call(|| {

@@ -44,7 +44,12 @@ pub unsafe extern "C" fn cudaMallocManaged(
 ) -> u32 {
     call(|| {
         given(address)?;
-        let allocated = process::current()?.device.allocate_managed(bytes as u64, flags)?;
+        let device = process::current()?;
+        // The driver refuses zero bytes, the runtime does not.
+        let allocated = match bytes {
+            0 => 0,
+            bytes => device.device.allocate_managed(bytes as u64, flags)?,
+        };
         unsafe { put(address, allocated as *mut c_void) }
     })
 }
@@ -99,11 +104,12 @@ unsafe fn copy(
     kind: u32,
     stream: Option<StreamHandle>,
 ) -> Result<()> {
-    let kind = copy_kind(kind)?;
     let device = process::current()?;
+    // Even with a kind that is none.
     if bytes == 0 {
         return Ok(());
     }
+    let kind = copy_kind(kind)?;
     // SAFETY: host sides are valid, as CUDA demands of the caller.
     unsafe { device.device.copy(dst as u64, src as u64, bytes as u64, kind, stream) }
 }

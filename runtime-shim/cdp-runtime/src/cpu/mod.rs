@@ -74,6 +74,15 @@ impl CpuDevice {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Runtime manual, cudaDeviceSetLimit: the synchronisation depth is for compute capabilities
+    /// below 9.0 only.
+    fn has_limit(&self, limit: Limit) -> Result<()> {
+        match limit {
+            Limit::SyncDepth if self.capability >= 90 => Err(CudaError::UNSUPPORTED_LIMIT.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The report that ended the program, if one did.
     pub fn fault(&self) -> Option<Arc<Report>> {
         self.state().emulator.fault().cloned()
@@ -166,9 +175,10 @@ impl Device for CpuDevice {
             return Err(CudaError::INVALID_VALUE.into());
         }
         let block_threads = block_threads as u32;
-        if block_threads > info.max_threads
-            || shared_bytes > state.max_dynamic_shared_bytes(kernel)?
-        {
+        // `__launch_bounds__` does not count here (seen on an H200).
+        const MAX_BLOCK_THREADS: u32 = 1024;
+        let most_shared_bytes = state.max_dynamic_shared_bytes(kernel)?;
+        if block_threads > MAX_BLOCK_THREADS || shared_bytes > most_shared_bytes {
             return Ok(0);
         }
         let total = info.shared_bytes + shared_bytes;
@@ -284,7 +294,7 @@ impl Device for CpuDevice {
         stream: Option<StreamHandle>,
     ) -> Result<()> {
         if width_bytes > pitch_bytes {
-            return Err(CudaError::INVALID_PITCH_VALUE.into());
+            return Err(CudaError::INVALID_VALUE.into());
         }
         self.state().fill(dst, pitch_bytes, value, width_bytes, height, stream)
     }
@@ -379,14 +389,12 @@ impl Device for CpuDevice {
     }
 
     fn limit(&self, limit: Limit) -> Result<u64> {
+        self.has_limit(limit)?;
         Ok(self.state().limit(limit))
     }
 
     fn set_limit(&self, limit: Limit, value: u64) -> Result<()> {
-        if limit == Limit::SyncDepth && self.capability >= 90 {
-            // Runtime manual, cudaDeviceSetLimit: below compute capability 9.0 only.
-            return Err(CudaError::UNSUPPORTED_LIMIT.into());
-        }
+        self.has_limit(limit)?;
         self.state().set_limit(limit, value)
     }
 

@@ -283,7 +283,14 @@ impl State {
             stream,
             params: &buffer,
         };
-        self.emulator.launch(&launch).map_err(|error| self.or_fault(error))?;
+        self.emulator.launch(&launch).map_err(|error| {
+            let mut refused = self.or_fault(error);
+            // What the CUDA 13 runtime says of a configuration that does not fit (seen on an H200).
+            if refused.code == CudaError::INVALID_CONFIGURATION {
+                refused.code = CudaError::INVALID_VALUE;
+            }
+            refused
+        })?;
         self.enqueued()
     }
 
@@ -307,8 +314,9 @@ impl State {
         if address == 0 {
             return Ok(());
         }
+        let begins = self.emulator.pointer_info(address).is_some_and(|info| info.base == address);
         let is_host = self.shared.get(&address) == Some(&MemoryType::Host);
-        if is_host != from_host {
+        if !begins || is_host != from_host {
             return Err(CudaError::INVALID_VALUE.into());
         }
         self.wait(Emulator::synchronize)?;

@@ -240,7 +240,7 @@ pub unsafe fn fill_2d(
     stream: Option<StreamHandle>,
 ) -> Result<()> {
     if width_bytes > pitch_bytes {
-        return Err(CudaError::INVALID_PITCH_VALUE.into());
+        return Err(CudaError::INVALID_VALUE.into());
     }
     let stream: Option<Handle> = stream.map(|stream| device.stream(stream)).transpose()?;
     let driver = device.bind()?;

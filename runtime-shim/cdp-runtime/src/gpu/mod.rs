@@ -101,7 +101,13 @@ impl GpuDevice {
         if *context == 0 {
             let mut retained: Handle = std::ptr::null_mut();
             // SAFETY: the target is valid for the write.
-            check(unsafe { (self.driver.cuDevicePrimaryCtxRetain)(&mut retained, self.ordinal) })?;
+            let status =
+                unsafe { (self.driver.cuDevicePrimaryCtxRetain)(&mut retained, self.ordinal) };
+            if driver::runtime_error(status).is_sticky() {
+                // After a fault and a reset; the process has lost the GPU.
+                return Err(CudaError::DEVICES_UNAVAILABLE.into());
+            }
+            check(status)?;
             *context = retained as u64;
         }
         // SAFETY: a retained primary context. Setting the same one again costs nanoseconds.
@@ -374,7 +380,7 @@ impl Device for GpuDevice {
         let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
         // SAFETY: the function and stream are alive. The driver reads each parameter's bytes, whose
         // number the caller has from the same module; it copies them before it returns.
-        let status = unsafe {
+        check(unsafe {
             (driver.cuLaunchKernel)(
                 function,
                 gx,
@@ -388,12 +394,7 @@ impl Device for GpuDevice {
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
-        };
-        match status {
-            // The runtime calls a configuration the device cannot run by its own name.
-            1 if !self.fits(config) => Err(CudaError::INVALID_CONFIGURATION.into()),
-            status => check(status),
-        }
+        })
     }
 
     fn allocate(&self, bytes: u64) -> Result<u64> {
@@ -632,20 +633,5 @@ impl Device for GpuDevice {
 
     fn driver_version(&self) -> Result<i32> {
         driver_version()
-    }
-}
-
-impl GpuDevice {
-    /// Whether grid, block and shared memory are within what the device says of itself.
-    fn fits(&self, config: &LaunchConfig) -> bool {
-        let within = |value: u32, attribute: u32| {
-            value > 0
-                && self.attribute(attribute).is_ok_and(|most| i64::from(value) <= i64::from(most))
-        };
-        let threads = config.block.iter().try_fold(1u32, |product, &n| product.checked_mul(n));
-        let dimensions = config.block.iter().chain(&config.grid).zip(2u32..);
-        threads.is_some_and(|threads| within(threads, 1))
-            && dimensions.into_iter().all(|(&value, attribute)| within(value, attribute))
-            && self.attribute(97).is_ok_and(|most| config.shared_bytes <= most as u64)
     }
 }

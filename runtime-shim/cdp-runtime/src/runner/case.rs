@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Options;
-use super::launches::CheckResult;
+use super::launches::{CheckResult, DEVICE_LOST};
 use crate::bundle::Case;
 use crate::device::DeviceKind;
 
@@ -34,6 +34,7 @@ impl Outcome {
 }
 
 /// What a child process did.
+#[derive(Default)]
 struct Finished {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -68,40 +69,61 @@ fn run_program(options: &Options, case: &Case, folder: &Path) -> Outcome {
 }
 
 fn run_launches(options: &Options, case: &Case, index: usize, folder: &Path) -> Outcome {
-    let results = scratch_file(index);
-    let runner = match std::env::current_exe() {
-        Ok(path) => path,
-        Err(error) => return Outcome::failed(format!("the runner cannot find itself: {error}")),
-    };
-    let mut command = Command::new(runner);
-    command.arg("--manifest").arg(&options.manifest).arg("--child").arg(index.to_string());
-    command.arg("--device").arg(options.device.to_string()).arg("--results").arg(&results);
-    let waited = wait(&mut command, case.time_limit_ms);
-    let text = std::fs::read_to_string(&results).unwrap_or_default();
-    let _ = std::fs::remove_file(&results);
-    let finished = match waited {
-        Ok(finished) => finished,
+    let file = scratch_file(index);
+    let (finished, results) = match make_launches(options, case, index, &file) {
+        Ok(made) => made,
         Err(error) => return Outcome::failed(format!("the runner does not start: {error}")),
     };
+    let _ = std::fs::remove_file(&file);
     let mut outcome = Outcome { time: finished.time, ..Outcome::default() };
-    outcome.checks.1 = case.launches.len();
-    let mut done = 0;
-    for line in text.lines() {
-        let Ok(result) = serde_json::from_str::<CheckResult>(line) else { continue };
-        done += 1;
-        match result.problem {
+    outcome.checks = (0, case.launches.len());
+    for result in &results {
+        match &result.problem {
             None => outcome.checks.0 += 1,
             Some(problem) => outcome.problems.push(format!("{}: {problem}", result.title)),
         }
     }
-    if case.expected_stdout.is_some() {
-        check_output(case, folder, &finished, &mut outcome);
-    }
-    if done < case.launches.len() {
+    check_output(case, folder, &finished, &mut outcome);
+    if results.len() < case.launches.len() {
         check_status(case, &finished, &mut outcome);
-        outcome.problems.push(format!("{} launches were not made", case.launches.len() - done));
+        let missing = case.launches.len() - results.len();
+        outcome.problems.push(format!("{missing} launches were not made"));
     }
     outcome
+}
+
+/// Makes a case's launches in child processes: one, and another after each fault.
+fn make_launches(
+    options: &Options,
+    case: &Case,
+    index: usize,
+    file: &Path,
+) -> std::io::Result<(Finished, Vec<CheckResult>)> {
+    let runner = std::env::current_exe()?;
+    let mut all = Finished::default();
+    loop {
+        let results = read_results(file);
+        let mut command = Command::new(&runner);
+        command.arg("--manifest").arg(&options.manifest).arg("--child").arg(index.to_string());
+        command.arg("--first").arg(results.len().to_string());
+        command.arg("--device").arg(options.device.to_string()).arg("--results").arg(file);
+        let finished = wait(&mut command, case.time_limit_ms)?;
+        all.stdout.extend(finished.stdout);
+        all.stderr = finished.stderr;
+        all.status = finished.status;
+        all.time += finished.time;
+        let made = read_results(file);
+        let lost = all.status.and_then(|status| status.code()) == Some(i32::from(DEVICE_LOST));
+        if !lost || made.len() == results.len() || made.len() >= case.launches.len() {
+            return Ok((all, made));
+        }
+    }
+}
+
+/// The results that children have written so far.
+fn read_results(file: &Path) -> Vec<CheckResult> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// A file for a child's results; the process's own number keeps runners apart.

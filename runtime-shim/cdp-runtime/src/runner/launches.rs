@@ -1,17 +1,18 @@
 //! The child process of a case with launches: makes them one after another and writes a line of JSON
 //! for each into the results file, so that those before a crash are kept.
 
+use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bundle::{Case, Expected, Launch, Manifest};
-use crate::cpu::{CpuDevice, CpuOptions, MessageFormat, Sinks};
+use crate::bundle::{Expected, Launch, Manifest};
+use crate::choice::{DeviceChoice, open_device};
+use crate::cpu::{CpuOptions, MessageFormat, Sinks};
 use crate::device::{Device, DeviceKind, ModuleImage};
-use crate::gpu::GpuDevice;
-use crate::process::ptx_capability;
+use crate::error::CudaError;
 use crate::single::{Arg, BufferResult, KernelRun, RunError, read_npy, run_kernel};
 
 /// The result of a launch.
@@ -23,76 +24,99 @@ pub(crate) struct CheckResult {
     pub problem: Option<String>,
 }
 
-/// Makes the launches of case number `index`.
-pub(crate) fn child(manifest: &Path, index: usize, device: DeviceKind, results: &Path) -> ExitCode {
-    match make_all(manifest, index, device, results) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(3)
+/// What a child process is to do.
+pub(crate) struct Child {
+    /// The bundle.
+    pub manifest: PathBuf,
+    /// The case's number.
+    pub case: usize,
+    /// The first launch to make.
+    pub first: usize,
+    /// Where.
+    pub device: DeviceKind,
+    /// File that results are appended to.
+    pub results: PathBuf,
+}
+
+/// Exit code of a child that has lost its device to a fault and leaves the rest to another: a GPU that
+/// has faulted is lost to the process.
+pub(crate) const DEVICE_LOST: u8 = 75;
+
+impl Child {
+    /// Makes the launches.
+    pub fn run(&self) -> ExitCode {
+        match self.make_all() {
+            Ok(false) => ExitCode::SUCCESS,
+            Ok(true) => ExitCode::from(DEVICE_LOST),
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(3)
+            }
         }
     }
-}
 
-fn make_all(manifest: &Path, index: usize, kind: DeviceKind, results: &Path) -> Result<(), String> {
-    let folder = manifest.parent().unwrap_or(Path::new(""));
-    let cases = Manifest::read(manifest)?.cases;
-    let case = cases.get(index).ok_or("the manifest has no such case")?;
-    let read = |name: &String| {
-        std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"))
-    };
-    let cubin = match (kind, &case.cubin) {
-        (DeviceKind::Gpu, Some(name)) => read(name)?,
-        _ => Vec::new(),
-    };
-    let texts = case.ptx.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let ptx: Vec<(&str, &[u8])> =
-        case.ptx.iter().map(String::as_str).zip(texts.iter().map(Vec::as_slice)).collect();
-    let device: Box<dyn Device> = match kind {
-        DeviceKind::Gpu => Box::new(GpuDevice::open(0).map_err(|error| error.to_string())?),
-        DeviceKind::Cpu => {
-            let capability = ptx_capability(texts.iter().map(Vec::as_slice));
-            let sinks = Sinks::standard(MessageFormat::Human);
-            let made = CpuDevice::new(CpuOptions::default(), capability, sinks);
-            Box::new(made.map_err(|error| error.to_string())?)
-        }
-    };
-    let image = ModuleImage { cubin: &cubin, ptx: &ptx };
-    make_launches(&*device, &image, case, folder, results)
-}
-
-fn make_launches(
-    device: &dyn Device,
-    image: &ModuleImage<'_>,
-    case: &Case,
-    folder: &Path,
-    results: &Path,
-) -> Result<(), String> {
-    let mut file = std::fs::File::create(results).map_err(|error| error.to_string())?;
-    for launch in &case.launches {
-        let (problem, device_lost) = match make(device, image, launch, folder) {
-            Ok(()) => (None, false),
-            Err((problem, lost)) => (Some(problem), lost),
+    /// `true` if the device was lost on the way.
+    fn make_all(&self) -> Result<bool, String> {
+        let folder = self.manifest.parent().unwrap_or(Path::new(""));
+        let cases = Manifest::read(&self.manifest)?.cases;
+        let case = cases.get(self.case).ok_or("the manifest has no such case")?;
+        let read = |name: &String| {
+            std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"))
         };
-        let result = CheckResult { title: launch.title().to_owned(), problem };
-        let line = serde_json::to_string(&result).map_err(|error| error.to_string())?;
-        writeln!(file, "{line}").map_err(|error| error.to_string())?;
-        if device_lost {
-            // A fault leaves the device unusable until it is reset.
-            device.reset().map_err(|error| error.to_string())?;
+        let cubin = match (self.device, &case.cubin) {
+            (DeviceKind::Gpu, Some(name)) => read(name)?,
+            _ => Vec::new(),
+        };
+        let texts = case.ptx.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let ptx: Vec<(&str, &[u8])> =
+            case.ptx.iter().map(String::as_str).zip(texts.iter().map(Vec::as_slice)).collect();
+        let image = ModuleImage { cubin: &cubin, ptx: &ptx };
+        let choice = match self.device {
+            DeviceKind::Gpu => DeviceChoice::Gpu,
+            DeviceKind::Cpu => DeviceChoice::Cpu,
+        };
+        let sinks = Sinks::standard(MessageFormat::Human);
+        let device = open_device(choice, &image, CpuOptions::default(), sinks)
+            .map_err(|error| error.to_string())?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.results)
+            .map_err(|error| format!("{}: {error}", self.results.display()))?;
+        for launch in case.launches.iter().skip(self.first) {
+            let made = make(&*device, &image, launch, folder);
+            let result = CheckResult { title: launch.title().to_owned(), problem: made.problem };
+            let line = serde_json::to_string(&result).map_err(|error| error.to_string())?;
+            writeln!(file, "{line}").map_err(|error| error.to_string())?;
+            if made.device_lost {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
-    Ok(())
 }
 
-/// What is wrong with a launch, and whether the device was lost by it.
-fn make(
+/// What came of a launch.
+struct Made {
+    problem: Option<String>,
+    device_lost: bool,
+}
+
+fn make(device: &dyn Device, image: &ModuleImage<'_>, launch: &Launch, folder: &Path) -> Made {
+    match attempt(device, image, launch, folder) {
+        Ok(code) => Made { problem: None, device_lost: code.is_sticky() },
+        Err((problem, code)) => Made { problem: Some(problem), device_lost: code.is_sticky() },
+    }
+}
+
+/// The launch's error code if all is as expected, else what is wrong and the error code.
+fn attempt(
     device: &dyn Device,
     image: &ModuleImage<'_>,
     launch: &Launch,
     folder: &Path,
-) -> Result<(), (String, bool)> {
-    let wrong = |message: String| (message, false);
+) -> Result<CudaError, (String, CudaError)> {
+    let wrong = |message: String| (message, CudaError::SUCCESS);
     let args = launch
         .args
         .iter()
@@ -107,23 +131,23 @@ fn make(
         args: &args,
     };
     let found = match run_kernel(device, image, &run) {
-        Ok(buffers) => Ok(buffers),
+        Ok(_) if launch.expected_error != 0 => {
+            let expected = launch.expected_error;
+            return Err(wrong(format!("error {expected} is expected; there was none")));
+        }
+        Ok(buffers) => buffers,
         Err(RunError::Device { error, .. }) if error.code.0 == launch.expected_error => {
-            let lost = error.code.is_sticky();
-            return if lost { device.reset().map_err(|e| wrong(e.to_string())) } else { Ok(()) };
+            return Ok(error.code);
         }
-        Err(error) => {
-            let lost = matches!(&error, RunError::Device { error, .. } if error.code.is_sticky());
-            Err((error.to_string(), lost))
+        Err(RunError::Device { doing, error }) => {
+            return Err((format!("{doing}: {error}"), error.code));
         }
-    }?;
-    if launch.expected_error != 0 {
-        return Err(wrong(format!("error {} is expected; there was none", launch.expected_error)));
-    }
+        Err(error) => return Err(wrong(error.to_string())),
+    };
     for expected in &launch.expected {
         compare(expected, &found, folder).map_err(wrong)?;
     }
-    Ok(())
+    Ok(CudaError::SUCCESS)
 }
 
 fn compare(expected: &Expected, found: &[BufferResult], folder: &Path) -> Result<(), String> {

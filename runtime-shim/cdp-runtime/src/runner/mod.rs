@@ -38,13 +38,8 @@ pub(crate) struct Options {
 
 enum Request {
     Run(Options),
-    /// Run the launches of one case in this process; results go to a file.
-    Child {
-        manifest: PathBuf,
-        case: usize,
-        device: DeviceKind,
-        results: PathBuf,
-    },
+    /// Make launches of one case in this process.
+    Child(launches::Child),
     Help,
 }
 
@@ -56,15 +51,23 @@ fn parse(args: Vec<OsString>) -> Result<Request, String> {
         device: DeviceKind::Gpu,
         jobs: 4,
     };
-    let (mut child, mut results) = (None, None);
+    let (mut child, mut first, mut results) = (None, 0, None);
     let mut args = args.into_iter();
     while let Some(flag) = args.next() {
         let flag = flag.to_string_lossy().into_owned();
         if matches!(flag.as_str(), "-h" | "--help") {
             return Ok(Request::Help);
         }
-        let known =
-            ["--manifest", "--report", "--filter", "--device", "--jobs", "--child", "--results"];
+        let known = [
+            "--manifest",
+            "--report",
+            "--filter",
+            "--device",
+            "--jobs",
+            "--child",
+            "--first",
+            "--results",
+        ];
         if !known.contains(&flag.as_str()) {
             return Err(format!("`{flag}` is not an option"));
         }
@@ -78,6 +81,7 @@ fn parse(args: Vec<OsString>) -> Result<Request, String> {
             "--filter" => options.filter = text,
             "--jobs" => options.jobs = number()?.max(1),
             "--child" => child = Some(number()?),
+            "--first" => first = number()?,
             "--results" => results = Some(PathBuf::from(value)),
             _ => {
                 options.device = match text.as_str() {
@@ -90,7 +94,8 @@ fn parse(args: Vec<OsString>) -> Result<Request, String> {
     }
     Ok(match (child, results) {
         (Some(case), Some(results)) => {
-            Request::Child { manifest: options.manifest, case, device: options.device, results }
+            let (manifest, device) = (options.manifest, options.device);
+            Request::Child(launches::Child { manifest, case, first, device, results })
         }
         _ => Request::Run(options),
     })
@@ -104,9 +109,7 @@ pub fn main(args: Vec<OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Run(options)) => run(&options),
-        Ok(Request::Child { manifest, case, device, results }) => {
-            launches::child(&manifest, case, device, &results)
-        }
+        Ok(Request::Child(child)) => child.run(),
         Err(error) => {
             eprintln!("cdp-gpu-runner: {error}\n\n{USAGE}");
             ExitCode::from(2)

@@ -1,0 +1,130 @@
+//! C programs linked with the static library, as compiled programs are: their device code is
+//! `c/kernels.ptx`, their tables are written by hand. Needs a C compiler called `cc`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The static library that cargo has built beside this test.
+fn static_library() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let deps = test.parent().expect("a file is in a folder");
+    let built = std::fs::read_dir(deps).expect("cargo's folder").filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let name = path.file_name()?.to_str()?;
+        let is_library = name.starts_with("libcdp_runtime-") && name.ends_with(".a");
+        let time = path.metadata().and_then(|meta| meta.modified()).ok()?;
+        is_library.then_some((time, path))
+    });
+    built.max().expect("cargo builds the static library with the crate").1
+}
+
+/// Builds `c/NAME.c` with its device code and the library.
+fn build(name: &str, folder: &Path) -> PathBuf {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    let device = folder.join("device.s");
+    let ptx = sources.join("kernels.ptx");
+    let text = format!(
+        ".section .rodata\n\
+         .globl cdp_ptx_begin\n.globl cdp_ptx_end\n.globl cdp_cubin_begin\n.globl cdp_cubin_end\n\
+         cdp_ptx_begin: .incbin \"{}\"\ncdp_ptx_end:\ncdp_cubin_begin:\ncdp_cubin_end:\n\
+         .section .note.GNU-stack,\"\",@progbits\n",
+        ptx.display()
+    );
+    std::fs::write(&device, text).expect("a scratch file");
+    let program = folder.join(name);
+    let output = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Wno-unused-function", "-o"])
+        .arg(&program)
+        .arg(sources.join(name).with_extension("c"))
+        .arg(&device)
+        .arg(static_library())
+        .args(["-lpthread", "-ldl", "-lm"])
+        .output()
+        .expect("cc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn run(name: &str, env: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let program = build(name, folder.path());
+    let mut command = Command::new(program);
+    command.env("CDP_DEVICE", "cpu").envs(env.iter().copied());
+    command.output().expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn every_call_returns_what_cudas_runtime_returns() {
+    let output = run("semantics", &[]);
+    let expected = include_str!("c/semantics.out");
+    let found = text(&output.stdout);
+    for (number, (wanted, got)) in expected.lines().zip(found.lines()).enumerate() {
+        let said = text(&output.stderr);
+        assert_eq!(wanted, got, "line {}; standard error:\n{said}", number + 1);
+    }
+    assert_eq!(expected.len(), found.len());
+    assert!(output.status.success());
+}
+
+#[test]
+fn what_was_launched_is_done_before_the_process_ends() {
+    let output = run("hello", &[]);
+    assert_eq!(text(&output.stdout), "host\ndevice 42\ndevice 42\n");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(3), ""));
+}
+
+#[test]
+fn code_that_does_not_belong_together_is_refused() {
+    let output = run("misfit", &[]);
+    let said = text(&output.stderr);
+    assert_eq!(text(&output.stdout), "hello 98\nnowhere 98\nlast 98\n", "{said}");
+    assert!(said.contains("version 2"), "{said}");
+    assert!(
+        said.contains("`hello` has parameters of [4] bytes in the device code and of [8]"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_fault_is_reported_for_people_and_for_machines() {
+    let output = run("fault", &[]);
+    let said = text(&output.stderr);
+    assert_eq!(text(&output.stdout), "launch 0\nsynchronize 700\n", "{said}");
+    assert!(said.starts_with("device error: ") && said.contains("`wild`"), "{said}");
+    let output = run("fault", &[("CDP_MESSAGE_FORMAT", "json")]);
+    let line = text(&output.stderr);
+    let report: serde_json::Value = serde_json::from_str(&line).expect("one line of JSON");
+    assert_eq!(report["reason"], "device-report");
+    assert_eq!(report["cuda_error"]["code"], 700);
+    assert_eq!(report["site"]["kernel"], "wild");
+    assert_eq!(report["address"], "0x10");
+}
+
+#[test]
+fn host_threads_share_the_device() {
+    let output = run("managed", &[]);
+    // 0 + 1 + ... + 63, times 3 to the tenth, in 32 bits.
+    let sum: i64 = (0..64i64).map(|i| i64::from((i * 59049) as i32)).sum();
+    assert_eq!(text(&output.stdout), format!("{sum}\n").repeat(4), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_choice_that_is_none_is_said_and_ignored() {
+    let output = run("hello", &[("CDP_TIMEOUT", "soon")]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("CDP_TIMEOUT=soon is ignored"));
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_an_error_not_a_crash() {
+    if cdp_runtime::gpu::device_count().is_ok() {
+        return; // There is one here; the runner's own tests use it.
+    }
+    let output = run("hello", &[("CDP_DEVICE", "gpu")]);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "host\n"));
+    assert!(text(&output.stderr).starts_with("cdp: CDP_DEVICE=gpu: "));
+}
