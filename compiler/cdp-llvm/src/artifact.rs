@@ -11,7 +11,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
-use crate::options::{LowerOptions, OptLevel};
+use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget};
 
@@ -27,6 +27,7 @@ pub struct LlvmModule {
     sink: *mut DiagnosticSink,
     target: CodeTarget,
     opt_level: OptLevel,
+    debug: DebugInfo,
 }
 
 impl LlvmModule {
@@ -77,6 +78,7 @@ impl LlvmModule {
             sink,
             target,
             opt_level: options.opt_level,
+            debug: options.debug,
         };
         lowered.verify()?;
         Ok(lowered)
@@ -145,7 +147,8 @@ impl LlvmModule {
             return Err(bug("emit", "PTX of a host module"));
         }
         let bytes = self.emit_file(FileType::Assembly)?;
-        String::from_utf8(bytes).map_err(|error| bug("emit", error.to_string()))
+        let text = String::from_utf8(bytes).map_err(|error| bug("emit", error.to_string()))?;
+        Ok(if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text })
     }
 
     /// An ELF object of a host module.
@@ -178,7 +181,20 @@ impl Drop for LlvmModule {
     }
 }
 
-/// A buffer's bytes, without the NUL that some of LLVM's buffers count.
+/// Leaves `.loc` and `.file` of a module with line tables. LLVM has a kind of compile unit for just
+/// that, which its C interface cannot make; with the kind that it can, DWARF sections stand at the
+/// end, and the target says `debug`, which has ptxas expect all of DWARF.
+fn without_dwarf(mut text: String) -> String {
+    if let Some(sections) = text.find("\n\t.section\t.debug_") {
+        text.truncate(sections + 1);
+    }
+    match text.find(", debug\n") {
+        Some(at) => text[..at].to_string() + &text[at + ", debug".len()..],
+        None => text,
+    }
+}
+
+/// A buffer's bytes.
 fn bytes_of(buffer: &MemoryBuffer<'_>) -> Vec<u8> {
     buffer.as_slice().to_vec()
 }

@@ -56,15 +56,6 @@ fn every_abi_links() {
 }
 
 #[test]
-fn show() {
-    let ir = parent_and_child(8, 3);
-    let options = options("sm_90", LaunchAbi::Cdp2V2);
-    let module = lowered(&ir, &options);
-    println!("{}", module.emit_llvm_ir());
-    println!("{}", module.emit_ptx().unwrap());
-}
-
-#[test]
 fn thirty_two_bit_addresses() {
     let ir = parent_and_child(4, 0);
     for abi in LaunchAbi::ALL {
