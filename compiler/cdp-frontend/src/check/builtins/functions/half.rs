@@ -104,10 +104,10 @@ macro_rules! pair_op {
         [
             device($internal, "unsigned(unsigned a,unsigned b,unsigned c)",
                 ptx!(pure concat!($text, " $0, $1, $2, $3;"), "r", "rrr"), "The packed operation."),
-            device($name, sig!($v, 3),
+            fused(device($name, sig!($v, 3),
                 Lower::IfSm($since, &Lower::Inline(packed!($v, $internal, 3)),
                     &Lower::Inline(lanes!($v, $scalar, 3))), $summary)
-                .in_header(Header::$header),
+                .in_header(Header::$header)),
         ]
     };
 }
@@ -182,13 +182,13 @@ pub(super) const BF16_SATURATED: &[BuiltinFn] = &[
     saturated("__hadd_sat", "{ return __cdp_clamp01(__hadd(a, b)); }"),
     saturated("__hsub_sat", "{ return __cdp_clamp01(__hsub(a, b)); }"),
     saturated("__hmul_sat", "{ return __cdp_clamp01(__hmul(a, b)); }"),
-    device(
+    fma(
         "__hfma_sat",
         "__nv_bfloat16(__nv_bfloat16 a,__nv_bfloat16 b,__nv_bfloat16 c)",
         Lower::Inline("{ return __cdp_clamp01(__hfma(a, b, c)); }"),
+        Header::Bf16,
         "a * b + c, clamped to 0 and 1.",
-    )
-    .in_header(Header::Bf16),
+    ),
     device(
         "__cdp_clamp01",
         "__nv_bfloat16(__nv_bfloat16 a)",
@@ -207,7 +207,8 @@ pub(super) const BF16_SATURATED: &[BuiltinFn] = &[
         Lower::Inline(lanes!("__nv_bfloat162", "__hfma_sat", 3)),
         "a * b + c of each half, clamped to 0 and 1.",
     )
-    .in_header(Header::Bf16),
+    .in_header(Header::Bf16)
+    .since(80),
 ];
 
 const fn saturated(name: &'static str, body: &'static str) -> BuiltinFn {
@@ -225,11 +226,13 @@ macro_rules! scalar_ptx {
     ($s:literal, $header:ident; $($name:literal $text:literal $since:literal $arity:tt $before:literal
         $summary:literal;)*) => {
         &[$(
-            device($name, sig!($s, $arity),
+            scalar_ptx!(@since $arity device($name, sig!($s, $arity),
                 Lower::IfSm($since, &scalar_ptx!(@ $text, $arity), &Lower::Inline($before)),
-                $summary).in_header(Header::$header),
+                $summary).in_header(Header::$header)),
         )*]
     };
+    (@since 3 $row:expr) => { fused($row) };
+    (@since $arity:tt $row:expr) => { $row };
     (@ $text:literal, 1) => { ptx!(pure concat!($text, " $0, $1;"), "h", "h") };
     (@ $text:literal, 2) => { ptx!(pure concat!($text, " $0, $1, $2;"), "h", "hh") };
     (@ $text:literal, 3) => { ptx!(pure concat!($text, " $0, $1, $2, $3;"), "h", "hhh") };
@@ -311,78 +314,98 @@ macro_rules! through_float {
     }};
 }
 
+/// What host code does, which has no 16-bit arithmetic: the same in single precision. That is exact
+/// or rounded to more than twice the bits, so rounding again changes nothing.
+macro_rules! host {
+    (1 $to:literal $op:literal $from:literal) => {
+        Lower::Inline(concat!("{ return ", $from, "(", $op, "(", $to, "(a))); }"))
+    };
+    (2 $to:literal $op:literal $from:literal) => {
+        Lower::Inline(concat!("{ return ", $from, "(", $to, "(a) ", $op, " ", $to, "(b)); }"))
+    };
+    (f $to:literal $op:literal $from:literal) => {
+        Lower::Inline(concat!("{ return ", $from, "(", $op, "(", $to, "(a), ", $to, "(b))); }"))
+    };
+    (is $to:literal $op:literal) => {
+        Lower::Inline(concat!("{ return ", $op, "(", $to, "(a)); }"))
+    };
+    (? $to:literal $op:literal) => {
+        Lower::Inline(concat!("{ return ", $to, "(a) ", $op, " ", $to, "(b); }"))
+    };
+}
+
 /// The rows that are the same for both formats.
 macro_rules! format {
     ($s:literal, $v:literal, $header:ident, $to:literal, $from:literal) => {
         &[
-            op("__hadd", sig!($s, 2), Lower::Binary(BinaryOp::Add), Header::$header, "a + b."),
-            op("__hsub", sig!($s, 2), Lower::Binary(BinaryOp::Sub), Header::$header, "a - b."),
-            op("__hmul", sig!($s, 2), Lower::Binary(BinaryOp::Mul), Header::$header, "a * b."),
-            op("__hdiv", sig!($s, 2), Lower::Binary(BinaryOp::Div), Header::$header, "a / b."),
-            op("__hneg", sig!($s, 1), Lower::Unary(UnaryOp::Neg), Header::$header, "-a."),
-            op("__habs", sig!($s, 1), Lower::Intrinsic(Intrinsic::AbsFloat), Header::$header,
+            op("__hadd", sig!($s, 2), Lower::Binary(BinaryOp::Add), host!(2 $to "+" $from), Header::$header, "a + b."),
+            op("__hsub", sig!($s, 2), Lower::Binary(BinaryOp::Sub), host!(2 $to "-" $from), Header::$header, "a - b."),
+            op("__hmul", sig!($s, 2), Lower::Binary(BinaryOp::Mul), host!(2 $to "*" $from), Header::$header, "a * b."),
+            op("__hdiv", sig!($s, 2), Lower::Binary(BinaryOp::Div), host!(2 $to "/" $from), Header::$header, "a / b."),
+            op("__hneg", sig!($s, 1), Lower::Unary(UnaryOp::Neg), host!(1 $to "-" $from), Header::$header, "-a."),
+            op("__habs", sig!($s, 1), Lower::Intrinsic(Intrinsic::AbsFloat), host!(1 $to "fabsf" $from), Header::$header,
                 "Absolute value."),
-            op("__hfma", sig!($s, 3), Lower::Intrinsic(Intrinsic::Fma), Header::$header,
+            fma("__hfma", sig!($s, 3), Lower::Intrinsic(Intrinsic::Fma), Header::$header,
                 "a * b + c, rounded once."),
-            op("__hmax", sig!($s, 2), Lower::Intrinsic(Intrinsic::MaxFloat), Header::$header,
+            op("__hmax", sig!($s, 2), Lower::Intrinsic(Intrinsic::MaxFloat), host!(f $to "fmaxf" $from), Header::$header,
                 "The larger value; a NaN loses."),
-            op("__hmin", sig!($s, 2), Lower::Intrinsic(Intrinsic::MinFloat), Header::$header,
+            op("__hmin", sig!($s, 2), Lower::Intrinsic(Intrinsic::MinFloat), host!(f $to "fminf" $from), Header::$header,
                 "The smaller value; a NaN loses."),
             op("__hisnan", sig!("bool" <- $s, 1), Lower::Intrinsic(Intrinsic::IsNan),
-                Header::$header, "Whether a NaN."),
-            op("__hisinf", sig!("int" <- $s, 1), Lower::Inline(concat!(
+                host!(is $to "isnan"), Header::$header, "Whether a NaN."),
+            both("__hisinf", sig!("int" <- $s, 1), Lower::Inline(concat!(
                 "{ float f = ", $to, "(a); return isinf(f) ? (f < 0.0f ? -1 : 1) : 0; }")),
                 Header::$header, "1 for infinity, -1 for minus infinity, else 0."),
-            op("hceil", sig!($s, 1), Lower::Intrinsic(Intrinsic::Ceil), Header::$header,
+            dev("hceil", sig!($s, 1), Lower::Intrinsic(Intrinsic::Ceil), Header::$header,
                 "The smallest integral value not below."),
-            op("hfloor", sig!($s, 1), Lower::Intrinsic(Intrinsic::Floor), Header::$header,
+            dev("hfloor", sig!($s, 1), Lower::Intrinsic(Intrinsic::Floor), Header::$header,
                 "The largest integral value not above."),
-            op("htrunc", sig!($s, 1), Lower::Intrinsic(Intrinsic::Trunc), Header::$header,
+            dev("htrunc", sig!($s, 1), Lower::Intrinsic(Intrinsic::Trunc), Header::$header,
                 "The integral value toward zero."),
-            op("hrint", sig!($s, 1), Lower::Intrinsic(Intrinsic::RoundEven), Header::$header,
+            dev("hrint", sig!($s, 1), Lower::Intrinsic(Intrinsic::RoundEven), Header::$header,
                 "The nearest integral value, halves to even."),
-            op("h2ceil", sig!($v, 1), Lower::Inline(lanes!($v, "hceil", 1)), Header::$header,
+            dev("h2ceil", sig!($v, 1), Lower::Inline(lanes!($v, "hceil", 1)), Header::$header,
                 "The smallest integral value not below, of each half."),
-            op("h2floor", sig!($v, 1), Lower::Inline(lanes!($v, "hfloor", 1)), Header::$header,
+            dev("h2floor", sig!($v, 1), Lower::Inline(lanes!($v, "hfloor", 1)), Header::$header,
                 "The largest integral value not above, of each half."),
-            op("h2trunc", sig!($v, 1), Lower::Inline(lanes!($v, "htrunc", 1)), Header::$header,
+            dev("h2trunc", sig!($v, 1), Lower::Inline(lanes!($v, "htrunc", 1)), Header::$header,
                 "The integral value toward zero, of each half."),
-            op("h2rint", sig!($v, 1), Lower::Inline(lanes!($v, "hrint", 1)), Header::$header,
+            dev("h2rint", sig!($v, 1), Lower::Inline(lanes!($v, "hrint", 1)), Header::$header,
                 "The nearest integral value, halves to even, of each half."),
-            op("__h2div", sig!($v, 2), Lower::Inline(lanes!($v, "__hdiv", 2)), Header::$header,
+            both("__h2div", sig!($v, 2), Lower::Inline(lanes!($v, "__hdiv", 2)), Header::$header,
                 "a / b of each half."),
-            op("__hneg2", sig!($v, 1), Lower::Inline(concat!(
+            both("__hneg2", sig!($v, 1), Lower::Inline(concat!(
                 "{ unsigned r = *(unsigned*)&a ^ 0x80008000u; return *(", $v, "*)&r; }")),
                 Header::$header, "-a of each half."),
-            op("__habs2", sig!($v, 1), Lower::Inline(concat!(
+            both("__habs2", sig!($v, 1), Lower::Inline(concat!(
                 "{ unsigned r = *(unsigned*)&a & 0x7fff7fffu; return *(", $v, "*)&r; }")),
                 Header::$header, "Absolute value of each half."),
-            op("__hisnan2", sig!($v, 1), Lower::Inline(concat!(
+            both("__hisnan2", sig!($v, 1), Lower::Inline(concat!(
                 "{ ", $v, " r; r.x = ", $from, "(__hisnan(a.x) ? 1.0f : 0.0f);",
                 " r.y = ", $from, "(__hisnan(a.y) ? 1.0f : 0.0f); return r; }")),
                 Header::$header, "1.0 for each half that is a NaN, else 0.0."),
-            op("__hcmadd", sig!($v, 3), Lower::Inline(concat!(
+            fma("__hcmadd", sig!($v, 3), Lower::Inline(concat!(
                 "{ ", $v, " r; r.x = __hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x));",
                 " r.y = __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)); return r; }")),
                 Header::$header, "The complex product a * b, plus c."),
 
-            op("operator+", sig!($s, 2), Lower::Binary(BinaryOp::Add), Header::$header, "a + b."),
-            op("operator-", sig!($s, 2), Lower::Binary(BinaryOp::Sub), Header::$header, "a - b."),
-            op("operator*", sig!($s, 2), Lower::Binary(BinaryOp::Mul), Header::$header, "a * b."),
-            op("operator/", sig!($s, 2), Lower::Binary(BinaryOp::Div), Header::$header, "a / b."),
-            op("operator-", sig!($s, 1), Lower::Unary(UnaryOp::Neg), Header::$header, "-a."),
-            op("operator+", sig!($s, 1), Lower::Inline("{ return a; }"), Header::$header, "a."),
-            op("operator==", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Eq), Header::$header,
+            op("operator+", sig!($s, 2), Lower::Binary(BinaryOp::Add), host!(2 $to "+" $from), Header::$header, "a + b."),
+            op("operator-", sig!($s, 2), Lower::Binary(BinaryOp::Sub), host!(2 $to "-" $from), Header::$header, "a - b."),
+            op("operator*", sig!($s, 2), Lower::Binary(BinaryOp::Mul), host!(2 $to "*" $from), Header::$header, "a * b."),
+            op("operator/", sig!($s, 2), Lower::Binary(BinaryOp::Div), host!(2 $to "/" $from), Header::$header, "a / b."),
+            op("operator-", sig!($s, 1), Lower::Unary(UnaryOp::Neg), host!(1 $to "-" $from), Header::$header, "-a."),
+            both("operator+", sig!($s, 1), Lower::Inline("{ return a; }"), Header::$header, "a."),
+            op("operator==", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Eq), host!(? $to "=="), Header::$header,
                 "Whether equal."),
-            op("operator!=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Ne), Header::$header,
+            op("operator!=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Ne), host!(? $to "!="), Header::$header,
                 "Whether different."),
-            op("operator<", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Lt), Header::$header,
+            op("operator<", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Lt), host!(? $to "<"), Header::$header,
                 "Whether less."),
-            op("operator<=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Le), Header::$header,
+            op("operator<=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Le), host!(? $to "<="), Header::$header,
                 "Whether less or equal."),
-            op("operator>", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Gt), Header::$header,
+            op("operator>", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Gt), host!(? $to ">"), Header::$header,
                 "Whether greater."),
-            op("operator>=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Ge), Header::$header,
+            op("operator>=", sig!("bool" <- $s, 2), Lower::Compare(CompareOp::Ge), host!(? $to ">="), Header::$header,
                 "Whether greater or equal."),
             assign("operator+=", concat!($s, "&(", $s, "& a,", $s, " b)"),
                 "{ a = __hadd(a, b); return a; }", Header::$header),
@@ -441,11 +464,48 @@ macro_rules! format {
 const fn op(
     name: &'static str,
     signature: &'static str,
+    device: Lower,
+    host: Lower,
+    header: Header,
+    summary: &'static str,
+) -> BuiltinFn {
+    row(name, signature, device, host, summary).in_header(header)
+}
+
+const fn both(
+    name: &'static str,
+    signature: &'static str,
     lower: Lower,
     header: Header,
     summary: &'static str,
 ) -> BuiltinFn {
     row(name, signature, lower, lower, summary).in_header(header)
+}
+
+const fn dev(
+    name: &'static str,
+    signature: &'static str,
+    lower: Lower,
+    header: Header,
+    summary: &'static str,
+) -> BuiltinFn {
+    device(name, signature, lower, summary).in_header(header)
+}
+
+/// CUDA has fused bfloat16 from sm_80 on only.
+const fn fma(
+    name: &'static str,
+    signature: &'static str,
+    lower: Lower,
+    header: Header,
+    summary: &'static str,
+) -> BuiltinFn {
+    fused(dev(name, signature, lower, header, summary))
+}
+
+/// As [`fma`], for a row.
+const fn fused(row: BuiltinFn) -> BuiltinFn {
+    if matches!(row.header, Header::Bf16) { row.since(80) } else { row }
 }
 
 const fn assign(
@@ -454,7 +514,7 @@ const fn assign(
     body: &'static str,
     header: Header,
 ) -> BuiltinFn {
-    op(name, signature, Lower::Inline(body), header, "Changes a.")
+    both(name, signature, Lower::Inline(body), header, "Changes a.")
 }
 
 /// An operator of pairs, which calls what device code alone has.

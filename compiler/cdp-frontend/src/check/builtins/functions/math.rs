@@ -368,15 +368,14 @@ pub(super) const SINGLES: &[BuiltinFn] = &[
         SCALB,
     )
     .in_std(),
-    inline("fdivide", "double(double x,double y)", "{ return x / y; }", "x / y."),
-    row(
+    device("fdivide", "double(double x,double y)", Lower::Inline("{ return x / y; }"), "x / y."),
+    device(
         "fdividef",
         "float(float x,float y)",
         Lower::IfFast(
             &Lower::Inline("{ return __fdividef(x, y); }"),
             &Lower::Inline("{ return x / y; }"),
         ),
-        Lower::Inline("{ return x / y; }"),
         "x / y, approximate under `-use_fast_math`.",
     ),
     row(

@@ -119,8 +119,7 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "void(bool condition)",
         Intrinsic::Assume,
         "Promises the optimiser that a condition holds.",
-    )
-    .on_both_sides(),
+    ),
     intrinsic(
         "__assume",
         "void(bool condition)",
