@@ -43,6 +43,18 @@ pub struct Manifest {
     pub commit: String,
     /// Cases in order.
     pub cases: Vec<Case>,
+    /// Cases that are not in the bundle, for the report.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A case that is not in the bundle.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// A program, or a cubin whose kernels are launched. Paths are relative to the manifest's folder.

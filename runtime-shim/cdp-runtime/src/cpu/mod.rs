@@ -19,12 +19,17 @@ use self::state::State;
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
+/// Takes what kernels print.
+pub type OutputSink = Box<dyn FnMut(&[u8]) + Send>;
+/// Takes a report about the program.
+pub type ReportSink = Box<dyn FnMut(&Report) + Send>;
+
 /// Where a CPU device's output goes.
 pub struct Sinks {
     /// Takes what kernels print.
-    pub output: Box<dyn FnMut(&[u8]) + Send>,
+    pub output: OutputSink,
     /// Takes reports about the program.
-    pub report: Box<dyn FnMut(&Report) + Send>,
+    pub report: ReportSink,
 }
 
 impl Sinks {

@@ -129,6 +129,12 @@ pub(crate) fn markdown(
             put(format!("- {}", problem.replace('\n', "\n  ")));
         }
     }
+    if !manifest.left_out.is_empty() {
+        put("\n## Left out\n".to_owned());
+    }
+    for left_out in &manifest.left_out {
+        put(format!("- {}: {}", left_out.name, left_out.reason));
+    }
     text
 }
 
@@ -153,6 +159,7 @@ fn date(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bundle::LeftOut;
 
     #[test]
     fn dates() {
@@ -173,13 +180,19 @@ mod tests {
             cuda: 13000,
         };
         assert_eq!(machine.to_string(), "G (compute capability 9.0), driver 580.1, CUDA 13.0");
-        let manifest =
-            Manifest { format: 1, arch: "sm_90".to_owned(), commit: String::new(), cases: vec![] };
+        let manifest = Manifest {
+            format: 1,
+            arch: "sm_90".to_owned(),
+            commit: String::new(),
+            cases: vec![],
+            left_out: vec![LeftOut { name: "old".to_owned(), reason: "needs CDP1".to_owned() }],
+        };
         let case = Case { name: "a/b".to_owned(), ..Case::default() };
         let good = Outcome { checks: (2, 2), ..Outcome::default() };
         let bad = Outcome::failed("it broke".to_owned());
         let text = markdown(&machine, &manifest, &[(&case, &good), (&case, &bad)]);
         assert!(text.contains("| a/b | pass 2/2 | 0 |\n| a/b | FAIL | 0 |"));
+        assert!(text.contains("## Left out\n\n- old: needs CDP1"));
         assert!(text.contains("1 of 2 passed") && text.contains("### a/b\n\n- it broke"));
     }
 }
