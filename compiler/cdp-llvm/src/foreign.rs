@@ -69,18 +69,16 @@ impl fmt::Display for LaunchCallError {
 
 /// Reads LLVM IR (text or bitcode) for the device, lowers its launches and links libdevice.
 ///
-/// Target triple and data layout are set when absent and checked when present. `ftz` answers
-/// libdevice's question whether single-precision denormals are flushed.
-pub fn read(
+/// Target triple and data layout are set when absent and checked when present. Kernels are functions
+/// of calling convention `ptx_kernel`, or those that the older `nvvm.annotations` name.
+pub fn lower_foreign(
     name: &str,
     bytes: &[u8],
     address_bits: u32,
-    cdp: CdpVersion,
-    ftz: bool,
     options: &LowerOptions,
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
-    LlvmModule::with_module(target, options, |context, machine| {
+    let lowered = LlvmModule::with_module(target, options, |context, machine| {
         let module = parse(context, name, bytes)?;
         check_target(&module, target)?;
         let given = module.get_data_layout().as_str().to_string_lossy().into_owned();
@@ -95,10 +93,12 @@ pub fn read(
         }
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&layout);
-        lower_launches(context, &module, &data, address_bits, cdp, options)?;
-        libdevice::link(context, &module, options, ftz)?;
+        lower_launches(context, &module, &data, address_bits, options)?;
+        libdevice::link(context, &module, options, false)?;
         Ok(module)
-    })
+    })?;
+    lowered.run_passes("always-inline,globaldce")?;
+    Ok(lowered)
 }
 
 /// Lowers every `@cdp.launch` of a module in place.
@@ -107,11 +107,10 @@ pub fn lower_launches<'ctx>(
     module: &Module<'ctx>,
     data: &TargetData,
     address_bits: u32,
-    cdp: CdpVersion,
     options: &LowerOptions,
 ) -> Result<()> {
     let Some(pseudo) = module.get_function(LAUNCH) else { return Ok(()) };
-    let mut lowering = Lowering { context, module, data, address_bits, cdp, options, count: 0 };
+    let mut lowering = Lowering { context, module, data, address_bits, options, count: 0 };
     let mut errors = Vec::new();
     for call in calls_of(pseudo) {
         match lowering.lower_call(call) {
@@ -162,8 +161,7 @@ pub(crate) fn link_memset<'ctx>(
     }
     let layout = module.get_data_layout().as_str().to_string_lossy().into_owned();
     let data = TargetData::create(&layout);
-    let cdp = if options.abi.is_prefixed() { CdpVersion::Cdp2 } else { CdpVersion::Cdp1 };
-    lower_launches(context, module, &data, address_bits, cdp, options)
+    lower_launches(context, module, &data, address_bits, options)
 }
 
 fn parse<'ctx>(context: &'ctx Context, name: &str, bytes: &[u8]) -> Result<Module<'ctx>> {
@@ -236,7 +234,6 @@ struct Lowering<'a, 'ctx> {
     module: &'a Module<'ctx>,
     data: &'a TargetData,
     address_bits: u32,
-    cdp: CdpVersion,
     options: &'a LowerOptions,
     /// Launches lowered so far, for names.
     count: u32,
@@ -453,7 +450,9 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 _ => Err(bug("lower launches", "an operand that is no pointer")),
             }
         };
-        let peek = runtime_symbol(RuntimeFn::PeekAtLastError, self.options.abi, self.cdp, false)
+        // Both versions have it, so the version has no bearing on the symbol.
+        let (peek, cdp) = (RuntimeFn::PeekAtLastError, CdpVersion::Cdp2);
+        let peek = runtime_symbol(peek, self.options.abi, cdp, false)
             .map_err(|error| bug("lower launches", error.to_string()))?;
         let site = LaunchSite {
             module: self.module,

@@ -15,24 +15,18 @@ use crate::target::CodeTarget;
 /// Version of the image record.
 const IMAGE_VERSION: u64 = 1;
 /// Alignment of the image's bytes; the driver reads ELF headers in place.
-const IMAGE_ALIGN: u32 = 16;
-
-/// Device code to embed.
-#[derive(Clone, Copy, Debug)]
-pub struct Image<'a> {
-    /// A linked cubin or a fatbin; empty when there is only PTX.
-    pub cubin: &'a [u8],
-    /// PTX texts, for devices that the cubin does not cover.
-    pub ptx: &'a [&'a str],
-}
+const IMAGE_ALIGN_BYTES: u32 = 16;
 
 /// An ELF object for x86-64 that registers an image. The record is
 /// `{ u32 version, u32 ptx_count, ptr cubin, u64 cubin_bytes, ptr ptx }`, and `ptx` points to
 /// `ptx_count` pairs `{ ptr text, u64 bytes }`.
-pub fn emit_image_object(name: &str, image: &Image<'_>) -> Result<Vec<u8>> {
+///
+/// `device` is a linked cubin or a fatbin, and empty when there is only PTX; `ptx` are texts for
+/// devices that it does not cover.
+pub fn emit_image_object<Text: AsRef<str>>(device: &[u8], ptx: &[Text]) -> Result<Vec<u8>> {
     // Options of the device side have no bearing on data.
     let options = LowerOptions::new("", 0, LaunchAbi::Cdp2V2);
-    let module = LlvmModule::build(name, CodeTarget::Host, &options, |context, module| {
+    let module = LlvmModule::build("image", CodeTarget::Host, &options, |context, module| {
         let wide = context.i64_type();
         let word = context.i32_type();
         let null = context.ptr_type(AddressSpace::default()).const_null();
@@ -42,17 +36,16 @@ pub fn emit_image_object(name: &str, image: &Image<'_>) -> Result<Vec<u8>> {
             }
             let value = context.const_string(bytes, false);
             let global = private(module, value.into());
-            global.set_alignment(IMAGE_ALIGN);
+            global.set_alignment(IMAGE_ALIGN_BYTES);
             global.as_pointer_value()
         };
-        let texts: Vec<BasicValueEnum<'_>> = image
-            .ptx
+        let texts: Vec<BasicValueEnum<'_>> = ptx
             .iter()
             .map(|text| {
                 // The driver wants PTX with a terminating NUL, which the length does not count.
-                let mut bytes = text.as_bytes().to_vec();
+                let mut bytes = text.as_ref().as_bytes().to_vec();
                 bytes.push(0);
-                let length = wide.const_int(text.len() as u64, false);
+                let length = wide.const_int(text.as_ref().len() as u64, false);
                 context.const_struct(&[data(&bytes).into(), length.into()], false).into()
             })
             .collect();
@@ -65,8 +58,8 @@ pub fn emit_image_object(name: &str, image: &Image<'_>) -> Result<Vec<u8>> {
             &[
                 word.const_int(IMAGE_VERSION, false).into(),
                 word.const_int(texts.len() as u64, false).into(),
-                data(image.cubin).into(),
-                wide.const_int(image.cubin.len() as u64, false).into(),
+                data(device).into(),
+                wide.const_int(device.len() as u64, false).into(),
                 table.into(),
             ],
             false,

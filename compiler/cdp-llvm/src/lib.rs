@@ -20,7 +20,8 @@ pub mod target;
 
 pub use artifact::LlvmModule;
 pub use error::{Bug, LowerError};
-pub use image::{Image, emit_image_object};
+pub use foreign::{LaunchCallError, lower_foreign};
+pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use lower::lower;

@@ -280,3 +280,26 @@ fn printf_packs_its_arguments() {
     assert!(text.contains("vprintf"), "{text}");
     assert!(text.contains("__local_depot0[24]"), "{text}");
 }
+
+#[test]
+fn static_and_managed_things_stay() {
+    let mut b = Build::device();
+    let i32 = b.i32;
+    let kernel = b.kernel("hidden", &[], Some(vec![]));
+    b.module.functions[kernel.0 as usize].linkage = Linkage::Internal;
+    let weak = b.kernel("template", &[], Some(vec![]));
+    b.module.functions[weak.0 as usize].linkage = Linkage::LinkOnce;
+    let counter = b.global("counter", i32, AddressSpace::Global, None);
+    b.module.globals[counter.0 as usize].linkage = Linkage::Internal;
+    let shared = b.global("m", i32, AddressSpace::Global, Some(Const::Int(3)));
+    b.module.globals[shared.0 as usize].managed = true;
+    let text = judge(&b.verified());
+    for part in [
+        "\n.entry hidden()",
+        ".weak .entry template()",
+        "\n.global .align 4 .u32 counter;",
+        ".visible .global .attribute(.managed) .align 4 .u32 m = 3;",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}

@@ -4,7 +4,7 @@ mod common;
 
 use cdp_ir::*;
 use cdp_launch::LaunchAbi;
-use cdp_llvm::{LowerError, foreign};
+use cdp_llvm::{LowerError, lower_foreign};
 use common::*;
 
 const HEAD: &str = "
@@ -16,7 +16,7 @@ define ptx_kernel void @child(ptr %p, i1 %b, ptr byval(%S) align 8 %s, half %h) 
 fn read(body: &str, abi: LaunchAbi) -> Result<String, LowerError> {
     let text = format!("{HEAD}{body}");
     let options = options("sm_90", abi);
-    let module = foreign::read("test.ll", text.as_bytes(), 64, CdpVersion::Cdp2, false, &options)?;
+    let module = lower_foreign("test.ll", text.as_bytes(), 64, &options)?;
     module.optimize()?;
     module.emit_ptx()
 }
@@ -78,7 +78,7 @@ fn bad_calls_are_named() {
 fn wrong_targets_and_texts_are_errors() {
     let host = "target triple = \"x86_64-unknown-linux-gnu\"";
     let options = options("sm_90", LaunchAbi::Cdp2V2);
-    let wrong = foreign::read("a.ll", host.as_bytes(), 64, CdpVersion::Cdp2, false, &options);
+    let wrong = lower_foreign("a.ll", host.as_bytes(), 64, &options);
     assert!(matches!(wrong.err(), Some(LowerError::Target { .. })));
     assert!(matches!(read("define what", LaunchAbi::Cdp2), Err(LowerError::Backend { .. })));
 }

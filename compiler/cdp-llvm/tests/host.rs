@@ -6,7 +6,7 @@ use std::process::Command;
 
 use cdp_ir::*;
 use cdp_launch::LaunchAbi;
-use cdp_llvm::{Image, OptLevel, emit_image_object};
+use cdp_llvm::{OptLevel, emit_image_object};
 use common::*;
 
 /// A runtime that shows what the object asks of it.
@@ -86,8 +86,8 @@ fn a_host_program_runs() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("runtime.c"), RUNTIME).unwrap();
-    let image = Image { cubin: &[127, 69, 76, 70], ptx: &[".version"] };
-    std::fs::write(path("image.o"), emit_image_object("image", &image).unwrap()).unwrap();
+    let image = emit_image_object(&[127, 69, 76, 70], &[".version"]).unwrap();
+    std::fs::write(path("image.o"), image).unwrap();
     for level in [OptLevel::O0, OptLevel::O3] {
         let mut options = options("sm_90", LaunchAbi::Cdp2V2);
         options.opt_level = level;

@@ -235,9 +235,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         let function = self.ir.function(id);
         match (function.linkage, function.body.is_some()) {
             (_, false) | (IrLinkage::External, true) => Linkage::External,
-            (IrLinkage::Internal, true) if !function.is_kernel() => Linkage::Internal,
-            // A kernel is launched from outside the module, whatever its linkage.
-            (IrLinkage::Internal, true) => Linkage::External,
+            (IrLinkage::Internal, true) => Linkage::Internal,
             (IrLinkage::LinkOnce, true) if function.is_kernel() => Linkage::WeakODR,
             (IrLinkage::LinkOnce, true) => Linkage::LinkOnceODR,
         }

@@ -72,10 +72,22 @@ impl<'ctx> Unit<'_, 'ctx> {
             value.set_externally_initialized(true);
         }
         if global.managed && self.on_device() {
-            let managed = self.context.metadata_node(&[]);
-            value.set_metadata(managed, self.context.get_kind_id("cdp.managed"));
+            self.mark_managed(value)?;
         }
         Ok(value)
+    }
+
+    /// `.attribute(.managed)`, in the spelling of the NVPTX back end.
+    fn mark_managed(&self, value: GlobalValue<'ctx>) -> Result<()> {
+        let one = self.context.i32_type().const_int(1, false);
+        let note = self.context.metadata_node(&[
+            value.as_pointer_value().into(),
+            self.context.metadata_string("managed").into(),
+            one.into(),
+        ]);
+        self.llvm
+            .add_global_metadata("nvvm.annotations", &note)
+            .map_err(|error| crate::error::bug("lower", error.to_string()))
     }
 
     /// A string literal: its address means nothing.

@@ -148,7 +148,9 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             }
         }
         if self.on_device() {
-            raw::keep(self.context, self.llvm, &self.kept_globals());
+            let mut kept = self.kept_globals();
+            kept.extend(self.kept_kernels());
+            raw::keep(self.context, self.llvm, &kept);
         } else {
             host::register_unit(self)?;
             self.lower_pending()?;
@@ -157,6 +159,17 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             debug.finish();
         }
         Ok(())
+    }
+
+    /// A `static` kernel is launched from the host, which finds it by name.
+    fn kept_kernels(&self) -> Vec<GlobalValue<'ctx>> {
+        let functions = self.functions.borrow();
+        let kernels = self.ir.functions.iter().zip(functions.iter());
+        kernels
+            .filter(|(ir, _)| ir.is_kernel() && ir.body.is_some())
+            .filter(|(ir, _)| ir.linkage == IrLinkage::Internal)
+            .filter_map(|(_, value)| Some(value.as_ref()?.as_global_value()))
+            .collect()
     }
 
     fn lower_pending(&self) -> Result<()> {
