@@ -122,11 +122,13 @@ pub enum Basic {
     BFloat16,
     Float,
     Double,
+    /// Stands for `auto` until the initialiser is known.
+    Auto,
 }
 
 impl Basic {
     /// All, in the order of the enum, which is the order of the first ids of a [`CTypes`].
-    pub const ALL: [Basic; 25] = [
+    pub const ALL: [Basic; 26] = [
         Basic::Error,
         Basic::Void,
         Basic::Nullptr,
@@ -152,6 +154,7 @@ impl Basic {
         Basic::BFloat16,
         Basic::Float,
         Basic::Double,
+        Basic::Auto,
     ];
 
     /// The name in messages.
@@ -182,6 +185,7 @@ impl Basic {
             Basic::BFloat16 => "__nv_bfloat16",
             Basic::Float => "float",
             Basic::Double => "double",
+            Basic::Auto => "auto",
         }
     }
 
@@ -313,6 +317,8 @@ pub struct CRecord {
     pub ir: RecordId,
     /// One of CUDA's own types (vector types, `dim3`, runtime structures).
     pub builtin: bool,
+    /// The scope of types declared among the members, when there are any.
+    pub scope: Option<NsId>,
     pub span: Span,
 }
 
@@ -351,7 +357,7 @@ pub struct CTypes {
     pub enums: Vec<CEnum>,
     /// The IR types; moved into the module at the end.
     pub ir: TypeTable,
-    /// Parameter types of the device pass are known by name alone: namespace names for messages.
+    /// Qualified names of namespaces by [`NsId`], for messages.
     pub ns_names: Vec<String>,
 }
 
@@ -458,6 +464,7 @@ impl CTypes {
             complete: false,
             ir,
             builtin: false,
+            scope: None,
             span,
         });
         id
@@ -602,7 +609,7 @@ impl CTypes {
     pub fn is_complete(&self, ty: QualType) -> bool {
         match self.get(ty.id) {
             CType::Basic(basic) => *basic != Basic::Void,
-            CType::Enum(id) => self.enumeration(*id).complete,
+            CType::Enum(id) => self.enumeration(*id).complete || self.enumeration(*id).fixed,
             CType::Record(id) => self.record(*id).complete,
             CType::Array { elem, len } => len.is_some() && self.is_complete(*elem),
             CType::Pointer(_) | CType::Reference { .. } => true,
@@ -639,11 +646,13 @@ impl CTypes {
         let mapped = match self.get(ty.id).clone() {
             CType::Basic(basic) => self.ir_basic(basic),
             CType::Enum(id) => {
-                let underlying = self.enumeration(id).underlying;
-                if !self.enumeration(id).complete && !self.enumeration(id).fixed {
-                    return self.ir_basic(underlying);
+                let info = self.enumeration(id);
+                let (underlying, known) = (info.underlying, info.complete || info.fixed);
+                let mapped = self.ir_basic(underlying);
+                if !known {
+                    return mapped;
                 }
-                self.ir_basic(underlying)
+                mapped
             }
             CType::Record(id) => {
                 let ir = self.record(id).ir;
@@ -670,7 +679,7 @@ impl CTypes {
 
     fn ir_basic(&mut self, basic: Basic) -> TypeId {
         match basic {
-            Basic::Error => self.ir.int(32, true),
+            Basic::Error | Basic::Auto => self.ir.int(32, true),
             Basic::Void => self.ir.void(),
             Basic::Nullptr => {
                 let void = self.ir.void();

@@ -1,3 +1,133 @@
-//! The checker: from the syntax tree to checked IR.
+//! The checker: from the syntax tree of one translation unit to IR.
+//!
+//! It resolves names, computes types, applies C++'s conversions, and judges what CUDA forbids:
+//! execution and memory spaces, launches, the device runtime. After it no stage guesses: a module
+//! that it returns passes `cdp_ir::verify`. What this is not: syntax (the parser refused what the
+//! subset leaves out), the choice of a launch ABI (`cdp-launch`), code.
+//!
+//! Reading order: [`ctype`] (types), `scope` (names), `state` (what is known while checking), then
+//! declarations (`decl`, `types`, `record`, `init`), expressions (`expr`, `operators`, `convert`,
+//! `call`, `overload`), statements (`stmt`), and CUDA's own rules (`launch`, `spaces`, `warnings`).
+//!
+//! Errors do not stop it: an expression that is wrong gets an error type, which is compatible with
+//! everything, so that one mistake is reported once and the rest of the file is still checked.
 
+mod asm;
+mod builtin_call;
+pub mod builtins;
+mod call;
+mod cast;
+mod constant;
+mod convert;
 pub mod ctype;
+mod decl;
+mod expr;
+mod float16;
+mod flow;
+mod format;
+mod function;
+mod init;
+mod inline;
+mod launch;
+mod mangle;
+mod operators;
+mod overload;
+mod record;
+mod runtime;
+mod scope;
+mod spaces;
+mod state;
+mod stmt;
+mod types;
+mod value;
+mod warnings;
+
+use cdp_ir as ir;
+
+use crate::ast;
+use crate::diagnostics::Diagnostics;
+use crate::session::Session;
+use crate::source::Span;
+
+/// What the checker must know besides the program.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// The module's name (usually the file's).
+    pub module_name: String,
+    /// Which pass, and for the device pass which device runtime.
+    pub target: ir::Target,
+    /// Address size, 4 or 8.
+    pub pointer_bytes: u64,
+    /// Compute capability times ten: 90 for sm_90. When several are compiled for, the lowest.
+    pub arch: u32,
+    /// Whether the launch ABI is one of the v1 pairs (`cudaGetParameterBuffer`,
+    /// `cudaLaunchDevice`), which cannot launch into the named streams.
+    pub v1_launch_abi: bool,
+    /// Floating-point code generation, passed through to the module.
+    pub fast_math: ir::FastMath,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions {
+            module_name: "module".into(),
+            target: ir::Target::Device { cdp: ir::CdpVersion::Cdp2 },
+            pointer_bytes: 8,
+            arch: 90,
+            v1_launch_abi: false,
+            fast_math: ir::FastMath::default(),
+        }
+    }
+}
+
+/// A launch site, for `cdpc graph`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchFact {
+    /// The launching function, qualified, as in the source.
+    pub parent: String,
+    /// Whether the launching function runs on the device.
+    pub from_device: bool,
+    /// The kernel, or the text of the expression that yields it.
+    pub child: String,
+    /// Source text of the configuration; empty when left out.
+    pub grid: String,
+    pub block: String,
+    pub shared_bytes: String,
+    pub stream: String,
+    /// The launch expression.
+    pub span: Span,
+}
+
+/// A direct call between functions of the file, for `cdpc graph`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFact {
+    pub caller: String,
+    pub callee: String,
+}
+
+/// What the checker made.
+pub struct CheckOutput {
+    /// The module; `None` when there were errors.
+    pub module: Option<ir::Module>,
+    /// Findings in the order they were made; `Diagnostics::finish` sorts and filters them.
+    pub diagnostics: Diagnostics,
+    /// Launch sites in source order.
+    pub launches: Vec<LaunchFact>,
+    /// Calls in source order, each pair once.
+    pub calls: Vec<CallFact>,
+}
+
+/// Checks a translation unit for one of the two passes.
+///
+/// Functions that run on the side of `options.target` are lowered into the module; the bodies of
+/// host functions are checked on both passes, those of device functions on the device pass.
+pub fn check(
+    unit: &ast::TranslationUnit,
+    session: &Session,
+    options: &CheckOptions,
+) -> CheckOutput {
+    let arena = inline::Arena::default();
+    let mut checker = state::Checker::new(session, options, &arena);
+    checker.unit(unit);
+    checker.finish()
+}

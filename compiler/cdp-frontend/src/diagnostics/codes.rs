@@ -115,6 +115,77 @@ codes! {
         E0242 "old-style function definitions are not C++";
         E0243 "the C++ standard library is outside the `.cdp` subset";
         E0244 "this type is outside the `.cdp` subset";
+
+        // Declarations, types and expressions.
+        E0301 "a name that is not declared";
+        E0302 "declarations that contradict each other";
+        E0303 "a value that does not convert to the type that is wanted";
+        E0304 "an operator without meaning for its operands";
+        E0305 "an assignment to something that cannot be assigned to";
+        E0306 "a call with arguments that no function takes";
+        E0307 "a call that fits several functions";
+        E0308 "an incomplete type where a size is needed";
+        E0309 "a member that is not there";
+        E0310 "a constant expression is needed";
+        E0311 "a static assertion failed";
+        E0312 "an impossible array or object size";
+        E0313 "an initialiser that does not fit";
+        E0314 "a jump statement outside what it belongs to";
+        E0315 "a `return` that does not fit its function";
+        E0316 "an invalid declaration";
+        E0317 "an invalid function declaration";
+        E0318 "a call of something that is no function";
+        E0319 "an impossible cast";
+        E0320 "pointer arithmetic, subscripts or dereferencing of something unsuitable";
+        E0321 "something that has no address";
+        E0323 "a reference that cannot be bound";
+        E0324 "an invalid enumeration or bit-field";
+        E0326 "an invalid attribute value";
+        E0327 "a narrowing conversion in braces";
+        E0328 "inline PTX with wrong operands";
+        E0329 "an invalid `switch`";
+        E0330 "a static variable without a constant initial value";
+        E0331 "`auto` that cannot be deduced";
+        E0333 "an invalid operator function";
+        E0334 "an invalid `new` or `delete`";
+        E0335 "an unknown language linkage";
+
+        // Launches.
+        E0401 "a launch with the wrong number of arguments";
+        E0402 "a launch argument of the wrong type";
+        E0403 "a pointer to local memory as a launch argument";
+        E0404 "a pointer to shared memory as a launch argument";
+        E0405 "kernel parameters that take too many bytes";
+        E0406 "a block that no device can run";
+        E0407 "a grid that no device can run";
+        E0408 "more shared memory than the architecture has";
+        E0409 "a launch from a `__host__ __device__` function";
+        E0410 "a kernel called without a launch configuration";
+        E0411 "a launch of something that is no kernel";
+        E0412 "a kernel that returns a value";
+        E0413 "an invalid launch configuration";
+        E0414 "a named stream that CDP1 does not have";
+        E0415 "a named stream that the launch ABI cannot launch into";
+        E0416 "CDP1 on an architecture that does not have it";
+        E0417 "a kernel with parameters that cannot be launched";
+        E0418 "a device-side launch of a kernel that needs a cluster";
+
+        // Device and host, memory spaces.
+        E0501 "a host function in device code";
+        E0502 "a device function in host code";
+        E0503 "a host variable in device code";
+        E0504 "a device variable in host code";
+        E0505 "a memory-space word that does not fit the declaration";
+        E0506 "an initialiser of a shared variable";
+        E0507 "a write to constant memory or a builtin variable";
+        E0508 "execution-space words that contradict each other";
+        E0509 "something of device code in host code";
+
+        // Device runtime and CUDA API.
+        E0601 "`cudaDeviceSynchronize` in device code";
+        E0602 "a runtime function that device code does not have";
+        E0605 "a device-side copy of local or shared memory";
+        E0608 "a function that the architecture does not have";
     }
     warnings {
         W0150 "warning-directive" on "`#warning`";
@@ -122,6 +193,26 @@ codes! {
         W0152 "unknown-directive-tail" on "extra text after a preprocessor directive";
         W0153 "multichar" on "a character constant with several characters";
         W0154 "unknown-pragma" off "a pragma that this compiler does not know";
+
+        W0701 "writable-strings" on "a string literal becomes a pointer to non-const characters";
+        W0702 "array-bounds" on "an index outside its array";
+        W0703 "div-by-zero" on "an integer divided by zero";
+        W0704 "shift-count" on "a shift by more bits than the value has";
+        W0705 "sign-compare" on "a negative number compared with an unsigned value";
+        W0706 "return-type" on "a function ends without returning its value";
+        W0707 "misplaced-unroll" on "`#pragma unroll` before something that is no loop";
+        W0708 "return-local-addr" on "the address of a local variable is returned";
+        W0709 "format" on "a `printf` format that does not fit its arguments";
+        W0710 "launch-pointer" on "a launch argument may point to local or shared memory";
+        W0711 "copy-pointer" on "a device-side copy may touch local or shared memory";
+        W0712 "repeated-launch" on "every thread of a block makes the same launch";
+        W0713 "divergent-barrier" on "a barrier that some threads of the block do not reach";
+        W0714 "stream-flags" on "a device-side stream without `cudaStreamNonBlocking`";
+        W0715 "event-flags" on "a device-side event without `cudaEventDisableTiming`";
+        W0716 "handle-to-child" on "a stream or event handle is passed to a child";
+        W0718 "volatile-register" off "a register whose value may change while the thread runs";
+        W0719 "unchecked-launch" off "a function that launches and never looks for an error";
+        W0720 "launch-in-loop" off "launches in a loop may pass the pending-launch limit";
     }
 }
 

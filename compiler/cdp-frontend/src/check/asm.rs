@@ -1,0 +1,236 @@
+//! Inline PTX: constraints, operands, and the numbers in the template.
+
+use cdp_ir::{AsmOperand, AsmOutput, Expr, ExprKind, InlineAsm, StmtKind};
+
+use super::ctype::{Basic, QualType};
+use super::state::Checker;
+use super::value::Kind;
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// A PTX constraint letter: its register, and the bytes that operands have.
+fn register(letter: char) -> Option<(&'static str, &'static [u64], bool)> {
+    Some(match letter {
+        'h' => (".u16", &[1, 2], false),
+        'r' => (".u32", &[1, 2, 4], false),
+        'l' => (".u64", &[8], false),
+        'q' => (".u128", &[16], false),
+        'f' => (".f32", &[4], true),
+        'd' => (".f64", &[8], true),
+        'n' => ("an immediate", &[1, 2, 4, 8], false),
+        _ => return None,
+    })
+}
+
+impl<'a> Checker<'a> {
+    /// `asm volatile ("template" : outputs : inputs : clobbers);`
+    pub fn asm_stmt(&mut self, stmt: &'a ast::AsmStmt, span: Span) {
+        let ptx = self.on_device();
+        let mut outputs = Vec::new();
+        let mut inputs = Vec::new();
+        let mut failed = false;
+        for operand in &stmt.outputs {
+            match self.asm_output(operand, ptx) {
+                Some(output) => outputs.push(output),
+                None => failed = true,
+            }
+        }
+        for operand in &stmt.inputs {
+            match self.asm_input(operand, ptx) {
+                Some(input) => inputs.push(input),
+                None => failed = true,
+            }
+        }
+        let clobbers: Vec<String> = stmt.clobbers.iter().map(ast::StringLit::to_text).collect();
+        for (clobber, literal) in clobbers.iter().zip(&stmt.clobbers) {
+            if ptx && clobber != "memory" {
+                let message = format!("the clobber `{clobber}` has no meaning in PTX");
+                self.report(
+                    Diagnostic::new(Code::E0328, literal.span, message)
+                        .help("PTX has only the clobber \"memory\""),
+                );
+                failed = true;
+            }
+        }
+        let text = stmt.template.to_text();
+        let template = if stmt.basic { text.replace('%', "%%") } else { text };
+        let count = stmt.outputs.len() + stmt.inputs.len();
+        self.check_template(&template, count, stmt.template.span);
+        if failed {
+            return;
+        }
+        // An asm without outputs is kept, as nvcc keeps it.
+        let volatile = stmt.volatile.is_some() || outputs.is_empty();
+        let asm = InlineAsm { template, outputs, inputs, clobbers, volatile };
+        let (void, loc) = (self.types.ir.void(), self.loc(span));
+        let expr = Expr::new(ExprKind::Asm(Box::new(asm)), void, loc);
+        self.emit(StmtKind::Expr(expr), loc);
+    }
+
+    fn asm_output(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<AsmOutput> {
+        self.check_unnamed(operand)?;
+        let constraint = operand.constraint.to_text();
+        let (read_write, letters) = match constraint.strip_prefix('=') {
+            Some(rest) => (false, rest),
+            None => match constraint.strip_prefix('+') {
+                Some(rest) => (true, rest),
+                None => {
+                    self.report(
+                        Diagnostic::new(
+                            Code::E0328,
+                            operand.constraint.span,
+                            "the constraint of an output begins with `=` or `+`",
+                        )
+                        .suggest(
+                            "write to it",
+                            operand.constraint.span,
+                            format!("\"={constraint}\""),
+                        ),
+                    );
+                    return None;
+                }
+            },
+        };
+        let value = self.expr(&operand.expr);
+        if self.is_error(&value) || !self.check_assignable(&value, "asm", operand.expr.span) {
+            return None;
+        }
+        if let Kind::BitField { .. } = value.kind {
+            self.error(Code::E0328, operand.expr.span, "a bit-field as an output");
+            return None;
+        }
+        if ptx {
+            self.check_register(letters, value.ty, operand)?;
+        }
+        self.note_changed(&value);
+        let addr = self.address(value);
+        Some(AsmOutput { constraint: letters.to_owned(), addr, read_write })
+    }
+
+    fn asm_input(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<AsmOperand> {
+        self.check_unnamed(operand)?;
+        let constraint = operand.constraint.to_text();
+        if constraint.starts_with(['=', '+']) {
+            let message = format!("the input constraint \"{constraint}\" says that it is written");
+            self.error(Code::E0328, operand.constraint.span, message);
+            return None;
+        }
+        let value = self.expr(&operand.expr);
+        let value = self.rvalue(value);
+        if self.is_error(&value) {
+            return None;
+        }
+        if ptx {
+            self.check_register(&constraint, value.ty, operand)?;
+        }
+        let expr = self.expr_of(value);
+        if ptx && constraint == "n" && self.const_eval(&expr).is_none() {
+            let message = "the operand of an \"n\" constraint must be a constant expression";
+            self.error(Code::E0310, operand.expr.span, message);
+            return None;
+        }
+        Some(AsmOperand { constraint, value: expr })
+    }
+
+    fn check_unnamed(&mut self, operand: &'a ast::AsmOperand) -> Option<()> {
+        let Some(name) = operand.name else { return Some(()) };
+        let message = "named operands are not part of inline PTX";
+        self.report(
+            Diagnostic::new(Code::E0328, name.span, message)
+                .help("use its number: `%0`, `%1`, ..."),
+        );
+        None
+    }
+
+    fn check_register(
+        &mut self,
+        letters: &str,
+        ty: QualType,
+        operand: &'a ast::AsmOperand,
+    ) -> Option<()> {
+        let span = operand.constraint.span;
+        let mut chars = letters.chars();
+        let known = chars.next().filter(|_| chars.next().is_none()).and_then(register);
+        let Some((name, sizes, floating)) = known else {
+            let message = format!("PTX has no constraint \"{letters}\"");
+            self.report(Diagnostic::new(Code::E0328, span, message).note(
+                "the constraints are h (16 bits), r (32), l (64), q (128), f (float), \
+                     d (double), n (immediate)",
+            ));
+            return None;
+        };
+        let scalar = self.types.is_scalar(ty);
+        let size = if scalar { self.types.layout(ty).size } else { 0 };
+        let is_float = self.types.is_floating(ty);
+        if scalar && sizes.contains(&size) && is_float == floating {
+            return Some(());
+        }
+        let right = self.letter_for(ty);
+        let message =
+            format!("the operand is {}, which does not fit \"{letters}\" ({name})", self.show(ty));
+        let mut diagnostic = Diagnostic::new(Code::E0328, operand.expr.span, message);
+        if let Some(right) = right {
+            diagnostic =
+                diagnostic.help(format!("use the constraint \"{right}\", or cast the operand"));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    fn letter_for(&mut self, ty: QualType) -> Option<&'static str> {
+        if !self.types.is_scalar(ty) {
+            return None;
+        }
+        match (self.types.basic(ty), self.types.layout(ty).size) {
+            (Some(Basic::Float), _) => Some("f"),
+            (Some(Basic::Double), _) => Some("d"),
+            (_, 1 | 2) => Some("h"),
+            (_, 4) => Some("r"),
+            (_, 8) => Some("l"),
+            (_, 16) => Some("q"),
+            _ => None,
+        }
+    }
+
+    /// `%0` to `%n` name operands, `%%` is a percent sign.
+    fn check_template(&mut self, template: &str, count: usize, span: Span) {
+        let bytes = template.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at] != b'%' {
+                at += 1;
+                continue;
+            }
+            at += 1;
+            if bytes.get(at) == Some(&b'%') {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            if start == at {
+                // Modifiers of host assembly, or a register whose `%` was not doubled.
+                if self.on_device() {
+                    let word: String = template[start..]
+                        .chars()
+                        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                        .collect();
+                    let message = format!("`%{word}` in a template names no operand");
+                    self.report(
+                        Diagnostic::new(Code::E0328, span, message)
+                            .help(format!("write `%%{word}` for the register")),
+                    );
+                }
+                continue;
+            }
+            let number = template[start..at].parse::<usize>().unwrap_or(usize::MAX);
+            if number >= count {
+                let message = format!("`%{number}` names no operand: there are {count}");
+                self.error(Code::E0328, span, message);
+            }
+        }
+    }
+}

@@ -1,0 +1,564 @@
+//! Builtin names from the tables: their types, and calls as IR.
+//!
+//! What each name means is `builtins`' to say; this module turns a row into the checker's types and
+//! a call into the operation that the row names.
+
+use std::rc::Rc;
+
+use cdp_ir as ir;
+use cdp_ir::{Callee, CastKind, Const, Expr, ExprKind};
+
+use super::builtins::{
+    self, BuiltinTypeDef, BuiltinTypeKind, BuiltinVariable, Lower, Mode, Overload, Pass, SigBase,
+    SigType,
+};
+use super::convert::Purpose;
+use super::ctype::{Basic, CEnum, CEnumerator, CField, CRecordKind, NsId, QualType, Quals};
+use super::overload::{Callable, Candidate, ParamKind};
+use super::state::{Checker, NO_ID};
+use super::value::{Kind, Value};
+use crate::ast::BuiltinType;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// A row's signature in the checker's types.
+#[derive(Debug)]
+pub struct BuiltinSig {
+    pub ret: QualType,
+    pub params: Rc<[ParamKind]>,
+    pub defaults: Vec<Option<i128>>,
+    pub required: usize,
+    pub variadic: bool,
+}
+
+impl<'a> Checker<'a> {
+    // --- types -------------------------------------------------------------------------------
+
+    /// A builtin type by name.
+    pub fn builtin_type(&mut self, name: &str) -> Option<QualType> {
+        if let Some(&found) = self.builtins.types.get(name) {
+            return Some(found);
+        }
+        let def = builtins::lookup_type(name, self.options.pointer_bytes)?;
+        let ty = self.make_builtin_type(def);
+        self.builtins.types.insert(def.name.to_owned(), ty);
+        Some(ty)
+    }
+
+    fn make_builtin_type(&mut self, def: BuiltinTypeDef) -> QualType {
+        match def.kind {
+            BuiltinTypeKind::Vector { elem, len } => {
+                let elem: QualType = basic_type(elem).into();
+                let fields = &builtins::types::VECTOR_FIELDS[..usize::from(len)];
+                let fields = fields.iter().map(|name| field(name, elem)).collect();
+                self.builtin_record(&def, Some(fields))
+            }
+            BuiltinTypeKind::Dim3 => {
+                let uint: QualType = Basic::UInt.into();
+                let fields = ["x", "y", "z"].iter().map(|name| field(name, uint)).collect();
+                self.builtin_record(&def, Some(fields))
+            }
+            BuiltinTypeKind::HalfPair { elem } => {
+                let elem = self.sig_type(SigType::parse(elem, None));
+                let fields = ["x", "y"].iter().map(|name| field(name, elem)).collect();
+                self.builtin_record(&def, Some(fields))
+            }
+            BuiltinTypeKind::Record { fields } => {
+                // Known by its name first: a field may point back to it.
+                let ty = self.builtin_record(&def, None);
+                self.builtins.types.insert(def.name.to_owned(), ty);
+                let fields = fields
+                    .iter()
+                    .map(|(text, name)| {
+                        let parsed = SigType::parse(text, None);
+                        let mut ty = self.sig_type(parsed);
+                        if let Some(len) = parsed.array {
+                            ty = self.types.array_of(ty, Some(u64::from(len)));
+                        }
+                        field(name, ty)
+                    })
+                    .collect();
+                if let Some(id) = self.types.record_id(ty) {
+                    self.types.complete_record(id, fields, u64::from(def.align), false);
+                }
+                ty
+            }
+            BuiltinTypeKind::Opaque => self.builtin_record(&def, None),
+            BuiltinTypeKind::Enum { underlying } => {
+                let basic = basic_type(underlying);
+                let enumerators: Vec<CEnumerator> = builtins::constants::enumerators(def.name)
+                    .map(|item| CEnumerator { name: item.name.to_owned(), value: item.value })
+                    .collect();
+                let id = self.types.add_enum(CEnum {
+                    name: def.name.to_owned(),
+                    ns: NsId::GLOBAL,
+                    local_in: None,
+                    scoped: false,
+                    underlying: basic,
+                    fixed: false,
+                    promotes_to: Basic::Int,
+                    enumerators,
+                    complete: true,
+                    span: Span::NONE,
+                });
+                self.types.enum_type(id)
+            }
+            BuiltinTypeKind::Alias(text) => self.sig_type(SigType::parse(text, None)),
+            BuiltinTypeKind::Half => Basic::Half.into(),
+            BuiltinTypeKind::BFloat16 => Basic::BFloat16.into(),
+        }
+    }
+
+    fn builtin_record(&mut self, def: &BuiltinTypeDef, fields: Option<Vec<CField>>) -> QualType {
+        let id = self.types.declare_record(CRecordKind::Struct, def.name, NsId::GLOBAL, Span::NONE);
+        self.types.records[id.0 as usize].builtin = true;
+        if let Some(fields) = fields {
+            self.types.complete_record(id, fields, u64::from(def.align), false);
+        }
+        self.types.record_type(id)
+    }
+
+    /// The type a signature names; `any`, `kernel` and `symbol` give `void`.
+    pub fn sig_type(&mut self, sig: SigType) -> QualType {
+        let mut ty: QualType = match sig.base {
+            SigBase::Builtin(builtin) => basic_type(builtin).into(),
+            SigBase::Named(name) => self.builtin_type(name).unwrap_or(Basic::Error.into()),
+            SigBase::Any | SigBase::Kernel | SigBase::Symbol => Basic::Void.into(),
+        };
+        if sig.is_const {
+            ty = ty.as_const();
+        }
+        if sig.is_volatile {
+            ty = ty.with(Quals::VOLATILE);
+        }
+        for _ in 0..sig.pointers {
+            ty = self.types.pointer_to(ty);
+        }
+        if sig.reference {
+            ty = self.types.lvalue_ref_to(ty);
+        }
+        ty
+    }
+
+    // --- names -------------------------------------------------------------------------------
+
+    /// The rows of a function name that code at hand may use.
+    pub fn visible_builtins(&self, name: &str, in_std: bool) -> Vec<Overload> {
+        let mut rows = builtins::lookup_function(name);
+        rows.retain(|row| {
+            (!row.func.flags.internal || self.f.builtin_body) && (!in_std || row.func.flags.std)
+        });
+        rows
+    }
+
+    /// `threadIdx` and its like.
+    pub fn builtin_variable(
+        &mut self,
+        variable: &'static BuiltinVariable,
+        span: Span,
+    ) -> Value<'a> {
+        if self.f.in_function() && !self.f.space.on_device() {
+            let message = format!("`{}` is known on the device only", variable.name);
+            self.report(
+                Diagnostic::new(Code::E0509, span, message)
+                    .note("this function runs on the host, where there are no threads and blocks"),
+            );
+            return self.error_value(span);
+        }
+        let ty = self.sig_type(SigType::parse(variable.ty, None)).as_const();
+        Value::new(Kind::Builtin(variable), ty, span)
+    }
+
+    pub fn builtin_constant(&mut self, name: &str, span: Span) -> Option<Value<'a>> {
+        let constant = builtins::lookup_constant(name)?;
+        let ty = self.sig_type(SigType::parse(constant.ty, None));
+        let ir_ty = self.types.ir_type(ty);
+        let loc = self.loc(span);
+        let expr = Expr::new(ExprKind::Const(Const::Int(constant.value)), ir_ty, loc);
+        self.check_stream_constant(name, constant.value, span);
+        Some(Value::rvalue(expr, ty, span))
+    }
+
+    // --- signatures --------------------------------------------------------------------------
+
+    pub fn builtin_sig(&mut self, overload: Overload) -> Rc<BuiltinSig> {
+        let key = overload.key();
+        if let Some(found) = self.builtins.signatures.get(&key) {
+            return found.clone();
+        }
+        let parsed = overload.signature();
+        let ret = self.sig_type(parsed.ret);
+        let params: Vec<ParamKind> = parsed
+            .params
+            .iter()
+            .map(|param| match param.ty.base {
+                SigBase::Any => {
+                    ParamKind::AnyPointer { levels: param.ty.pointers, is_const: param.ty.is_const }
+                }
+                SigBase::Kernel => ParamKind::Kernel,
+                SigBase::Symbol => ParamKind::Symbol,
+                _ => ParamKind::Type(self.sig_type(param.ty)),
+            })
+            .collect();
+        let sig = Rc::new(BuiltinSig {
+            ret,
+            params: params.into(),
+            defaults: parsed.params.iter().map(|param| param.default).collect(),
+            required: parsed.required_count(),
+            variadic: parsed.variadic,
+        });
+        self.builtins.signatures.insert(key, sig.clone());
+        sig
+    }
+
+    pub fn builtin_candidate(&mut self, overload: Overload) -> Candidate {
+        let sig = self.builtin_sig(overload);
+        Candidate {
+            callable: Callable::Builtin(overload),
+            params: sig.params.clone(),
+            required: sig.required,
+            variadic: sig.variadic,
+        }
+    }
+
+    /// The row as a declaration, for messages.
+    pub fn show_builtin(&self, overload: &Overload) -> String {
+        let (name, signature) = (overload.func.name, overload.func.signature);
+        let (ret, params) = signature.split_once('(').unwrap_or(("", signature));
+        let replace = |text: &str| match overload.subst {
+            Some(subst) => text
+                .split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .map(|piece| match piece.strip_prefix('T') {
+                    Some(rest)
+                        if !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') =>
+                    {
+                        format!("{subst}{rest}")
+                    }
+                    _ => piece.to_owned(),
+                })
+                .collect::<String>(),
+            None => text.to_owned(),
+        };
+        let params = replace(params).replace(',', ", ").replace(",  ", ", ");
+        format!("{} {name}({params}", replace(ret))
+    }
+
+    fn mode(&self) -> Mode {
+        Mode {
+            pass: if self.on_device() { Pass::Device } else { Pass::Host },
+            sm: self.options.arch as u16,
+            fast_math: self.options.fast_math,
+        }
+    }
+
+    // --- calls -------------------------------------------------------------------------------
+
+    pub fn call_builtin(
+        &mut self,
+        overload: Overload,
+        args: Vec<Value<'a>>,
+        args_span: Span,
+        span: Span,
+        name_span: Span,
+    ) -> Value<'a> {
+        let name = overload.func.name;
+        let sig = self.builtin_sig(overload);
+        if !self.builtin_available(&overload, name_span) {
+            return self.error_value(span);
+        }
+        let lower = overload.lower(&self.mode());
+        if let Lower::Refuse(cure) = lower {
+            self.refuse_builtin(&overload, cure, name_span);
+            return self.error_value(span);
+        }
+        let (given, most) = (args.len(), sig.params.len());
+        let declared = Span::NONE;
+        if !self.check_count(name, given, sig.required, most, sig.variadic, args_span, declared) {
+            return self.error_value(span);
+        }
+        if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, name_span) {
+            return self.error_value(span);
+        }
+        let list = self.builtin_args(&sig, args, name, span);
+        if list.is_none() || self.types.is_error(sig.ret) {
+            return self.error_value(span);
+        }
+        let list = list.unwrap_or_default();
+        self.lower_builtin(overload, lower, &sig, list, span)
+    }
+
+    fn builtin_args(
+        &mut self,
+        sig: &BuiltinSig,
+        args: Vec<Value<'a>>,
+        name: &str,
+        span: Span,
+    ) -> Option<Vec<Expr>> {
+        let given = args.len();
+        let mut list = Vec::with_capacity(sig.params.len().max(given));
+        let mut failed = false;
+        for (index, arg) in args.into_iter().enumerate() {
+            failed |= self.is_error(&arg);
+            let expr = match sig.params.get(index).copied() {
+                Some(ParamKind::Type(ty)) => {
+                    self.convert(arg, ty, Purpose::Argument(index + 1, name))
+                }
+                Some(ParamKind::AnyPointer { levels, is_const }) => {
+                    self.any_pointer(arg, levels, is_const, index + 1, name)
+                }
+                Some(ParamKind::Kernel) => self.kernel_argument(arg, index + 1, name),
+                Some(ParamKind::Symbol) => self.symbol_argument(arg, index + 1, name),
+                None => self.variadic_argument(arg, index + 1, name),
+            };
+            list.push(expr);
+        }
+        for index in given..sig.params.len() {
+            let ParamKind::Type(ty) = sig.params[index] else { continue };
+            let value = sig.defaults[index].unwrap_or(0);
+            let loc = self.loc(span);
+            let int = self.const_int(value, ty, loc);
+            list.push(int);
+        }
+        (!failed).then_some(list)
+    }
+
+    fn any_pointer(
+        &mut self,
+        arg: Value<'a>,
+        levels: u8,
+        is_const: bool,
+        number: usize,
+        name: &str,
+    ) -> Expr {
+        let void: QualType = Basic::Void.into();
+        let mut to = if is_const { void.as_const() } else { void };
+        for _ in 0..levels {
+            to = self.types.pointer_to(to);
+        }
+        let mut ty = self.decay(arg.ty);
+        let mut depth = 0;
+        while depth < levels
+            && let Some(pointee) = self.types.pointee(ty)
+        {
+            ty = pointee;
+            depth += 1;
+        }
+        if depth == levels && levels > 1 || matches!(arg.kind, Kind::Fns(_)) {
+            let value = self.rvalue(arg);
+            let expr = self.expr_of(value);
+            return self.pointer_cast(expr, to);
+        }
+        if depth == levels && !self.types.is_function(ty) {
+            return self.convert(arg, to, Purpose::Argument(number, name));
+        }
+        if depth == levels {
+            let value = self.rvalue(arg);
+            let expr = self.expr_of(value);
+            return self.pointer_cast(expr, to);
+        }
+        self.convert(arg, to, Purpose::Argument(number, name))
+    }
+
+    fn kernel_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
+        let void: QualType = QualType::from(Basic::Void).as_const();
+        let to = self.types.pointer_to(void);
+        if let Kind::Fns(functions) = &arg.kind {
+            let kernels = functions.user.len();
+            if kernels != 1 {
+                let message = format!("argument {number} of `{name}` names several functions");
+                self.error(Code::E0307, arg.span, message);
+                return self.dummy(to);
+            }
+            let expr = self.function_address(functions.user[0], arg.span);
+            return self.pointer_cast(expr, to);
+        }
+        let (span, value) = (arg.span, self.rvalue(arg));
+        if !self.types.is_pointer(value.ty) && !value.null {
+            if !self.is_error(&value) {
+                let message = format!("argument {number} of `{name}` is no kernel");
+                self.error(Code::E0303, span, message);
+            }
+            return self.dummy(to);
+        }
+        let expr = self.expr_of(value);
+        self.pointer_cast(expr, to)
+    }
+
+    fn symbol_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
+        let void: QualType = QualType::from(Basic::Void).as_const();
+        let to = self.types.pointer_to(void);
+        if !arg.is_lvalue() || matches!(arg.kind, Kind::Fns(_)) {
+            let message = format!("argument {number} of `{name}` names no device variable");
+            self.report(
+                Diagnostic::new(Code::E0303, arg.span, message)
+                    .help("give the variable itself, not its address or its name in quotes"),
+            );
+            return self.dummy(to);
+        }
+        let addr = self.address(arg);
+        self.pointer_cast(addr, to)
+    }
+
+    fn lower_builtin(
+        &mut self,
+        overload: Overload,
+        lower: Lower,
+        sig: &BuiltinSig,
+        mut args: Vec<Expr>,
+        span: Span,
+    ) -> Value<'a> {
+        let loc = self.loc(span);
+        let ret = sig.ret;
+        let ty = self.types.ir_type(ret);
+        let kind = match lower {
+            Lower::Intrinsic(op) => ExprKind::Intrinsic { op, args },
+            Lower::Runtime(func) => ExprKind::RuntimeCall { func, args },
+            Lower::Printf => ExprKind::Printf { args },
+            Lower::Extern(symbol) => {
+                let function = self.extern_function(symbol, overload, sig);
+                return self.finish_call(Callee::Direct(function), args, ret, span);
+            }
+            Lower::Inline(body) => {
+                let function = self.inline_function(overload, body);
+                return self.finish_call(Callee::Direct(function), args, ret, span);
+            }
+            Lower::Cast(kind) => match args.pop() {
+                Some(operand) if operand.ty == ty && kind != CastKind::Bitcast => {
+                    return Value::rvalue(operand, ret, span);
+                }
+                Some(operand) => ExprKind::Cast { kind, operand: Box::new(operand) },
+                None => return self.error_value(span),
+            },
+            Lower::Unary(op) => match args.pop() {
+                Some(operand) => ExprKind::Unary { op, operand: Box::new(operand) },
+                None => return self.error_value(span),
+            },
+            Lower::Binary(op) => match (args.pop(), args.pop()) {
+                (Some(rhs), Some(lhs)) => {
+                    ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }
+                }
+                _ => return self.error_value(span),
+            },
+            Lower::Compare(op) => match (args.pop(), args.pop()) {
+                (Some(rhs), Some(lhs)) => {
+                    ExprKind::Compare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }
+                }
+                _ => return self.error_value(span),
+            },
+            _ => return self.error_value(span),
+        };
+        let expr = self.folded(Expr::new(kind, ty, loc));
+        match self.types.referent(ret) {
+            Some(to) => Value::lvalue(expr, to, span),
+            None => Value::rvalue(expr, ret, span),
+        }
+    }
+
+    /// The declaration of an `extern "C"` function that a row calls.
+    fn extern_function(
+        &mut self,
+        symbol: &'static str,
+        overload: Overload,
+        sig: &BuiltinSig,
+    ) -> ir::FuncId {
+        if let Some(&found) = self.builtins.externs.get(symbol) {
+            return found;
+        }
+        if self.f.skips() {
+            return ir::FuncId(NO_ID);
+        }
+        // The program may declare the function itself.
+        let known = self.module.functions.iter().position(|function| function.symbol == symbol);
+        if let Some(index) = known {
+            return ir::FuncId(index as u32);
+        }
+        let locals: Vec<ir::Local> = sig
+            .params
+            .iter()
+            .map(|&param| {
+                let ty = self.param_ir(param);
+                let align = self.types.ir.layout(ty).align.max(1);
+                let param = ir::ParamAttrs::default();
+                ir::Local { name: String::new(), ty, align, param, loc: ir::Loc::default() }
+            })
+            .collect();
+        let ret = self.types.ir_type(sig.ret);
+        let made = self.module.add_function(ir::Function {
+            name: symbol.to_owned(),
+            symbol: symbol.to_owned(),
+            kind: if self.device_pass() {
+                ir::FunctionKind::Device
+            } else {
+                ir::FunctionKind::Host
+            },
+            linkage: ir::Linkage::External,
+            ret,
+            param_count: locals.len() as u32,
+            variadic: sig.variadic,
+            locals,
+            attrs: ir::FnAttrs { noreturn: overload.func.flags.noreturn, ..ir::FnAttrs::default() },
+            body: None,
+            loc: ir::Loc::default(),
+        });
+        self.builtins.externs.insert(symbol, made);
+        made
+    }
+
+    fn param_ir(&mut self, param: ParamKind) -> ir::TypeId {
+        match param {
+            ParamKind::Type(ty) => self.types.ir_type(ty),
+            ParamKind::AnyPointer { levels, .. } => {
+                let mut ty = self.types.ir.void();
+                for _ in 0..levels {
+                    ty = self.types.ir.pointer_to(ty);
+                }
+                ty
+            }
+            ParamKind::Kernel | ParamKind::Symbol => {
+                let void = self.types.ir.void();
+                self.types.ir.pointer_to(void)
+            }
+        }
+    }
+
+    /// Calls a builtin function by name with IR arguments of its parameter types, for what the
+    /// language itself needs (`new`, `delete`).
+    pub fn call_by_name(&mut self, name: &'static str, args: Vec<Expr>, span: Span) -> Value<'a> {
+        let Some(overload) = builtins::lookup_function(name).into_iter().next() else {
+            return self.error_value(span);
+        };
+        let sig = self.builtin_sig(overload);
+        let lower = overload.lower(&self.mode());
+        self.lower_builtin(overload, lower, &sig, args, span)
+    }
+}
+
+fn field(name: &str, ty: QualType) -> CField {
+    CField { name: name.to_owned(), ty, bit_width: None, align: 0, span: Span::NONE }
+}
+
+fn basic_type(builtin: BuiltinType) -> Basic {
+    match builtin {
+        BuiltinType::Void => Basic::Void,
+        BuiltinType::Bool => Basic::Bool,
+        BuiltinType::Char => Basic::Char,
+        BuiltinType::SChar => Basic::SChar,
+        BuiltinType::UChar => Basic::UChar,
+        BuiltinType::WChar => Basic::WChar,
+        BuiltinType::Char8 => Basic::Char8,
+        BuiltinType::Char16 => Basic::Char16,
+        BuiltinType::Char32 => Basic::Char32,
+        BuiltinType::Short => Basic::Short,
+        BuiltinType::UShort => Basic::UShort,
+        BuiltinType::Int => Basic::Int,
+        BuiltinType::UInt => Basic::UInt,
+        BuiltinType::Long => Basic::Long,
+        BuiltinType::ULong => Basic::ULong,
+        BuiltinType::LongLong => Basic::LongLong,
+        BuiltinType::ULongLong => Basic::ULongLong,
+        BuiltinType::Int128 => Basic::Int128,
+        BuiltinType::UInt128 => Basic::UInt128,
+        BuiltinType::Float => Basic::Float,
+        BuiltinType::Double | BuiltinType::LongDouble => Basic::Double,
+    }
+}

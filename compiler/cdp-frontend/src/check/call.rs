@@ -1,0 +1,363 @@
+//! Calls of functions: by name, through pointers, operators as functions, default and variadic
+//! arguments. Builtin functions become IR in `builtin_call`; launches are in `launch`.
+
+use cdp_ir as ir;
+use cdp_ir::{Callee, Expr, ExprKind};
+
+use super::convert::Purpose;
+use super::ctype::{Basic, CType, FnType, QualType};
+use super::overload::{Callable, Choice, ParamKind};
+use super::scope::{Entity, FnId, Space};
+use super::state::Checker;
+use super::value::{FnRef, Kind, Value};
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::intern::FastMap;
+use crate::source::Span;
+
+/// What was made of the builtin tables so far.
+#[derive(Default)]
+pub struct BuiltinCache {
+    pub types: FastMap<String, QualType>,
+    pub signatures: FastMap<(usize, usize), std::rc::Rc<super::builtin_call::BuiltinSig>>,
+    /// `extern "C"` functions by symbol.
+    pub externs: FastMap<&'static str, ir::FuncId>,
+    /// Functions compiled from a row's text.
+    pub inlines: FastMap<(usize, usize), ir::FuncId>,
+    /// Headers that were looked for among the included files.
+    pub headers: FastMap<&'static str, bool>,
+}
+
+impl<'a> Checker<'a> {
+    /// `callee(args)`.
+    pub fn call(
+        &mut self,
+        callee: &'a ast::Expr,
+        args: &'a [ast::Expr],
+        args_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        // An unknown name whose arguments have a type of a namespace may be found there.
+        let adl = self.adl_only_name(callee);
+        let target = match &adl {
+            Some(name) => {
+                let kind =
+                    Kind::Fns(FnRef { name: name.clone(), user: Vec::new(), builtin: Vec::new() });
+                Value::new(kind, Basic::Error.into(), callee.span)
+            }
+            None => self.expr(callee),
+        };
+        let symbols = self.takes_symbol(&target);
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            let before = std::mem::replace(&mut self.facts.symbol_context, symbols);
+            values.push(self.expr(arg));
+            self.facts.symbol_context = before;
+        }
+        match target.kind {
+            Kind::Fns(functions) => {
+                if adl.is_some() && self.candidates(&functions, &values).is_empty() {
+                    if let ast::ExprKind::Name(name) = &callee.kind {
+                        self.name(name);
+                    }
+                    return self.error_value(span);
+                }
+                self.call_named(functions, values, args_span, span, callee.span)
+            }
+            _ if self.is_error(&target) => self.error_value(span),
+            _ => self.call_pointer(target, values, args_span, span),
+        }
+    }
+
+    /// The name of a callee that only argument-dependent look-up may find.
+    fn adl_only_name(&self, callee: &'a ast::Expr) -> Option<String> {
+        let ast::ExprKind::Name(name) = &callee.kind else { return None };
+        let symbol = name.as_plain()?;
+        if self.find_plain(symbol).is_some() || name.operator.is_some() {
+            return None;
+        }
+        let text = self.text(symbol);
+        let known = !self.visible_builtins(text, false).is_empty()
+            || super::builtins::lookup_constant(text).is_some()
+            || super::builtins::lookup_variable(text).is_some();
+        (!known && self.spaces.list.len() > 1).then(|| text.to_owned())
+    }
+
+    /// Whether a builtin function wants a device variable by name.
+    fn takes_symbol(&mut self, target: &Value<'a>) -> bool {
+        let Kind::Fns(functions) = &target.kind else { return false };
+        let rows = functions.builtin.clone();
+        rows.iter().any(|row| self.builtin_candidate(*row).params.contains(&ParamKind::Symbol))
+    }
+
+    fn call_named(
+        &mut self,
+        functions: FnRef,
+        args: Vec<Value<'a>>,
+        args_span: Span,
+        span: Span,
+        name_span: Span,
+    ) -> Value<'a> {
+        let candidates = self.candidates(&functions, &args);
+        if args.iter().any(|arg| self.is_error(arg)) && candidates.len() != 1 {
+            return self.error_value(span);
+        }
+        let chosen = match candidates.as_slice() {
+            [one] => one.clone(),
+            _ => match self.resolve(&candidates, &args) {
+                Choice::One(candidate) => candidate,
+                Choice::None => {
+                    let list = candidates.clone();
+                    self.report_choice(&functions.name, &list, false, &args, name_span);
+                    return self.error_value(span);
+                }
+                Choice::Ambiguous(list) => {
+                    self.report_choice(&functions.name, &list, true, &args, name_span);
+                    return self.error_value(span);
+                }
+            },
+        };
+        match chosen.callable {
+            Callable::User(id) => self.call_user(id, args, args_span, span, name_span),
+            Callable::Builtin(overload) => {
+                self.call_builtin(overload, args, args_span, span, name_span)
+            }
+        }
+    }
+
+    /// Calls a function of the program.
+    pub fn call_user(
+        &mut self,
+        id: FnId,
+        args: Vec<Value<'a>>,
+        args_span: Span,
+        span: Span,
+        name_span: Span,
+    ) -> Value<'a> {
+        if self.func(id).space == Space::Global {
+            self.kernel_called(id, name_span, span);
+            return self.error_value(span);
+        }
+        if !self.check_call_side(id, name_span) {
+            return self.error_value(span);
+        }
+        let func = self.func(id);
+        if func.auto_ret {
+            let message = format!("`{}` is used before its type is deduced", func.display);
+            self.error(Code::E0331, name_span, message);
+            return self.error_value(span);
+        }
+        let (name, ret) = (func.display.clone(), func.ret);
+        let params: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();
+        let variadic = func.variadic;
+        let declared = func.span;
+        let required =
+            func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
+        if !self.check_count(
+            &name,
+            args.len(),
+            required,
+            params.len(),
+            variadic,
+            args_span,
+            declared,
+        ) {
+            return self.error_value(span);
+        }
+        self.check_format(&name, id, &args);
+        let mut list = Vec::with_capacity(params.len().max(args.len()));
+        let given = args.len();
+        for (index, arg) in args.into_iter().enumerate() {
+            match params.get(index) {
+                Some(&ty) => {
+                    list.push(self.convert(arg, ty, Purpose::Argument(index + 1, &name)));
+                }
+                None => list.push(self.variadic_argument(arg, index + 1, &name)),
+            }
+        }
+        for (index, &ty) in params.iter().enumerate().skip(given) {
+            let value = self.default_argument(id, index, ty, &name);
+            list.push(value);
+        }
+        self.note_call(id);
+        let callee = Callee::Direct(self.ir_func(id));
+        self.finish_call(callee, list, ret, span)
+    }
+
+    /// The call itself; a result of reference type is an lvalue.
+    pub fn finish_call(
+        &mut self,
+        callee: Callee,
+        args: Vec<Expr>,
+        ret: QualType,
+        span: Span,
+    ) -> Value<'a> {
+        let loc = self.loc(span);
+        let ty = self.types.ir_type(ret);
+        let expr = Expr::new(ExprKind::Call { callee, args }, ty, loc);
+        match *self.types.get(ret.id) {
+            CType::Reference { to, .. } => Value::lvalue(expr, to, span),
+            _ => Value::rvalue(expr, ret, span),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub fn check_count(
+        &mut self,
+        name: &str,
+        given: usize,
+        required: usize,
+        most: usize,
+        variadic: bool,
+        args_span: Span,
+        declared: Span,
+    ) -> bool {
+        if given >= required && (given <= most || variadic) {
+            return true;
+        }
+        let wanted = match (required == most, variadic) {
+            (_, true) => format!("at least {required}"),
+            (true, _) => required.to_string(),
+            (false, _) => format!("{required} to {most}"),
+        };
+        let plural = if wanted == "1" { "" } else { "s" };
+        let message = format!("`{name}` takes {wanted} argument{plural}, but {given} are given");
+        let message =
+            if given == 1 { message.replace("1 are given", "1 is given") } else { message };
+        let diagnostic = Diagnostic::new(Code::E0306, args_span, message)
+            .secondary(declared, format!("`{name}` is declared here"));
+        self.report(diagnostic);
+        false
+    }
+
+    /// The value of an argument that the call leaves out: the declaration's expression, with the
+    /// names that are in scope there.
+    pub fn default_argument(&mut self, id: FnId, index: usize, ty: QualType, name: &str) -> Expr {
+        let func = self.func(id);
+        let (default, ns) = (func.params[index].default, func.ns);
+        let Some(default) = default else { return self.dummy(ty) };
+        let blocks = std::mem::take(&mut self.f.blocks);
+        let outer = std::mem::replace(&mut self.ns, ns);
+        let value = self.expr(default);
+        let expr = self.convert(value, ty, Purpose::Argument(index + 1, name));
+        self.ns = outer;
+        self.f.blocks = blocks;
+        expr
+    }
+
+    /// C's default argument promotions.
+    pub fn variadic_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
+        let span = arg.span;
+        let value = self.promote(arg);
+        if self.is_error(&value) {
+            return self.dummy(Basic::Int.into());
+        }
+        let ty = value.ty;
+        if self.types.basic(ty) == Some(Basic::Float) {
+            let expr = self.expr_of(value);
+            let double = self.types.ir_type(Basic::Double.into());
+            return self.cast(expr, double);
+        }
+        if self.types.is_half(ty) || self.types.record_id(ty).is_some() {
+            let message =
+                format!("argument {number} of `{name}` is {}, a class type", self.show(ty));
+            let help = if self.types.is_half(ty) {
+                "convert it to `float` first"
+            } else {
+                "pass its members one by one"
+            };
+            self.report(Diagnostic::new(Code::E0303, span, message).help(help));
+            return self.dummy(Basic::Int.into());
+        }
+        if self.types.is_scoped_enum(ty) || self.types.is_scalar(ty) {
+            return self.expr_of(value);
+        }
+        let message = format!("argument {number} of `{name}` has no value: {}", self.show(ty));
+        self.error(Code::E0303, span, message);
+        self.dummy(Basic::Int.into())
+    }
+
+    /// A call through a pointer (or reference) to a function.
+    fn call_pointer(
+        &mut self,
+        target: Value<'a>,
+        args: Vec<Value<'a>>,
+        args_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let target_span = target.span;
+        let value = self.rvalue(target);
+        if self.is_error(&value) {
+            return self.error_value(span);
+        }
+        let function = self.types.pointee(value.ty).and_then(|to| self.types.fn_type(to).cloned());
+        let Some(FnType { ret, params, variadic }) = function else {
+            let message = format!("{} cannot be called", self.show(value.ty));
+            self.error(Code::E0318, target_span, message);
+            return self.error_value(span);
+        };
+        let name = self.source_text(target_span);
+        let count = params.len();
+        if !self.check_count(&name, args.len(), count, count, variadic, args_span, Span::NONE) {
+            return self.error_value(span);
+        }
+        let callee = self.expr_of(value);
+        let mut list = Vec::with_capacity(args.len());
+        for (index, arg) in args.into_iter().enumerate() {
+            list.push(match params.get(index) {
+                Some(&ty) => self.convert(arg, ty, Purpose::Argument(index + 1, &name)),
+                None => self.variadic_argument(arg, index + 1, &name),
+            });
+        }
+        self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, span)
+    }
+
+    /// An operator on class or enumeration operands as a call of a free function. `Err` gives the
+    /// operands back when the operator is a builtin one.
+    pub fn overloaded(
+        &mut self,
+        name: &'static str,
+        args: Vec<Value<'a>>,
+        op_span: Span,
+        span: Span,
+    ) -> Result<Value<'a>, Vec<Value<'a>>> {
+        let class = |ty| {
+            self.types.record_id(ty).is_some()
+                || self.types.enum_id(ty).is_some()
+                || self.types.is_half(ty)
+        };
+        if !args.iter().any(|arg| class(arg.ty)) {
+            return Err(args);
+        }
+        let halves =
+            args.iter().all(|arg| self.types.is_half(arg.ty) && arg.ty.id == args[0].ty.id);
+        if halves || args.iter().any(|arg| self.is_error(arg)) {
+            return Err(args);
+        }
+        let mut user = Vec::new();
+        if let Some(symbol) = self.session.names.lookup(name)
+            && let Some(Entity::Fns(set)) = self.find_plain(symbol).and_then(|slot| slot.entity())
+        {
+            user = self.set(set).to_vec();
+        }
+        let builtin = self.visible_builtins(name, false);
+        let functions = FnRef { name: name.to_owned(), user, builtin };
+        let candidates = self.candidates(&functions, &args);
+        if candidates.is_empty() {
+            return Err(args);
+        }
+        match self.resolve(&candidates, &args) {
+            Choice::None => Err(args),
+            Choice::One(chosen) => Ok(match chosen.callable {
+                Callable::User(id) => self.call_user(id, args, span, span, op_span),
+                Callable::Builtin(overload) => {
+                    self.call_builtin(overload, args, span, span, op_span)
+                }
+            }),
+            Choice::Ambiguous(list) => {
+                self.report_choice(name, &list, true, &args, op_span);
+                Ok(self.error_value(span))
+            }
+        }
+    }
+}

@@ -1,0 +1,644 @@
+//! Implicit conversions: which exist, how good they are (for overload resolution), and their IR.
+//!
+//! Rules: C++17 [conv], [over.best.ics]; the only class-type conversions are those of CUDA's own
+//! types (`dim3`, `__half`, `__nv_bfloat16`).
+
+use cdp_ir as ir;
+use cdp_ir::{Const, Expr, ExprKind, Type};
+
+use super::ctype::{Basic, CType, QualType, Quals};
+use super::record::promoted;
+use super::scope::FnId;
+use super::state::Checker;
+use super::value::{FnRef, Kind, Value};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// How good a conversion is: smaller is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Rank {
+    pub class: Class,
+    /// Within the class.
+    pub detail: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    Exact,
+    Promotion,
+    Conversion,
+    User,
+    Ellipsis,
+}
+
+impl Rank {
+    pub const EXACT: Rank = Rank { class: Class::Exact, detail: 0 };
+    pub const ELLIPSIS: Rank = Rank { class: Class::Ellipsis, detail: 0 };
+
+    fn new(class: Class, detail: u8) -> Self {
+        Rank { class, detail }
+    }
+}
+
+/// What a value is converted for; gives the words of a message.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'s> {
+    /// A variable or member of this name.
+    Init(&'s str),
+    Assign,
+    Return,
+    /// Argument number (from 1) of a function.
+    Argument(usize, &'s str),
+    /// Some operand, in words.
+    Operand(&'s str),
+}
+
+impl<'a> Checker<'a> {
+    /// The conversion sequence from a value to a type; `None` when there is none.
+    pub fn rank(&mut self, value: &Value<'a>, to: QualType) -> Option<Rank> {
+        if self.types.is_error(to) || self.is_error(value) {
+            return Some(Rank::EXACT);
+        }
+        if let CType::Reference { to: referent, rvalue } = *self.types.get(to.id) {
+            return self.rank_reference(value, referent, rvalue);
+        }
+        if let Kind::Braces(list) = &value.kind {
+            return self.rank_braces(list, to);
+        }
+        if let Kind::Fns(functions) = &value.kind {
+            return self.choose_function(functions, to).map(|_| Rank::EXACT);
+        }
+        if value.null && self.types.is_pointer(to) {
+            return Some(Rank::new(Class::Conversion, 0));
+        }
+        if value.string.is_some() && self.string_to_char(value, to) {
+            return Some(Rank::new(Class::Exact, 3));
+        }
+        let from = self.decay(value.ty);
+        self.rank_types(from, to)
+    }
+
+    /// A string literal to a pointer to plain characters: deprecated, but taken.
+    fn string_to_char(&self, value: &Value<'a>, to: QualType) -> bool {
+        let Some(pointee) = self.types.pointee(to) else { return false };
+        match self.types.array(value.ty) {
+            Some((elem, _)) => {
+                elem.id == pointee.id && !pointee.is_const() && !pointee.is_volatile()
+            }
+            None => false,
+        }
+    }
+
+    fn rank_reference(
+        &mut self,
+        value: &Value<'a>,
+        referent: QualType,
+        rvalue: bool,
+    ) -> Option<Rank> {
+        let same = value.ty.id == referent.id && !value.is_braces();
+        let binds = value.is_lvalue() && !matches!(value.kind, Kind::BitField { .. });
+        if let Kind::Fns(functions) = &value.kind {
+            return self.choose_function(functions, referent).map(|_| Rank::EXACT);
+        }
+        if !rvalue && same && binds && referent.quals.has(value.ty.quals.cv()) {
+            let added = referent.quals.cv() != value.ty.quals.cv();
+            return Some(Rank::new(Class::Exact, u8::from(added)));
+        }
+        if let (Some((elem, _)), Some((want, None))) =
+            (self.types.array(value.ty), self.types.array(referent))
+            && elem == want
+            && binds
+        {
+            return Some(Rank::EXACT);
+        }
+        // Anything else needs a temporary: only for a reference to const, or an rvalue reference.
+        let takes_temporary = rvalue || (referent.is_const() && !referent.is_volatile());
+        if !takes_temporary || (rvalue && same && binds) {
+            return None;
+        }
+        if same && !referent.quals.has(value.ty.quals.cv()) && binds {
+            return None;
+        }
+        let rank = self.rank(value, referent.unqualified())?;
+        Some(Rank::new(rank.class, rank.detail.max(1)))
+    }
+
+    fn rank_braces(&mut self, list: &'a crate::ast::InitList, to: QualType) -> Option<Rank> {
+        match list.items.as_slice() {
+            [] => (!self.types.is_function(to)).then_some(Rank::EXACT),
+            [one] if self.types.is_scalar(to) && one.designators.is_empty() => {
+                let value = self.quiet(|checker| checker.expr(&one.value));
+                self.rank(&value, to)
+            }
+            _ if self.types.is_scalar(to) => None,
+            _ => self.types.record_id(to).map(|_| Rank::new(Class::User, 0)),
+        }
+    }
+
+    /// Checks an expression for its type only.
+    pub fn quiet<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        let diags = std::mem::take(&mut self.diags);
+        self.unevaluated += 1;
+        let result = check(self);
+        self.unevaluated -= 1;
+        self.diags = diags;
+        result
+    }
+
+    /// The rank between decayed types.
+    pub fn rank_types(&mut self, from: QualType, to: QualType) -> Option<Rank> {
+        if from.id == to.id {
+            return Some(Rank::EXACT);
+        }
+        let (from_kind, to_kind) = (self.types.get(from.id).clone(), self.types.get(to.id).clone());
+        match (from_kind, to_kind) {
+            (CType::Basic(from), CType::Basic(to)) => rank_basic(from, to),
+            (CType::Enum(id), CType::Basic(to)) => {
+                let info = self.types.enumeration(id);
+                if info.scoped {
+                    return None;
+                }
+                if to == info.promotes_to || (info.fixed && to == info.underlying) {
+                    return Some(Rank::new(Class::Promotion, 0));
+                }
+                if to.is_half() {
+                    return Some(Rank::new(Class::User, 0));
+                }
+                (to.is_arithmetic()).then_some(Rank::new(Class::Conversion, 0))
+            }
+            (CType::Pointer(from), CType::Pointer(to)) => self.rank_pointers(from, to),
+            (CType::Pointer(_), CType::Basic(Basic::Bool)) => Some(Rank::new(Class::Conversion, 9)),
+            (CType::Basic(Basic::Nullptr), CType::Pointer(_)) => {
+                Some(Rank::new(Class::Conversion, 0))
+            }
+            (CType::Basic(from), CType::Record(_)) if from.is_arithmetic() => {
+                self.is_dim3(to).then_some(Rank::new(Class::User, 0))
+            }
+            (CType::Enum(id), CType::Record(_)) if !self.types.enumeration(id).scoped => {
+                self.is_dim3(to).then_some(Rank::new(Class::User, 0))
+            }
+            (CType::Record(_), CType::Record(_)) => {
+                let (a, b) = (self.dim_name(from), self.dim_name(to));
+                (a.is_some() && b.is_some()).then_some(Rank::new(Class::User, 0))
+            }
+            _ => None,
+        }
+    }
+
+    fn rank_pointers(&mut self, from: QualType, to: QualType) -> Option<Rank> {
+        if let Some(changed) = self.qualification(from, to, true) {
+            return Some(Rank::new(Class::Exact, u8::from(changed)));
+        }
+        let quals_fit = to.quals.has(from.quals.cv());
+        if self.types.is_void(to) && !self.types.is_function(from) && quals_fit {
+            return Some(Rank::new(Class::Conversion, 1));
+        }
+        None
+    }
+
+    /// Whether a pointer to `from` becomes a pointer to `to` by adding qualifiers; whether it
+    /// changes anything. C++ [conv.qual].
+    fn qualification(&self, from: QualType, to: QualType, all_const: bool) -> Option<bool> {
+        let (a, b) = (from.quals.cv(), to.quals.cv());
+        if !b.has(a) {
+            return None;
+        }
+        let changed = a != b;
+        if changed && !all_const {
+            return None;
+        }
+        if from.id == to.id {
+            return Some(changed);
+        }
+        let next_const = all_const && to.is_const();
+        match (self.types.get(from.id), self.types.get(to.id)) {
+            (CType::Pointer(x), CType::Pointer(y)) => {
+                self.qualification(*x, *y, next_const).map(|deeper| deeper || changed)
+            }
+            (CType::Array { elem: x, len: n }, CType::Array { elem: y, len: m })
+                if n == m || m.is_none() =>
+            {
+                self.qualification(*x, *y, all_const).map(|deeper| deeper || changed)
+            }
+            _ => None,
+        }
+    }
+
+    /// `dim3`.
+    pub fn is_dim3(&self, ty: QualType) -> bool {
+        self.dim_name(ty) == Some("dim3")
+    }
+
+    /// `dim3` or `uint3`, which convert into each other.
+    fn dim_name(&self, ty: QualType) -> Option<&str> {
+        let record = self.types.record(self.types.record_id(ty)?);
+        (record.builtin && matches!(record.name.as_str(), "dim3" | "uint3"))
+            .then_some(record.name.as_str())
+    }
+
+    /// The function of a set that a pointer (or reference) type asks for.
+    pub fn choose_function(&self, functions: &FnRef, to: QualType) -> Option<FnId> {
+        let want = self.types.pointee(to).unwrap_or(to);
+        if let Some(found) =
+            functions.user.iter().copied().find(|&id| self.func(id).ty.id == want.id)
+        {
+            return Some(found);
+        }
+        None
+    }
+
+    // --- application -----------------------------------------------------------------------
+
+    /// Converts a value implicitly, or reports that there is no conversion.
+    pub fn convert(&mut self, value: Value<'a>, to: QualType, purpose: Purpose<'_>) -> Expr {
+        if self.is_error(&value) || self.types.is_error(to) {
+            return self.dummy(to);
+        }
+        if let Kind::Braces(list) = value.kind {
+            return self.braces_value(list, to, value.span);
+        }
+        match self.rank(&value, to) {
+            Some(rank) => {
+                if value.string.is_some() && rank.class == Class::Exact && rank.detail == 3 {
+                    self.warn_string_to_char(value.span, to);
+                }
+                self.apply(value, to)
+            }
+            None => {
+                self.report_no_conversion(&value, to, purpose);
+                self.dummy(to)
+            }
+        }
+    }
+
+    fn warn_string_to_char(&mut self, span: Span, to: QualType) {
+        let message = format!("a string literal becomes {}, which is not const", self.show(to));
+        self.report(
+            Diagnostic::new(Code::W0701, span, message)
+                .help("declare the pointer as `const char *`"),
+        );
+    }
+
+    /// Applies an implicit conversion that [`Self::rank`] found.
+    pub fn apply(&mut self, value: Value<'a>, to: QualType) -> Expr {
+        let span = value.span;
+        if let CType::Reference { to: referent, .. } = *self.types.get(to.id) {
+            return self.bind_reference(value, referent, to);
+        }
+        if let Kind::Braces(list) = value.kind {
+            return self.braces_value(list, to, span);
+        }
+        if let Kind::Fns(functions) = &value.kind
+            && let Some(function) = self.choose_function(functions, to)
+        {
+            let expr = self.function_address(function, span);
+            return self.pointer_cast(expr, to);
+        }
+        if value.null && self.types.is_pointer(to) {
+            let ty = self.types.ir_type(to);
+            let loc = self.loc(span);
+            return Expr::new(ExprKind::Const(Const::Zero), ty, loc);
+        }
+        let value = self.rvalue(value);
+        let from = value.ty;
+        let expr = self.expr_of(value);
+        self.convert_rvalue(expr, from, to)
+    }
+
+    /// The IR of an rvalue.
+    pub fn expr_of(&mut self, value: Value<'a>) -> Expr {
+        match value.kind {
+            Kind::RValue(expr) => expr,
+            _ => {
+                let value = self.rvalue(value);
+                match value.kind {
+                    Kind::RValue(expr) => expr,
+                    _ => self.dummy(value.ty),
+                }
+            }
+        }
+    }
+
+    /// Converts an rvalue between types that convert implicitly.
+    pub fn convert_rvalue(&mut self, expr: Expr, from: QualType, to: QualType) -> Expr {
+        if from.id == to.id {
+            return expr;
+        }
+        if self.types.record_id(to).is_some() {
+            return self.to_dim(expr, from, to);
+        }
+        let ty = self.types.ir_type(to);
+        self.cast(expr, ty)
+    }
+
+    /// A number, `uint3` or `dim3` to `dim3` or `uint3`.
+    fn to_dim(&mut self, expr: Expr, from: QualType, to: QualType) -> Expr {
+        let (uint, loc) = (self.types.ir.int(32, false), expr.loc);
+        let ty = self.types.ir_type(to);
+        if self.types.record_id(from).is_none() {
+            let x = self.cast(expr, uint);
+            let one = Expr::new(ExprKind::Const(Const::Int(1)), uint, loc);
+            let fields = vec![(0, x), (1, one.clone()), (2, one)];
+            return Expr::new(ExprKind::MakeRecord(fields), ty, loc);
+        }
+        if let ExprKind::MakeRecord(fields) = expr.kind {
+            return Expr::new(ExprKind::MakeRecord(fields), ty, loc);
+        }
+        // The two have one layout: read the one through the other.
+        let addr = self.temporary_ir(expr, loc);
+        let pointer = self.types.ir.pointer_to(ty);
+        let addr = self.cast(addr, pointer);
+        self.load_from(addr, false, loc)
+    }
+
+    /// Stores an IR value in a new local and gives its address.
+    pub fn temporary_ir(&mut self, value: Expr, loc: ir::Loc) -> Expr {
+        let ty = value.ty;
+        let align = self.types.ir.layout(ty).align.max(1);
+        self.f.locals.push(ir::Local {
+            name: String::new(),
+            ty,
+            align,
+            param: ir::ParamAttrs::default(),
+            loc,
+        });
+        self.f.facts.push(super::state::LocalFacts::default());
+        let local = ir::LocalId(self.f.locals.len() as u32 - 1);
+        let addr = self.local_addr(local, loc);
+        let store = self.store(addr.clone(), value, false, loc);
+        self.sequence(vec![store], addr)
+    }
+
+    fn bind_reference(&mut self, value: Value<'a>, referent: QualType, to: QualType) -> Expr {
+        let span = value.span;
+        if let Kind::Fns(functions) = &value.kind {
+            return match self.choose_function(functions, referent) {
+                Some(function) => self.function_address(function, span),
+                None => self.dummy(to),
+            };
+        }
+        let same = value.ty.id == referent.id;
+        let binds = value.is_lvalue() && !matches!(value.kind, Kind::BitField { .. });
+        let array = self.types.is_array(referent) && self.types.is_array(value.ty);
+        if (same || array) && binds {
+            self.note_address_taken(&value);
+            let addr = self.address(value);
+            return self.pointer_cast(addr, to);
+        }
+        let target = referent.unqualified();
+        let expr = self.apply(value, target);
+        let addr = self.temporary(expr, target, span);
+        self.pointer_cast(addr, to)
+    }
+
+    fn report_no_conversion(&mut self, value: &Value<'a>, to: QualType, purpose: Purpose<'_>) {
+        let from = match &value.kind {
+            Kind::Fns(functions) => format!("the function `{}`", functions.name),
+            _ => self.show(value.ty),
+        };
+        let target = self.show(to);
+        let message = match purpose {
+            Purpose::Init(name) if name.is_empty() => {
+                format!("a {target} cannot be initialised with {from}")
+            }
+            Purpose::Init(name) => {
+                format!("`{name}`, a {target}, cannot be initialised with {from}")
+            }
+            Purpose::Assign => format!("{from} cannot be assigned to {target}"),
+            Purpose::Return => format!("{from} cannot be returned as {target}"),
+            Purpose::Argument(number, function) => format!(
+                "argument {number} of `{function}` is {from}, which does not convert to {target}"
+            ),
+            Purpose::Operand(what) => {
+                format!("{what} is {from}, which does not convert to {target}")
+            }
+        };
+        let code = if self.types.referent(to).is_some() { Code::E0323 } else { Code::E0303 };
+        let mut diagnostic = Diagnostic::new(code, value.span, message);
+        if let Some((text, cast)) = self.conversion_cure(value, to) {
+            diagnostic = match cast {
+                Some(cast) => diagnostic.suggest(text, value.span, cast),
+                None => diagnostic.help(text),
+            };
+        }
+        self.report(diagnostic);
+    }
+
+    /// What helps when a conversion does not exist.
+    fn conversion_cure(
+        &mut self,
+        value: &Value<'a>,
+        to: QualType,
+    ) -> Option<(String, Option<String>)> {
+        if let Some(referent) = self.types.referent(to) {
+            if value.ty.id == referent.id && !value.is_lvalue() {
+                return Some(("give the value a name, or take a `const` reference".into(), None));
+            }
+            return None;
+        }
+        let from = self.decay(value.ty);
+        let source = self.source_text(value.span);
+        let cast = |checker: &Self| Some(format!("({}){source}", checker.types.show(to)));
+        match (self.types.pointee(from), self.types.pointee(to)) {
+            (Some(a), Some(b)) => {
+                if a.id == b.id && !b.quals.has(a.quals.cv()) {
+                    let lost = if a.is_const() && !b.is_const() { "const" } else { "volatile" };
+                    return Some((format!("the conversion would drop `{lost}`"), None));
+                }
+                if self.types.is_void(a) {
+                    let text = "C++ wants a cast from `void *`".to_owned();
+                    return Some((text, cast(self)));
+                }
+                Some(("a cast says that this is meant".into(), cast(self)))
+            }
+            (None, Some(pointee)) if from.id == pointee.id && value.is_lvalue() => {
+                Some(("take the address".into(), Some(format!("&{source}"))))
+            }
+            (Some(pointee), None) if pointee.id == to.id => {
+                Some(("dereference the pointer".into(), Some(format!("*{source}"))))
+            }
+            (None, Some(_)) if self.types.is_integer(from) => {
+                Some(("an integer becomes a pointer only by a cast".into(), cast(self)))
+            }
+            (Some(_), None) if self.types.is_integer(to) => {
+                Some(("a pointer becomes an integer only by a cast".into(), cast(self)))
+            }
+            _ if self.types.enum_id(to).is_some() && self.types.is_integer(from) => {
+                Some(("an integer becomes an enumeration only by a cast".into(), cast(self)))
+            }
+            _ if self.types.is_scoped_enum(from) && self.types.is_arithmetic(to) => {
+                Some(("a scoped enumeration becomes a number only by a cast".into(), cast(self)))
+            }
+            _ => None,
+        }
+    }
+
+    // --- arithmetic conversions --------------------------------------------------------------
+
+    /// Integral promotion of a scalar's type.
+    pub fn promoted_type(&self, ty: QualType) -> QualType {
+        if let Some(id) = self.types.enum_id(ty) {
+            let info = self.types.enumeration(id);
+            if info.scoped {
+                return ty.unqualified();
+            }
+            let basic = if info.fixed { promoted(info.underlying) } else { info.promotes_to };
+            return basic.into();
+        }
+        match self.types.basic(ty) {
+            Some(basic) => promoted(basic).into(),
+            None => ty.unqualified(),
+        }
+    }
+
+    /// Integral promotion of a value (C++ [conv.prom]); a bit-field promotes by its width.
+    pub fn promote(&mut self, value: Value<'a>) -> Value<'a> {
+        let mut to = self.promoted_type(value.ty);
+        if let Kind::BitField { base, field } = &value.kind {
+            to = self.promoted_bits(value.ty, base, *field);
+        }
+        let span = value.span;
+        let null = value.null;
+        let value = self.rvalue(value);
+        if self.is_error(&value) || to.id == value.ty.id {
+            return value;
+        }
+        let from = value.ty;
+        let expr = self.expr_of(value);
+        let expr = self.convert_rvalue(expr, from, to);
+        Value { null, ..Value::rvalue(expr, to, span) }
+    }
+
+    fn promoted_bits(&self, ty: QualType, base: &Expr, field: u32) -> QualType {
+        let promoted = self.promoted_type(ty);
+        let Some(Type::Record(id)) =
+            self.types.ir.pointee(base.ty).map(|record| self.types.ir.get(record))
+        else {
+            return promoted;
+        };
+        let Some(bits) = self.types.ir.record(*id).fields[field as usize].bits else {
+            return promoted;
+        };
+        // An unsigned field narrower than int fits int; wider fields keep their type.
+        match self.types.basic(promoted) {
+            Some(Basic::UInt) if bits.width < 32 => Basic::Int.into(),
+            Some(Basic::ULong | Basic::ULongLong | Basic::Long | Basic::LongLong)
+                if bits.width < 32
+                    || (bits.width == 32
+                        && self.types.basic(promoted).is_some_and(Basic::is_signed)) =>
+            {
+                Basic::Int.into()
+            }
+            Some(Basic::ULong | Basic::ULongLong) if bits.width == 32 => Basic::UInt.into(),
+            _ => promoted,
+        }
+    }
+
+    /// The type of C's usual arithmetic conversions; the operands are promoted arithmetic types.
+    pub fn usual_type(&self, a: QualType, b: QualType) -> QualType {
+        let (Some(x), Some(y)) = (self.types.basic(a), self.types.basic(b)) else { return a };
+        if x == Basic::Double || y == Basic::Double {
+            return Basic::Double.into();
+        }
+        if x == Basic::Float || y == Basic::Float {
+            return Basic::Float.into();
+        }
+        if x == y {
+            return x.into();
+        }
+        let (signed, unsigned) = match (x.is_signed(), y.is_signed()) {
+            (true, false) => (x, y),
+            (false, true) => (y, x),
+            _ => return if x.rank() >= y.rank() { x.into() } else { y.into() },
+        };
+        if unsigned.rank() >= signed.rank() {
+            return unsigned.into();
+        }
+        // The signed type wins when it holds every value of the unsigned one.
+        if self.types.int_bits(signed).0 > self.types.int_bits(unsigned).0 {
+            return signed.into();
+        }
+        signed.to_unsigned().into()
+    }
+
+    /// A value as a condition: `Bool`.
+    pub fn condition(&mut self, value: Value<'a>) -> Expr {
+        let span = value.span;
+        if self.is_error(&value) {
+            return self.dummy(Basic::Bool.into());
+        }
+        let value = self.rvalue(value);
+        if self.is_error(&value) {
+            return self.dummy(Basic::Bool.into());
+        }
+        let ty = value.ty;
+        let fits = self.types.is_arithmetic(ty)
+            || self.types.is_half(ty)
+            || self.types.is_pointer(ty)
+            || self.types.is_unscoped_enum(ty)
+            || self.types.is_nullptr(ty);
+        if !fits {
+            let message = format!("{} cannot be a condition", self.show(ty));
+            let mut diagnostic = Diagnostic::new(Code::E0303, span, message);
+            if self.types.is_scoped_enum(ty) {
+                diagnostic = diagnostic.help("compare it with an enumerator, or cast it");
+            }
+            self.report(diagnostic);
+            return self.dummy(Basic::Bool.into());
+        }
+        let expr = self.expr_of(value);
+        let bool_ty = self.types.ir.bool();
+        self.cast(expr, bool_ty)
+    }
+
+    /// The type two pointers (or a pointer and null) have in common, for comparisons and `?:`.
+    pub fn composite_pointer(&mut self, a: QualType, b: QualType) -> Option<QualType> {
+        let (x, y) = (self.types.pointee(a)?, self.types.pointee(b)?);
+        let quals = x.quals.union(y.quals).cv();
+        if x.id == y.id {
+            return Some(self.types.pointer_to(x.with(quals)));
+        }
+        if self.types.is_void(x) || self.types.is_void(y) {
+            if self.types.is_function(x) || self.types.is_function(y) {
+                return None;
+            }
+            let void: QualType = Basic::Void.into();
+            return Some(self.types.pointer_to(void.with(quals)));
+        }
+        if self.rank_types(a, b).is_some() {
+            return Some(b.unqualified());
+        }
+        if self.rank_types(b, a).is_some() {
+            return Some(a.unqualified());
+        }
+        let inner = self.composite_pointer(x.unqualified(), y.unqualified())?;
+        let inner = inner.with(quals).with(Quals::CONST);
+        Some(self.types.pointer_to(inner))
+    }
+}
+
+fn rank_basic(from: Basic, to: Basic) -> Option<Rank> {
+    if from == to {
+        return Some(Rank::EXACT);
+    }
+    if from.is_half() || to.is_half() {
+        // Through a converting constructor or conversion function of the class.
+        let other = if from.is_half() { to } else { from };
+        let detail = match other {
+            Basic::Float => 0,
+            Basic::Double => 1,
+            _ => 2,
+        };
+        return (other.is_arithmetic() || other.is_half())
+            .then_some(Rank::new(Class::User, detail));
+    }
+    if from == Basic::Nullptr {
+        return None;
+    }
+    if !(from.is_arithmetic() && to.is_arithmetic()) {
+        return None;
+    }
+    let promotes = (from == Basic::Float && to == Basic::Double)
+        || (from.is_integer() && promoted(from) == to && promoted(from) != from);
+    Some(if promotes { Rank::new(Class::Promotion, 0) } else { Rank::new(Class::Conversion, 0) })
+}

@@ -1,0 +1,179 @@
+//! `printf` formats against their arguments.
+
+use super::ctype::{Basic, QualType};
+use super::state::Checker;
+use super::value::Value;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// What a conversion wants, after C's default argument promotions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// An integer of so many bytes.
+    Int(u64),
+    Double,
+    String,
+    Pointer,
+}
+
+/// One conversion of a format.
+struct Spec {
+    text: String,
+    wants: Wants,
+}
+
+/// A format taken apart; `Err` names what is wrong with it.
+fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, String> {
+    let mut specs = Vec::new();
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            continue;
+        }
+        let mut text = String::from("%");
+        if chars.peek() == Some(&'%') {
+            chars.next();
+            continue;
+        }
+        let mut take = |text: &mut String, set: &str| {
+            while let Some(&c) = chars.peek()
+                && set.contains(c)
+            {
+                text.push(c);
+                chars.next();
+            }
+        };
+        take(&mut text, "-+ #0");
+        let mut stars = 0;
+        for part in 0..2 {
+            if part == 1 {
+                let before = text.len();
+                take(&mut text, ".");
+                if text.len() == before {
+                    break;
+                }
+            }
+            let before = text.len();
+            take(&mut text, "*");
+            stars += text.len() - before;
+            take(&mut text, "0123456789");
+        }
+        let start = text.len();
+        take(&mut text, "hlLzjtq");
+        let length = text[start..].to_owned();
+        for _ in 0..stars {
+            specs.push(Spec { text: "*".into(), wants: Wants::Int(4) });
+        }
+        let Some(conversion) = chars.next() else {
+            return Err(format!("`{text}` at the end has no conversion letter"));
+        };
+        text.push(conversion);
+        let bytes = match length.as_str() {
+            "" | "h" | "hh" => 4,
+            "l" | "z" | "t" => long_bytes,
+            "ll" | "j" | "q" => 8,
+            "L" => 16,
+            _ => return Err(format!("`{text}` has an unknown length")),
+        };
+        let wants = match conversion {
+            'd' | 'i' | 'u' | 'x' | 'X' | 'o' => Wants::Int(bytes),
+            'c' => Wants::Int(4),
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => Wants::Double,
+            's' => Wants::String,
+            'p' => Wants::Pointer,
+            'n' if !device => Wants::Pointer,
+            _ => return Err(format!("`{text}` is no conversion")),
+        };
+        specs.push(Spec { text, wants });
+    }
+    Ok(specs)
+}
+
+impl<'a> Checker<'a> {
+    /// Checks the arguments after `at`, where the format stands.
+    pub fn check_printf(&mut self, args: &[Value<'a>], at: usize, span: Span) {
+        let Some(format) = args.get(at) else { return };
+        let Some(literal) = format.string else { return };
+        let text = literal.to_text();
+        let long_bytes = self.types.pointer_bytes();
+        let specs = match parse(&text, long_bytes, self.on_device()) {
+            Ok(specs) => specs,
+            Err(message) => {
+                self.report(Diagnostic::new(Code::W0709, format.span, message));
+                return;
+            }
+        };
+        let values = &args[at + 1..];
+        if self.on_device() && values.len() > 32 {
+            let message = "`printf` in device code takes at most 32 arguments after the format";
+            self.report(Diagnostic::new(Code::W0709, values[32].span, message));
+        }
+        if specs.len() != values.len() {
+            let message = format!(
+                "the format has {} conversion{}, but {} argument{} follow{} it",
+                specs.len(),
+                if specs.len() == 1 { "" } else { "s" },
+                values.len(),
+                if values.len() == 1 { "" } else { "s" },
+                if values.len() == 1 { "s" } else { "" },
+            );
+            let place = match values.get(specs.len()) {
+                Some(extra) => extra.span,
+                None => format.span,
+            };
+            let _ = span;
+            self.report(Diagnostic::new(Code::W0709, place, message));
+            return;
+        }
+        for (spec, value) in specs.iter().zip(values) {
+            self.check_conversion(spec, value);
+        }
+    }
+
+    fn check_conversion(&mut self, spec: &Spec, value: &Value<'a>) {
+        if self.is_error(value) || value.is_braces() || self.types.is_error(value.ty) {
+            return;
+        }
+        let ty = self.decay(value.ty);
+        let ty = self.promoted_type(ty);
+        let fits = match spec.wants {
+            Wants::Int(bytes) => {
+                let integer = self.types.is_integer(ty) || self.types.enum_id(ty).is_some();
+                integer && self.types.layout(ty).size.max(4) == bytes
+            }
+            Wants::Double => self.types.is_floating(ty),
+            Wants::String => self.types.pointee(ty).is_some_and(|to| {
+                matches!(
+                    self.types.basic(to),
+                    Some(Basic::Char | Basic::SChar | Basic::UChar | Basic::WChar)
+                )
+            }),
+            Wants::Pointer => self.types.is_pointer(ty) || self.types.is_nullptr(ty),
+        };
+        if fits {
+            return;
+        }
+        let message =
+            format!("`{}` does not fit an argument of type {}", spec.text, self.show(value.ty));
+        let mut diagnostic = Diagnostic::new(Code::W0709, value.span, message);
+        if let Some(right) = self.right_conversion(ty) {
+            diagnostic = diagnostic.help(format!("use `{right}`"));
+        }
+        self.report(diagnostic);
+    }
+
+    /// The conversion for a promoted type.
+    fn right_conversion(&self, ty: QualType) -> Option<&'static str> {
+        Some(match self.types.basic(ty) {
+            Some(Basic::Int) => "%d",
+            Some(Basic::UInt) => "%u",
+            Some(Basic::Long) => "%ld",
+            Some(Basic::ULong) => "%lu",
+            Some(Basic::LongLong) => "%lld",
+            Some(Basic::ULongLong) => "%llu",
+            Some(Basic::Float | Basic::Double) => "%f",
+            _ if self.types.is_pointer(ty) => "%p",
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,709 @@
+//! Functions: prototypes, definitions, their CUDA words, and the check of bodies.
+
+use cdp_ir as ir;
+
+use super::ctype::{Basic, NsId, QualType, Quals};
+use super::mangle;
+use super::scope::{Entity, FnId, Func, Memory, ParamInfo, SetId, Space, Var, VarId};
+use super::state::{Checker, FnState, LocalFacts};
+use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// The CUDA and inlining words of a function's declaration.
+#[derive(Default)]
+struct Words {
+    global: Option<Span>,
+    device: Option<Span>,
+    host: Option<Span>,
+    attrs: ir::FnAttrs,
+    bounds: bool,
+}
+
+impl Words {
+    fn space(&self) -> Space {
+        match (self.global, self.device, self.host) {
+            (Some(_), _, _) => Space::Global,
+            (None, Some(_), Some(_)) => Space::HostDevice,
+            (None, Some(_), None) => Space::Device,
+            _ => Space::Host,
+        }
+    }
+
+    fn span(&self) -> Span {
+        self.global.or(self.device).or(self.host).unwrap_or(Span::NONE)
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// A function's declaration without a body.
+    pub fn prototype(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        declarator: &'a ast::InitDeclarator,
+        ty: QualType,
+    ) {
+        if let Some(init) = &declarator.init {
+            self.error(Code::E0317, init.span, "a function cannot be initialised");
+        }
+        self.declare_function(specs, &declarator.declarator, ty, false);
+    }
+
+    /// A function with its body.
+    pub fn function_def(&mut self, def: &'a ast::FunctionDef) {
+        let base = self.spec_type(&def.specs);
+        let ty = self.declarator_type(base, &def.declarator);
+        if !self.types.is_function(ty) {
+            if !self.types.is_error(ty) {
+                self.error(
+                    Code::E0317,
+                    def.declarator.span,
+                    "a body for something that is no function",
+                );
+            }
+            return;
+        }
+        if self.f.blocks.depth() > 0 {
+            self.error(Code::E0317, def.declarator.span, "a function inside a function");
+            return;
+        }
+        if let Some(id) = self.declare_function(&def.specs, &def.declarator, ty, true) {
+            self.body(id, def);
+        }
+    }
+
+    // --- declarations --------------------------------------------------------------------------
+
+    fn words(&mut self, specs: &'a ast::DeclSpecs, declarator: &'a ast::Declarator) -> Words {
+        let mut words = Words::default();
+        if specs.has(StorageKind::Inline) || specs.has(StorageKind::Constexpr) {
+            words.attrs.inline = ir::Inline::Hint;
+        }
+        for attr in specs.attrs.iter().chain(&declarator.attrs) {
+            match &attr.kind {
+                AttrKind::Global => words.global = Some(attr.span),
+                AttrKind::Device => words.device = Some(attr.span),
+                AttrKind::Host => words.host = Some(attr.span),
+                AttrKind::ForceInline => words.attrs.inline = ir::Inline::Always,
+                AttrKind::NoInline => words.attrs.inline = ir::Inline::Never,
+                AttrKind::LaunchBounds(args) => self.launch_bounds(args, attr.span, &mut words),
+                AttrKind::MaxNReg(args) => {
+                    if let Some(value) =
+                        args.first().and_then(|arg| self.positive(arg, "`__maxnreg__`"))
+                    {
+                        words.attrs.max_registers = value;
+                    }
+                    words.bounds = true;
+                }
+                AttrKind::ClusterDims(args) => {
+                    let mut dims = [1; 3];
+                    for (dim, arg) in dims.iter_mut().zip(args) {
+                        *dim = self.positive(arg, "a cluster dimension").unwrap_or(1);
+                    }
+                    words.attrs.cluster_dims = dims;
+                    words.bounds = true;
+                }
+                AttrKind::BlockSize(_) => {
+                    let message = "`__block_size__` is outside the `.cdp` subset";
+                    self.error(Code::E0239, attr.span, message);
+                }
+                AttrKind::Constant
+                | AttrKind::Shared
+                | AttrKind::Managed
+                | AttrKind::GridConstant => {
+                    let message = "this word belongs to variables, not to functions";
+                    self.error(Code::E0505, attr.span, message);
+                }
+                AttrKind::Gnu { name, .. } | AttrKind::Std { name, .. } => {
+                    match self.text(name.name) {
+                        "noreturn" => words.attrs.noreturn = true,
+                        "noinline" => words.attrs.inline = ir::Inline::Never,
+                        "always_inline" => words.attrs.inline = ir::Inline::Always,
+                        _ => {}
+                    }
+                }
+                AttrKind::Align(_) | AttrKind::AlignType(_) => {
+                    self.error(Code::E0326, attr.span, "a function has no alignment");
+                }
+            }
+        }
+        if let (Some(global), Some(other)) = (words.global, words.device.or(words.host)) {
+            let message = "a kernel is neither a `__device__` nor a `__host__` function";
+            self.report(
+                Diagnostic::new(Code::E0508, other, message)
+                    .secondary(global, "`__global__` makes it a kernel")
+                    .note("a kernel runs on the device and is launched from either side"),
+            );
+        }
+        words
+    }
+
+    /// A constant of at least 1.
+    fn positive(&mut self, arg: &'a ast::Expr, what: &str) -> Option<u32> {
+        let (value, _) = self.const_integer(arg, what)?;
+        if value < 1 || value > i128::from(u32::MAX) {
+            self.error(Code::E0326, arg.span, format!("{what} is at least 1, not {value}"));
+            return None;
+        }
+        Some(value as u32)
+    }
+
+    fn launch_bounds(&mut self, args: &'a [ast::Expr], span: Span, words: &mut Words) {
+        words.bounds = true;
+        if args.is_empty() || args.len() > 3 {
+            self.error(Code::E0326, span, "`__launch_bounds__` takes one to three numbers");
+            return;
+        }
+        let mut values = [0u32; 3];
+        for (value, arg) in values.iter_mut().zip(args) {
+            if let Some((number, _)) = self.const_integer(arg, "an argument of `__launch_bounds__`")
+            {
+                if !(0..=i128::from(u32::MAX)).contains(&number) {
+                    self.error(Code::E0326, arg.span, "the number is out of range");
+                    continue;
+                }
+                *value = number as u32;
+            }
+        }
+        if values[0] > 1024 {
+            let message = format!("a block has at most 1,024 threads, not {}", values[0]);
+            self.error(Code::E0326, args[0].span, message);
+        }
+        words.attrs.launch_bounds = ir::LaunchBounds {
+            max_threads_per_block: values[0],
+            min_blocks_per_multiprocessor: values[1],
+            max_blocks_per_cluster: values[2],
+        };
+    }
+
+    /// Declares (or declares again) a function; `None` when it cannot be.
+    pub fn declare_function(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        declarator: &'a ast::Declarator,
+        ty: QualType,
+        defines: bool,
+    ) -> Option<FnId> {
+        let name = declarator.name.as_ref()?;
+        let words = self.words(specs, declarator);
+        let mut params = match declarator
+            .parts
+            .iter()
+            .find(|part| matches!(part, DeclaratorPart::Function(_)))
+        {
+            // The types were made (and judged) with the declarator; only names are new here.
+            Some(DeclaratorPart::Function(part)) => self.quiet(|checker| checker.params(part)),
+            // Through a typedef of a function type.
+            _ => Vec::new(),
+        };
+        let function = self.types.fn_type(ty)?.clone();
+        if params.len() != function.params.len() {
+            params = function.params.iter().map(|&ty| unnamed(ty, name.span)).collect();
+        }
+        let outer = self.ns;
+        if name.as_plain().is_none() {
+            match self.find_scope(name) {
+                Ok(ns) => self.ns = ns,
+                Err(scope) => {
+                    let text = self.text(scope.name);
+                    self.error(Code::E0301, scope.span, format!("there is no namespace `{text}`"));
+                    return None;
+                }
+            }
+        }
+        let func = self.new_func(specs, name, ty, params, words);
+        self.check_signature(&func, specs, name);
+        let id = self.enter_function(func, name, defines);
+        self.ns = outer;
+        id
+    }
+
+    fn new_func(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        name: &'a ast::QualName,
+        ty: QualType,
+        params: Vec<ParamInfo<'a>>,
+        words: Words,
+    ) -> Func<'a> {
+        let (ret, variadic) = match self.types.fn_type(ty) {
+            Some(function) => (function.ret, function.variadic),
+            None => (Basic::Error.into(), false),
+        };
+        let text = self.text(name.base.name);
+        let scope = self.types.ns_names[self.ns.0 as usize].clone();
+        let display = if scope.is_empty() { text.to_owned() } else { format!("{scope}::{text}") };
+        let is_main = text == "main" && self.ns == NsId::GLOBAL;
+        let extern_c = self.extern_c || is_main;
+        let is_static = specs.has(StorageKind::Static);
+        let internal = is_static || self.spaces.is_internal(self.ns);
+        let inline = matches!(words.attrs.inline, ir::Inline::Hint | ir::Inline::Always);
+        let space = words.space();
+        let symbol = if extern_c {
+            text.to_owned()
+        } else {
+            mangle::function(&self.types, &self.spaces, self.ns, text, ty, is_static)
+        };
+        Func {
+            name: name.base.name,
+            display,
+            ns: self.ns,
+            ty,
+            ret,
+            params,
+            variadic,
+            space,
+            linkage: if internal {
+                ir::Linkage::Internal
+            } else if inline && space != Space::Global {
+                ir::Linkage::LinkOnce
+            } else {
+                ir::Linkage::External
+            },
+            extern_c,
+            attrs: words.attrs,
+            constexpr: specs.has(StorageKind::Constexpr),
+            symbol,
+            ir: None,
+            defined: false,
+            span: name.span,
+            space_span: words.span(),
+            auto_ret: self.has_auto(ret),
+            builtin: false,
+        }
+    }
+
+    /// What CUDA and C++ forbid in a signature.
+    fn check_signature(
+        &mut self,
+        func: &Func<'a>,
+        specs: &'a ast::DeclSpecs,
+        name: &'a ast::QualName,
+    ) {
+        for kind in [StorageKind::Register, StorageKind::ThreadLocal, StorageKind::Mutable] {
+            if let Some(span) = specs.storage_span(kind) {
+                self.error(Code::E0317, span, "this word does not belong to a function");
+            }
+        }
+        if name.operator.is_some() {
+            self.check_operator(func, name);
+        }
+        let mut seen_default = false;
+        for param in &func.params {
+            if param.default.is_some() {
+                seen_default = true;
+            } else if seen_default {
+                let message = "a parameter without a default after one with";
+                self.error(Code::E0317, param.span, message);
+                break;
+            }
+        }
+        if func.space == Space::Global {
+            self.check_kernel_signature(func, specs);
+        } else {
+            for param in func.params.iter().filter(|param| param.grid_constant) {
+                let message = "`__grid_constant__` belongs to kernel parameters";
+                self.error(Code::E0505, param.span, message);
+            }
+        }
+    }
+
+    fn check_kernel_signature(&mut self, func: &Func<'a>, specs: &'a ast::DeclSpecs) {
+        if !self.types.is_void(func.ret) && !self.types.is_error(func.ret) {
+            let message = format!("the kernel `{}` returns {}", func.display, self.show(func.ret));
+            self.report(
+                Diagnostic::new(Code::E0412, specs.ty.span, message)
+                    .label("a kernel returns `void`")
+                    .note(
+                        "a launch is over before the kernel runs, so there is nowhere to return to",
+                    )
+                    .help("write results through a pointer to global memory"),
+            );
+        }
+        if func.variadic {
+            let message =
+                format!("the kernel `{}` has a variable number of parameters", func.display);
+            self.error(Code::E0417, func.span, message);
+        }
+        for param in &func.params {
+            if self.types.referent(param.ty).is_some() {
+                let message = "a kernel parameter cannot be a reference";
+                let ty = self.types.strip_ref(param.ty);
+                self.report(
+                    Diagnostic::new(Code::E0417, param.span, message)
+                        .note("the reference would be to memory of the launching side")
+                        .help(format!(
+                            "pass a pointer, or {} by value",
+                            self.show(ty.unqualified())
+                        )),
+                );
+            }
+        }
+        let lists: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();
+        self.check_parameter_bytes(func, &lists);
+    }
+
+    fn check_operator(&mut self, func: &Func<'a>, name: &'a ast::QualName) {
+        let text = self.text(name.base.name);
+        let member_only = matches!(
+            name.operator,
+            Some(
+                ast::OverloadedOp::Assign
+                    | ast::OverloadedOp::Call
+                    | ast::OverloadedOp::Index
+                    | ast::OverloadedOp::Arrow
+            )
+        );
+        if member_only {
+            let message = format!("`{text}` can only be a member function");
+            self.report(
+                Diagnostic::new(Code::E0333, name.span, message)
+                    .note("member functions are outside the `.cdp` subset"),
+            );
+            return;
+        }
+        if matches!(name.operator, Some(ast::OverloadedOp::New | ast::OverloadedOp::Delete)) {
+            self.error(Code::E0333, name.span, format!("replacing `{text}` is outside the subset"));
+            return;
+        }
+        let class = |ty| {
+            let ty = self.types.strip_ref(ty);
+            self.types.record_id(ty).is_some()
+                || self.types.enum_id(ty).is_some()
+                || self.types.is_half(ty)
+                || self.types.is_error(ty)
+        };
+        if !func.params.iter().any(|param| class(param.ty)) {
+            let message = format!("`{text}` needs an operand of class or enumeration type");
+            self.error(Code::E0333, name.span, message);
+        }
+        let counts: &[usize] = match name.operator {
+            Some(ast::OverloadedOp::Tilde | ast::OverloadedOp::Not) => &[1],
+            Some(
+                ast::OverloadedOp::Plus
+                | ast::OverloadedOp::Minus
+                | ast::OverloadedOp::Star
+                | ast::OverloadedOp::Amp
+                | ast::OverloadedOp::PlusPlus
+                | ast::OverloadedOp::MinusMinus,
+            ) => &[1, 2],
+            _ => &[2],
+        };
+        if !counts.contains(&func.params.len()) || func.params.iter().any(|p| p.default.is_some()) {
+            let message = format!("`{text}` does not take {} parameters", func.params.len());
+            self.error(Code::E0333, name.span, message);
+        }
+    }
+
+    /// Puts a declaration into its scope: a new function, an overload, or one seen before.
+    fn enter_function(
+        &mut self,
+        func: Func<'a>,
+        name: &'a ast::QualName,
+        defines: bool,
+    ) -> Option<FnId> {
+        let symbol = name.base.name;
+        let ns = self.ns;
+        let slot = self.spaces.get(ns).members.get(&symbol).copied().unwrap_or_default();
+        let set = match slot.other {
+            Some(Entity::Fns(set)) => set,
+            Some(_) => {
+                self.redefinition(name.base, slot.span);
+                return None;
+            }
+            None => {
+                self.sets.push(Vec::new());
+                let set = SetId(self.sets.len() as u32 - 1);
+                let slot = self.spaces.get_mut(ns).members.entry(symbol).or_default();
+                slot.other = Some(Entity::Fns(set));
+                slot.span = name.span;
+                set
+            }
+        };
+        if self.f.blocks.depth() > 0 {
+            // A prototype in a block names the function of the namespace.
+            let slot = self.f.blocks.slot(symbol);
+            slot.other = Some(Entity::Fns(set));
+            slot.span = name.span;
+        }
+        let params =
+            |checker: &Self, ty| checker.types.fn_type(ty).map(|f| (f.params.clone(), f.variadic));
+        let wanted = params(self, func.ty);
+        let known =
+            self.set(set).iter().copied().find(|&id| params(self, self.func(id).ty) == wanted);
+        if let Some(id) = known {
+            return self.merge_function(id, func, defines).then_some(id);
+        }
+        if func.extern_c
+            && let Some(&other) = self.set(set).iter().find(|&&id| self.func(id).extern_c)
+        {
+            let first = self.func(other).span;
+            let message = format!("`{}` with C linkage cannot be overloaded", func.display);
+            let diagnostic = Diagnostic::new(Code::E0302, func.span, message)
+                .secondary(first, "first declared here");
+            self.report(diagnostic);
+            return None;
+        }
+        let mut func = func;
+        func.defined = defines;
+        self.funcs.push(func);
+        let id = FnId(self.funcs.len() as u32 - 1);
+        self.sets[set.0 as usize].push(id);
+        Some(id)
+    }
+
+    /// A further declaration of a known function. False when it contradicts the first.
+    fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
+        let old = self.func(id).clone();
+        let clash = |message: String, span: Span| {
+            Diagnostic::new(Code::E0302, span, message).secondary(old.span, "first declared here")
+        };
+        if old.ret != new.ret
+            && !old.auto_ret
+            && !self.types.is_error(new.ret)
+            && !self.types.is_error(old.ret)
+        {
+            let message = format!(
+                "`{}` returns {} here and {} before",
+                new.display,
+                self.show(new.ret),
+                self.show(old.ret)
+            );
+            let diagnostic = clash(message, new.span);
+            self.report(diagnostic);
+            return false;
+        }
+        if old.space != new.space {
+            let message = format!(
+                "`{}` is declared `{}` here and `{}` before",
+                new.display,
+                new.space.word(),
+                old.space.word()
+            );
+            let span = if new.space_span.is_none() { new.span } else { new.space_span };
+            let diagnostic = Diagnostic::new(Code::E0508, span, message)
+                .secondary(old.span, "first declared here")
+                .help("write the same words on every declaration");
+            self.report(diagnostic);
+            return false;
+        }
+        if defines && old.defined {
+            let message = format!("`{}` is already defined", new.display);
+            let diagnostic = Diagnostic::new(Code::E0302, new.span, message)
+                .secondary(old.span, "first defined here");
+            self.report(diagnostic);
+            return false;
+        }
+        if new.linkage == ir::Linkage::Internal && old.linkage != ir::Linkage::Internal {
+            let message = format!("`{}` is `static` here but not before", new.display);
+            let diagnostic = clash(message, new.span);
+            self.report(diagnostic);
+            return false;
+        }
+        let mut repeated = None;
+        let func = self.func_mut(id);
+        for (param, fresh) in func.params.iter_mut().zip(&new.params) {
+            if let (Some(_), Some(again)) = (param.default, fresh.default) {
+                repeated = Some(again.span);
+            }
+            let default = param.default.or(fresh.default);
+            if defines || param.name.is_none() {
+                *param = *fresh;
+            }
+            param.default = default;
+        }
+        let attrs = &mut func.attrs;
+        if attrs.inline == ir::Inline::Default {
+            attrs.inline = new.attrs.inline;
+        }
+        if new.attrs.launch_bounds != ir::LaunchBounds::default() {
+            attrs.launch_bounds = new.attrs.launch_bounds;
+        }
+        if new.attrs.max_registers != 0 {
+            attrs.max_registers = new.attrs.max_registers;
+        }
+        if new.attrs.cluster_dims != [0; 3] {
+            attrs.cluster_dims = new.attrs.cluster_dims;
+        }
+        attrs.noreturn |= new.attrs.noreturn;
+        if func.linkage == ir::Linkage::External && new.linkage == ir::Linkage::LinkOnce {
+            func.linkage = ir::Linkage::LinkOnce;
+        }
+        if defines {
+            func.defined = true;
+            func.span = new.span;
+            func.space_span = new.space_span;
+        }
+        if let Some(span) = repeated {
+            self.error(Code::E0302, span, "the default argument is given twice");
+        }
+        true
+    }
+
+    // --- bodies --------------------------------------------------------------------------------
+
+    fn body(&mut self, id: FnId, def: &'a ast::FunctionDef) {
+        let space = self.func(id).space;
+        let device_pass = self.device_pass();
+        let lowered = if device_pass { space.on_device() } else { space.on_host() };
+        self.note_symbol(id);
+        if !device_pass && space.device_only() {
+            // The host knows a kernel by its handle.
+            if space == Space::Global {
+                self.make_ir_func(id);
+            }
+            return;
+        }
+        self.check_body(id, lowered, &def.body);
+    }
+
+    fn note_symbol(&mut self, id: FnId) {
+        let func = self.func(id);
+        let relevant = if self.device_pass() { func.space.on_device() } else { true };
+        if relevant {
+            let (symbol, span) = (func.symbol.clone(), func.span);
+            self.claim(symbol, span);
+        }
+    }
+
+    /// Checks a body and, when it is lowered, puts it into the module.
+    pub fn check_body(&mut self, id: FnId, lowered: bool, block: &'a ast::Block) {
+        let func = self.func(id);
+        let (space, ret, auto_ret, ns) = (func.space, func.ret, func.auto_ret, func.ns);
+        let state = FnState {
+            func: Some(id),
+            space,
+            lowered,
+            ret,
+            ret_auto: auto_ret,
+            builtin_body: func.builtin,
+            ..FnState::none()
+        };
+        let outer = std::mem::replace(&mut self.f, state);
+        let outer_ns = std::mem::replace(&mut self.ns, ns);
+        if lowered && !auto_ret {
+            self.make_ir_func(id);
+        }
+        self.f.blocks.push();
+        self.bind_params(id);
+        let mut body = self.block(|checker| checker.stmts(&block.stmts));
+        self.f.blocks.pop();
+        if self.f.ret_auto {
+            self.finish_auto(id, Basic::Void.into());
+        }
+        self.check_missing_return(id, &mut body, block.close_span);
+        self.judge_deferred(id);
+        let state = std::mem::replace(&mut self.f, outer);
+        self.ns = outer_ns;
+        if lowered {
+            let made = self.make_ir_func(id);
+            let attrs = self.func(id).attrs;
+            let linkage = self.func(id).linkage;
+            let loc = self.loc(self.func(id).span);
+            let function = &mut self.module.functions[made.0 as usize];
+            function.locals = state.locals;
+            function.body = Some(body);
+            function.attrs = attrs;
+            function.linkage = linkage;
+            function.loc = loc;
+        }
+    }
+
+    fn bind_params(&mut self, id: FnId) {
+        let params = self.func(id).params.clone();
+        for param in &params {
+            let local = self.param_local(param);
+            self.f.locals.push(local);
+            self.f.facts.push(LocalFacts::default());
+            let Some(name) = param.name else { continue };
+            let local = ir::LocalId(self.f.locals.len() as u32 - 1);
+            self.vars.push(Var {
+                name: name.name,
+                ty: param.ty,
+                memory: Memory::Auto,
+                local: Some(local),
+                global: None,
+                value: None,
+                constexpr: false,
+                linkage: ir::Linkage::Internal,
+                defined: true,
+                symbol: String::new(),
+                align: 0,
+                in_function: true,
+                is_param: true,
+                span: name.span,
+            });
+            let var = VarId(self.vars.len() as u32 - 1);
+            self.f.facts[local.0 as usize].var = Some(var);
+            let slot = self.f.blocks.slot(name.name);
+            let first = slot.span;
+            if slot.other.is_some() {
+                self.redefinition(name, first);
+                continue;
+            }
+            slot.other = Some(Entity::Var(var));
+            slot.span = name.span;
+            if !self.types.is_complete(param.ty) && !self.types.is_error(param.ty) {
+                let message = format!("a parameter of the incomplete type {}", self.show(param.ty));
+                self.error(Code::E0308, param.span, message);
+                self.var_mut(var).ty = Basic::Error.into();
+            }
+        }
+        let ret = self.func(id).ret;
+        let complete = self.types.is_void(ret) || self.has_auto(ret) || self.types.is_complete(ret);
+        if !complete && !self.types.is_error(ret) {
+            let span = self.func(id).span;
+            let message = format!("the function returns the incomplete type {}", self.show(ret));
+            self.error(Code::E0308, span, message);
+        }
+    }
+
+    /// Settles the type of a function declared `auto`.
+    pub fn finish_auto(&mut self, id: FnId, ty: QualType) {
+        let pattern = self.func(id).ret;
+        let ret = match self.replace_auto(pattern, ty) {
+            Some(ret) => ret,
+            None => ty,
+        };
+        let fn_ty = self.func(id).ty;
+        let fn_ty = self.replace_auto(fn_ty, ty).unwrap_or(fn_ty);
+        let func = self.func_mut(id);
+        func.ret = ret;
+        func.ty = fn_ty;
+        func.auto_ret = false;
+        self.f.ret = ret;
+        self.f.ret_auto = false;
+    }
+
+    /// Falling off the end of a function that returns a value.
+    fn check_missing_return(&mut self, id: FnId, body: &mut ir::Block, close: Span) {
+        let func = self.func(id);
+        let is_main = func.symbol == "main" && func.space == Space::Host;
+        let ret = func.ret;
+        if self.types.is_void(ret) || self.types.is_error(ret) {
+            return;
+        }
+        if !super::flow::falls_through(body, &self.module) {
+            return;
+        }
+        let loc = self.loc(close);
+        if is_main {
+            let zero = self.const_int(0, ret, loc);
+            body.stmts.push(ir::Stmt { kind: ir::StmtKind::Return(Some(zero)), loc });
+            return;
+        }
+        let func = self.func(id);
+        let (name, noreturn) = (func.display.clone(), func.attrs.noreturn);
+        if noreturn {
+            return;
+        }
+        let message = format!("`{name}` ends without returning a value");
+        let diagnostic = Diagnostic::new(Code::W0706, close, message)
+            .label(format!("a {} is expected", self.types.show(ret)));
+        self.report(diagnostic);
+    }
+}
+
+fn unnamed<'a>(ty: QualType, span: Span) -> ParamInfo<'a> {
+    ParamInfo { name: None, ty: ty.with(Quals::NONE), default: None, grid_constant: false, span }
+}

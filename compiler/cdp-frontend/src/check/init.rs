@@ -1,0 +1,828 @@
+//! Initialisers: brace-enclosed lists with nesting, elision and designators, strings, constructor
+//! arguments of CUDA's own types; their constants (static storage) and stores (automatic storage).
+
+use cdp_ir as ir;
+use cdp_ir::{Const, Expr, ExprKind};
+
+use super::convert::Purpose;
+use super::ctype::{Basic, CRecordKind, QualType};
+use super::state::Checker;
+use super::value::{Kind, Value};
+use crate::ast::{self, Designator, ExprKind as Ast, InitializerKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// An initialiser made out: every value has the machine type of its place.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// Nothing was written: zero (ones for `dim3`).
+    Default,
+    Value(Expr),
+    /// Elements or fields by index; what is missing is [`Node::Default`].
+    Parts(Vec<(u64, Node)>),
+}
+
+/// A position in a list that several levels of aggregates may take from (brace elision).
+struct Cursor<'a> {
+    items: &'a [ast::InitItem],
+    at: usize,
+    /// The item at `at`, when it has been checked already.
+    peeked: Option<Value<'a>>,
+    braced: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// An initialiser for an object of a type; gives the type too, since a list or string decides
+    /// the bound of an array. `name` is the object's, for messages.
+    pub fn initializer(
+        &mut self,
+        ty: QualType,
+        init: &'a ast::Initializer,
+        name: &str,
+    ) -> (QualType, Node) {
+        match &init.kind {
+            InitializerKind::Assign(expr) => self.init_expr(ty, expr, name),
+            InitializerKind::Brace(list) => self.init_braces(ty, list, init.span, name),
+            InitializerKind::Paren(args) => {
+                let node = self.init_paren(ty, args, init.span, name);
+                (ty, node)
+            }
+        }
+    }
+
+    fn init_expr(&mut self, ty: QualType, expr: &'a ast::Expr, name: &str) -> (QualType, Node) {
+        if let Ast::InitList(list) = &expr.kind {
+            return self.init_braces(ty, list, expr.span, name);
+        }
+        if let (Some(literal), Some(_)) = (string_of(expr), self.types.array(ty))
+            && let Some(result) = self.init_string(ty, literal, expr.span)
+        {
+            return result;
+        }
+        let value = self.expr(expr);
+        if self.types.is_array(ty) {
+            if !self.is_error(&value) {
+                let message = format!(
+                    "`{name}`, an array, cannot be initialised with {}",
+                    self.show(value.ty)
+                );
+                self.report(
+                    Diagnostic::new(Code::E0313, expr.span, message)
+                        .help("write the elements in braces"),
+                );
+            }
+            return (self.error_array(ty), Node::Default);
+        }
+        let expr = self.convert(value, ty.unqualified(), Purpose::Init(name));
+        (ty, Node::Value(expr))
+    }
+
+    /// An array type that is complete, for going on after an error.
+    fn error_array(&mut self, ty: QualType) -> QualType {
+        match self.types.array(ty) {
+            Some((elem, None)) => self.types.array_of(elem, Some(1)),
+            _ => ty,
+        }
+    }
+
+    /// A character array from a string literal; `None` when the element type does not fit.
+    fn init_string(
+        &mut self,
+        ty: QualType,
+        literal: &'a ast::StringLit,
+        span: Span,
+    ) -> Option<(QualType, Node)> {
+        let (elem, len) = self.types.array(ty)?;
+        let unit = self.string_elem(literal);
+        let basic = self.types.basic(elem)?;
+        let chars = matches!(basic, Basic::Char | Basic::SChar | Basic::UChar | Basic::Char8);
+        if !(basic == unit || (unit == Basic::Char && chars)) {
+            return None;
+        }
+        let need = literal.units.len() as u64 + 1;
+        let ty = match len {
+            Some(len) if need > len => {
+                let message = format!("the string needs {need} elements, but the array has {len}");
+                self.report(
+                    Diagnostic::new(Code::E0313, span, message)
+                        .help("leave the bound out to let the string decide it"),
+                );
+                return Some((ty, Node::Default));
+            }
+            Some(_) => ty,
+            None => self.types.array_of(elem, Some(need)),
+        };
+        let constant = self.string_const(literal);
+        let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
+        Some((ty, Node::Value(Expr::new(ExprKind::Const(constant), ir_ty, loc))))
+    }
+
+    fn init_braces(
+        &mut self,
+        ty: QualType,
+        list: &'a ast::InitList,
+        span: Span,
+        name: &str,
+    ) -> (QualType, Node) {
+        if self.types.is_error(ty) {
+            for item in &list.items {
+                self.expr(&item.value);
+            }
+            return (ty, Node::Default);
+        }
+        // `char s[] = {"text"}`
+        if let [one] = list.items.as_slice()
+            && one.designators.is_empty()
+            && let Some(literal) = string_of(&one.value)
+            && self.types.is_array(ty)
+            && let Some(result) = self.init_string(ty, literal, one.value.span)
+        {
+            return result;
+        }
+        if let Some((elem, len)) = self.types.array(ty) {
+            let mut cursor = Cursor { items: &list.items, at: 0, peeked: None, braced: true };
+            let (node, count) = self.fill_array(elem, len, &mut cursor, name);
+            self.check_all_used(&mut cursor, name);
+            let ty = match len {
+                Some(_) => ty,
+                None => {
+                    if count == 0 {
+                        self.error(Code::E0312, span, "an array of no elements");
+                    }
+                    self.types.array_of(elem, Some(count.max(1)))
+                }
+            };
+            return (ty, node);
+        }
+        if self.types.record_id(ty).is_some() {
+            return (ty, self.init_record(ty, list, name));
+        }
+        let node = match list.items.as_slice() {
+            [] => Node::Default,
+            [one] => {
+                let value = self.expr(&one.value);
+                if let Kind::Braces(inner) = value.kind {
+                    return self.init_braces(ty, inner, one.value.span, name);
+                }
+                self.check_narrowing(&value, ty);
+                Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)))
+            }
+            [_, second, ..] => {
+                let message = format!("`{name}` takes one value, but the list has more");
+                self.error(Code::E0313, second.value.span, message);
+                Node::Default
+            }
+        };
+        (ty, node)
+    }
+
+    /// A list for an object without a name.
+    pub fn init_list_of(
+        &mut self,
+        ty: QualType,
+        list: &'a ast::InitList,
+        span: Span,
+    ) -> (QualType, Node) {
+        self.init_braces(ty, list, span, "")
+    }
+
+    fn init_record(&mut self, ty: QualType, list: &'a ast::InitList, name: &str) -> Node {
+        if !self.types.is_complete(ty) {
+            let message = format!("{} is incomplete here", self.show(ty));
+            self.error(Code::E0308, list.span, message);
+            return Node::Default;
+        }
+        // `{value}` with a value of the record's own type copies it.
+        if let [one] = list.items.as_slice()
+            && one.designators.is_empty()
+            && !matches!(one.value.kind, Ast::InitList(_))
+        {
+            let value = self.expr(&one.value);
+            if value.ty.id == ty.id
+                || (self.is_dim3(ty) && self.types.record_id(value.ty).is_some())
+            {
+                return Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)));
+            }
+            let mut cursor =
+                Cursor { items: &list.items, at: 0, peeked: Some(value), braced: true };
+            let node = self.fill_record(ty, &mut cursor, name);
+            self.check_all_used(&mut cursor, name);
+            return node;
+        }
+        let mut cursor = Cursor { items: &list.items, at: 0, peeked: None, braced: true };
+        let node = self.fill_record(ty, &mut cursor, name);
+        self.check_all_used(&mut cursor, name);
+        node
+    }
+
+    fn check_all_used(&mut self, cursor: &mut Cursor<'a>, name: &str) {
+        if let Some(extra) = cursor.items.get(cursor.at) {
+            let message = format!("the list has more values than `{name}` has room for");
+            let message = message.replace("`` has", "the object has");
+            self.error(Code::E0313, extra.value.span, message);
+            for item in &cursor.items[cursor.at + 1..] {
+                self.quiet(|checker| checker.expr(&item.value));
+            }
+            cursor.at = cursor.items.len();
+        }
+    }
+
+    fn fill_array(
+        &mut self,
+        elem: QualType,
+        len: Option<u64>,
+        cursor: &mut Cursor<'a>,
+        name: &str,
+    ) -> (Node, u64) {
+        let mut parts: Vec<(u64, Node)> = Vec::new();
+        let (mut next, mut count) = (0u64, 0u64);
+        while let Some(item) = cursor.items.get(cursor.at) {
+            if let Some(first) = item.designators.first() {
+                if !cursor.braced {
+                    break;
+                }
+                let Designator::Index(index) = first else {
+                    self.error(Code::E0313, item.value.span, "a field designator in an array");
+                    cursor.at += 1;
+                    continue;
+                };
+                let at = self.const_integer(index, "an array designator").map(|(at, _)| at);
+                let bound = len.unwrap_or(1 << 32);
+                match at.and_then(|at| u64::try_from(at).ok()).filter(|at| *at < bound) {
+                    Some(at) => next = at,
+                    None => {
+                        if at.is_some() {
+                            let message = "the index is outside the array";
+                            self.error(Code::E0313, index.span, message);
+                        }
+                        cursor.at += 1;
+                        continue;
+                    }
+                }
+                let node = self.designated(elem, &item.designators[1..], item, cursor, name);
+                merge(&mut parts, next, node);
+            } else {
+                if len.is_some_and(|len| next >= len) {
+                    break;
+                }
+                let node = self.fill_one(elem, cursor, name);
+                merge(&mut parts, next, node);
+            }
+            next += 1;
+            count = count.max(next);
+        }
+        (Node::Parts(parts), count)
+    }
+
+    fn fill_record(&mut self, ty: QualType, cursor: &mut Cursor<'a>, name: &str) -> Node {
+        let Some(id) = self.types.record_id(ty) else { return Node::Default };
+        let record = self.types.record(id);
+        let is_union = record.kind == CRecordKind::Union;
+        let fields: Vec<QualType> = record.fields.iter().map(|field| field.ty).collect();
+        let mut parts: Vec<(u64, Node)> = Vec::new();
+        let mut next = 0usize;
+        while let Some(item) = cursor.items.get(cursor.at) {
+            if let Some(first) = item.designators.first() {
+                if !cursor.braced {
+                    break;
+                }
+                let Some(path) = self.designated_field(ty, first) else {
+                    cursor.at += 1;
+                    continue;
+                };
+                next = path[0] as usize;
+                let node = self.designated_path(
+                    fields[next],
+                    &path[1..],
+                    &item.designators[1..],
+                    item,
+                    cursor,
+                    name,
+                );
+                if is_union {
+                    parts.clear();
+                }
+                merge(&mut parts, next as u64, node);
+            } else {
+                if next >= fields.len() || (is_union && next > 0) {
+                    break;
+                }
+                let node = self.fill_one(fields[next], cursor, name);
+                merge(&mut parts, next as u64, node);
+            }
+            next += 1;
+        }
+        Node::Parts(parts)
+    }
+
+    fn designated_field(&mut self, ty: QualType, designator: &'a Designator) -> Option<Vec<u32>> {
+        let Designator::Field(member) = designator else {
+            self.error(Code::E0313, Span::NONE, "an index designator in a record");
+            return None;
+        };
+        let text = self.text(member.name);
+        let found = self.types.record_id(ty).and_then(|id| self.types.find_field(id, text));
+        if found.is_none() {
+            let message = format!("{} has no member `{text}`", self.show(ty));
+            self.error(Code::E0309, member.span, message);
+        }
+        found
+    }
+
+    /// A value behind designators that lead deeper.
+    fn designated(
+        &mut self,
+        ty: QualType,
+        rest: &'a [Designator],
+        item: &'a ast::InitItem,
+        cursor: &mut Cursor<'a>,
+        name: &str,
+    ) -> Node {
+        self.designated_path(ty, &[], rest, item, cursor, name)
+    }
+
+    fn designated_path(
+        &mut self,
+        ty: QualType,
+        path: &[u32],
+        rest: &'a [Designator],
+        item: &'a ast::InitItem,
+        cursor: &mut Cursor<'a>,
+        name: &str,
+    ) -> Node {
+        if let Some((&first, deeper)) = path.split_first() {
+            let Some(id) = self.types.record_id(ty) else { return Node::Default };
+            let field = self.types.record(id).fields[first as usize].ty;
+            let node = self.designated_path(field, deeper, rest, item, cursor, name);
+            return Node::Parts(vec![(u64::from(first), node)]);
+        }
+        let Some((first, deeper)) = rest.split_first() else {
+            return self.fill_one(ty, cursor, name);
+        };
+        match first {
+            Designator::Field(_) => match self.designated_field(ty, first) {
+                Some(path) => {
+                    let Some(id) = self.types.record_id(ty) else { return Node::Default };
+                    let field = self.types.record(id).fields[path[0] as usize].ty;
+                    let node = self.designated_path(field, &path[1..], deeper, item, cursor, name);
+                    Node::Parts(vec![(u64::from(path[0]), node)])
+                }
+                None => {
+                    cursor.at += 1;
+                    Node::Default
+                }
+            },
+            Designator::Index(index) => {
+                let at = self.const_integer(index, "an array designator");
+                match (self.types.array(ty), at) {
+                    (Some((elem, len)), Some((at, _)))
+                        if at >= 0 && len.is_none_or(|len| at < i128::from(len)) =>
+                    {
+                        let node = self.designated_path(elem, &[], deeper, item, cursor, name);
+                        Node::Parts(vec![(at as u64, node)])
+                    }
+                    _ => {
+                        self.error(Code::E0313, index.span, "the designator fits no element");
+                        cursor.at += 1;
+                        Node::Default
+                    }
+                }
+            }
+        }
+    }
+
+    /// One element or field: a nested list, a value, or (braces left out) the next values.
+    fn fill_one(&mut self, ty: QualType, cursor: &mut Cursor<'a>, name: &str) -> Node {
+        let Some(item) = cursor.items.get(cursor.at) else { return Node::Default };
+        if let Ast::InitList(list) = &item.value.kind {
+            cursor.at += 1;
+            cursor.peeked = None;
+            return self.init_braces(ty, list, item.value.span, name).1;
+        }
+        if let (Some(literal), Some(_)) = (string_of(&item.value), self.types.array(ty))
+            && let Some((_, node)) = self.init_string(ty, literal, item.value.span)
+        {
+            cursor.at += 1;
+            cursor.peeked = None;
+            return node;
+        }
+        let value = match cursor.peeked.take() {
+            Some(value) => value,
+            None => self.expr(&item.value),
+        };
+        let aggregate = self.types.is_array(ty) || self.types.record_id(ty).is_some();
+        if aggregate && !self.is_error(&value) && self.rank(&value, ty.unqualified()).is_none() {
+            cursor.peeked = Some(value);
+            let braced = std::mem::replace(&mut cursor.braced, false);
+            let at = cursor.at;
+            let node = match self.types.array(ty) {
+                Some((elem, len)) => self.fill_array(elem, len, cursor, name).0,
+                None => self.fill_record(ty, cursor, name),
+            };
+            cursor.braced = braced;
+            if cursor.at == at {
+                // An empty record takes nothing.
+                cursor.at += 1;
+                cursor.peeked = None;
+            }
+            return node;
+        }
+        cursor.at += 1;
+        if self.types.is_array(ty) {
+            return Node::Default;
+        }
+        self.check_narrowing(&value, ty);
+        Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)))
+    }
+
+    /// `T x(args)`.
+    fn init_paren(&mut self, ty: QualType, args: &'a [ast::Expr], span: Span, name: &str) -> Node {
+        let record = self.types.record_id(ty);
+        if let ([one], false) = (args, self.types.is_array(ty)) {
+            let value = self.expr(one);
+            if record.is_some() && !self.is_dim3(ty) && value.ty.id != ty.id {
+                return self.no_constructor(ty, span);
+            }
+            return Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)));
+        }
+        let values: Vec<Value<'a>> = args.iter().map(|arg| self.expr(arg)).collect();
+        self.constructor_node(ty, values, span)
+    }
+
+    fn no_constructor(&mut self, ty: QualType, span: Span) -> Node {
+        let message = format!("{} has no constructor", self.show(ty));
+        self.report(
+            Diagnostic::new(Code::E0313, span, message)
+                .help("write the members in braces: `{...}`"),
+        );
+        Node::Default
+    }
+
+    /// The constructors that CUDA's own types have: `dim3(x, y, z)`, `__half2(x, y)`.
+    pub fn constructor_node(&mut self, ty: QualType, args: Vec<Value<'a>>, span: Span) -> Node {
+        if args.is_empty() {
+            return Node::Default;
+        }
+        let most = if self.is_dim3(ty) {
+            3
+        } else if self.is_half_pair(ty) && args.len() == 2 {
+            2
+        } else if self.types.record_id(ty).is_some() || self.types.is_array(ty) {
+            return self.no_constructor(ty, span);
+        } else {
+            1
+        };
+        if args.len() > most {
+            let message = format!("{} takes at most {most} values", self.show(ty));
+            self.error(Code::E0313, span, message);
+            return Node::Default;
+        }
+        let Some(id) = self.types.record_id(ty) else {
+            let mut args = args;
+            let Some(value) = args.pop() else { return Node::Default };
+            return Node::Value(self.convert(value, ty.unqualified(), Purpose::Init("")));
+        };
+        let fields: Vec<QualType> =
+            self.types.record(id).fields.iter().map(|field| field.ty).collect();
+        let parts = args
+            .into_iter()
+            .enumerate()
+            .map(|(index, arg)| {
+                let value = self.convert(arg, fields[index], Purpose::Init(""));
+                (index as u64, Node::Value(value))
+            })
+            .collect();
+        Node::Parts(parts)
+    }
+
+    fn is_half_pair(&self, ty: QualType) -> bool {
+        self.types.record_id(ty).is_some_and(|id| {
+            let record = self.types.record(id);
+            record.builtin && matches!(record.name.as_str(), "__half2" | "__nv_bfloat162")
+        })
+    }
+
+    /// C++ [dcl.init.list]: a list does not narrow. A constant that fits is fine.
+    fn check_narrowing(&mut self, value: &Value<'a>, to: QualType) {
+        let (Some(from), Some(target)) = (self.types.basic(value.ty), self.types.basic(to)) else {
+            return;
+        };
+        let Kind::RValue(expr) = &value.kind else { return };
+        let Some(constant) = self.const_eval(expr) else { return };
+        let message = match (&constant, from.is_floating(), target) {
+            (Const::Float(_), true, target) if target.is_integer() => {
+                format!("{} narrows to {}", self.source_text(value.span), self.show(to))
+            }
+            (Const::Int(number), false, target) if target.is_integer() && from.is_integer() => {
+                let (min, max) = self.int_range(target);
+                if (min..=max).contains(number) {
+                    return;
+                }
+                format!("{number} does not fit {}", self.show(to))
+            }
+            _ => return,
+        };
+        self.report(
+            Diagnostic::new(Code::E0327, value.span, message)
+                .note("a list in braces does not convert to a type that cannot hold the value")
+                .help("write the conversion as a cast"),
+        );
+    }
+
+    // --- what becomes of it --------------------------------------------------------------------
+
+    /// Whether leaving an object of the type out gives something else than zero: `dim3` is all
+    /// ones by default.
+    pub fn has_dim3(&self, ty: QualType) -> bool {
+        if self.is_dim3(ty) {
+            return true;
+        }
+        if let Some((elem, _)) = self.types.array(ty) {
+            return self.has_dim3(elem);
+        }
+        self.types.record_id(ty).is_some_and(|id| {
+            let record = self.types.record(id);
+            !record.builtin && record.fields.iter().any(|field| self.has_dim3(field.ty))
+        })
+    }
+
+    /// The constant that an object has when nothing is written.
+    pub fn default_const(&self, ty: QualType) -> Const {
+        if self.is_dim3(ty) {
+            return Const::Record((0..3).map(|axis| (axis, Const::Int(1))).collect());
+        }
+        if !self.has_dim3(ty) {
+            return Const::Zero;
+        }
+        if let Some((elem, len)) = self.types.array(ty) {
+            let one = self.default_const(elem);
+            return Const::Array(vec![one; len.unwrap_or(0) as usize]);
+        }
+        let Some(id) = self.types.record_id(ty) else { return Const::Zero };
+        let fields = self.types.record(id).fields.iter().enumerate();
+        Const::Record(
+            fields
+                .filter(|(_, field)| self.has_dim3(field.ty))
+                .map(|(index, field)| (index as u32, self.default_const(field.ty)))
+                .collect(),
+        )
+    }
+
+    /// The constant an initialiser makes, when all its values are constant.
+    pub fn node_const(&self, node: &Node, ty: QualType) -> Option<Const> {
+        match node {
+            Node::Default => Some(self.default_const(ty)),
+            Node::Value(expr) => self.const_eval(expr),
+            Node::Parts(parts) => {
+                if let Some((elem, len)) = self.types.array(ty) {
+                    let last = parts.iter().map(|(index, _)| index + 1).max().unwrap_or(0);
+                    let count = if self.has_dim3(elem) { len.unwrap_or(last) } else { last };
+                    let mut items = vec![self.default_const(elem); count as usize];
+                    for (index, part) in parts {
+                        items[*index as usize] = self.node_const(part, elem)?;
+                    }
+                    return Some(Const::Array(items));
+                }
+                let id = self.types.record_id(ty)?;
+                let record = self.types.record(id);
+                let mut fields: Vec<(u32, Const)> = Vec::new();
+                for (index, field) in record.fields.iter().enumerate() {
+                    let index = index as u32;
+                    match parts.iter().find(|(at, _)| *at == u64::from(index)) {
+                        Some((_, part)) => fields.push((index, self.node_const(part, field.ty)?)),
+                        None if self.is_dim3(ty) => fields.push((index, Const::Int(1))),
+                        None if self.has_dim3(field.ty) && record.kind == CRecordKind::Struct => {
+                            fields.push((index, self.default_const(field.ty)));
+                        }
+                        None => {}
+                    }
+                }
+                Some(Const::Record(fields))
+            }
+        }
+    }
+
+    /// Where the first value that is no constant stands, and why it is none.
+    pub fn node_not_const(&self, node: &Node) -> Option<String> {
+        match node {
+            Node::Default => None,
+            Node::Value(expr) => match self.const_eval(expr) {
+                Some(_) => None,
+                None => self.why_not_constant(expr),
+            },
+            Node::Parts(parts) => parts.iter().find_map(|(_, part)| self.node_not_const(part)),
+        }
+    }
+
+    /// The stores that initialise the object at `addr`, which may be evaluated many times.
+    pub fn node_stores(&mut self, addr: Expr, node: Node, ty: QualType, out: &mut Vec<Expr>) {
+        let loc = addr.loc;
+        let ir_ty = self.types.ir_type(ty);
+        if let Some(constant) = self.node_const(&node, ty) {
+            let value = Expr::new(ExprKind::Const(constant), ir_ty, loc);
+            let store = self.store(addr, value, ty.is_volatile(), loc);
+            out.push(store);
+            return;
+        }
+        match node {
+            Node::Value(value) => {
+                let store = self.store(addr, value, ty.is_volatile(), loc);
+                out.push(store);
+            }
+            Node::Default => {}
+            Node::Parts(parts) => {
+                if !self.covers(&parts, ty) {
+                    let constant = self.default_const(ty);
+                    let value = Expr::new(ExprKind::Const(constant), ir_ty, loc);
+                    let store = self.store(addr.clone(), value, false, loc);
+                    out.push(store);
+                }
+                for (index, part) in parts {
+                    self.part_store(&addr, index, part, ty, out);
+                }
+            }
+        }
+    }
+
+    fn part_store(
+        &mut self,
+        addr: &Expr,
+        index: u64,
+        part: Node,
+        ty: QualType,
+        out: &mut Vec<Expr>,
+    ) {
+        let loc = addr.loc;
+        if let Some((elem, _)) = self.types.array(ty) {
+            let pointer = self.types.pointer_to(elem);
+            let base = self.pointer_cast(addr.clone(), pointer);
+            let bits = (self.types.pointer_bytes() * 8) as u8;
+            let index_ty = self.types.ir.int(bits, true);
+            let at = Expr::new(ExprKind::Const(Const::Int(i128::from(index))), index_ty, loc);
+            let elem_addr = self.index_addr(base, at, loc);
+            self.node_stores(elem_addr, part, elem, out);
+            return;
+        }
+        let Some(id) = self.types.record_id(ty) else { return };
+        let field = &self.types.record(id).fields[index as usize];
+        let (field_ty, bits) = (field.ty, field.bit_width.is_some());
+        if bits {
+            let value = match part {
+                Node::Value(value) => value,
+                _ => self.dummy(field_ty),
+            };
+            let ir_ty = self.types.ir_type(field_ty);
+            let kind = ExprKind::StoreBits {
+                base: Box::new(addr.clone()),
+                field: index as u32,
+                value: Box::new(value),
+                volatile: false,
+            };
+            out.push(Expr::new(kind, ir_ty, loc));
+            return;
+        }
+        let field_addr = self.field_addr(addr.clone(), index as u32, field_ty, loc);
+        self.node_stores(field_addr, part, field_ty, out);
+    }
+
+    /// Whether the parts initialise every element or field, so that nothing needs zeroing first.
+    fn covers(&self, parts: &[(u64, Node)], ty: QualType) -> bool {
+        if let Some((_, len)) = self.types.array(ty) {
+            return len == Some(parts.len() as u64);
+        }
+        self.types.record_id(ty).is_some_and(|id| {
+            let record = self.types.record(id);
+            record.kind == CRecordKind::Struct
+                && record.fields.len() == parts.len()
+                && record.fields.iter().all(|field| field.bit_width.is_none())
+        })
+    }
+
+    /// An initialiser as a value: a constant, a record of values, or a temporary read back.
+    pub fn node_value(&mut self, node: Node, ty: QualType, span: Span) -> Expr {
+        let loc = self.loc(span);
+        let ir_ty = self.types.ir_type(ty);
+        if let Some(constant) = self.node_const(&node, ty) {
+            return Expr::new(ExprKind::Const(constant), ir_ty, loc);
+        }
+        let node = match node {
+            Node::Value(expr) => return expr,
+            node => node,
+        };
+        if let Some(fields) = self.record_values(&node, ty, span) {
+            return Expr::new(ExprKind::MakeRecord(fields), ir_ty, loc);
+        }
+        let slot = self.temporary_slot(ir_ty, loc);
+        let mut stores = Vec::new();
+        self.node_stores(slot.clone(), node, ty, &mut stores);
+        let value = self.load_from(slot, false, loc);
+        self.sequence(stores, value)
+    }
+
+    /// The fields of a record of scalars and records, without arrays and bit-fields.
+    fn record_values(&mut self, node: &Node, ty: QualType, span: Span) -> Option<Vec<(u32, Expr)>> {
+        let Node::Parts(parts) = node else { return None };
+        let id = self.types.record_id(ty)?;
+        let record = self.types.record(id);
+        let plain = record
+            .fields
+            .iter()
+            .all(|field| field.bit_width.is_none() && !self.types.is_array(field.ty));
+        if !plain {
+            return None;
+        }
+        let dim3 = self.is_dim3(ty);
+        let is_union = record.kind == CRecordKind::Union;
+        let fields: Vec<QualType> = record.fields.iter().map(|field| field.ty).collect();
+        let mut values = Vec::with_capacity(fields.len());
+        for (index, &field) in fields.iter().enumerate() {
+            let part = parts.iter().find(|(at, _)| *at == index as u64).map(|(_, part)| part);
+            let value = match part {
+                Some(part) => self.node_value(part.clone(), field, span),
+                None if is_union => continue,
+                None if dim3 => {
+                    let loc = self.loc(span);
+                    self.const_int(1, field, loc)
+                }
+                None if self.has_dim3(field) => self.node_value(Node::Default, field, span),
+                None => continue,
+            };
+            values.push((index as u32, value));
+        }
+        Some(values)
+    }
+
+    /// `{...}` where a value of a type is wanted: an argument, a returned value, the right side of
+    /// an assignment.
+    pub fn braces_value(&mut self, list: &'a ast::InitList, to: QualType, span: Span) -> Expr {
+        let target = match self.types.referent(to) {
+            Some(referent) => referent.unqualified(),
+            None => to.unqualified(),
+        };
+        let (_, node) = self.init_braces(target, list, span, "");
+        let value = self.node_value(node, target, span);
+        if self.types.referent(to).is_some() {
+            let addr = self.temporary(value, target, span);
+            return self.pointer_cast(addr, to);
+        }
+        value
+    }
+
+    /// The bytes of storage that a static variable starts with, or the reason why that is not
+    /// known when compiling.
+    pub fn static_const(
+        &mut self,
+        node: &Node,
+        ty: QualType,
+        span: Span,
+        device: bool,
+    ) -> Option<Const> {
+        if let Some(constant) = self.node_const(node, ty) {
+            return Some(constant);
+        }
+        let message = if device {
+            "a variable in device memory needs a constant initialiser"
+        } else {
+            "initialising a static variable when the program starts is outside the `.cdp` subset"
+        };
+        let mut diagnostic = Diagnostic::new(Code::E0330, span, message);
+        if let Some(reason) = self.node_not_const(node) {
+            diagnostic = diagnostic.note(reason);
+        }
+        self.report(diagnostic.help("assign the value in a function before it is needed"));
+        None
+    }
+}
+
+fn merge(parts: &mut Vec<(u64, Node)>, index: u64, node: Node) {
+    if parts.last().is_none_or(|(at, _)| *at < index) {
+        parts.push((index, node));
+        return;
+    }
+    match parts.iter_mut().rev().find(|(at, _)| *at == index) {
+        Some((_, old)) => match (old, node) {
+            // Designators may reach into one element several times.
+            (Node::Parts(old), Node::Parts(new)) => {
+                for (at, part) in new {
+                    merge(old, at, part);
+                }
+            }
+            (old, node) => *old = node,
+        },
+        None => parts.push((index, node)),
+    }
+}
+
+/// The literal of a string expression, parentheses aside.
+fn string_of(expr: &ast::Expr) -> Option<&ast::StringLit> {
+    match &expr.kind {
+        Ast::String(literal) => Some(literal),
+        Ast::Paren(inner) => string_of(inner),
+        _ => None,
+    }
+}
+
+/// The value [`ir::Const`] holds for a scalar, if it is one.
+pub fn scalar_const(constant: &ir::Const) -> bool {
+    !matches!(constant, Const::Array(_) | Const::Record(_) | Const::Bytes(_))
+}

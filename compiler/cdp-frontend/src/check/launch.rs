@@ -1,0 +1,767 @@
+//! Launch sites: the kernel, its configuration and arguments, and what CUDA forbids about them.
+//!
+//! Which ABI a launch becomes is not decided here; but what no ABI of the options allows is refused
+//! here, where there is a place in the source to point at.
+
+use cdp_ir as ir;
+use cdp_ir::{Callee, Const, Dim, Expr, ExprKind, Launch};
+
+use super::LaunchFact;
+use super::convert::Purpose;
+use super::ctype::{Basic, CType, QualType};
+use super::overload::{Callable, Candidate, Choice};
+use super::scope::{FnId, Func, Space};
+use super::spaces::Deferred;
+use super::state::Checker;
+use super::value::{Kind, Value};
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// The parameter buffer of a device-side launch (CUDA guide 4.18.6.2).
+const MAX_DEVICE_PARAMETER_BYTES: u64 = 4096;
+/// Kernel parameters launched from the host (CUDA 12.1 and later, sm_70 and later).
+const MAX_PARAMETER_BYTES: u64 = 32_764;
+/// Offsets in a parameter buffer are aligned to at most this (FACTS.md, "Parameter buffer").
+const MAX_PARAMETER_ALIGN: u64 = 16;
+const MAX_BLOCK_THREADS: i128 = 1024;
+
+/// The most dynamic shared memory a block can have, in bytes (CUDA guide, table of compute
+/// capabilities: the opt-in maximum).
+fn max_shared_bytes(arch: u32) -> u64 {
+    let kib = match arch {
+        0..=69 => 48,
+        70..=74 => 96,
+        75 => 64,
+        80 | 87 => 163,
+        86 | 88 | 89 | 120 | 121 => 99,
+        _ => 227,
+    };
+    kib * 1024
+}
+
+impl<'a> Checker<'a> {
+    /// `kernel<<<grid, block, shared_bytes, stream>>>(args)`.
+    pub fn launch(&mut self, launch: &'a ast::LaunchExpr, span: Span) -> Value<'a> {
+        let kernel = self.expr(&launch.kernel);
+        let config = self.launch_config(launch);
+        let args: Vec<Value<'a>> = launch.args.iter().map(|arg| self.expr(arg)).collect();
+        if self.is_error(&kernel) {
+            return self.void_value(span);
+        }
+        self.check_launch_place(launch, span);
+        let Some((callee, params, target)) = self.launch_target(kernel, launch, &args) else {
+            return self.void_value(span);
+        };
+        let name = match target {
+            Some(id) => self.func(id).display.clone(),
+            None => self.source_text(launch.kernel.span),
+        };
+        let list = self.launch_args(&name, target, &params, args, launch);
+        self.record_launch(launch, &name, span);
+        let (Some((grid, block, shared_bytes, stream)), Some(list)) = (config, list) else {
+            return self.void_value(span);
+        };
+        self.check_dimensions(&grid, &block, launch, target);
+        self.check_shared(&shared_bytes, launch);
+        if let Some(id) = target {
+            self.check_child(id, launch, span);
+        }
+        let on_device = self.f.space.on_device();
+        if on_device {
+            let refs: Vec<&'a ast::Expr> = launch.args.iter().collect();
+            self.defer_arguments(&name, &list, &refs, &params);
+            self.check_device_bytes(&name, target, &params, launch);
+        }
+        self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch, span);
+        let params = params.iter().map(|&ty| self.types.ir_type(ty)).collect();
+        let kernel = match callee {
+            Some(pointer) => Callee::Indirect(Box::new(pointer)),
+            None => match target {
+                Some(id) => Callee::Direct(self.ir_func(id)),
+                None => return self.void_value(span),
+            },
+        };
+        let launch = Launch { kernel, params, grid, block, shared_bytes, stream, args: list };
+        let (void, loc) = (self.types.ir.void(), self.loc(span));
+        let expr = Expr::new(ExprKind::Launch(Box::new(launch)), void, loc);
+        Value::rvalue(expr, Basic::Void.into(), span)
+    }
+
+    pub fn void_value(&mut self, span: Span) -> Value<'a> {
+        let expr = self.dummy(Basic::Void.into());
+        Value::rvalue(expr, Basic::Void.into(), span)
+    }
+
+    // --- what is launched ----------------------------------------------------------------------
+
+    /// The kernel: an IR pointer when it is called through one, its parameter types, and the
+    /// function when it is known.
+    #[allow(clippy::type_complexity)]
+    fn launch_target(
+        &mut self,
+        kernel: Value<'a>,
+        launch: &'a ast::LaunchExpr,
+        args: &[Value<'a>],
+    ) -> Option<(Option<Expr>, Vec<QualType>, Option<FnId>)> {
+        let span = launch.kernel.span;
+        if let Kind::Fns(functions) = &kernel.kind {
+            let kernels: Vec<FnId> = functions
+                .user
+                .iter()
+                .copied()
+                .filter(|&id| self.func(id).space == Space::Global)
+                .collect();
+            let id = match kernels.as_slice() {
+                [] => {
+                    self.not_a_kernel(&functions.user, &functions.name, span);
+                    return None;
+                }
+                [one] => *one,
+                _ => self.choose_kernel(&functions.name, &kernels, args, span)?,
+            };
+            let params = self.func(id).params.iter().map(|param| param.ty).collect();
+            return Some((None, params, Some(id)));
+        }
+        let value = self.rvalue(kernel);
+        if self.is_error(&value) {
+            return None;
+        }
+        let function = self.types.pointee(value.ty).and_then(|to| self.types.fn_type(to).cloned());
+        let Some(function) = function else {
+            let message = format!("{} cannot be launched", self.show(value.ty));
+            self.report(
+                Diagnostic::new(Code::E0411, span, message)
+                    .note("a launch needs a kernel, or a pointer to one"),
+            );
+            return None;
+        };
+        if !self.types.is_void(function.ret) {
+            let message = format!("{} is not a pointer to a kernel", self.show(value.ty));
+            self.report(
+                Diagnostic::new(Code::E0411, span, message).note("a kernel returns `void`"),
+            );
+            return None;
+        }
+        let pointer = self.expr_of(value);
+        Some((Some(pointer), function.params, None))
+    }
+
+    fn choose_kernel(
+        &mut self,
+        name: &str,
+        kernels: &[FnId],
+        args: &[Value<'a>],
+        span: Span,
+    ) -> Option<FnId> {
+        if args.iter().any(|arg| self.is_error(arg)) {
+            return None;
+        }
+        let candidates: Vec<Candidate> =
+            kernels.iter().map(|&id| self.user_candidate(id)).collect();
+        match self.resolve(&candidates, args) {
+            Choice::One(candidate) => match candidate.callable {
+                Callable::User(id) => Some(id),
+                Callable::Builtin(_) => None,
+            },
+            Choice::None => {
+                self.report_choice(name, &candidates, false, args, span);
+                None
+            }
+            Choice::Ambiguous(list) => {
+                self.report_choice(name, &list, true, args, span);
+                None
+            }
+        }
+    }
+
+    /// E0411: `<<<>>>` on a function that is no kernel.
+    fn not_a_kernel(&mut self, functions: &[FnId], name: &str, span: Span) {
+        let message = format!("`{name}` is not a kernel, so it cannot be launched");
+        let mut diagnostic = Diagnostic::new(Code::E0411, span, message);
+        match functions.first() {
+            Some(&id) => {
+                let func = self.func(id);
+                let (declared, void) = (func.span, self.types.is_void(func.ret));
+                let word = func.space.word();
+                diagnostic = diagnostic
+                    .secondary(declared, format!("it is a `{word}` function"))
+                    .help(if void {
+                        "declare it `__global__`, or call it without `<<<...>>>`"
+                    } else {
+                        "call it without `<<<...>>>`"
+                    });
+            }
+            None => {
+                diagnostic =
+                    diagnostic.note("it is a builtin function").help("call it without `<<<...>>>`");
+            }
+        }
+        self.report(diagnostic);
+    }
+
+    /// E0410: a kernel called as if it were a function.
+    pub fn kernel_called(&mut self, id: FnId, name_span: Span, span: Span) {
+        let _ = span;
+        let func = self.func(id);
+        let (name, declared) = (func.display.clone(), func.span);
+        let message = format!("the kernel `{name}` is called without a launch configuration");
+        let diagnostic = Diagnostic::new(Code::E0410, name_span, message)
+            .secondary(declared, "declared `__global__` here")
+            .suggest("launch it: grid and block first", name_span.after(), "<<<1, 1>>>")
+            .help("or declare it `__device__` if it is meant to be called by the thread itself");
+        self.report(diagnostic);
+    }
+
+    // --- configuration ---------------------------------------------------------------------------
+
+    fn launch_config(&mut self, launch: &'a ast::LaunchExpr) -> Option<(Dim, Dim, Expr, Expr)> {
+        let count = launch.config.len();
+        if !(2..=4).contains(&count) {
+            let message = format!(
+                "a launch configuration has 2 to 4 values, but {count} {} given",
+                if count == 1 { "is" } else { "are" }
+            );
+            self.report(
+                Diagnostic::new(Code::E0413, launch.config_span, message)
+                    .note("they are grid, block, dynamic shared memory in bytes, and stream"),
+            );
+            for config in &launch.config {
+                self.expr(config);
+            }
+            return None;
+        }
+        let errors = self.diags.error_count();
+        let grid = self.dimension(&launch.config[0], "the grid");
+        let block = self.dimension(&launch.config[1], "the block");
+        let size_t = self.types.size_t();
+        let span = launch.config_span;
+        let shared = match launch.config.get(2) {
+            Some(expr) => {
+                let value = self.expr(expr);
+                self.convert_config(value, size_t, "the shared memory size")
+            }
+            None => {
+                let loc = self.loc(span);
+                self.const_int(0, size_t, loc)
+            }
+        };
+        let shared = if self.device_pass() {
+            let uint = self.types.ir.int(32, false);
+            self.shared_as_u32(shared, uint)
+        } else {
+            shared
+        };
+        let stream_ty = self.stream_type();
+        let stream = match launch.config.get(3) {
+            Some(expr) => {
+                let value = self.expr(expr);
+                self.convert_config(value, stream_ty, "the stream")
+            }
+            None => {
+                let (ty, loc) = (self.types.ir_type(stream_ty), self.loc(span));
+                Expr::new(ExprKind::Const(Const::Zero), ty, loc)
+            }
+        };
+        (self.diags.error_count() == errors).then_some((grid, block, shared, stream))
+    }
+
+    /// The 32-bit size that a device launch takes. A constant keeps its value for the limits to
+    /// be judged by: what does not fit is above every limit.
+    fn shared_as_u32(&mut self, shared: Expr, uint: ir::TypeId) -> Expr {
+        if let Some(value) = self.const_int_value(&shared)
+            && value > i128::from(u32::MAX)
+        {
+            return Expr::new(ExprKind::Const(Const::Int(i128::from(u32::MAX))), uint, shared.loc);
+        }
+        self.cast(shared, uint)
+    }
+
+    fn stream_type(&mut self) -> QualType {
+        match self.builtin_type("cudaStream_t") {
+            Some(ty) => ty,
+            None => {
+                let void: QualType = Basic::Void.into();
+                self.types.pointer_to(void)
+            }
+        }
+    }
+
+    /// Converts a configuration value, with the code of launches.
+    fn convert_config(&mut self, value: Value<'a>, to: QualType, what: &'static str) -> Expr {
+        if !self.is_error(&value) && self.rank(&value, to).is_none() {
+            let from = match &value.kind {
+                Kind::Fns(functions) => format!("the function `{}`", functions.name),
+                _ => self.show(value.ty),
+            };
+            let message = format!("{what} is {from}, which does not convert to {}", self.show(to));
+            self.error(Code::E0413, value.span, message);
+            return self.dummy(to);
+        }
+        self.convert(value, to, Purpose::Operand(what))
+    }
+
+    /// A grid or block: a number for x, or a `dim3`.
+    fn dimension(&mut self, expr: &'a ast::Expr, what: &'static str) -> Dim {
+        let value = self.expr(expr);
+        let dim3 = self.builtin_type("dim3").unwrap_or(Basic::Error.into());
+        let uint = self.types.ir.int(32, false);
+        if !self.is_error(&value)
+            && (self.types.is_arithmetic(value.ty) || self.types.is_unscoped_enum(value.ty))
+        {
+            let loc = self.loc(expr.span);
+            let value = self.rvalue(value);
+            let x = self.expr_of(value);
+            let x = self.cast(x, uint);
+            let one = Expr::new(ExprKind::Const(Const::Int(1)), uint, loc);
+            return Dim::Xyz(Box::new([x, one.clone(), one]));
+        }
+        let converted = self.convert_config(value, dim3, what);
+        match converted.kind {
+            ExprKind::MakeRecord(fields) if fields.len() == 3 => {
+                let mut axes = fields.into_iter().map(|(_, axis)| axis);
+                match (axes.next(), axes.next(), axes.next()) {
+                    (Some(x), Some(y), Some(z)) => Dim::Xyz(Box::new([x, y, z])),
+                    _ => Dim::Record(Box::new(self.dummy(dim3))),
+                }
+            }
+            ExprKind::Const(Const::Record(fields)) if fields.len() == 3 => {
+                let loc = converted.loc;
+                let axis =
+                    |index: usize| Expr::new(ExprKind::Const(fields[index].1.clone()), uint, loc);
+                Dim::Xyz(Box::new([axis(0), axis(1), axis(2)]))
+            }
+            _ => Dim::Record(Box::new(converted)),
+        }
+    }
+
+    /// The constant components of a dimension, as far as they are known.
+    pub fn dim_values(&self, dim: &Dim) -> [Option<i128>; 3] {
+        match dim {
+            Dim::Xyz(axes) => [0, 1, 2].map(|axis| self.const_int_value(&axes[axis])),
+            Dim::Record(value) => match self.record_const(value) {
+                Some(Const::Record(fields)) => [0u32, 1, 2].map(|axis| {
+                    fields
+                        .iter()
+                        .find(|(index, _)| *index == axis)
+                        .and_then(|(_, value)| super::constant::int_of(value))
+                }),
+                _ => [None; 3],
+            },
+        }
+    }
+
+    /// The constant of a record value: directly, or of a local that is never changed.
+    fn record_const(&self, value: &Expr) -> Option<Const> {
+        if let Some(constant) = self.const_eval(value) {
+            return Some(constant);
+        }
+        let ExprKind::Load { addr, .. } = &value.kind else { return None };
+        let ExprKind::LocalAddr(local) = &addr.kind else { return None };
+        let facts = self.f.facts.get(local.0 as usize)?;
+        if facts.changed || facts.escaped { None } else { facts.initial.clone() }
+    }
+
+    /// Constant configurations that no device runs.
+    fn check_dimensions(
+        &mut self,
+        grid: &Dim,
+        block: &Dim,
+        launch: &'a ast::LaunchExpr,
+        target: Option<FnId>,
+    ) {
+        let (grid_span, block_span) = (launch.config[0].span, launch.config[1].span);
+        let grid = self.dim_values(grid);
+        let block = self.dim_values(block);
+        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
+            let most_block = [1024, 1024, 64][index];
+            let most_grid = [2_147_483_647, 65_535, 65_535][index];
+            let checks = [
+                (block[index], most_block, "block", block_span, Code::E0406),
+                (grid[index], most_grid, "grid", grid_span, Code::E0407),
+            ];
+            for (value, most, what, span, code) in checks {
+                let Some(value) = value else { continue };
+                if value == 0 {
+                    let message = format!("the {what} has no extent in {axis}");
+                    self.report(
+                        Diagnostic::new(code, span, message)
+                            .label("this is 0")
+                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
+                    );
+                    return;
+                }
+                if value > most {
+                    let message =
+                        format!("the {what} is {value} in {axis}; at most {most} is possible");
+                    self.report(
+                        Diagnostic::new(code, span, message)
+                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
+                    );
+                    return;
+                }
+            }
+        }
+        let threads = block.iter().copied().try_fold(1i128, |product, axis| Some(product * axis?));
+        let Some(threads) = threads else { return };
+        if threads > MAX_BLOCK_THREADS {
+            let message = format!("the block has {threads} threads; at most 1,024 are possible");
+            self.report(
+                Diagnostic::new(Code::E0406, block_span, message)
+                    .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
+            );
+            return;
+        }
+        let bound = target.map_or(0, |id| self.func(id).attrs.launch_bounds.max_threads_per_block);
+        if bound > 0 && threads > i128::from(bound) {
+            let declared = target.map_or(Span::NONE, |id| self.func(id).span);
+            let message =
+                format!("the block has {threads} threads, but the kernel promises at most {bound}");
+            self.report(
+                Diagnostic::new(Code::E0406, block_span, message)
+                    .secondary(declared, format!("`__launch_bounds__({bound})` is here"))
+                    .note("the launch would fail"),
+            );
+        }
+    }
+
+    fn check_shared(&mut self, shared: &Expr, launch: &'a ast::LaunchExpr) {
+        let Some(value) = self.const_int_value(shared) else { return };
+        let most = max_shared_bytes(self.options.arch);
+        if value > i128::from(most) {
+            let span = launch.config.get(2).map_or(launch.config_span, |expr| expr.span);
+            let arch = self.options.arch;
+            let message =
+                format!("{value} bytes of shared memory; sm_{arch} has at most {most} for a block");
+            self.report(Diagnostic::new(Code::E0408, span, message));
+        }
+    }
+
+    // --- arguments -------------------------------------------------------------------------------
+
+    fn launch_args(
+        &mut self,
+        name: &str,
+        target: Option<FnId>,
+        params: &[QualType],
+        args: Vec<Value<'a>>,
+        launch: &'a ast::LaunchExpr,
+    ) -> Option<Vec<Expr>> {
+        let required = match target {
+            Some(id) => self
+                .func(id)
+                .params
+                .iter()
+                .rposition(|param| param.default.is_none())
+                .map_or(0, |at| at + 1),
+            None => params.len(),
+        };
+        let given = args.len();
+        if given < required || given > params.len() {
+            self.report_launch_count(name, target, given, required, params.len(), launch);
+            return None;
+        }
+        let mut failed = false;
+        let mut list = Vec::with_capacity(params.len());
+        for (index, arg) in args.into_iter().enumerate() {
+            let to = params[index];
+            if self.is_error(&arg) {
+                failed = true;
+                continue;
+            }
+            if !arg.is_braces() && self.rank(&arg, to).is_none() {
+                self.report_launch_type(name, target, index, &arg, to);
+                failed = true;
+                continue;
+            }
+            list.push(self.convert(arg, to, Purpose::Argument(index + 1, name)));
+        }
+        if let Some(id) = target {
+            for (index, &ty) in params.iter().enumerate().skip(given) {
+                list.push(self.default_argument(id, index, ty, name));
+            }
+        }
+        (!failed).then_some(list)
+    }
+
+    fn report_launch_count(
+        &mut self,
+        name: &str,
+        target: Option<FnId>,
+        given: usize,
+        required: usize,
+        most: usize,
+        launch: &'a ast::LaunchExpr,
+    ) {
+        let wanted = if required == most {
+            format!("{most} argument{}", if most == 1 { "" } else { "s" })
+        } else {
+            format!("{required} to {most} arguments")
+        };
+        let verb = if given == 1 { "is" } else { "are" };
+        let message = format!("the kernel `{name}` takes {wanted}, but {given} {verb} given");
+        let span = match launch.args.get(most) {
+            Some(extra) if given > most => extra.span,
+            _ => launch.args_span,
+        };
+        let mut diagnostic = Diagnostic::new(Code::E0401, span, message);
+        if let Some(id) = target {
+            let func = self.func(id);
+            diagnostic = diagnostic.secondary(func.span, "the kernel is declared here");
+            if given < required
+                && let Some(param) = func.params.get(given)
+                && let Some(missing) = param.name
+            {
+                let text = self.text(missing.name);
+                diagnostic = diagnostic.note(format!("no value is given for `{text}`"));
+            }
+        }
+        self.report(diagnostic);
+    }
+
+    fn report_launch_type(
+        &mut self,
+        name: &str,
+        target: Option<FnId>,
+        index: usize,
+        arg: &Value<'a>,
+        to: QualType,
+    ) {
+        let from = match &arg.kind {
+            Kind::Fns(functions) => format!("the function `{}`", functions.name),
+            _ => self.show(arg.ty),
+        };
+        let param = target.and_then(|id| self.func(id).params[index].name);
+        let what = match param {
+            Some(param) => format!("`{}` of the kernel `{name}`", self.text(param.name)),
+            None => format!("parameter {} of the kernel `{name}`", index + 1),
+        };
+        let message = format!("{from} does not convert to {}, the type of {what}", self.show(to));
+        let mut diagnostic = Diagnostic::new(Code::E0402, arg.span, message);
+        if let Some(id) = target {
+            let span = self.func(id).params[index].span;
+            diagnostic = diagnostic.secondary(span, "the parameter");
+        }
+        let decayed = self.decay(arg.ty);
+        if let (Some(pointee), true) = (self.types.pointee(to), arg.is_lvalue())
+            && decayed.id == pointee.id
+        {
+            let text = self.source_text(arg.span);
+            diagnostic = diagnostic.help(format!(
+                "the kernel wants an address; `&{text}` is one if the variable is in global memory"
+            ));
+        }
+        self.report(diagnostic);
+    }
+
+    // --- where and how ---------------------------------------------------------------------------
+
+    /// Launches that the function at hand, or the options, cannot make.
+    fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr, span: Span) {
+        let _ = span;
+        if self.f.space == Space::HostDevice {
+            let (name, place) = match self.f.func {
+                Some(id) => (self.func(id).display.clone(), self.func(id).space_span),
+                None => (String::new(), Span::NONE),
+            };
+            let message = "a launch in a `__host__ __device__` function";
+            self.report(
+                Diagnostic::new(Code::E0409, launch.config_span, message)
+                    .secondary(place, format!("`{name}` runs on both sides"))
+                    .note("launches work differently on the two sides, so CUDA allows neither here")
+                    .help("make two functions, one `__host__` and one `__device__`"),
+            );
+        }
+        if !self.f.in_function() {
+            self.error(Code::E0413, launch.config_span, "a launch outside a function");
+        }
+        if self.f.space.device_only() {
+            self.check_cdp_arch(launch.config_span);
+        }
+    }
+
+    /// E0416: CDP1 where it is gone.
+    pub fn check_cdp_arch(&mut self, span: Span) {
+        if self.cdp() == Some(ir::CdpVersion::Cdp1) && self.options.arch >= 90 {
+            let arch = self.options.arch;
+            let message = format!("CDP1 is not available on sm_{arch}");
+            self.report(
+                Diagnostic::new(Code::E0416, span, message)
+                    .note("from sm_90 on there is only CDP2, whatever the program was compiled for")
+                    .help("compile without `--cdp 1`, or for an older architecture"),
+            );
+        }
+    }
+
+    /// E0414, E0415: `cudaStreamTailLaunch` and `cudaStreamFireAndForget` where they do not work.
+    pub fn check_stream_constant(&mut self, name: &str, value: i128, span: Span) {
+        let named = matches!(name, "cudaStreamTailLaunch" | "cudaStreamFireAndForget");
+        if !named || !self.f.space.device_only() || self.unevaluated > 0 {
+            return;
+        }
+        let _ = value;
+        if self.cdp() == Some(ir::CdpVersion::Cdp1) {
+            let message = format!("`{name}` does not exist in CDP1");
+            self.report(
+                Diagnostic::new(Code::E0414, span, message)
+                    .help("compile with `--cdp 2`, or wait with `cudaDeviceSynchronize()`"),
+            );
+        } else if self.options.v1_launch_abi {
+            let message = format!("the chosen launch ABI cannot launch into `{name}`");
+            self.report(
+                Diagnostic::new(Code::E0415, span, message)
+                    .note(
+                        "launches of the v1 ABI into it fail with cudaErrorInvalidValue (1) \
+                         and the child never runs",
+                    )
+                    .help("compile with `--launch-abi cdp2-v2` (the default for CDP2)"),
+            );
+        }
+    }
+
+    fn check_child(&mut self, id: FnId, launch: &'a ast::LaunchExpr, span: Span) {
+        let _ = span;
+        let func = self.func(id);
+        let (declared, name) = (func.span, func.display.clone());
+        let cluster = func.attrs.cluster_dims.iter().any(|&dim| dim > 1);
+        if cluster && self.f.space.on_device() {
+            let message =
+                format!("`{name}` needs a cluster, which a launch from the device cannot make");
+            self.report(
+                Diagnostic::new(Code::E0418, launch.kernel.span, message)
+                    .secondary(declared, "`__cluster_dims__` is on this kernel")
+                    .help("launch it from the host"),
+            );
+        }
+    }
+
+    // --- parameter buffers -------------------------------------------------------------------------
+
+    /// Offset, size of each parameter in the buffer, and the total.
+    fn buffer_layout(&mut self, params: &[QualType]) -> (Vec<(u64, u64)>, u64) {
+        let mut end = 0u64;
+        let mut places = Vec::with_capacity(params.len());
+        for &param in params {
+            let ty = self.types.ir_type(param);
+            let layout = self.types.ir.layout(ty);
+            let align = layout.align.clamp(1, MAX_PARAMETER_ALIGN);
+            let offset = ir::types::round_up(end, align);
+            places.push((offset, layout.size));
+            end = offset.saturating_add(layout.size);
+        }
+        (places, end)
+    }
+
+    /// A kernel that cannot be launched from anywhere.
+    pub fn check_parameter_bytes(&mut self, func: &Func<'a>, params: &[QualType]) {
+        if !params.iter().all(|&ty| self.types.is_complete(ty) && !self.types.is_error(ty)) {
+            return;
+        }
+        let (places, total) = self.buffer_layout(params);
+        if total <= MAX_PARAMETER_BYTES {
+            return;
+        }
+        let message = format!(
+            "the parameters of `{}` take {total} bytes; at most {MAX_PARAMETER_BYTES} are possible",
+            func.display
+        );
+        let table = self.parameter_table(func, params, &places);
+        self.report(
+            Diagnostic::new(Code::E0405, func.span, message)
+                .note(table)
+                .help("pass a pointer to global memory"),
+        );
+    }
+
+    /// E0405: a device-side launch with more than 4,096 bytes of parameters.
+    fn check_device_bytes(
+        &mut self,
+        name: &str,
+        target: Option<FnId>,
+        params: &[QualType],
+        launch: &'a ast::LaunchExpr,
+    ) {
+        let (places, total) = self.buffer_layout(params);
+        if !(MAX_DEVICE_PARAMETER_BYTES + 1..=MAX_PARAMETER_BYTES).contains(&total) {
+            return;
+        }
+        let message = format!(
+            "the parameters of `{name}` take {total} bytes; a launch from the device has room for \
+             {MAX_DEVICE_PARAMETER_BYTES}"
+        );
+        let mut diagnostic = Diagnostic::new(Code::E0405, launch.args_span, message);
+        if let Some(id) = target {
+            let func = self.func(id).clone();
+            let table = self.parameter_table(&func, params, &places);
+            diagnostic = diagnostic.secondary(func.span, "the kernel").note(table);
+        }
+        self.report(diagnostic.help("pass a pointer to global memory"));
+    }
+
+    fn parameter_table(
+        &self,
+        func: &Func<'a>,
+        params: &[QualType],
+        places: &[(u64, u64)],
+    ) -> String {
+        let mut table = String::from("offset    size  parameter");
+        for (index, (offset, size)) in places.iter().enumerate() {
+            let name = func.params.get(index).and_then(|param| param.name);
+            let name = name.map_or(String::new(), |name| self.text(name.name).to_owned());
+            let ty = self.types.show_around(params[index], name);
+            table.push_str(&format!("\n{offset:>6}  {size:>6}  {ty}"));
+        }
+        table
+    }
+
+    // --- facts -------------------------------------------------------------------------------------
+
+    fn record_launch(&mut self, launch: &'a ast::LaunchExpr, name: &str, span: Span) {
+        if self.unevaluated > 0 {
+            return;
+        }
+        let text = |checker: &Self, index: usize| {
+            launch.config.get(index).map_or(String::new(), |expr| checker.source_text(expr.span))
+        };
+        let parent = self.f.func.map_or(String::new(), |id| self.func(id).display.clone());
+        let fact = LaunchFact {
+            parent,
+            from_device: self.f.space.on_device(),
+            child: name.to_owned(),
+            grid: text(self, 0),
+            block: text(self, 1),
+            shared_bytes: text(self, 2),
+            stream: text(self, 3),
+            span,
+        };
+        self.launches.push(fact);
+    }
+
+    /// Keeps pointer arguments for the judgement at the end of the function.
+    fn defer_arguments(
+        &mut self,
+        kernel: &str,
+        list: &[Expr],
+        exprs: &[&'a ast::Expr],
+        params: &[QualType],
+    ) {
+        for (index, (value, expr)) in list.iter().zip(exprs).enumerate() {
+            let pointer = matches!(self.types.get(params[index].id), CType::Pointer(_));
+            let record = self.types.record_id(params[index]).is_some();
+            if !pointer && !record {
+                continue;
+            }
+            let sources = self.sources_of(value);
+            if sources.iter().any(|source| source.matters()) {
+                self.f.deferred.push(Deferred {
+                    sources,
+                    span: expr.span,
+                    purpose: super::spaces::Use::LaunchArgument {
+                        kernel: kernel.to_owned(),
+                        number: index + 1,
+                    },
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Overload resolution: which function a call means (C++17 [over.match], without templates).
+
+use std::rc::Rc;
+
+use super::builtins::Overload;
+use super::convert::{Class, Rank};
+use super::ctype::{Basic, NsId, QualType};
+use super::scope::{Entity, FnId};
+use super::state::Checker;
+use super::value::{FnRef, Kind, Value};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// What a parameter takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamKind {
+    Type(QualType),
+    /// Any pointer with at least so many levels, seen as `void` behind as many; what CUDA's headers
+    /// declare as a template over the pointee.
+    AnyPointer {
+        levels: u8,
+        is_const: bool,
+    },
+    /// A kernel or a pointer to one.
+    Kernel,
+    /// An lvalue naming a device variable.
+    Symbol,
+}
+
+/// What a candidate is.
+#[derive(Clone, Copy, Debug)]
+pub enum Callable {
+    User(FnId),
+    Builtin(Overload),
+}
+
+/// A function that a call may mean.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub callable: Callable,
+    pub params: Rc<[ParamKind]>,
+    pub required: usize,
+    pub variadic: bool,
+}
+
+/// The outcome of resolution.
+pub enum Choice {
+    One(Candidate),
+    None,
+    Ambiguous(Vec<Candidate>),
+}
+
+impl<'a> Checker<'a> {
+    /// All candidates behind a function name, with those of the arguments' namespaces.
+    pub fn candidates(&mut self, functions: &FnRef, args: &[Value<'a>]) -> Vec<Candidate> {
+        let mut user = functions.user.clone();
+        for ns in self.associated_namespaces(args) {
+            let Some(symbol) = self.session.names.lookup(&functions.name) else { continue };
+            if let Some(Entity::Fns(set)) =
+                self.spaces.find_in(ns, symbol).and_then(|slot| slot.entity())
+            {
+                for &id in self.set(set) {
+                    if !user.contains(&id) {
+                        user.push(id);
+                    }
+                }
+            }
+        }
+        let mut list: Vec<Candidate> = user.into_iter().map(|id| self.user_candidate(id)).collect();
+        for overload in &functions.builtin {
+            let candidate = self.builtin_candidate(*overload);
+            // The program's own definition replaces a builtin of the same parameters.
+            let replaced = list.iter().any(|other| {
+                matches!(other.callable, Callable::User(_)) && other.params == candidate.params
+            });
+            if !replaced {
+                list.push(candidate);
+            }
+        }
+        list
+    }
+
+    pub fn user_candidate(&self, id: FnId) -> Candidate {
+        let func = self.func(id);
+        let required =
+            func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
+        Candidate {
+            callable: Callable::User(id),
+            params: func.params.iter().map(|param| ParamKind::Type(param.ty)).collect(),
+            required,
+            variadic: func.variadic,
+        }
+    }
+
+    /// The namespaces of the arguments' class and enumeration types (C++ [basic.lookup.argdep]).
+    fn associated_namespaces(&self, args: &[Value<'a>]) -> Vec<NsId> {
+        let mut found = Vec::new();
+        for arg in args {
+            let mut ty = arg.ty;
+            loop {
+                if let Some(to) = self.types.pointee(ty) {
+                    ty = to;
+                } else if let Some((elem, _)) = self.types.array(ty) {
+                    ty = elem;
+                } else {
+                    break;
+                }
+            }
+            let ns = match (self.types.record_id(ty), self.types.enum_id(ty)) {
+                (Some(id), _) => self.types.record(id).ns,
+                (_, Some(id)) => self.types.enumeration(id).ns,
+                _ => continue,
+            };
+            if !found.contains(&ns) {
+                found.push(ns);
+            }
+        }
+        found
+    }
+
+    fn rank_param(&mut self, arg: &Value<'a>, param: ParamKind) -> Option<Rank> {
+        match param {
+            ParamKind::Type(ty) => self.rank(arg, ty),
+            ParamKind::AnyPointer { levels, is_const } => self.rank_any(arg, levels, is_const),
+            ParamKind::Kernel => match &arg.kind {
+                Kind::Fns(functions) => (!functions.user.is_empty()).then_some(Rank::EXACT),
+                _ => {
+                    let ty = self.decay(arg.ty);
+                    self.types.is_pointer(ty).then_some(Rank::EXACT)
+                }
+            },
+            ParamKind::Symbol => arg.is_lvalue().then_some(Rank::EXACT),
+        }
+    }
+
+    fn rank_any(&mut self, arg: &Value<'a>, levels: u8, is_const: bool) -> Option<Rank> {
+        let exact = Rank { class: Class::Exact, detail: 2 };
+        if arg.null {
+            return Some(exact);
+        }
+        if let Kind::Fns(functions) = &arg.kind {
+            return (levels == 1 && functions.user.len() == 1).then_some(exact);
+        }
+        if self.types.is_nullptr(arg.ty) {
+            return Some(exact);
+        }
+        let mut ty = self.decay(arg.ty);
+        for _ in 0..levels {
+            ty = self.types.pointee(ty)?;
+        }
+        if levels == 1 && !is_const && ty.is_const() {
+            return None;
+        }
+        Some(exact)
+    }
+
+    fn ranks(&mut self, candidate: &Candidate, args: &[Value<'a>]) -> Option<Vec<Rank>> {
+        let count = candidate.params.len();
+        if args.len() < candidate.required || (args.len() > count && !candidate.variadic) {
+            return None;
+        }
+        args.iter()
+            .enumerate()
+            .map(|(index, arg)| match candidate.params.get(index) {
+                Some(&param) => self.rank_param(arg, param),
+                None => Some(Rank::ELLIPSIS),
+            })
+            .collect()
+    }
+
+    /// Chooses among candidates.
+    pub fn resolve(&mut self, candidates: &[Candidate], args: &[Value<'a>]) -> Choice {
+        let mut viable: Vec<(usize, Vec<Rank>)> = Vec::new();
+        for (index, candidate) in candidates.iter().enumerate() {
+            if let Some(ranks) = self.ranks(candidate, args) {
+                viable.push((index, ranks));
+            }
+        }
+        if let Some(index) = self.promoting_row(candidates, &viable, args) {
+            return Choice::One(candidates[index].clone());
+        }
+        let best: Vec<usize> = viable
+            .iter()
+            .filter(|(index, ranks)| {
+                viable.iter().all(|(other, theirs)| {
+                    index == other
+                        || better(ranks, theirs)
+                        || self.tie_break(&candidates[*index], &candidates[*other], ranks, theirs)
+                })
+            })
+            .map(|(index, _)| *index)
+            .collect();
+        match (best.as_slice(), viable.as_slice()) {
+            ([one], _) => Choice::One(candidates[*one].clone()),
+            (_, []) => Choice::None,
+            _ => Choice::Ambiguous(
+                viable.iter().map(|(index, _)| candidates[*index].clone()).collect(),
+            ),
+        }
+    }
+
+    /// Equal conversions: the program's own function wins over a builtin, and a function without
+    /// an ellipsis over one with.
+    fn tie_break(&self, a: &Candidate, b: &Candidate, ours: &[Rank], theirs: &[Rank]) -> bool {
+        ours == theirs
+            && matches!(a.callable, Callable::User(_))
+            && matches!(b.callable, Callable::Builtin(_))
+    }
+
+    /// C++'s extra overloads of the mathematical functions: when the arguments are arithmetic, not
+    /// all of one floating type, integers count as `double`, and the largest type wins.
+    fn promoting_row(
+        &mut self,
+        candidates: &[Candidate],
+        viable: &[(usize, Vec<Rank>)],
+        args: &[Value<'a>],
+    ) -> Option<usize> {
+        let promotes = |candidate: &Candidate| match candidate.callable {
+            Callable::Builtin(overload) => overload.func.flags.promote,
+            Callable::User(_) => false,
+        };
+        if !candidates.iter().any(promotes) {
+            return None;
+        }
+        let exact = |ranks: &[Rank]| ranks.iter().all(|rank| rank.class == Class::Exact);
+        if viable.iter().any(|(_, ranks)| exact(ranks)) {
+            return None;
+        }
+        let mut widest = Basic::Float;
+        let mut seen_floating = false;
+        for (index, arg) in args.iter().enumerate() {
+            let ty = self.promoted_type(arg.ty);
+            let basic = self.types.basic(ty).filter(|basic| basic.is_arithmetic())?;
+            // Only the floating parameters of the rows take part (`ldexp(float, int)`).
+            let floating_param = candidates.iter().filter(|c| promotes(c)).any(|candidate| {
+                matches!(candidate.params.get(index),
+                    Some(ParamKind::Type(ty)) if self.types.is_floating(*ty))
+            });
+            if !floating_param {
+                continue;
+            }
+            seen_floating = true;
+            if basic != Basic::Float {
+                widest = Basic::Double;
+            }
+        }
+        if !seen_floating {
+            return None;
+        }
+        candidates.iter().position(|candidate| {
+            promotes(candidate)
+                && candidate.params.len() == args.len()
+                && candidate.params.iter().all(|param| match param {
+                    ParamKind::Type(ty) => {
+                        !self.types.is_floating(*ty) || self.types.basic(*ty) == Some(widest)
+                    }
+                    _ => false,
+                })
+        })
+    }
+
+    // --- messages ----------------------------------------------------------------------------
+
+    /// E0306 or E0307 for a call whose function could not be chosen.
+    pub fn report_choice(
+        &mut self,
+        name: &str,
+        candidates: &[Candidate],
+        ambiguous: bool,
+        args: &[Value<'a>],
+        span: Span,
+    ) {
+        let types: Vec<String> = args
+            .iter()
+            .map(|arg| match &arg.kind {
+                Kind::Fns(functions) => functions.name.clone(),
+                Kind::Braces(_) => "{...}".to_owned(),
+                _ => self.types.show(arg.ty),
+            })
+            .collect();
+        let types = types.join(", ");
+        let mut diagnostic = if ambiguous {
+            let message = format!("the call `{name}({types})` fits several functions equally well");
+            Diagnostic::new(Code::E0307, span, message)
+                .help("cast an argument to the parameter type of the one that is meant")
+        } else {
+            let message = format!("no function `{name}` takes ({types})");
+            Diagnostic::new(Code::E0306, span, message)
+        };
+        for candidate in candidates.iter().take(6) {
+            match candidate.callable {
+                Callable::User(id) => {
+                    let func = self.func(id);
+                    diagnostic = diagnostic.secondary(func.span, "a candidate");
+                }
+                Callable::Builtin(overload) => {
+                    let shown = self.show_builtin(&overload);
+                    diagnostic = diagnostic.note(format!("a candidate: `{shown}`"));
+                }
+            }
+        }
+        if candidates.len() > 6 {
+            diagnostic = diagnostic.note(format!("and {} more", candidates.len() - 6));
+        }
+        self.report(diagnostic);
+    }
+}
+
+/// Whether the first sequence of conversions is nowhere worse and somewhere better.
+fn better(ours: &[Rank], theirs: &[Rank]) -> bool {
+    let none_worse = ours.iter().zip(theirs).all(|(a, b)| a <= b);
+    none_worse && ours.iter().zip(theirs).any(|(a, b)| a < b)
+}

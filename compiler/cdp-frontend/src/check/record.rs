@@ -1,0 +1,613 @@
+//! Definitions of records and enumerations.
+//!
+//! Layout itself is `cdp_ir::types`'; this module collects the members and judges them.
+
+use super::ctype::{
+    Basic, CEnum, CEnumerator, CField, CRecordId, CRecordKind, NsId, QualType, Quals,
+};
+use super::scope::{Entity, Slot};
+use super::state::Checker;
+use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// The largest record, in bytes.
+const MAX_RECORD_BYTES: u64 = 1 << 32;
+
+impl<'a> Checker<'a> {
+    /// `struct Tag`, `struct Tag { ... }`, `struct { ... }`.
+    pub fn record_spec(
+        &mut self,
+        spec: &'a ast::RecordSpec,
+        specs: &'a ast::DeclSpecs,
+    ) -> QualType {
+        let kind = match spec.kind {
+            RecordKind::Union => CRecordKind::Union,
+            RecordKind::Struct | RecordKind::Class => CRecordKind::Struct,
+        };
+        let Some(members) = &spec.members else {
+            return self.record_named(spec, kind);
+        };
+        let id = match self.record_to_define(spec, kind) {
+            Some(id) => id,
+            None => return Basic::Error.into(),
+        };
+        self.define_record(id, members, spec, specs);
+        self.types.record_type(id)
+    }
+
+    /// `struct Tag` without members: the visible one, else a new incomplete one.
+    fn record_named(&mut self, spec: &'a ast::RecordSpec, kind: CRecordKind) -> QualType {
+        let Some(tag) = &spec.tag else { return Basic::Error.into() };
+        let found = self.find_name(tag).and_then(|slot| slot.tag);
+        if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
+            let same =
+                self.types.record_id(ty).is_some_and(|id| self.types.record(id).kind == kind);
+            if !same {
+                let message = format!("{} is not a {}", self.show(ty), word(spec.kind));
+                self.error(Code::E0302, tag.span, message);
+            }
+            return ty;
+        }
+        if tag.global || !tag.scopes.is_empty() {
+            let name = self.session.sources.text(tag.span).to_owned();
+            self.error(Code::E0204, tag.span, format!("`{name}` is not a type"));
+            return Basic::Error.into();
+        }
+        let id = self.new_record(kind, Some(tag.base));
+        self.types.record_type(id)
+    }
+
+    /// Declares `struct Tag;` in the open scope, even when an outer one has the tag.
+    pub fn forward_record(&mut self, spec: &'a ast::RecordSpec) -> bool {
+        let Some(tag) = spec.tag.as_ref().filter(|tag| tag.as_plain().is_some()) else {
+            return false;
+        };
+        if spec.members.is_some() || self.slot_here(tag.base.name).tag.is_some() {
+            return false;
+        }
+        let kind = match spec.kind {
+            RecordKind::Union => CRecordKind::Union,
+            _ => CRecordKind::Struct,
+        };
+        self.new_record(kind, Some(tag.base));
+        true
+    }
+
+    fn new_record(&mut self, kind: CRecordKind, tag: Option<ast::Ident>) -> CRecordId {
+        let name = tag.map_or("", |tag| self.text(tag.name));
+        let span = tag.map_or(Span::NONE, |tag| tag.span);
+        let id = self.types.declare_record(kind, name, self.ns, span);
+        self.types.records[id.0 as usize].local_in = self.local_context();
+        if let Some(tag) = tag {
+            let ty = self.types.record_type(id);
+            let slot = self.slot_here(tag.name);
+            slot.tag = Some(ty);
+            slot.span = tag.span;
+        }
+        id
+    }
+
+    /// The function that a type declared now is local to.
+    fn local_context(&mut self) -> Option<(String, u32)> {
+        let func = self.f.func?;
+        if self.f.blocks.depth() == 0 {
+            return None;
+        }
+        let number = self.f.local_types;
+        self.f.local_types += 1;
+        let symbol = self.func(func).symbol.clone();
+        let encoding = symbol
+            .strip_prefix("_Z")
+            .map_or_else(|| format!("{}{symbol}", symbol.len()), |encoding| encoding.to_owned());
+        Some((encoding, number))
+    }
+
+    fn record_to_define(
+        &mut self,
+        spec: &'a ast::RecordSpec,
+        kind: CRecordKind,
+    ) -> Option<CRecordId> {
+        let Some(tag) = &spec.tag else {
+            let id = self.new_record(kind, None);
+            self.types.records[id.0 as usize].span = spec.keyword_span;
+            return Some(id);
+        };
+        let slot = if tag.as_plain().is_some() {
+            let slot = self.slot_here(tag.base.name);
+            *slot
+        } else {
+            let Some(slot) = self.find_name(tag) else {
+                let message = "a member type is defined that its scope does not declare";
+                self.error(Code::E0301, tag.span, message);
+                return None;
+            };
+            slot
+        };
+        if let Some(Entity::Type(_) | Entity::Namespace(_)) = slot.other {
+            self.redefinition(tag.base, slot.span);
+            return None;
+        }
+        let Some(ty) = slot.tag else { return Some(self.new_record(kind, Some(tag.base))) };
+        let Some(id) = self.types.record_id(ty) else {
+            self.redefinition(tag.base, slot.span);
+            return None;
+        };
+        let record = self.types.record(id);
+        if record.complete {
+            self.redefinition(tag.base, slot.span);
+            return None;
+        }
+        if record.kind != kind {
+            let message = format!("`{}` was declared as another kind", record.name);
+            let diagnostic = Diagnostic::new(Code::E0302, spec.keyword_span, message)
+                .secondary(slot.span, "declared here");
+            self.report(diagnostic);
+            return None;
+        }
+        self.types.records[id.0 as usize].span = tag.base.span;
+        Some(id)
+    }
+
+    /// E0302 with the place of the first definition.
+    pub fn redefinition(&mut self, name: ast::Ident, first: Span) {
+        let message = format!("`{}` is already defined", self.text(name.name));
+        let diagnostic =
+            Diagnostic::new(Code::E0302, name.span, message).secondary(first, "first defined here");
+        self.report(diagnostic);
+    }
+
+    fn define_record(
+        &mut self,
+        id: CRecordId,
+        members: &'a [ast::Decl],
+        spec: &'a ast::RecordSpec,
+        specs: &'a ast::DeclSpecs,
+    ) {
+        // Types declared among the members belong to the record's own scope.
+        let outer_ns = self.ns;
+        if self.f.blocks.depth() == 0 && declares_types(members) {
+            let name = spec.tag.as_ref().map(|tag| tag.base.name);
+            let text = self.types.record(id).name.clone();
+            let ns = self.spaces.add(outer_ns, name, &text, false, &mut self.types);
+            if name.is_none() {
+                // The members of an unnamed record are visible around it.
+                self.spaces.get_mut(ns).anonymous = false;
+            }
+            self.types.records[id.0 as usize].scope = Some(ns);
+            self.ns = ns;
+        }
+        let mut fields: Vec<CField> = Vec::new();
+        for member in members {
+            self.member(member, id, &mut fields);
+        }
+        self.ns = outer_ns;
+        let packed = spec.attrs.iter().chain(&specs.attrs).any(|attr| self.is_packed(attr));
+        let align = self.align_attrs(&[&spec.attrs]);
+        let natural = fields.iter().map(|field| field.ty).collect::<Vec<_>>();
+        let total = natural
+            .iter()
+            .fold(0u64, |total, &ty| total.saturating_add(self.types.layout(ty).size));
+        if total > MAX_RECORD_BYTES {
+            let span = spec.tag.as_ref().map_or(spec.keyword_span, |tag| tag.span);
+            self.error(Code::E0312, span, "the record is too large");
+            fields.clear();
+        }
+        self.types.complete_record(id, fields, align, packed);
+    }
+
+    fn is_packed(&self, attr: &ast::Attr) -> bool {
+        matches!(&attr.kind, AttrKind::Gnu { name, .. } if self.text(name.name) == "packed")
+    }
+
+    fn member(&mut self, member: &'a ast::Decl, record: CRecordId, fields: &mut Vec<CField>) {
+        match &member.kind {
+            DeclKind::Empty | DeclKind::Error => {}
+            DeclKind::StaticAssert { condition, message } => {
+                self.static_assert(condition, message.as_ref(), member.span);
+            }
+            DeclKind::Simple(simple) => self.member_decl(simple, record, fields),
+            DeclKind::Alias(alias) => self.alias(alias),
+            _ => {
+                let message = "this declaration cannot be a member in the `.cdp` subset";
+                self.error(Code::E0239, member.span, message);
+            }
+        }
+    }
+
+    fn member_decl(
+        &mut self,
+        simple: &'a ast::SimpleDecl,
+        record: CRecordId,
+        fields: &mut Vec<CField>,
+    ) {
+        let base = self.spec_type(&simple.specs);
+        if simple.declarators.is_empty() {
+            let untagged = matches!(&simple.specs.ty.kind,
+                TypeSpecKind::Record(spec) if spec.tag.is_none() && spec.members.is_some());
+            if untagged && !self.types.is_error(base) {
+                let span = simple.specs.span;
+                let align = self.align_attrs(&[&simple.specs.attrs]);
+                self.check_anonymous(base, fields, span);
+                let field = CField { name: String::new(), ty: base, bit_width: None, align, span };
+                fields.push(field);
+            }
+            return;
+        }
+        for kind in [StorageKind::Static, StorageKind::Extern, StorageKind::ThreadLocal] {
+            if let Some(span) = simple.specs.storage_span(kind) {
+                let message = "static members are outside the `.cdp` subset";
+                self.error(Code::E0239, span, message);
+                return;
+            }
+        }
+        if simple.specs.has(StorageKind::Typedef) {
+            for declarator in &simple.declarators {
+                let ty = self.declarator_type(base, &declarator.declarator);
+                self.declare_typedef(&declarator.declarator, ty);
+            }
+            return;
+        }
+        let spec_align = self.align_attrs(&[&simple.specs.attrs]);
+        for declarator in &simple.declarators {
+            self.member_declarator(declarator, base, spec_align, record, fields);
+        }
+    }
+
+    fn check_anonymous(&mut self, ty: QualType, fields: &[CField], span: Span) {
+        let Some(inner) = self.types.record_id(ty) else { return };
+        for field in self.types.record(inner).fields.clone() {
+            if !field.name.is_empty() && fields.iter().any(|other| other.name == field.name) {
+                let message = format!("the anonymous member repeats the member `{}`", field.name);
+                self.error(Code::E0302, span, message);
+            }
+        }
+    }
+
+    fn member_declarator(
+        &mut self,
+        declarator: &'a ast::InitDeclarator,
+        base: QualType,
+        spec_align: u64,
+        record: CRecordId,
+        fields: &mut Vec<CField>,
+    ) {
+        let mut ty = self.declarator_type(base, &declarator.declarator);
+        let name = declarator.declarator.name.as_ref();
+        let span = name.map_or(declarator.span, |name| name.span);
+        let text = name.map_or("", |name| self.text(name.base.name));
+        if let Some(init) = &declarator.init {
+            let message = "default member initialisers are outside the `.cdp` subset";
+            let help = "initialise the members where the object is made";
+            self.report(Diagnostic::new(Code::E0239, init.span, message).help(help));
+        }
+        if !text.is_empty()
+            && let Some(first) = fields.iter().find(|field| field.name == text)
+        {
+            let message = format!("the member `{text}` is declared twice");
+            let first = first.span;
+            self.report(
+                Diagnostic::new(Code::E0302, span, message).secondary(first, "first declared here"),
+            );
+            return;
+        }
+        let bit_width = match &declarator.bit_width {
+            Some(width) => match self.bit_width(width, ty, text.is_empty()) {
+                Some(width) => Some(width),
+                None => return,
+            },
+            None => None,
+        };
+        if let Some(message) = self.bad_member_type(ty, record) {
+            let code = if self.types.is_complete(ty) { Code::E0316 } else { Code::E0308 };
+            self.error(code, span, message);
+            ty = Basic::Error.into();
+        }
+        let align = self.align_attrs(&[&declarator.declarator.attrs]).max(spec_align);
+        fields.push(CField { name: text.to_owned(), ty, bit_width, align, span });
+    }
+
+    fn bad_member_type(&self, ty: QualType, record: CRecordId) -> Option<String> {
+        if self.types.is_error(ty) {
+            None
+        } else if self.types.basic(ty) == Some(Basic::Auto) {
+            Some("a member of type `auto`".into())
+        } else if self.types.is_function(ty) {
+            Some("member functions are outside the `.cdp` subset".into())
+        } else if self.types.referent(ty).is_some() {
+            Some("members of reference type are outside the `.cdp` subset".into())
+        } else if self.types.record_id(ty) == Some(record) {
+            Some("a record cannot hold itself; use a pointer".into())
+        } else if self.types.array(ty).is_some_and(|(_, len)| len.is_none()) {
+            Some("a member array needs a bound".into())
+        } else if !self.types.is_complete(ty) {
+            Some(format!("the member has the incomplete type {}", self.show(ty)))
+        } else {
+            None
+        }
+    }
+
+    fn bit_width(&mut self, width: &'a ast::Expr, ty: QualType, unnamed: bool) -> Option<u8> {
+        let (value, _) = self.const_integer(width, "the width of a bit-field")?;
+        let basic = match self.types.enum_id(ty) {
+            Some(id) => Some(self.types.enumeration(id).underlying),
+            None => self.types.basic(ty),
+        };
+        if self.types.is_error(ty) {
+            return None;
+        }
+        let Some(basic) = basic.filter(|basic| basic.is_integer()) else {
+            let message = format!("a bit-field of type {}", self.show(ty));
+            self.report(
+                Diagnostic::new(Code::E0324, width.span, message)
+                    .help("bit-fields have an integer or enumeration type"),
+            );
+            return None;
+        };
+        let (bits, _) = self.types.int_bits(basic);
+        let most = if basic == Basic::Bool { 1 } else { i128::from(bits) };
+        if value < 0 || value > most {
+            let message = format!("the width {value} is not between 0 and {most}");
+            self.error(Code::E0324, width.span, message);
+            return None;
+        }
+        if value == 0 && !unnamed {
+            self.error(Code::E0324, width.span, "a named bit-field has a width of at least 1");
+            return None;
+        }
+        Some(value as u8)
+    }
+
+    // --- enumerations ----------------------------------------------------------------------
+
+    pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec) -> QualType {
+        let underlying = spec.underlying.as_ref().map(|name| {
+            let ty = self.type_name(name);
+            match self.types.basic(ty).filter(|basic| basic.is_integer()) {
+                Some(basic) => basic,
+                None => {
+                    if !self.types.is_error(ty) {
+                        let message = format!("an enumeration over {}", self.show(ty));
+                        self.error(Code::E0324, name.span, message);
+                    }
+                    Basic::Int
+                }
+            }
+        });
+        let Some(enumerators) = &spec.enumerators else {
+            return self.enum_named(spec, underlying);
+        };
+        let existing = match &spec.tag {
+            Some(tag) => {
+                let slot: Slot = *self.slot_here(tag.base.name);
+                match slot.tag.map(|ty| self.types.enum_id(ty)) {
+                    Some(Some(id)) if !self.types.enumeration(id).complete => Some(id),
+                    Some(_) => {
+                        self.redefinition(tag.base, slot.span);
+                        return Basic::Error.into();
+                    }
+                    None => None,
+                }
+            }
+            None => None,
+        };
+        let id = existing.unwrap_or_else(|| self.new_enum(spec, underlying));
+        self.enumerators(id, spec, enumerators);
+        self.types.enum_type(id)
+    }
+
+    fn new_enum(
+        &mut self,
+        spec: &'a ast::EnumSpec,
+        underlying: Option<Basic>,
+    ) -> super::ctype::CEnumId {
+        let name = spec.tag.as_ref().map_or("", |tag| self.text(tag.base.name)).to_owned();
+        let local_in = self.local_context();
+        let fixed = underlying.is_some() || spec.scoped;
+        let basic = underlying.unwrap_or(Basic::Int);
+        let id = self.types.add_enum(CEnum {
+            name,
+            ns: self.ns,
+            local_in,
+            scoped: spec.scoped,
+            underlying: basic,
+            fixed,
+            promotes_to: promoted(basic),
+            enumerators: Vec::new(),
+            complete: false,
+            span: spec.keyword_span,
+        });
+        if let Some(tag) = &spec.tag {
+            let ty = self.types.enum_type(id);
+            let slot = self.slot_here(tag.base.name);
+            slot.tag = Some(ty);
+            slot.span = tag.base.span;
+        }
+        id
+    }
+
+    fn enum_named(&mut self, spec: &'a ast::EnumSpec, underlying: Option<Basic>) -> QualType {
+        let Some(tag) = &spec.tag else { return Basic::Error.into() };
+        let found = self.find_name(tag).and_then(|slot| slot.tag);
+        if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
+            if self.types.enum_id(ty).is_none() {
+                let message = format!("{} is not an enumeration", self.show(ty));
+                self.error(Code::E0302, tag.span, message);
+            }
+            return ty;
+        }
+        if !spec.scoped && underlying.is_none() {
+            let message = format!("the enumeration `{}` is not defined", self.text(tag.base.name));
+            self.error(Code::E0308, tag.span, message);
+            return Basic::Error.into();
+        }
+        let id = self.new_enum(spec, underlying);
+        self.types.enum_type(id)
+    }
+
+    fn enumerators(
+        &mut self,
+        id: super::ctype::CEnumId,
+        spec: &'a ast::EnumSpec,
+        list: &'a [ast::Enumerator],
+    ) {
+        let mut next: i128 = 0;
+        for item in list {
+            if let Some(value) = &item.value
+                && let Some((value, _)) = self.const_integer(value, "an enumerator's value")
+            {
+                next = value;
+            }
+            self.check_enumerator_fits(id, next, item);
+            let name = self.text(item.name.name).to_owned();
+            let info = &mut self.types.enums[id.0 as usize];
+            if info.enumerators.iter().any(|other| other.name == name) {
+                self.error(Code::E0302, item.name.span, format!("`{name}` is declared twice"));
+                continue;
+            }
+            info.enumerators.push(CEnumerator { name, value: next });
+            let index = info.enumerators.len() as u32 - 1;
+            if !spec.scoped {
+                let slot = self.slot_here(item.name.name);
+                let (taken, first) = (slot.other.is_some(), slot.span);
+                slot.other = Some(Entity::Enumerator(id, index));
+                slot.span = item.name.span;
+                if taken {
+                    self.redefinition(item.name, first);
+                }
+            }
+            next += 1;
+        }
+        self.complete_enum(id);
+    }
+
+    fn check_enumerator_fits(
+        &mut self,
+        id: super::ctype::CEnumId,
+        value: i128,
+        item: &'a ast::Enumerator,
+    ) {
+        let info = self.types.enumeration(id);
+        let (min, max) = if info.fixed {
+            self.int_range(info.underlying)
+        } else {
+            (i128::from(i64::MIN), i128::from(u64::MAX))
+        };
+        if value < min || value > max {
+            let span = item.value.as_ref().map_or(item.name.span, |value| value.span);
+            let message = format!("the value {value} does not fit the enumeration's type");
+            self.error(Code::E0324, span, message);
+        }
+    }
+
+    /// Chooses the underlying and promoted types of an enumeration without a fixed one, as gcc
+    /// does: unsigned when nothing is negative.
+    fn complete_enum(&mut self, id: super::ctype::CEnumId) {
+        let info = self.types.enumeration(id);
+        if !info.fixed {
+            let min = info.enumerators.iter().map(|item| item.value).min().unwrap_or(0);
+            let max = info.enumerators.iter().map(|item| item.value).max().unwrap_or(0);
+            let fits = |basic: Basic| {
+                let (low, high) = self.int_range(basic);
+                min >= low && max <= high
+            };
+            let order = [Basic::Int, Basic::UInt, Basic::Long, Basic::ULong, Basic::LongLong];
+            let promotes_to =
+                order.into_iter().find(|&basic| fits(basic)).unwrap_or(Basic::ULongLong);
+            let underlying = if min >= 0 { promotes_to.to_unsigned() } else { promotes_to };
+            let info = &mut self.types.enums[id.0 as usize];
+            info.underlying = underlying;
+            info.promotes_to = promotes_to;
+        }
+        self.types.enums[id.0 as usize].complete = true;
+    }
+
+    /// The values of an integer type.
+    pub fn int_range(&self, basic: Basic) -> (i128, i128) {
+        if basic == Basic::Bool {
+            return (0, 1);
+        }
+        match self.types.int_bits(basic) {
+            (128, true) => (i128::MIN, i128::MAX),
+            (128, false) => (0, i128::MAX),
+            (bits, true) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            (bits, false) => (0, (1 << bits) - 1),
+        }
+    }
+
+    /// A typedef gives an unnamed record or enumeration its name (C++ [dcl.typedef]).
+    pub fn name_unnamed(&mut self, ty: QualType, name: &str) {
+        if let Some(id) = self.types.record_id(ty) {
+            let record = &mut self.types.records[id.0 as usize];
+            if record.name.is_empty() {
+                record.name = name.to_owned();
+                let ir = record.ir;
+                self.types.ir.rename_record(ir, name);
+            }
+        } else if let Some(id) = self.types.enum_id(ty) {
+            let info = &mut self.types.enums[id.0 as usize];
+            if info.name.is_empty() {
+                info.name = name.to_owned();
+            }
+        }
+    }
+
+    /// Whether an object of the type may be left without an initialiser although it is `const`.
+    pub fn has_const_member(&self, ty: QualType) -> bool {
+        if ty.quals.has(Quals::CONST) {
+            return true;
+        }
+        if let Some((elem, _)) = self.types.array(ty) {
+            return self.has_const_member(elem);
+        }
+        self.types.record_id(ty).is_some_and(|id| {
+            self.types.record(id).fields.iter().any(|field| self.has_const_member(field.ty))
+        })
+    }
+}
+
+/// What a type of at most `int`'s rank promotes to.
+pub fn promoted(basic: Basic) -> Basic {
+    match basic {
+        Basic::Bool
+        | Basic::Char
+        | Basic::SChar
+        | Basic::UChar
+        | Basic::Char8
+        | Basic::Short
+        | Basic::UShort
+        | Basic::Char16
+        | Basic::WChar => Basic::Int,
+        Basic::Char32 => Basic::UInt,
+        other => other,
+    }
+}
+
+fn word(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Struct => "struct",
+        RecordKind::Union => "union",
+        RecordKind::Class => "class",
+    }
+}
+
+/// Whether members declare named types of their own.
+fn declares_types(members: &[ast::Decl]) -> bool {
+    members.iter().any(|member| match &member.kind {
+        DeclKind::Alias(_) => true,
+        DeclKind::Simple(simple) => {
+            simple.specs.has(StorageKind::Typedef)
+                || match &simple.specs.ty.kind {
+                    TypeSpecKind::Record(record) => record.members.is_some(),
+                    TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
+                    _ => false,
+                }
+        }
+        _ => false,
+    })
+}
+
+/// The scope of a record's member types.
+pub fn scope_of(checker: &Checker<'_>, ty: QualType) -> Option<NsId> {
+    checker.types.record_id(ty).and_then(|id| checker.types.record(id).scope)
+}

@@ -1,0 +1,230 @@
+//! The device runtime and CUDA's API: what of it a call may use here, and its rules that a compiler
+//! can see.
+
+use cdp_ir as ir;
+use cdp_ir::RuntimeFn;
+
+use super::builtins::{Header, Lower, Overload};
+use super::overload::ParamKind;
+use super::scope::{FnId, Space};
+use super::state::Checker;
+use super::value::{Kind, Value};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// `cudaStreamNonBlocking` and `cudaEventDisableTiming`.
+const STREAM_NON_BLOCKING: i128 = 1;
+const EVENT_DISABLE_TIMING: i128 = 2;
+
+impl<'a> Checker<'a> {
+    /// Whether a row can be used at all: its header is included, the architecture has it.
+    pub fn builtin_available(&mut self, overload: &Overload, span: Span) -> bool {
+        if self.f.builtin_body {
+            return true;
+        }
+        let row = overload.func;
+        if !self.header_included(row.header) {
+            let file = row.header.file().unwrap_or_default();
+            let message = format!("`{}` is declared in <{file}>, which is not included", row.name);
+            self.report(
+                Diagnostic::new(Code::E0301, span, message)
+                    .help(format!("add `#include <{file}>`")),
+            );
+            return false;
+        }
+        let arch = self.options.arch;
+        if self.on_device() && self.device_pass() && u32::from(row.min_sm) > arch {
+            let message = format!("`{}` needs sm_{}; this is sm_{arch}", row.name, row.min_sm);
+            self.report(
+                Diagnostic::new(Code::E0608, span, message)
+                    .help(format!("compile with `--arch sm_{}` or later", row.min_sm)),
+            );
+            return false;
+        }
+        true
+    }
+
+    /// Whether the program includes the header that nvcc wants for a name.
+    pub fn header_included(&mut self, header: Header) -> bool {
+        let Some(file) = header.file() else { return true };
+        if let Some(&known) = self.builtins.headers.get(file) {
+            return known;
+        }
+        let found = self.session.sources.files().any(|(_, source)| {
+            source
+                .name
+                .strip_suffix(file)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '<', '"', ' ']))
+                || source.name.strip_suffix('>').is_some_and(|name| name.ends_with(file))
+        });
+        self.builtins.headers.insert(file, found);
+        found
+    }
+
+    /// A row that this side does not have.
+    pub fn refuse_builtin(&mut self, overload: &Overload, cure: &str, span: Span) {
+        if self.unevaluated > 0 {
+            return;
+        }
+        let name = overload.func.name;
+        let on_device = self.on_device();
+        let (code, message) = match (on_device, name.starts_with("cuda")) {
+            (true, true) => (Code::E0602, format!("`{name}` cannot be called in device code")),
+            (true, false) => (Code::E0501, format!("`{name}` is a function of the host")),
+            (false, _) => (Code::E0509, format!("`{name}` can be called in device code only")),
+        };
+        let mut diagnostic = Diagnostic::new(code, span, message);
+        if code == Code::E0602 {
+            diagnostic =
+                diagnostic.note("the device runtime has only a part of CUDA's runtime API");
+        }
+        if !cure.is_empty() {
+            diagnostic = diagnostic.help(cure);
+        }
+        self.report(diagnostic);
+    }
+
+    /// The rules of single functions. False when the call cannot be made.
+    pub fn check_builtin_call(
+        &mut self,
+        overload: &Overload,
+        lower: Lower,
+        args: &[Value<'a>],
+        span: Span,
+    ) -> bool {
+        let name = overload.func.name;
+        if !self.on_device() {
+            if matches!(name, "printf" | "fprintf" | "snprintf" | "sprintf") {
+                let at = usize::from(matches!(name, "fprintf" | "sprintf"))
+                    + 2 * usize::from(name == "snprintf");
+                self.check_printf(args, at, span);
+            }
+            return true;
+        }
+        match lower {
+            Lower::Printf => self.check_printf(args, 0, span),
+            Lower::Runtime(func) => return self.check_runtime(func, overload, args, span),
+            Lower::Intrinsic(
+                ir::Intrinsic::SyncThreads
+                | ir::Intrinsic::SyncThreadsCount
+                | ir::Intrinsic::SyncThreadsAnd
+                | ir::Intrinsic::SyncThreadsOr,
+            ) => self.warn_divergent_barrier(name, span),
+            _ => {}
+        }
+        true
+    }
+
+    fn check_runtime(
+        &mut self,
+        func: RuntimeFn,
+        overload: &Overload,
+        args: &[Value<'a>],
+        span: Span,
+    ) -> bool {
+        match func {
+            RuntimeFn::DeviceSynchronize => return self.check_synchronize(span),
+            RuntimeFn::StreamCreateWithFlags => {
+                if let Some(flags) = self.flag_argument(args)
+                    && flags != STREAM_NON_BLOCKING
+                {
+                    let message = "a stream created on the device must be non-blocking";
+                    let place = args[1].span;
+                    self.report(Diagnostic::new(Code::W0714, place, message).suggest(
+                        "pass the flag",
+                        place,
+                        "cudaStreamNonBlocking",
+                    ));
+                }
+            }
+            RuntimeFn::EventCreateWithFlags => {
+                if let Some(flags) = self.flag_argument(args)
+                    && flags & EVENT_DISABLE_TIMING == 0
+                {
+                    let message = "an event created on the device must not record times";
+                    let place = args[1].span;
+                    self.report(
+                        Diagnostic::new(Code::W0715, place, message)
+                            .note("the call fails with cudaErrorInvalidValue (1) otherwise")
+                            .suggest("pass the flag", place, "cudaEventDisableTiming"),
+                    );
+                }
+            }
+            RuntimeFn::MemcpyAsync
+            | RuntimeFn::Memcpy2DAsync
+            | RuntimeFn::MemsetAsync
+            | RuntimeFn::Memset2DAsync => self.check_copy(overload, args),
+            _ => {}
+        }
+        true
+    }
+
+    fn flag_argument(&mut self, args: &[Value<'a>]) -> Option<i128> {
+        match &args.get(1)?.kind {
+            Kind::RValue(expr) => self.const_int_value(expr),
+            Kind::ConstVar(_, value) => super::constant::int_of(value),
+            _ => None,
+        }
+    }
+
+    /// `cudaDeviceSynchronize` in device code exists in CDP1 alone.
+    fn check_synchronize(&mut self, span: Span) -> bool {
+        if self.cdp() != Some(ir::CdpVersion::Cdp2) {
+            if self.f.space.device_only() {
+                self.check_cdp_arch(span);
+            }
+            return true;
+        }
+        let message = "device code cannot wait for its children with `cudaDeviceSynchronize`";
+        let mut diagnostic = Diagnostic::new(Code::E0601, span, message)
+            .note("CUDA 12 removed it from device code (CDP2)")
+            .help(
+                "put what comes after the wait into a kernel of its own and launch that last into \
+                 `cudaStreamTailLaunch`: it runs when all children have finished",
+            );
+        if self.options.arch < 90 {
+            diagnostic =
+                diagnostic.help("or compile with `--cdp 1`, which sm_90 and later do not have");
+        }
+        self.report(diagnostic);
+        false
+    }
+
+    /// Pointers that a copy or fill by the device runtime cannot use.
+    fn check_copy(&mut self, overload: &Overload, args: &[Value<'a>]) {
+        let sig = self.builtin_sig(*overload);
+        for (index, arg) in args.iter().enumerate() {
+            let pointer = match sig.params.get(index) {
+                Some(ParamKind::AnyPointer { .. }) => true,
+                Some(ParamKind::Type(ty)) => {
+                    self.types.pointee(*ty).is_some_and(|to| self.types.is_void(to))
+                }
+                _ => false,
+            };
+            let stream = index + 1 == sig.params.len();
+            if !pointer || stream {
+                continue;
+            }
+            let address = match &arg.kind {
+                Kind::RValue(expr) => expr.clone(),
+                Kind::LValue(addr) if self.types.is_array(arg.ty) => addr.clone(),
+                Kind::LValue(addr) => {
+                    let loc = addr.loc;
+                    self.load_from(addr.clone(), false, loc)
+                }
+                _ => continue,
+            };
+            self.defer_copy(&address, overload.func.name, arg.span);
+        }
+    }
+
+    /// Formats of the program's own variadic functions are not judged.
+    pub fn check_format(&mut self, name: &str, id: FnId, args: &[Value<'a>]) {
+        let func = self.func(id);
+        let is_printf = func.extern_c && name == "printf" && func.variadic;
+        if is_printf && func.space == Space::Host {
+            let span = args.first().map_or(Span::NONE, |arg| arg.span);
+            self.check_printf(args, 0, span);
+        }
+    }
+}

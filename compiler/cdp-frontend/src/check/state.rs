@@ -1,0 +1,571 @@
+//! What the checker knows while it works: the tables of the unit, the function at hand, and the
+//! small helpers that everything uses (reporting, source positions, name look-up, IR building).
+
+use cdp_ir as ir;
+
+use super::ctype::{Basic, CTypes, NsId, QualType};
+use super::scope::{
+    Blocks, Entity, FnId, Func, Memory, Namespaces, SetId, Slot, Space, Var, VarId,
+};
+use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::intern::{FastMap, Symbol};
+use crate::session::Session;
+use crate::source::Span;
+
+/// Everything about one unit.
+pub struct Checker<'a> {
+    pub session: &'a Session,
+    pub options: &'a CheckOptions,
+    pub types: CTypes,
+    pub module: ir::Module,
+    pub diags: Diagnostics,
+    pub spaces: Namespaces,
+    pub vars: Vec<Var>,
+    pub funcs: Vec<Func<'a>>,
+    pub sets: Vec<Vec<FnId>>,
+    /// The namespace that is open.
+    pub ns: NsId,
+    /// Inside `extern "C"`.
+    pub extern_c: bool,
+    /// The function at hand, or the stand-in for a namespace-scope initialiser.
+    pub f: FnState,
+    /// Greater than zero inside `sizeof` and its like: nothing is evaluated.
+    pub unevaluated: u32,
+    pub strings: FastMap<(Vec<u8>, ir::TypeId), ir::GlobalId>,
+    /// Values of constant-initialised static aggregates, for constant expressions.
+    pub const_globals: FastMap<u32, ir::Const>,
+    pub builtins: super::call::BuiltinCache,
+    pub launches: Vec<LaunchFact>,
+    pub calls: Vec<CallFact>,
+    pub symbols: FastMap<String, Span>,
+    /// Unique suffixes for local static variables and compiler-made globals.
+    pub counter: u32,
+    pub arena: &'a super::inline::Arena,
+    /// Warnings that want the whole unit.
+    pub facts: super::warnings::Facts,
+    loc_cache: LocCache,
+    file_index: FastMap<String, u32>,
+}
+
+#[derive(Default)]
+struct LocCache {
+    lo: u32,
+    hi: u32,
+    file: u32,
+    line: u32,
+}
+
+/// What is known of a local beyond its type.
+#[derive(Clone, Debug)]
+pub struct LocalFacts {
+    pub var: Option<VarId>,
+    /// Of a pointer: where the values that it was given came from.
+    pub sources: Vec<super::spaces::Source>,
+    /// Assigned, or changed otherwise, after its initialisation.
+    pub changed: bool,
+    /// Its address went somewhere.
+    pub escaped: bool,
+    /// Of a `constexpr` aggregate: its value, for constant expressions.
+    pub value: Option<ir::Const>,
+    /// Of an aggregate: its initial value when that is constant.
+    pub initial: Option<ir::Const>,
+    /// No value it was given depends on which thread of the block runs.
+    pub uniform: bool,
+    /// Some value it was given depends on the thread for certain.
+    pub varies: bool,
+}
+
+impl Default for LocalFacts {
+    fn default() -> Self {
+        LocalFacts {
+            var: None,
+            sources: Vec::new(),
+            changed: false,
+            escaped: false,
+            value: None,
+            initial: None,
+            uniform: true,
+            varies: false,
+        }
+    }
+}
+
+/// A `switch` being checked.
+pub struct SwitchState {
+    /// The promoted type.
+    pub ty: QualType,
+    pub cases: Vec<ir::SwitchLabel>,
+    pub spans: FastMap<i64, Span>,
+    pub default: Option<(ir::LabelId, Span)>,
+}
+
+/// The function at hand.
+pub struct FnState {
+    pub func: Option<FnId>,
+    pub space: Space,
+    /// Its body goes into the module.
+    pub lowered: bool,
+    pub ret: QualType,
+    /// `auto` as return type and not yet deduced.
+    pub ret_auto: bool,
+    pub locals: Vec<ir::Local>,
+    pub facts: Vec<LocalFacts>,
+    pub blocks: Blocks,
+    /// Statements of the blocks being built, innermost last.
+    pub out: Vec<Vec<ir::Stmt>>,
+    pub loop_depth: u32,
+    pub break_depth: u32,
+    pub switches: Vec<SwitchState>,
+    pub next_label: u32,
+    /// Nesting of conditions that differ between threads, and of those that pick one thread.
+    pub flow: super::warnings::Flow,
+    /// Number of local types so far, for mangling.
+    pub local_types: u32,
+    /// The body is one that came from a table of builtins.
+    pub builtin_body: bool,
+    /// An initialiser that the module at hand has no place for.
+    pub discard_ir: bool,
+    /// Launch arguments to judge when the whole body has been seen.
+    pub deferred: Vec<super::spaces::Deferred>,
+}
+
+impl FnState {
+    pub fn none() -> Self {
+        FnState {
+            func: None,
+            space: Space::Host,
+            lowered: false,
+            ret: Basic::Void.into(),
+            ret_auto: false,
+            locals: Vec::new(),
+            facts: Vec::new(),
+            blocks: Blocks::default(),
+            out: Vec::new(),
+            loop_depth: 0,
+            break_depth: 0,
+            switches: Vec::new(),
+            next_label: 0,
+            flow: super::warnings::Flow::default(),
+            local_types: 0,
+            builtin_body: false,
+            discard_ir: false,
+            deferred: Vec::new(),
+        }
+    }
+
+    /// Whether the IR being made is thrown away.
+    pub fn skips(&self) -> bool {
+        !self.lowered && (self.in_function() || self.discard_ir)
+    }
+
+    pub fn in_function(&self) -> bool {
+        self.func.is_some()
+    }
+}
+
+/// Stands for an id of something that is not in the module because the body at hand is not lowered.
+pub const NO_ID: u32 = u32::MAX;
+
+impl<'a> Checker<'a> {
+    pub fn new(
+        session: &'a Session,
+        options: &'a CheckOptions,
+        arena: &'a super::inline::Arena,
+    ) -> Self {
+        let mut module =
+            ir::Module::new(options.module_name.clone(), options.target, options.pointer_bytes);
+        module.fast_math = options.fast_math;
+        Checker {
+            session,
+            options,
+            types: CTypes::new(options.pointer_bytes),
+            module,
+            diags: Diagnostics::new(),
+            spaces: Namespaces::new(),
+            vars: Vec::new(),
+            funcs: Vec::new(),
+            sets: Vec::new(),
+            ns: NsId::GLOBAL,
+            extern_c: false,
+            f: FnState::none(),
+            unevaluated: 0,
+            strings: FastMap::default(),
+            const_globals: FastMap::default(),
+            builtins: super::call::BuiltinCache::default(),
+            launches: Vec::new(),
+            calls: Vec::new(),
+            symbols: FastMap::default(),
+            counter: 0,
+            arena,
+            facts: super::warnings::Facts::default(),
+            loc_cache: LocCache::default(),
+            file_index: FastMap::default(),
+        }
+    }
+
+    /// Hands everything over.
+    pub fn finish(mut self) -> CheckOutput {
+        self.module.types =
+            std::mem::replace(&mut self.types.ir, ir::TypeTable::new(self.options.pointer_bytes));
+        let module = (!self.diags.has_errors()).then_some(self.module);
+        CheckOutput { module, diagnostics: self.diags, launches: self.launches, calls: self.calls }
+    }
+
+    // --- options ---------------------------------------------------------------------------
+
+    /// The device pass.
+    pub fn device_pass(&self) -> bool {
+        matches!(self.options.target, ir::Target::Device { .. })
+    }
+
+    /// The device runtime of the device pass.
+    pub fn cdp(&self) -> Option<ir::CdpVersion> {
+        match self.options.target {
+            ir::Target::Device { cdp } => Some(cdp),
+            ir::Target::Host => None,
+        }
+    }
+
+    /// Whether the code at hand runs on the device in this pass.
+    pub fn on_device(&self) -> bool {
+        self.f.space.device_only() || (self.f.space == Space::HostDevice && self.device_pass())
+    }
+
+    // --- reporting -------------------------------------------------------------------------
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diags.push(diagnostic);
+    }
+
+    /// An error with no more to say than its message.
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::new(code, span, message));
+    }
+
+    pub fn text(&self, name: Symbol) -> &'a str {
+        self.session.names.resolve(name)
+    }
+
+    /// The type in quotes, for messages.
+    pub fn show(&self, ty: QualType) -> String {
+        format!("`{}`", self.types.show(ty))
+    }
+
+    /// The text of the source, on one line and not too long.
+    pub fn source_text(&self, span: Span) -> String {
+        let span = self.session.sources.call_site(span);
+        let text: Vec<&str> = self.session.sources.text(span).split_whitespace().collect();
+        text.join(" ")
+    }
+
+    // --- positions -------------------------------------------------------------------------
+
+    /// The position of a span in the IR's terms: the place outside all macros, after `#line`.
+    pub fn loc(&mut self, span: Span) -> ir::Loc {
+        if span.is_none() {
+            return ir::Loc::default();
+        }
+        let span = self.session.sources.call_site(span);
+        if span.lo < self.loc_cache.lo || span.lo >= self.loc_cache.hi {
+            self.fill_loc_cache(span.lo);
+        }
+        ir::Loc {
+            file: self.loc_cache.file,
+            line: self.loc_cache.line,
+            column: span.lo.saturating_sub(self.loc_cache.lo) + 1,
+        }
+    }
+
+    fn fill_loc_cache(&mut self, position: u32) {
+        let sources = &self.session.sources;
+        let Some(id) = sources.file_of(position) else {
+            self.loc_cache = LocCache { lo: position, hi: position + 1, file: 0, line: 0 };
+            return;
+        };
+        let file = sources.file(id);
+        let line = file.line_index(position - file.base);
+        let range = file.line_range(line).unwrap_or(0..0);
+        let (number, name) = file.presumed(line);
+        let index = match self.file_index.get(name) {
+            Some(&index) => index,
+            None => {
+                let index = self.module.files.len() as u32;
+                self.module.files.push(ir::SourceFile { path: name.to_owned() });
+                self.file_index.insert(name.to_owned(), index);
+                index
+            }
+        };
+        let end = (range.end as u32).max(range.start as u32 + 1);
+        self.loc_cache = LocCache {
+            lo: file.base + range.start as u32,
+            hi: (file.base + end).max(position + 1),
+            file: index,
+            line: number,
+        };
+    }
+
+    // --- tables ----------------------------------------------------------------------------
+
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+
+    pub fn var_mut(&mut self, id: VarId) -> &mut Var {
+        &mut self.vars[id.0 as usize]
+    }
+
+    pub fn func(&self, id: FnId) -> &Func<'a> {
+        &self.funcs[id.0 as usize]
+    }
+
+    pub fn func_mut(&mut self, id: FnId) -> &mut Func<'a> {
+        &mut self.funcs[id.0 as usize]
+    }
+
+    pub fn set(&self, id: SetId) -> &[FnId] {
+        &self.sets[id.0 as usize]
+    }
+
+    // --- names -----------------------------------------------------------------------------
+
+    /// The meaning of an unqualified name declared by the program.
+    pub fn find_plain(&self, name: Symbol) -> Option<Slot> {
+        if let Some(slot) = self.f.blocks.find(name) {
+            return Some(*slot);
+        }
+        for (_, ns) in self.f.blocks.usings.iter().rev() {
+            if let Some(slot) = self.spaces.find_in(*ns, name) {
+                return Some(*slot);
+            }
+        }
+        let mut ns = Some(self.ns);
+        while let Some(id) = ns {
+            if let Some(slot) = self.spaces.find_in(id, name) {
+                return Some(*slot);
+            }
+            ns = self.spaces.get(id).parent;
+        }
+        None
+    }
+
+    /// The namespace that the scopes of a qualified name lead to. `Err` holds the scope that is no
+    /// namespace; it may be an enumeration.
+    pub fn find_scope(&self, name: &ast::QualName) -> Result<NsId, ast::Ident> {
+        let mut at = name.global.then_some(NsId::GLOBAL);
+        for scope in &name.scopes {
+            let slot = match at {
+                None => self.find_plain(scope.name),
+                Some(ns) => self.spaces.find_in(ns, scope.name).copied(),
+            };
+            match slot.and_then(|slot| slot.entity()) {
+                Some(Entity::Namespace(ns)) => at = Some(ns),
+                Some(Entity::Type(ty)) if super::record::scope_of(self, ty).is_some() => {
+                    at = super::record::scope_of(self, ty);
+                }
+                _ => return Err(*scope),
+            }
+        }
+        Ok(at.unwrap_or(NsId::GLOBAL))
+    }
+
+    /// The slot of a possibly qualified name declared by the program.
+    pub fn find_name(&self, name: &ast::QualName) -> Option<Slot> {
+        if !name.global && name.scopes.is_empty() {
+            return self.find_plain(name.base.name);
+        }
+        match self.find_scope(name) {
+            Ok(ns) => self.spaces.find_in(ns, name.base.name).copied(),
+            Err(scope) => {
+                // The last scope may be an enumeration: `Color::Red`.
+                let last = name.scopes.last()?;
+                if last.span != scope.span {
+                    return None;
+                }
+                let outer = ast::QualName {
+                    global: name.global,
+                    scopes: name.scopes[..name.scopes.len() - 1].to_vec(),
+                    base: *last,
+                    operator: None,
+                    span: last.span,
+                };
+                let slot = self.find_name(&outer)?;
+                let Some(Entity::Type(ty)) = slot.entity() else { return None };
+                let id = self.types.enum_id(ty)?;
+                let text = self.text(name.base.name);
+                let list = &self.types.enumeration(id).enumerators;
+                let index = list.iter().position(|item| item.name == text)?;
+                let other = Some(Entity::Enumerator(id, index as u32));
+                Some(Slot { tag: None, other, span: slot.span })
+            }
+        }
+    }
+
+    /// The slot for a name being declared here: in the open block, or else the open namespace.
+    pub fn slot_here(&mut self, name: Symbol) -> &mut Slot {
+        if self.f.blocks.depth() > 0 {
+            self.f.blocks.slot(name)
+        } else {
+            let ns = self.ns;
+            self.spaces.get_mut(ns).members.entry(name).or_default()
+        }
+    }
+
+    // --- IR --------------------------------------------------------------------------------
+
+    /// A new local of the function at hand.
+    pub fn new_local(&mut self, name: String, ty: QualType, align: u64, span: Span) -> ir::LocalId {
+        let ir_ty = self.types.ir_type(ty);
+        let natural = self.types.ir.layout(ir_ty).align;
+        let loc = self.loc(span);
+        self.f.locals.push(ir::Local {
+            name,
+            ty: ir_ty,
+            align: align.max(natural),
+            param: ir::ParamAttrs::default(),
+            loc,
+        });
+        self.f.facts.push(LocalFacts::default());
+        ir::LocalId(self.f.locals.len() as u32 - 1)
+    }
+
+    /// The address of a local.
+    pub fn local_addr(&mut self, local: ir::LocalId, loc: ir::Loc) -> ir::Expr {
+        let ty = self.f.locals[local.0 as usize].ty;
+        let ty = self.types.ir.pointer_to(ty);
+        ir::Expr::new(ir::ExprKind::LocalAddr(local), ty, loc)
+    }
+
+    /// Appends a statement to the block being built.
+    pub fn emit(&mut self, kind: ir::StmtKind, loc: ir::Loc) {
+        if let Some(block) = self.f.out.last_mut() {
+            block.push(ir::Stmt { kind, loc });
+        }
+    }
+
+    /// Runs `build` and gives the statements it emitted as a block.
+    pub fn block(&mut self, build: impl FnOnce(&mut Self)) -> ir::Block {
+        self.f.out.push(Vec::new());
+        build(self);
+        ir::Block { stmts: self.f.out.pop().unwrap_or_default() }
+    }
+
+    pub fn new_label(&mut self) -> ir::LabelId {
+        self.f.next_label += 1;
+        ir::LabelId(self.f.next_label - 1)
+    }
+
+    pub fn const_int(&mut self, value: i128, ty: QualType, loc: ir::Loc) -> ir::Expr {
+        let ty = self.types.ir_type(ty);
+        ir::Expr::new(ir::ExprKind::Const(ir::Const::Int(value)), ty, loc)
+    }
+
+    /// A unique number for names that the compiler makes.
+    pub fn unique(&mut self) -> u32 {
+        self.counter += 1;
+        self.counter
+    }
+
+    /// The IR function of a declared function, made on first use; [`NO_ID`] while the body at hand
+    /// is not lowered and nothing else needed the function.
+    pub fn ir_func(&mut self, id: FnId) -> ir::FuncId {
+        if let Some(found) = self.func(id).ir {
+            return found;
+        }
+        if self.f.skips() {
+            return ir::FuncId(NO_ID);
+        }
+        self.make_ir_func(id)
+    }
+
+    /// Puts a function's declaration into the module.
+    pub fn make_ir_func(&mut self, id: FnId) -> ir::FuncId {
+        if let Some(found) = self.func(id).ir {
+            return found;
+        }
+        let func = self.func(id).clone();
+        let ret = self.types.ir_type(func.ret);
+        let loc = self.loc(func.span);
+        let locals = func.params.iter().map(|param| self.param_local(param)).collect::<Vec<_>>();
+        let made = self.module.add_function(ir::Function {
+            name: func.display,
+            symbol: func.symbol,
+            kind: func.space.kind(),
+            linkage: func.linkage,
+            ret,
+            param_count: locals.len() as u32,
+            variadic: func.variadic,
+            locals,
+            attrs: func.attrs,
+            body: None,
+            loc,
+        });
+        self.func_mut(id).ir = Some(made);
+        made
+    }
+
+    /// The IR's view of a parameter.
+    pub fn param_local(&mut self, param: &super::scope::ParamInfo<'a>) -> ir::Local {
+        let ty = self.types.ir_type(param.ty);
+        let layout = self.types.ir.layout(ty);
+        let name = param.name.map_or(String::new(), |name| self.text(name.name).to_owned());
+        let pointee = self.types.pointee(param.ty).or(self.types.referent(param.ty));
+        ir::Local {
+            name,
+            ty,
+            align: layout.align.max(1),
+            param: ir::ParamAttrs {
+                restrict: param.ty.quals.has(super::ctype::Quals::RESTRICT),
+                grid_constant: param.grid_constant,
+                read_only_pointee: pointee.is_some_and(|to| to.is_const()),
+            },
+            loc: self.loc(param.span),
+        }
+    }
+
+    /// The IR global of a static variable, made on first use; [`NO_ID`] as for [`Self::ir_func`].
+    pub fn ir_global(&mut self, id: VarId) -> ir::GlobalId {
+        if let Some(found) = self.var(id).global {
+            return found;
+        }
+        if self.f.skips() {
+            return ir::GlobalId(NO_ID);
+        }
+        self.make_ir_global(id)
+    }
+
+    /// Puts a static variable's declaration into the module.
+    pub fn make_ir_global(&mut self, id: VarId) -> ir::GlobalId {
+        let var = self.var(id).clone();
+        if let Some(found) = var.global {
+            return found;
+        }
+        let ty = self.types.ir_type(var.ty);
+        let natural = self.types.ir.layout(ty).align;
+        let loc = self.loc(var.span);
+        let device_memory = !matches!(var.memory, Memory::Host | Memory::Auto);
+        let on_host = !self.device_pass();
+        let made = self.module.add_global(ir::Global {
+            name: self.text(var.name).to_owned(),
+            symbol: var.symbol,
+            ty,
+            space: match var.memory {
+                _ if on_host => ir::AddressSpace::Global,
+                Memory::Constant => ir::AddressSpace::Constant,
+                Memory::Shared => ir::AddressSpace::Shared,
+                _ => ir::AddressSpace::Global,
+            },
+            align: var.align.max(natural).max(1),
+            linkage: var.linkage,
+            defined: false,
+            init: None,
+            managed: var.memory == Memory::Managed,
+            constant: self.is_const_object(var.ty),
+            device_shadow: on_host && device_memory && var.memory != Memory::Shared,
+            loc,
+        });
+        self.var_mut(id).global = Some(made);
+        made
+    }
+}

@@ -1,0 +1,474 @@
+//! Statements.
+
+use cdp_ir as ir;
+use cdp_ir::{Block, Expr, ExprKind, StmtKind, Unroll};
+
+use super::convert::Purpose;
+use super::ctype::{Basic, CType, QualType};
+use super::state::{Checker, SwitchState};
+use super::value::Value;
+use crate::ast::{self, Condition, LabelKind, PragmaKind, StmtKind as Ast};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    /// Statements of a block whose scope is open.
+    pub fn stmts(&mut self, stmts: &'a [ast::Stmt]) {
+        for stmt in stmts {
+            if self.diags.is_full() {
+                return;
+            }
+            self.stmt(stmt);
+        }
+    }
+
+    pub fn stmt(&mut self, stmt: &'a ast::Stmt) {
+        for label in &stmt.labels {
+            self.label(label);
+        }
+        let unroll = self.unroll(stmt);
+        let loc = self.loc(stmt.span);
+        match &stmt.kind {
+            Ast::Empty | Ast::Error => {}
+            Ast::Expr(expr) => self.expr_stmt(expr),
+            Ast::Decl(decl) => self.decl(decl),
+            Ast::Block(block) => {
+                let body = self.scoped_block(&block.stmts);
+                self.emit(StmtKind::Block(body), loc);
+            }
+            Ast::If(stmt) => self.if_stmt(stmt, loc),
+            Ast::Switch(stmt) => self.switch_stmt(stmt, loc),
+            Ast::While { condition, body, .. } => self.while_stmt(condition, body, unroll, loc),
+            Ast::DoWhile { body, condition, .. } => self.do_stmt(body, condition, unroll, loc),
+            Ast::For(stmt) => self.for_stmt(stmt, unroll, loc),
+            Ast::Break => {
+                if self.f.break_depth == 0 {
+                    self.error(Code::E0314, stmt.span, "`break` outside a loop or `switch`");
+                    return;
+                }
+                self.emit(StmtKind::Break, loc);
+            }
+            Ast::Continue => {
+                if self.f.loop_depth == 0 {
+                    self.error(Code::E0314, stmt.span, "`continue` outside a loop");
+                    return;
+                }
+                self.emit(StmtKind::Continue, loc);
+            }
+            Ast::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
+            Ast::Asm(asm) => self.asm_stmt(asm, stmt.span),
+        }
+    }
+
+    /// Statements in a scope of their own.
+    fn scoped_block(&mut self, stmts: &'a [ast::Stmt]) -> Block {
+        self.f.blocks.push();
+        let block = self.block(|checker| checker.stmts(stmts));
+        self.f.blocks.pop();
+        block
+    }
+
+    /// A statement as a block with its own scope: the branch of an `if`, the body of a loop.
+    fn body_block(&mut self, stmt: &'a ast::Stmt) -> Block {
+        self.f.blocks.push();
+        let block = match &stmt.kind {
+            Ast::Block(inner) if stmt.labels.is_empty() => {
+                self.block(|checker| checker.stmts(&inner.stmts))
+            }
+            _ => self.block(|checker| checker.stmt(stmt)),
+        };
+        self.f.blocks.pop();
+        block
+    }
+
+    fn expr_stmt(&mut self, expr: &'a ast::Expr) {
+        let value = self.expr(expr);
+        if self.types.record_id(value.ty).is_none() && value.is_braces() {
+            self.rvalue(value);
+            return;
+        }
+        let loc = self.loc(expr.span);
+        if let Some(effect) = self.discard(value) {
+            self.emit(StmtKind::Expr(effect), loc);
+        }
+    }
+
+    /// The `#pragma unroll` in front of a statement.
+    fn unroll(&mut self, stmt: &'a ast::Stmt) -> Option<Unroll> {
+        let mut unroll = None;
+        for pragma in &stmt.pragmas {
+            let asked = match &pragma.kind {
+                PragmaKind::Unroll(None) => Unroll::Full,
+                PragmaKind::NoUnroll => Unroll::Count(1),
+                PragmaKind::Unroll(Some(count)) => {
+                    match self.const_integer(count, "an unroll count") {
+                        Some((count, _)) if count >= 1 => {
+                            Unroll::Count(u32::try_from(count).unwrap_or(u32::MAX))
+                        }
+                        // nvcc ignores counts below one.
+                        _ => continue,
+                    }
+                }
+                PragmaKind::Cdp(_) => continue,
+            };
+            unroll = Some(asked);
+            let is_loop =
+                matches!(stmt.kind, Ast::While { .. } | Ast::DoWhile { .. } | Ast::For(_));
+            if !is_loop {
+                let message = "`#pragma unroll` before something that is no loop";
+                self.report(Diagnostic::new(Code::W0707, pragma.span, message));
+            }
+        }
+        unroll
+    }
+
+    // --- conditions and branches ---------------------------------------------------------------
+
+    /// A condition; a declaration is emitted into the open block.
+    fn test(&mut self, condition: &'a Condition) -> Expr {
+        let value = match condition {
+            Condition::Expr(expr) => self.expr(expr),
+            Condition::Decl(decl) => self.condition_decl(decl),
+        };
+        self.condition(value)
+    }
+
+    fn if_stmt(&mut self, stmt: &'a ast::IfStmt, loc: ir::Loc) {
+        self.f.blocks.push();
+        if let Some(init) = &stmt.init {
+            self.stmt(init);
+        }
+        let cond = self.test(&stmt.condition);
+        let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
+        let entered = self.enter_condition(&cond);
+        let then = self.body_block(&stmt.then);
+        let otherwise = match &stmt.otherwise {
+            Some(otherwise) => self.body_block(otherwise),
+            None => Block::default(),
+        };
+        self.leave_condition(entered, &then, &otherwise);
+        self.f.blocks.pop();
+        match known {
+            Some(true) => self.emit(StmtKind::Block(then), loc),
+            Some(false) => self.emit(StmtKind::Block(otherwise), loc),
+            None => self.emit(StmtKind::If { cond, then, otherwise }, loc),
+        }
+    }
+
+    /// The value of an `if constexpr`.
+    fn known_condition(&mut self, cond: &Expr, stmt: &'a ast::IfStmt) -> Option<bool> {
+        let known = self.truth(cond);
+        if known.is_none() && !self.diags.has_errors() {
+            let span = stmt.constexpr.unwrap_or(stmt.keyword_span);
+            let mut diagnostic = Diagnostic::new(
+                Code::E0310,
+                span,
+                "the condition of `if constexpr` must be a constant expression",
+            );
+            if let Some(reason) = self.why_not_constant(cond) {
+                diagnostic = diagnostic.note(reason);
+            }
+            self.report(diagnostic);
+        }
+        known
+    }
+
+    // --- loops ---------------------------------------------------------------------------------
+
+    fn loop_body(&mut self, stmt: &'a ast::Stmt) -> Block {
+        self.f.loop_depth += 1;
+        self.f.break_depth += 1;
+        let body = self.body_block(stmt);
+        self.f.loop_depth -= 1;
+        self.f.break_depth -= 1;
+        body
+    }
+
+    fn while_stmt(
+        &mut self,
+        condition: &'a Condition,
+        body: &'a ast::Stmt,
+        unroll: Option<Unroll>,
+        loc: ir::Loc,
+    ) {
+        self.f.blocks.push();
+        let (cond, body) = self.tested_body(Some(condition), body);
+        self.f.blocks.pop();
+        self.emit(StmtKind::Loop { cond, body, step: None, test_first: true, unroll }, loc);
+    }
+
+    /// The condition and body of a loop. A condition that declares a variable is tested in the
+    /// body, since every turn declares it anew.
+    fn tested_body(
+        &mut self,
+        condition: Option<&'a Condition>,
+        body: &'a ast::Stmt,
+    ) -> (Option<Expr>, Block) {
+        match condition {
+            Some(Condition::Decl(decl)) => {
+                let loc = self.loc(decl.span);
+                let mut entered = super::warnings::Entered::default();
+                let mut cond = None;
+                let mut block = self.block(|checker| {
+                    let value = checker.condition_decl(decl);
+                    let test = checker.condition(value);
+                    entered = checker.enter_condition(&test);
+                    cond = Some(test);
+                });
+                let inner = self.loop_body(body);
+                self.leave_condition(entered, &inner, &Block::default());
+                if let Some(cond) = cond {
+                    let stop = Block { stmts: vec![ir::Stmt { kind: StmtKind::Break, loc }] };
+                    let kind = StmtKind::If { cond, then: Block::default(), otherwise: stop };
+                    block.stmts.push(ir::Stmt { kind, loc });
+                }
+                block.stmts.push(ir::Stmt { kind: StmtKind::Block(inner), loc });
+                (None, block)
+            }
+            condition => {
+                let cond = condition.map(|condition| self.test(condition));
+                let entered = match &cond {
+                    Some(cond) => self.enter_condition(cond),
+                    None => super::warnings::Entered::default(),
+                };
+                let body = self.loop_body(body);
+                self.leave_condition(entered, &Block::default(), &Block::default());
+                (cond, body)
+            }
+        }
+    }
+
+    fn do_stmt(
+        &mut self,
+        body: &'a ast::Stmt,
+        condition: &'a ast::Expr,
+        unroll: Option<Unroll>,
+        loc: ir::Loc,
+    ) {
+        let body = self.loop_body(body);
+        let value = self.expr(condition);
+        let cond = Some(self.condition(value));
+        self.emit(StmtKind::Loop { cond, body, step: None, test_first: false, unroll }, loc);
+    }
+
+    fn for_stmt(&mut self, stmt: &'a ast::ForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
+        self.f.blocks.push();
+        self.stmt(&stmt.init);
+        // The step sees the names of the head, not those of the body.
+        let (cond, body) = self.tested_body(stmt.condition.as_ref(), &stmt.body);
+        let step = stmt.step.as_ref().and_then(|step| {
+            let value = self.expr(step);
+            self.discard(value)
+        });
+        self.f.blocks.pop();
+        self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
+    }
+
+    // --- switch --------------------------------------------------------------------------------
+
+    fn switch_stmt(&mut self, stmt: &'a ast::SwitchStmt, loc: ir::Loc) {
+        self.f.blocks.push();
+        if let Some(init) = &stmt.init {
+            self.stmt(init);
+        }
+        let (span, value) = match &stmt.condition {
+            Condition::Expr(expr) => (expr.span, self.expr(expr)),
+            Condition::Decl(decl) => (decl.span, self.condition_decl(decl)),
+        };
+        let (value, ty) = self.switch_value(value, span);
+        let entered = self.enter_condition(&value);
+        self.f.switches.push(SwitchState {
+            ty,
+            cases: Vec::new(),
+            spans: Default::default(),
+            default: None,
+        });
+        self.f.break_depth += 1;
+        let body = self.body_block(&stmt.body);
+        self.f.break_depth -= 1;
+        let state = self.f.switches.pop();
+        self.leave_condition(entered, &Block::default(), &Block::default());
+        self.f.blocks.pop();
+        let Some(state) = state else { return };
+        let default = state.default.map(|(label, _)| label);
+        self.emit(StmtKind::Switch { value, cases: state.cases, default, body }, loc);
+    }
+
+    /// The value switched on, promoted; a scoped enumeration in its underlying type.
+    fn switch_value(&mut self, value: Value<'a>, span: Span) -> (Expr, QualType) {
+        let error = QualType::from(Basic::Error);
+        let ty = value.ty;
+        let value =
+            if self.types.is_scoped_enum(ty) { self.rvalue(value) } else { self.promote(value) };
+        if self.is_error(&value) {
+            return (self.dummy(error), error);
+        }
+        let ty = value.ty;
+        if !self.types.is_integer(ty) && self.types.enum_id(ty).is_none() {
+            let message = format!("a `switch` needs an integer, not {}", self.show(ty));
+            self.error(Code::E0329, span, message);
+            return (self.dummy(error), error);
+        }
+        let expr = self.expr_of(value);
+        let ir_bool = self.types.ir.bool();
+        if expr.ty == ir_bool {
+            let int = self.types.ir_type(Basic::Int.into());
+            return (self.cast(expr, int), Basic::Int.into());
+        }
+        (expr, ty)
+    }
+
+    /// `case value:`, `case low ... high:`, `default:`.
+    fn label(&mut self, label: &'a ast::Label) {
+        let Some(state) = self.f.switches.last() else {
+            self.error(Code::E0314, label.span, "a `case` or `default` outside a `switch`");
+            return;
+        };
+        let ty = state.ty;
+        let loc = self.loc(label.span);
+        let (low, high) = match &label.kind {
+            LabelKind::Default => {
+                let id = self.new_label();
+                self.emit(StmtKind::Label(id), loc);
+                let Some(state) = self.f.switches.last_mut() else { return };
+                match state.default {
+                    Some((_, first)) => {
+                        // The label stays, so that the IR is whole; an error is given.
+                        let diagnostic =
+                            Diagnostic::new(Code::E0329, label.span, "a second `default`")
+                                .secondary(first, "the first one");
+                        self.report(diagnostic);
+                    }
+                    None => state.default = Some((id, label.span)),
+                }
+                return;
+            }
+            LabelKind::Case(value) => {
+                let Some(value) = self.case_value(value, ty) else { return };
+                (value, value)
+            }
+            LabelKind::CaseRange(low, high) => {
+                let low = self.case_value(low, ty);
+                let high = self.case_value(high, ty);
+                let (Some(low), Some(high)) = (low, high) else { return };
+                if high.wrapping_sub(low) > 4096 {
+                    self.error(Code::E0329, label.span, "the range of cases is too large");
+                    return;
+                }
+                (low, high)
+            }
+        };
+        let id = self.new_label();
+        self.emit(StmtKind::Label(id), loc);
+        let mut value = low;
+        while value <= high {
+            self.add_case(value, id, label.span);
+            value += 1;
+        }
+    }
+
+    fn case_value(&mut self, expr: &'a ast::Expr, ty: QualType) -> Option<i128> {
+        let value = self.expr(expr);
+        if self.is_error(&value) || self.types.is_error(ty) {
+            return None;
+        }
+        let converted = self.convert(value, ty, Purpose::Operand("the case value"));
+        let constant = self.const_int_value(&converted);
+        if constant.is_none() && !matches!(converted.kind, ExprKind::Const(ir::Const::Zero)) {
+            let mut diagnostic = Diagnostic::new(
+                Code::E0310,
+                expr.span,
+                "a `case` value must be a constant expression",
+            );
+            if let Some(reason) = self.why_not_constant(&converted) {
+                diagnostic = diagnostic.note(reason);
+            }
+            self.report(diagnostic);
+        }
+        constant
+    }
+
+    fn add_case(&mut self, value: i128, label: ir::LabelId, span: Span) {
+        let Some(state) = self.f.switches.last_mut() else { return };
+        if let Some(&first) = state.spans.get(&(value as i64)) {
+            let diagnostic =
+                Diagnostic::new(Code::E0329, span, format!("the case {value} stands twice"))
+                    .secondary(first, "the first one");
+            self.report(diagnostic);
+            return;
+        }
+        state.spans.insert(value as i64, span);
+        state.cases.push(ir::SwitchLabel { value, label });
+    }
+
+    // --- return --------------------------------------------------------------------------------
+
+    fn return_stmt(&mut self, value: Option<&'a ast::Expr>, span: Span) {
+        let loc = self.loc(span);
+        let Some(expr) = value else {
+            if self.f.ret_auto
+                && let Some(func) = self.f.func
+            {
+                self.finish_auto(func, Basic::Void.into());
+            }
+            if !self.types.is_void(self.f.ret) && !self.types.is_error(self.f.ret) {
+                let message = format!("a {} must be returned", self.show(self.f.ret));
+                self.error(Code::E0315, span, message);
+                return;
+            }
+            self.emit(StmtKind::Return(None), loc);
+            return;
+        };
+        let value = self.expr(expr);
+        if self.f.ret_auto
+            && let Some(func) = self.f.func
+        {
+            let pattern = self.func(func).ret;
+            let ty = if self.types.is_void(value.ty) {
+                Basic::Void.into()
+            } else {
+                let deduced = self.deduce(pattern, value.clone(), "the result", expr.span);
+                match self.hole_of(pattern, deduced) {
+                    Some(ty) => ty,
+                    None => deduced,
+                }
+            };
+            self.finish_auto(func, ty);
+        }
+        let ret = self.f.ret;
+        if self.types.is_error(ret) || self.is_error(&value) {
+            return;
+        }
+        if self.types.is_void(ret) {
+            if !self.types.is_void(value.ty) {
+                let func = self.f.func.map(|func| self.func(func).display.clone());
+                let name = func.unwrap_or_default();
+                let message = format!("`{name}` returns `void`, so it cannot return a value");
+                self.error(Code::E0315, expr.span, message);
+                return;
+            }
+            if let Some(effect) = self.discard(value) {
+                self.emit(StmtKind::Expr(effect), loc);
+            }
+            self.emit(StmtKind::Return(None), loc);
+            return;
+        }
+        self.warn_returns_local(&value, ret, expr.span);
+        let value = self.convert(value, ret, Purpose::Return);
+        self.emit(StmtKind::Return(Some(value)), loc);
+    }
+
+    /// What `auto` was replaced by to give a type.
+    fn hole_of(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
+        match (self.types.get(pattern.id), self.types.get(actual.id)) {
+            (CType::Basic(Basic::Auto), _) => {
+                Some(QualType { id: actual.id, quals: actual.quals.without(pattern.quals) })
+            }
+            (CType::Pointer(a), CType::Pointer(b)) => self.hole_of(*a, *b),
+            (CType::Reference { to: a, .. }, CType::Reference { to: b, .. }) => {
+                self.hole_of(*a, *b)
+            }
+            _ => None,
+        }
+    }
+}

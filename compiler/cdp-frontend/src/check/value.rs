@@ -1,0 +1,509 @@
+//! What an expression was found to be: its type, whether it is an lvalue, and its IR.
+
+use cdp_ir as ir;
+use cdp_ir::{CastKind, Expr, ExprKind, Loc, Type, TypeId};
+
+use super::builtins::{BuiltinVariable, Overload};
+use super::ctype::{Basic, QualType};
+use super::scope::{FnId, VarId};
+use super::state::Checker;
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// A name (or address) of one or more functions.
+#[derive(Clone, Debug)]
+pub struct FnRef {
+    pub name: String,
+    pub user: Vec<FnId>,
+    pub builtin: Vec<Overload>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind<'a> {
+    /// A value. A record or array value has an aggregate type.
+    RValue(Expr),
+    /// The address of an object.
+    LValue(Expr),
+    /// A bit-field of the record at `base`.
+    BitField { base: Expr, field: u32 },
+    /// An lvalue naming a scalar `const` variable whose value is known.
+    ConstVar(VarId, ir::Const),
+    /// `threadIdx` and its like: no address.
+    Builtin(&'static BuiltinVariable),
+    /// Functions; the type is that of the function when there is one only, else an error type.
+    Fns(FnRef),
+    /// `{ ... }`, which has no type of its own.
+    Braces(&'a ast::InitList),
+    /// The lvalue that an assignment, compound assignment or prefix increment yields: what to do
+    /// is decided when it is known whether the value, the object or neither is wanted.
+    Pending(Box<Pending>),
+}
+
+/// A change of the object at `addr`.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    pub addr: Expr,
+    pub action: Action,
+    pub volatile: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Action {
+    Store(Expr),
+    Update { op: ir::BinaryOp, rhs: Expr, compute: TypeId },
+}
+
+/// A checked expression. The type is never a reference.
+#[derive(Clone, Debug)]
+pub struct Value<'a> {
+    pub ty: QualType,
+    pub kind: Kind<'a>,
+    pub span: Span,
+    /// A null pointer constant: the literal `0` or `nullptr`.
+    pub null: bool,
+    /// A string literal, which may still become a `char *`, with a warning.
+    pub string: Option<&'a ast::StringLit>,
+}
+
+impl<'a> Value<'a> {
+    pub fn new(kind: Kind<'a>, ty: QualType, span: Span) -> Self {
+        Value { ty, kind, span, null: false, string: None }
+    }
+
+    pub fn rvalue(expr: Expr, ty: QualType, span: Span) -> Self {
+        Value::new(Kind::RValue(expr), ty, span)
+    }
+
+    pub fn lvalue(addr: Expr, ty: QualType, span: Span) -> Self {
+        Value::new(Kind::LValue(addr), ty, span)
+    }
+
+    /// Whether it is an lvalue in C++'s sense.
+    pub fn is_lvalue(&self) -> bool {
+        !matches!(self.kind, Kind::RValue(_) | Kind::Braces(_))
+    }
+
+    pub fn is_braces(&self) -> bool {
+        matches!(self.kind, Kind::Braces(_))
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// The value of something wrong, about which an error has been given.
+    pub fn error_value(&mut self, span: Span) -> Value<'a> {
+        let loc = Loc::default();
+        let expr = self.const_int(0, Basic::Error.into(), loc);
+        Value::rvalue(expr, Basic::Error.into(), span)
+    }
+
+    pub fn is_error(&self, value: &Value<'a>) -> bool {
+        self.types.is_error(value.ty) && !matches!(value.kind, Kind::Fns(_) | Kind::Braces(_))
+    }
+
+    /// A placeholder of a type, where an error has been reported.
+    pub fn dummy(&mut self, ty: QualType) -> Expr {
+        let ty = self.types.ir_type(ty);
+        Expr::new(ExprKind::Const(ir::Const::Zero), ty, Loc::default())
+    }
+
+    /// The object's address as an expression; rvalues are put into a temporary.
+    pub fn address(&mut self, value: Value<'a>) -> Expr {
+        let loc = self.loc(value.span);
+        match value.kind {
+            Kind::LValue(addr) => addr,
+            Kind::ConstVar(var, _) => self.var_address(var, value.span),
+            Kind::RValue(expr) => self.temporary(expr, value.ty, value.span),
+            Kind::Fns(functions) => match functions.user.as_slice() {
+                [one] => self.function_address(*one, value.span),
+                _ => self.dummy(Basic::Nullptr.into()),
+            },
+            Kind::Builtin(_) | Kind::BitField { .. } => {
+                let span = value.span;
+                let ty = value.ty.unqualified();
+                let value = self.load(value);
+                let _ = loc;
+                self.temporary(value, ty, span)
+            }
+            Kind::Braces(_) => self.dummy(Basic::Nullptr.into()),
+            Kind::Pending(pending) => self.pending_address(*pending, loc),
+        }
+    }
+
+    /// Performs a change and gives the object's address.
+    fn pending_address(&mut self, pending: Pending, loc: Loc) -> Expr {
+        if is_simple(&pending.addr) {
+            let addr = pending.addr.clone();
+            let effect = self.pending_effect(pending, loc);
+            return self.sequence(vec![effect], addr);
+        }
+        let pointer = self.temporary_slot(pending.addr.ty, loc);
+        let keep = self.store(pointer.clone(), pending.addr, false, loc);
+        let addr = self.load_from(pointer, false, loc);
+        let pending = Pending { addr: addr.clone(), ..pending };
+        let effect = self.pending_effect(pending, loc);
+        self.sequence(vec![keep, effect], addr)
+    }
+
+    /// Performs a change and gives the new value.
+    fn pending_value(&mut self, pending: Pending, loc: Loc) -> Expr {
+        match pending.action {
+            Action::Store(value) if is_simple(&pending.addr) && !pending.volatile => {
+                let addr = pending.addr.clone();
+                let store = self.store(pending.addr, value, false, loc);
+                let value = self.load_from(addr, false, loc);
+                self.sequence(vec![store], value)
+            }
+            Action::Store(value) => {
+                let slot = self.temporary_slot(value.ty, loc);
+                let keep = self.store(slot.clone(), value, false, loc);
+                let value = self.load_from(slot, false, loc);
+                let store = self.store(pending.addr, value.clone(), pending.volatile, loc);
+                self.sequence(vec![keep, store], value)
+            }
+            Action::Update { .. } => self.pending_effect(pending, loc),
+        }
+    }
+
+    /// Performs a change; what the expression yields does not matter.
+    fn pending_effect(&mut self, pending: Pending, loc: Loc) -> Expr {
+        let Pending { addr, action, volatile } = pending;
+        match action {
+            Action::Store(value) => {
+                // The right side of an assignment comes first (C++17 [expr.ass]); a store evaluates
+                // its address first. The order shows only when the right side has effects.
+                if is_simple(&addr) || !has_effects(&value) {
+                    return self.store(addr, value, volatile, loc);
+                }
+                let slot = self.temporary_slot(value.ty, loc);
+                let keep = self.store(slot.clone(), value, false, loc);
+                let value = self.load_from(slot, false, loc);
+                let store = self.store(addr, value, volatile, loc);
+                let ty = store.ty;
+                let kind = ExprKind::Sequence { effects: vec![keep], value: Box::new(store) };
+                Expr::new(kind, ty, loc)
+            }
+            Action::Update { op, rhs, compute } => {
+                let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
+                let mut effects = Vec::new();
+                let mut rhs = rhs;
+                if !is_simple(&addr) && has_effects(&rhs) {
+                    let slot = self.temporary_slot(rhs.ty, loc);
+                    effects.push(self.store(slot.clone(), rhs, false, loc));
+                    rhs = self.load_from(slot, false, loc);
+                }
+                let kind = ExprKind::Update {
+                    addr: Box::new(addr),
+                    op,
+                    rhs: Box::new(rhs),
+                    compute,
+                    yields: ir::UpdateYield::After,
+                    volatile,
+                };
+                let update = Expr::new(kind, ty, loc);
+                if effects.is_empty() { update } else { self.sequence(effects, update) }
+            }
+        }
+    }
+
+    /// A new local of an IR type: its address.
+    pub fn temporary_slot(&mut self, ty: TypeId, loc: Loc) -> Expr {
+        let align = self.types.ir.layout(ty).align.max(1);
+        self.f.locals.push(ir::Local {
+            name: String::new(),
+            ty,
+            align,
+            param: ir::ParamAttrs::default(),
+            loc,
+        });
+        self.f.facts.push(super::state::LocalFacts::default());
+        self.local_addr(ir::LocalId(self.f.locals.len() as u32 - 1), loc)
+    }
+
+    /// An expression for its effects only; `None` when it has none worth keeping.
+    pub fn discard(&mut self, value: Value<'a>) -> Option<Expr> {
+        let loc = self.loc(value.span);
+        match value.kind {
+            Kind::Pending(pending) => Some(self.pending_effect(*pending, loc)),
+            Kind::RValue(expr) => Some(expr),
+            // Reading a volatile object is an effect.
+            Kind::LValue(_) | Kind::BitField { .. }
+                if value.ty.is_volatile() && self.types.is_scalar(value.ty) =>
+            {
+                Some(self.load(value))
+            }
+            Kind::LValue(addr) if has_effects(&addr) => Some(addr),
+            _ => None,
+        }
+    }
+
+    /// Stores a value in a new local and gives its address.
+    pub fn temporary(&mut self, value: Expr, ty: QualType, span: Span) -> Expr {
+        let loc = self.loc(span);
+        let local = self.new_local(String::new(), ty.unqualified(), 0, span);
+        let addr = self.local_addr(local, loc);
+        let ty = addr.ty;
+        let store = self.store(addr.clone(), value, false, loc);
+        Expr::new(ExprKind::Sequence { effects: vec![store], value: Box::new(addr) }, ty, loc)
+    }
+
+    pub fn store(&mut self, addr: Expr, value: Expr, volatile: bool, loc: Loc) -> Expr {
+        let void = self.types.ir.void();
+        let kind = ExprKind::Store { addr: Box::new(addr), value: Box::new(value), volatile };
+        Expr::new(kind, void, loc)
+    }
+
+    /// The value itself: lvalues are loaded, arrays and functions decay. The result has no
+    /// qualifiers if it is a scalar.
+    pub fn rvalue(&mut self, value: Value<'a>) -> Value<'a> {
+        let span = value.span;
+        if self.types.is_array(value.ty) {
+            let ty = self.decay(value.ty);
+            let (null, string) = (false, value.string);
+            let addr = self.address(value);
+            let expr = self.pointer_cast(addr, ty);
+            return Value { ty, kind: Kind::RValue(expr), span, null, string };
+        }
+        if let Kind::Fns(functions) = &value.kind {
+            return self.function_rvalue(functions.clone(), value);
+        }
+        if value.is_braces() {
+            let message = "a brace-enclosed list is no expression here";
+            self.error(Code::E0313, span, message);
+            return self.error_value(span);
+        }
+        if !value.is_lvalue() {
+            return value;
+        }
+        let ty = value.ty.unqualified();
+        let null = value.null;
+        if self.types.is_void(ty) {
+            return Value::rvalue(self.dummy(ty), ty, span);
+        }
+        if !self.types.is_complete(ty) && !self.types.is_error(ty) {
+            let message = format!("the type {} is incomplete here", self.show(ty));
+            self.error(Code::E0308, span, message);
+            return self.error_value(span);
+        }
+        let expr = self.load(value);
+        Value { ty, kind: Kind::RValue(expr), span, null, string: None }
+    }
+
+    fn function_rvalue(&mut self, functions: FnRef, value: Value<'a>) -> Value<'a> {
+        let span = value.span;
+        if let [one] = functions.user[..] {
+            let ty = self.func(one).ty;
+            let ty = self.types.pointer_to(ty);
+            let expr = self.function_address(one, span);
+            return Value::rvalue(expr, ty, span);
+        }
+        let message = if functions.user.is_empty() {
+            format!("the address of the builtin function `{}` cannot be taken", functions.name)
+        } else {
+            format!("`{}` is overloaded; which function is meant is not clear here", functions.name)
+        };
+        self.report(
+            Diagnostic::new(Code::E0321, span, message)
+                .help("call it, or wrap it in a function of your own"),
+        );
+        self.error_value(span)
+    }
+
+    /// Reads an lvalue that is neither an array nor a function.
+    pub fn load(&mut self, value: Value<'a>) -> Expr {
+        let loc = self.loc(value.span);
+        let volatile = value.ty.is_volatile();
+        let ty = self.types.ir_type(value.ty);
+        match value.kind {
+            Kind::RValue(expr) => expr,
+            Kind::LValue(addr) => self.load_from(addr, volatile, loc),
+            Kind::BitField { base, field } => {
+                Expr::new(ExprKind::LoadBits { base: Box::new(base), field, volatile }, ty, loc)
+            }
+            Kind::ConstVar(_, constant) => Expr::new(ExprKind::Const(constant), ty, loc),
+            Kind::Builtin(variable) => self.read_builtin(variable, value.ty, loc),
+            Kind::Fns(_) | Kind::Braces(_) => self.dummy(value.ty),
+            Kind::Pending(pending) => self.pending_value(*pending, loc),
+        }
+    }
+
+    /// Reads what an address points to.
+    pub fn load_from(&mut self, addr: Expr, volatile: bool, loc: Loc) -> Expr {
+        let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
+        Expr::new(ExprKind::Load { addr: Box::new(addr), volatile }, ty, loc)
+    }
+
+    /// A whole builtin variable as a value.
+    fn read_builtin(&mut self, variable: &'static BuiltinVariable, ty: QualType, loc: Loc) -> Expr {
+        let ir_ty = self.types.ir_type(ty);
+        if self.types.record_id(ty).is_none() {
+            return self.read_axis(variable, ir::Axis::X, ir_ty, loc);
+        }
+        let uint = self.types.ir.int(32, false);
+        let axes = [ir::Axis::X, ir::Axis::Y, ir::Axis::Z];
+        let fields = axes
+            .into_iter()
+            .enumerate()
+            .map(|(index, axis)| (index as u32, self.read_axis(variable, axis, uint, loc)))
+            .collect();
+        Expr::new(ExprKind::MakeRecord(fields), ir_ty, loc)
+    }
+
+    /// One component of a builtin variable.
+    pub fn read_axis(
+        &mut self,
+        variable: &'static BuiltinVariable,
+        axis: ir::Axis,
+        ty: TypeId,
+        loc: Loc,
+    ) -> Expr {
+        let op = ir::Intrinsic::Builtin(variable.read(axis));
+        Expr::new(ExprKind::Intrinsic { op, args: Vec::new() }, ty, loc)
+    }
+
+    /// The same pointer seen as another pointer type.
+    pub fn pointer_cast(&mut self, expr: Expr, to: QualType) -> Expr {
+        let to = self.types.ir_type(to);
+        self.cast(expr, to)
+    }
+
+    /// Converts between machine types: the one cast that connects the two kinds.
+    pub fn cast(&mut self, expr: Expr, to: TypeId) -> Expr {
+        if expr.ty == to {
+            return expr;
+        }
+        let types = &self.types.ir;
+        let from_kind = types.get(expr.ty);
+        let kind = match (from_kind, types.get(to)) {
+            (_, Type::Bool) => CastKind::ToBool,
+            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
+            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
+            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
+            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
+            (Type::Pointer(_), Type::Int { .. }) => CastKind::PointerToInt,
+            (Type::Bool | Type::Int { .. }, Type::Pointer(_)) => CastKind::IntToPointer,
+            (Type::Pointer(_), Type::Pointer(_)) => CastKind::PointerToPointer,
+            _ => return Expr::new(ExprKind::Const(ir::Const::Zero), to, expr.loc),
+        };
+        let loc = expr.loc;
+        let made = Expr::new(ExprKind::Cast { kind, operand: Box::new(expr) }, to, loc);
+        self.folded(made)
+    }
+
+    /// The constant an operation on constants yields, or the operation.
+    pub fn folded(&self, expr: Expr) -> Expr {
+        let constant = |operand: &Expr| matches!(operand.kind, ExprKind::Const(_));
+        let all = match &expr.kind {
+            ExprKind::Cast { operand, .. } | ExprKind::Unary { operand, .. } => constant(operand),
+            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
+                constant(lhs) && constant(rhs)
+            }
+            _ => false,
+        };
+        if !all {
+            return expr;
+        }
+        match self.const_eval(&expr) {
+            Some(value) => Expr::new(ExprKind::Const(value), expr.ty, expr.loc),
+            None => expr,
+        }
+    }
+
+    /// Evaluates `expr`, then yields `value`.
+    pub fn sequence(&mut self, effects: Vec<Expr>, value: Expr) -> Expr {
+        let (ty, loc) = (value.ty, value.loc);
+        Expr::new(ExprKind::Sequence { effects, value: Box::new(value) }, ty, loc)
+    }
+
+    /// The address of a field, bit-fields excluded.
+    pub fn field_addr(&mut self, base: Expr, field: u32, ty: QualType, loc: Loc) -> Expr {
+        let ty = self.types.ir_type(ty);
+        let ty = self.types.ir.pointer_to(ty);
+        Expr::new(ExprKind::FieldAddr { base: Box::new(base), field }, ty, loc)
+    }
+
+    /// `base + index` for a pointer to elements.
+    pub fn index_addr(&mut self, base: Expr, index: Expr, loc: Loc) -> Expr {
+        let ty = base.ty;
+        let kind = ExprKind::IndexAddr { base: Box::new(base), index: Box::new(index) };
+        Expr::new(kind, ty, loc)
+    }
+
+    /// An expression as a pointer-sized signed index.
+    pub fn to_index(&mut self, value: Expr) -> Expr {
+        let bits = (self.types.pointer_bytes() * 8) as u8;
+        let ty = self.types.ir.int(bits, true);
+        self.cast(value, ty)
+    }
+}
+
+/// Whether an address costs nothing and has no effects, so that it may be evaluated twice.
+pub fn is_simple(addr: &Expr) -> bool {
+    match &addr.kind {
+        ExprKind::LocalAddr(_) | ExprKind::GlobalAddr(_) | ExprKind::Const(_) => true,
+        ExprKind::FieldAddr { base, .. } => is_simple(base),
+        ExprKind::Cast { kind: CastKind::PointerToPointer, operand } => is_simple(operand),
+        ExprKind::IndexAddr { base, index } => {
+            is_simple(base) && matches!(index.kind, ExprKind::Const(_))
+        }
+        _ => false,
+    }
+}
+
+/// Whether evaluating the expression changes anything.
+pub fn has_effects(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Store { .. }
+        | ExprKind::StoreBits { .. }
+        | ExprKind::Update { .. }
+        | ExprKind::Call { .. }
+        | ExprKind::RuntimeCall { .. }
+        | ExprKind::Printf { .. }
+        | ExprKind::Launch(_)
+        | ExprKind::Asm(_) => true,
+        ExprKind::Load { volatile: true, .. } | ExprKind::LoadBits { volatile: true, .. } => true,
+        ExprKind::Intrinsic { op, .. } if intrinsic_has_effects(*op) => true,
+        _ => {
+            let mut found = false;
+            ir::for_each_child(expr, &mut |child| found = found || has_effects(child));
+            found
+        }
+    }
+}
+
+fn intrinsic_has_effects(op: ir::Intrinsic) -> bool {
+    use ir::Intrinsic as I;
+    match op {
+        I::SyncThreads
+        | I::SyncThreadsCount
+        | I::SyncThreadsAnd
+        | I::SyncThreadsOr
+        | I::SyncWarp
+        | I::Fence(_)
+        | I::Shuffle(_)
+        | I::Vote(_)
+        | I::Ballot
+        | I::ActiveMask
+        | I::MatchAny
+        | I::MatchAll
+        | I::Reduce(_)
+        | I::ReduceMin
+        | I::ReduceMax
+        | I::Atomic(_)
+        | I::CacheStore(_)
+        | I::MemCopy { .. }
+        | I::MemSet
+        | I::Assume
+        | I::Unreachable
+        | I::Trap
+        | I::Breakpoint
+        | I::NanoSleep
+        | I::Libdevice(_) => true,
+        I::Builtin(var) => matches!(
+            var,
+            ir::BuiltinVar::Clock | ir::BuiltinVar::Clock64 | ir::BuiltinVar::GlobalTimer
+        ),
+        I::Ptx(template) => template.side_effects,
+        _ => false,
+    }
+}
