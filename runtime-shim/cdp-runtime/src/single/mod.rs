@@ -8,6 +8,7 @@ mod element;
 mod names;
 mod npy;
 mod run;
+mod show;
 
 pub(crate) use self::arg::hex as parse_hex;
 pub use self::arg::{Arg, ArgError, BufferInit, Destination};
@@ -15,3 +16,4 @@ pub use self::element::Element;
 pub use self::names::{find_kernel, kernel_base_name, ptx_kernels};
 pub use self::npy::{Array, NpyError, read_npy, write_npy};
 pub use self::run::{BufferResult, KernelRun, RunError, parse_dimensions, run_kernel};
+pub use self::show::{deliver, format_array};
