@@ -168,7 +168,8 @@ fn reproducible() -> Outcome {
         for out in [&one, &two] {
             expect(&["build", HELLO, "--emit", emit, "-o", out], 0)?;
         }
-        let read = |path: &str| std::fs::read(path).map_err(|error| Failed::from(error.to_string()));
+        let read =
+            |path: &str| std::fs::read(path).map_err(|error| Failed::from(error.to_string()));
         if read(&one)? != read(&two)? {
             return Err(format!("two builds of the {extension} differ").into());
         }

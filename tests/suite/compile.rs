@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 
 use cdp::{BuildRequest, CompileOptions, Goal, Input, OptLevel, SourceInput};
-use cdp::toolchain::HostLinkOptions;
 use libtest_mimic::Trial;
 
 use crate::cases::Directives;
@@ -32,8 +31,9 @@ fn compile(path: PathBuf) -> Outcome {
     for arch in directives.archs()? {
         for level in [OptLevel::O0, OptLevel::O3] {
             let options = CompileOptions { opt_level: level, ..directives.options(arch) };
-            build(&path, &options, Goal::Cubin)
-                .map_err(|failed| format!("{arch} {level:?}: {}", failed.message().unwrap_or("")))?;
+            build(&path, &options, Goal::Cubin).map_err(|failed| {
+                format!("{arch} {level:?}: {}", failed.message().unwrap_or(""))
+            })?;
         }
     }
     Ok(())
@@ -50,14 +50,8 @@ pub fn build(
     let job = job()?;
     let built = compiler()?
         .build(&BuildRequest {
-            inputs: &inputs,
-            goal,
-            options,
-            job: &job,
-            cubin: false,
             runtime_library: crate::run::runtime_library(),
-            host_link: HostLinkOptions::default(),
-            mend_ptx: false,
+            ..BuildRequest::new(&inputs, goal, options, &job)
         })
         .map_err(explain)?;
     if built.reports.iter().any(|report| !report.diagnostics.is_empty()) {

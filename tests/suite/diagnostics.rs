@@ -97,8 +97,11 @@ fn page(code: Code) -> Outcome {
     let text = read(&path)?;
     let examples = examples(&text);
     let [bad, cured, ..] = &examples[..] else {
-        return Err(format!("{} wants two ```cdp examples: the error, and its cure", path.display())
-            .into());
+        return Err(format!(
+            "{} wants two ```cdp examples: the error, and its cure",
+            path.display()
+        )
+        .into());
     };
     let codes = |example: &Example| -> Result<BTreeSet<String>, Failed> {
         let found = findings(&example.source(), &example.options(code)?)?;

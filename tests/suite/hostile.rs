@@ -19,7 +19,9 @@ pub fn trials() -> Vec<Trial> {
         ("nested_initialisers", || nested("int x[] = ", "{", "1", "}", ";")),
         ("nested_unary", || [b"int x = ".as_slice(), &b"-".repeat(200_000), b"1;"].concat()),
         ("nested_pointers", || [b"int ".as_slice(), &b"*".repeat(200_000), b"x;"].concat()),
-        ("nested_else", || format!("void f(int a) {{ {} ; }}", "if (a) ; else ".repeat(100_000)).into()),
+        ("nested_else", || {
+            format!("void f(int a) {{ {} ; }}", "if (a) ; else ".repeat(100_000)).into()
+        }),
         ("nested_conditionals", || "#if 1\n".repeat(100_000).into()),
         ("long_sum", || format!("int x = 1{};", " + 1".repeat(200_000)).into()),
         ("long_comma", || format!("void f() {{ 1{}; }}", ", 1".repeat(200_000)).into()),
@@ -28,12 +30,16 @@ pub fn trials() -> Vec<Trial> {
         ("long_string", || format!("const char *x = \"{}\";", "a".repeat(4_000_000)).into()),
         ("invalid_utf8", || b"int x\xff\xfe = 1;\nint \xc0\xaf;".to_vec()),
         ("nul_bytes", || b"int x\0y = 1;\0\0\0".to_vec()),
-        ("binary", || (0..60_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()),
+        ("binary", || {
+            (0..60_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+        }),
         ("macro_bomb", macro_bomb),
         ("macro_recursion", || b"#define f(x) f(f(x))\nint x = f(f(f(f(f(1)))));".to_vec()),
         ("unterminated_comment", || format!("/*{}", "*".repeat(1_000_000)).into()),
         ("unterminated_string", || format!("const char *x = \"{}", "a".repeat(1_000_000)).into()),
-        ("unterminated_macro_call", || format!("#define f(x) x\nint y = f({}", "(".repeat(100_000)).into()),
+        ("unterminated_macro_call", || {
+            format!("#define f(x) x\nint y = f({}", "(".repeat(100_000)).into()
+        }),
         ("open_braces", || "void f() { if (1) {".repeat(50_000).into()),
         ("close_braces", || "}".repeat(500_000).into()),
         ("huge_array", || b"int x[0x7fffffffffffffff]; int y[1ull << 62][1ull << 62];".to_vec()),

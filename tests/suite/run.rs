@@ -22,7 +22,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    let programs = files(&cases("run"), "cdp").into_iter().chain(files(&root().join("samples"), "cdp"));
+    let programs =
+        files(&cases("run"), "cdp").into_iter().chain(files(&root().join("samples"), "cdp"));
     for path in programs {
         let family = if path.starts_with(cases("run")) { "run" } else { "samples" };
         let name = format!("{family}::{}", stem(&path));

@@ -93,7 +93,11 @@ fn archs(directives: &Directives, size: AddressSize) -> Result<Vec<Arch>, Failed
         compiler().is_ok_and(|compiler| compiler.toolchain().ptxas_for(*arch, size).is_ok())
     };
     let archs: Vec<Arch> = directives.archs()?.into_iter().filter(serves).collect();
-    if archs.is_empty() { Err("no ptxas serves any architecture of the case".into()) } else { Ok(archs) }
+    if archs.is_empty() {
+        Err("no ptxas serves any architecture of the case".into())
+    } else {
+        Ok(archs)
+    }
 }
 
 fn abi_exists(options: &CompileOptions, arch: Arch) -> bool {

@@ -1,0 +1,286 @@
+//! The front end for one source, pass and architecture: text to verified IR, and all that can be
+//! said about the program on the way.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use cdp_frontend::ast::TranslationUnit;
+use cdp_frontend::check::{CheckOptions, check};
+use cdp_frontend::diagnostics::render::{self, Format};
+use cdp_frontend::parse::parse;
+use cdp_frontend::preprocess::{
+    DiskLoader, FileLoader, MemoryLoader, PreprocessOptions, predefined,
+};
+use cdp_frontend::{Diagnostics, Session};
+use cdp_ir as ir;
+use cdp_ir::{Target, Verified};
+use cdp_launch::{AbiRequest, LaunchAbi, choose};
+use cdp_toolchain::{Arch, ArchSuffix};
+
+use crate::describe::{KernelDescription, describe_kernels};
+use crate::error::Error;
+use crate::graph::LaunchGraph;
+use crate::options::{CompileOptions, DebugInfo, OptLevel};
+
+/// Where a source comes from.
+#[derive(Clone, Debug)]
+pub enum SourceInput {
+    /// A file, whose includes are read from the disk.
+    File(PathBuf),
+    /// Text with a name for messages. Includes are looked up among `files` (name and text), then on
+    /// the disk if `disk` allows.
+    Memory { name: String, text: String, files: Vec<(String, String)>, disk: bool },
+}
+
+impl SourceInput {
+    /// Text without includes of its own.
+    pub fn text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        SourceInput::Memory { name: name.into(), text: text.into(), files: Vec::new(), disk: false }
+    }
+
+    /// The name in messages and line information.
+    pub fn name(&self) -> String {
+        match self {
+            SourceInput::File(path) => path.display().to_string(),
+            SourceInput::Memory { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// One of the two passes over a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Device code for one architecture.
+    Device(Arch),
+    /// Host code.
+    Host,
+}
+
+/// Diagnostics with what is needed to show them.
+#[derive(Clone)]
+pub struct Report {
+    pub diagnostics: Diagnostics,
+    pub session: Rc<Session>,
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&render_reports(std::slice::from_ref(self), Format::Short, false))
+    }
+}
+
+impl Report {
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
+    }
+}
+
+/// Renders reports of several passes or files as one list, each finding once.
+pub fn render_reports(reports: &[Report], format: Format, color: bool) -> String {
+    let mut seen = HashSet::new();
+    let mut out = String::new();
+    let (mut errors, mut warnings, mut dropped) = (0, 0, 0);
+    for report in reports {
+        let Report { diagnostics, session } = report;
+        dropped += diagnostics.dropped_count();
+        for diagnostic in diagnostics.iter() {
+            let key = render::short(diagnostic, &session.sources);
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            match diagnostic.severity {
+                cdp_frontend::Severity::Error => errors += 1,
+                cdp_frontend::Severity::Warning => warnings += 1,
+            }
+            match format {
+                Format::Human => {
+                    out += &render::human(diagnostic, &session.sources, &session.names, color);
+                }
+                Format::Short => out += &key,
+                Format::Json => {
+                    let value = render::json(diagnostic, &session.sources, &session.names);
+                    out += &format!("{value}\n");
+                }
+            }
+        }
+    }
+    if format != Format::Json {
+        out += &count_line(errors, warnings, dropped);
+    }
+    out
+}
+
+/// `2 errors, 1 warning`, or nothing when there was nothing.
+fn count_line(errors: usize, warnings: usize, dropped: usize) -> String {
+    let count = |number: usize, what: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        many => Some(format!("{many} {what}s")),
+    };
+    let parts: Vec<_> =
+        [count(errors, "error"), count(warnings, "warning")].into_iter().flatten().collect();
+    match (parts.is_empty(), dropped) {
+        (true, _) => String::new(),
+        (_, 0) => format!("{}\n", parts.join(", ")),
+        _ => format!("{} ({dropped} errors more are not shown)\n", parts.join(", ")),
+    }
+}
+
+/// What is known about one source after the front end.
+pub struct Analysis {
+    pub report: Report,
+    /// The syntax tree, always there.
+    pub unit: TranslationUnit,
+    /// `None` when the program has errors.
+    pub module: Option<Verified<ir::Module>>,
+    /// The launch ABI that the device code is to use.
+    pub launch_abi: LaunchAbi,
+    pub kernels: Vec<KernelDescription>,
+    pub graph: LaunchGraph,
+    /// Files read, the source first, without the compiler's own headers.
+    pub dependencies: Vec<PathBuf>,
+    pub elapsed: Duration,
+}
+
+/// Reads and checks a source. Errors in the program are in the report, not in the result.
+///
+/// # Errors
+/// [`Error::Io`] when the source itself cannot be read, [`Error::Abi`] for a launch ABI that the
+/// target has not, [`Error::Bug`] when the checker made IR that does not verify.
+pub fn analyse(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+) -> Result<Analysis, Error> {
+    let started = Instant::now();
+    let launch_abi = launch_abi(pass, options)?;
+    let mut session = Session::new();
+    let preprocess = preprocess_options(pass, options);
+    let (path, loader) = open(source);
+    let parsed = parse(&mut session, &path, loader.as_ref(), &preprocess)
+        .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
+    let mut diagnostics = parsed.diagnostics;
+    let checked = check(&parsed.unit, &session, &check_options(source, pass, launch_abi, options));
+    let syntax_errors = diagnostics.has_errors();
+    diagnostics.extend(checked.diagnostics);
+    let graph = LaunchGraph::new(&session, &checked.launches, &checked.calls);
+    let diagnostics = diagnostics.finish(&options.warnings, &session.sources);
+    let module = match checked.module {
+        Some(module) if !syntax_errors && !diagnostics.has_errors() => Some(verified(module)?),
+        _ => None,
+    };
+    Ok(Analysis {
+        kernels: module.as_deref().map(describe_kernels).unwrap_or_default(),
+        report: Report { diagnostics, session: Rc::new(session) },
+        unit: parsed.unit,
+        module,
+        launch_abi,
+        graph,
+        dependencies: parsed.dependencies,
+        elapsed: started.elapsed(),
+    })
+}
+
+fn verified(module: ir::Module) -> Result<Verified<ir::Module>, Error> {
+    ir::verify(module).map_err(|errors| {
+        let first = errors.into_iter().next();
+        let (place, message) = first.map(|e| (e.place, e.message)).unwrap_or_default();
+        Error::Bug { stage: "check", place, message }
+    })
+}
+
+fn launch_abi(pass: Pass, options: &CompileOptions) -> Result<LaunchAbi, Error> {
+    let Pass::Device(arch) = pass else { return Ok(LaunchAbi::Cdp2V2) };
+    let request = AbiRequest {
+        arch_sm: u32::from(arch.number()),
+        cdp: options.cdp(),
+        address_bits: options.address_size.bits(),
+    };
+    Ok(choose(options.launch_abi, request)?)
+}
+
+fn open(source: &SourceInput) -> (PathBuf, Box<dyn FileLoader>) {
+    match source {
+        SourceInput::File(path) => (path.clone(), Box::new(DiskLoader)),
+        SourceInput::Memory { name, text, files, disk } => {
+            let mut memory = MemoryLoader::single(name, text.as_bytes());
+            for (name, text) in files {
+                memory = memory.with(name, text.as_bytes());
+            }
+            let disk = *disk;
+            (PathBuf::from(name), Box::new(MemoryFirst { memory, disk }))
+        }
+    }
+}
+
+/// Files in memory, then those on the disk if allowed.
+struct MemoryFirst {
+    memory: MemoryLoader,
+    disk: bool,
+}
+
+impl FileLoader for MemoryFirst {
+    fn load(&self, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+        match self.memory.load(path)? {
+            None if self.disk => DiskLoader.load(path),
+            found => Ok(found),
+        }
+    }
+}
+
+fn preprocess_options(pass: Pass, options: &CompileOptions) -> PreprocessOptions {
+    let (pass, pointer_bits) = match pass {
+        Pass::Device(arch) => {
+            let suffix = match arch.suffix() {
+                ArchSuffix::None => None,
+                ArchSuffix::Family => Some('f'),
+                ArchSuffix::Specific => Some('a'),
+            };
+            let arch = u32::from(arch.number());
+            (predefined::Pass::Device { arch, suffix }, options.address_size.bits())
+        }
+        Pass::Host => (predefined::Pass::Host, 64),
+    };
+    let cdp2 = options.cdp() == ir::CdpVersion::Cdp2;
+    let mut macros = predefined::predefined(pass, pointer_bits, cdp2);
+    let mut define = |name: &str| macros.push((name.to_owned(), "1".to_owned()));
+    if options.opt_level != OptLevel::O0 && options.debug != DebugInfo::Full {
+        define("__OPTIMIZE__");
+    }
+    if options.debug == DebugInfo::Full {
+        define("__CUDACC_DEBUG__");
+    }
+    if options.fast_math.fast_functions {
+        define("__USE_FAST_MATH__");
+    }
+    PreprocessOptions {
+        include_dirs: options.include_dirs.clone(),
+        macros: options.macros.clone(),
+        forced_includes: options.forced_includes.clone(),
+        predefined: macros,
+        source_date_epoch: options.source_date_epoch,
+    }
+}
+
+fn check_options(
+    source: &SourceInput,
+    pass: Pass,
+    launch_abi: LaunchAbi,
+    options: &CompileOptions,
+) -> CheckOptions {
+    let (target, arch) = match pass {
+        Pass::Device(arch) => (Target::Device { cdp: options.cdp() }, u32::from(arch.number())),
+        Pass::Host => (Target::Host, 90),
+    };
+    CheckOptions {
+        module_name: source.name(),
+        target,
+        pointer_bytes: if pass == Pass::Host { 8 } else { options.pointer_bytes() },
+        arch,
+        v1_launch_abi: !launch_abi.is_v2(),
+        fast_math: options.fast_math,
+    }
+}

@@ -1,0 +1,525 @@
+//! A whole build: inputs of several kinds compiled as needed and linked together. What `cdpc build`
+//! and `cdpc link` are, and what an embedder calls who does not want the stages one by one.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cdp_toolchain::{
+    Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, ToolCommand,
+    fatbinary, host_link,
+};
+use serde::Serialize;
+
+use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
+use crate::compiler::{Compiler, DeviceCode};
+use crate::describe::{KernelDescription, check_against_cubin};
+use crate::error::{Error, Failure};
+use crate::graph::{LaunchEdge, LaunchGraph};
+use crate::mend::mend_extern_kernels;
+use crate::options::{AddressSize, CompileOptions, DebugInfo};
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputKind {
+    /// `.cdp` or `.cu` text.
+    Source,
+    /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
+    Llvm,
+    Ptx,
+    /// A device object, a cubin, a host object with device code, a library of these, or a fat
+    /// binary.
+    Object,
+}
+
+impl InputKind {
+    /// By the file's extension.
+    pub fn of(path: &Path) -> Option<InputKind> {
+        Some(match path.extension()?.to_str()? {
+            "cdp" | "cu" => InputKind::Source,
+            "ll" | "bc" => InputKind::Llvm,
+            "ptx" => InputKind::Ptx,
+            "o" | "cubin" | "a" | "fatbin" => InputKind::Object,
+            _ => return None,
+        })
+    }
+
+    /// By the first bytes, for standard input.
+    pub fn sniff(bytes: &[u8]) -> InputKind {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let starts = |words: &[&str]| {
+            text.lines().any(|line| words.iter().any(|word| line.starts_with(word)))
+        };
+        if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b") {
+            InputKind::Llvm
+        } else if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<arch>\n") {
+            InputKind::Object
+        } else if starts(&[".version"]) {
+            InputKind::Ptx
+        } else if starts(&[
+            "; ModuleID",
+            "target triple",
+            "target datalayout",
+            "define ",
+            "source_filename",
+        ]) {
+            InputKind::Llvm
+        } else {
+            InputKind::Source
+        }
+    }
+}
+
+/// One input of a build.
+#[derive(Clone, Debug)]
+pub enum Input {
+    Source(SourceInput),
+    /// Name and bytes.
+    Bytes(InputKind, String, Vec<u8>),
+}
+
+impl Input {
+    fn name(&self) -> String {
+        match self {
+            Input::Source(source) => source.name(),
+            Input::Bytes(_, name, _) => name.clone(),
+        }
+    }
+
+    /// A short name for intermediate files.
+    fn stem(&self) -> String {
+        let name = self.name();
+        let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| "module".into())
+    }
+}
+
+/// Where a build ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    Ast,
+    Ir,
+    LlvmIr,
+    Ptx,
+    /// A relocatable device object.
+    Object,
+    Cubin,
+    Fatbin,
+    /// The host pass alone: an object with registrations and without the device image.
+    HostObject,
+    Executable,
+}
+
+impl Goal {
+    /// Whether the result is made by CUDA's tools.
+    pub fn needs_tools(self) -> bool {
+        !matches!(self, Goal::Ast | Goal::Ir | Goal::LlvmIr | Goal::Ptx)
+    }
+}
+
+/// What to build.
+pub struct BuildRequest<'a> {
+    pub inputs: &'a [Input],
+    pub goal: Goal,
+    pub options: &'a CompileOptions,
+    /// The temporary folder, `--keep`, `--dry-run`.
+    pub job: &'a Job,
+    /// For [`Goal::Executable`]: also make a cubin. Without it the program runs on the CPU device
+    /// only, and no CUDA tool is needed.
+    pub cubin: bool,
+    /// `libcdp_runtime.a`, for [`Goal::Executable`].
+    pub runtime_library: Option<PathBuf>,
+    /// For [`Goal::Executable`]: `-l`, `-L` and other objects.
+    pub host_link: HostLinkOptions,
+    /// Mend PTX inputs that declare kernels of other files as functions.
+    pub mend_ptx: bool,
+}
+
+impl<'a> BuildRequest<'a> {
+    /// A request with nothing special: no host libraries, and for an executable device code for
+    /// the CPU device only.
+    pub fn new(
+        inputs: &'a [Input],
+        goal: Goal,
+        options: &'a CompileOptions,
+        job: &'a Job,
+    ) -> BuildRequest<'a> {
+        BuildRequest {
+            inputs,
+            goal,
+            options,
+            job,
+            cubin: false,
+            runtime_library: None,
+            host_link: HostLinkOptions::default(),
+            mend_ptx: false,
+        }
+    }
+}
+
+/// Seconds by stage.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Timings {
+    pub frontend: f64,
+    pub llvm: f64,
+    pub ptxas: f64,
+    pub nvlink: f64,
+    pub total: f64,
+}
+
+/// What a build made and learned.
+#[derive(Debug, Default)]
+pub struct BuildOutput {
+    /// Empty in a dry run.
+    pub bytes: Vec<u8>,
+    /// Kernels of the sources, for the first architecture.
+    pub kernels: Vec<KernelDescription>,
+    pub launches: Vec<LaunchEdge>,
+    /// Warnings; a program with errors is a [`Failure::Program`].
+    pub reports: Vec<Report>,
+    /// Warnings of CUDA's tools, a line each.
+    pub tool_warnings: Vec<String>,
+    pub dependencies: Vec<PathBuf>,
+    pub commands: Vec<ToolCommand>,
+    /// Size of the cubins, all architectures together.
+    pub cubin_bytes: u64,
+    pub cudadevrt_linked: bool,
+    pub timings: Timings,
+}
+
+impl Compiler {
+    /// Builds.
+    ///
+    /// # Errors
+    /// [`Failure::Program`] with every error of every input, or what the environment did.
+    pub fn build(&self, request: &BuildRequest) -> Result<BuildOutput, Failure> {
+        let started = Instant::now();
+        let mut build = Build { compiler: self, request, out: BuildOutput::default() };
+        let result = build.run();
+        let mut out = build.out;
+        out.commands = request.job.commands();
+        out.timings.total = started.elapsed().as_secs_f64();
+        match result {
+            Ok(bytes) => Ok(BuildOutput { bytes, ..out }),
+            Err(Failure::Program(_)) => Err(Failure::Program(out.reports)),
+            Err(Failure::Error { error, .. }) => {
+                Err(Failure::Error { error, reports: out.reports })
+            }
+        }
+    }
+}
+
+struct Build<'a> {
+    compiler: &'a Compiler,
+    request: &'a BuildRequest<'a>,
+    out: BuildOutput,
+}
+
+/// The device code of one architecture.
+struct DeviceImage {
+    arch: Arch,
+    cubin: Vec<u8>,
+    /// PTX of each input that has any, in order.
+    ptx: Vec<String>,
+}
+
+impl Build<'_> {
+    fn run(&mut self) -> Result<Vec<u8>, Failure> {
+        let request = self.request;
+        if request.inputs.is_empty() {
+            return Err(Error::request("nothing to build").into());
+        }
+        let archs = request.options.archs();
+        let one_arch = |what: &str| match archs[..] {
+            [arch] => Ok(arch),
+            _ => Err(Error::Request {
+                message: format!("{what} is for one architecture, and {} were given", archs.len()),
+                cure: Some("give one --arch, or make a fat binary with --emit fatbin".into()),
+            }),
+        };
+        match request.goal {
+            Goal::Ast | Goal::Ir | Goal::LlvmIr | Goal::Ptx => {
+                let arch = one_arch("this output")?;
+                self.text(arch)
+            }
+            Goal::Object => {
+                let arch = one_arch("an object")?;
+                let input = one_input(request.inputs, "an object")?;
+                let (object, _) = self.object(input, arch)?;
+                Ok(object.bytes)
+            }
+            Goal::Cubin => {
+                let arch = one_arch("a cubin")?;
+                Ok(self.image(arch)?.cubin)
+            }
+            Goal::Fatbin => {
+                let images = self.images(&archs)?;
+                self.pack(&images)
+            }
+            Goal::HostObject => {
+                let input = one_input(request.inputs, "a host object")?;
+                self.host_object(input)?.ok_or_else(|| {
+                    Error::request("a host object is made of a source, and this is none").into()
+                })
+            }
+            Goal::Executable => self.executable(&archs),
+        }
+    }
+
+    /// Analyses a source; its errors end the build after all inputs had their turn.
+    fn analysis(&mut self, source: &SourceInput, pass: Pass) -> Result<Option<Analysis>, Failure> {
+        let analysis = analyse(source, pass, self.request.options)?;
+        self.out.timings.frontend += analysis.elapsed.as_secs_f64();
+        self.out.reports.push(analysis.report.clone());
+        for path in &analysis.dependencies {
+            if !self.out.dependencies.contains(path) {
+                self.out.dependencies.push(path.clone());
+            }
+        }
+        Ok(analysis.module.is_some().then_some(analysis))
+    }
+
+    fn failed(&self) -> Failure {
+        Failure::Program(Vec::new())
+    }
+
+    fn text(&mut self, arch: Arch) -> Result<Vec<u8>, Failure> {
+        let request = self.request;
+        let input = one_input(request.inputs, "this output")?;
+        let goal = request.goal;
+        if let (Goal::Ast | Goal::Ir, Input::Source(source)) = (goal, input) {
+            let analysis = analyse(source, Pass::Device(arch), self.request.options)?;
+            self.out.reports.push(analysis.report.clone());
+            if goal == Goal::Ast {
+                return Ok(format!("{:#?}\n", analysis.unit).into_bytes());
+            }
+            let module = analysis.module.ok_or_else(|| self.failed())?;
+            return Ok(cdp_ir::print::print_module(&module).into_bytes());
+        }
+        if let (Goal::Ast | Goal::Ir, _) = (goal, input) {
+            return Err(Error::request("only sources have a syntax tree and IR").into());
+        }
+        let code = self
+            .device_code(input, arch)?
+            .ok_or_else(|| Failure::from(Error::request(format!("{} has no PTX", input.name()))))?;
+        Ok(if goal == Goal::LlvmIr { code.llvm_ir } else { code.ptx }.into_bytes())
+    }
+
+    /// PTX of an input; `None` for objects.
+    fn device_code(&mut self, input: &Input, arch: Arch) -> Result<Option<DeviceCode>, Failure> {
+        let started = Instant::now();
+        let options = self.request.options;
+        let want_ir = self.request.goal == Goal::LlvmIr;
+        match input {
+            Input::Source(source) => {
+                let Some(analysis) = self.analysis(source, Pass::Device(arch))? else {
+                    return Err(self.failed());
+                };
+                let started = Instant::now();
+                let code = self.compiler.emit_device(&analysis, arch, options, want_ir)?;
+                self.out.timings.llvm += started.elapsed().as_secs_f64();
+                if arch == options.archs()[0] {
+                    self.out.kernels.extend(analysis.kernels);
+                    self.out.launches.extend(analysis.graph.launches);
+                }
+                Ok(Some(code))
+            }
+            Input::Bytes(InputKind::Source, name, bytes) => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                let source =
+                    SourceInput::Memory { name: name.clone(), text, files: Vec::new(), disk: true };
+                self.device_code(&Input::Source(source), arch)
+            }
+            Input::Bytes(InputKind::Llvm, name, bytes) => {
+                let code = self.compiler.emit_foreign(name, bytes, arch, options, want_ir)?;
+                self.out.timings.llvm += started.elapsed().as_secs_f64();
+                Ok(Some(code))
+            }
+            Input::Bytes(InputKind::Ptx, name, bytes) => {
+                let text = String::from_utf8(bytes.clone()).map_err(|error| Error::Input {
+                    name: name.clone(),
+                    message: format!("PTX is text, and this is not UTF-8: {error}"),
+                })?;
+                let text = if self.request.mend_ptx { mend_extern_kernels(&text) } else { text };
+                Ok(Some(DeviceCode { ptx: text, llvm_ir: String::new(), kernels: Vec::new() }))
+            }
+            Input::Bytes(InputKind::Object, ..) => Ok(None),
+        }
+    }
+
+    fn object(
+        &mut self,
+        input: &Input,
+        arch: Arch,
+    ) -> Result<(DeviceObject, Option<String>), Failure> {
+        if let Input::Bytes(InputKind::Object, name, bytes) = input {
+            return Ok((DeviceObject::from_bytes(name, bytes.clone())?, None));
+        }
+        let Some(code) = self.device_code(input, arch)? else {
+            return Err(Error::request(format!("{} has no device code", input.name())).into());
+        };
+        let started = Instant::now();
+        let assembled = self.compiler.assemble(
+            self.request.job,
+            &input.stem(),
+            &code.ptx,
+            arch,
+            self.request.options,
+        )?;
+        self.out.timings.ptxas += started.elapsed().as_secs_f64();
+        self.out.tool_warnings.extend(assembled.warnings);
+        Ok((assembled.object, Some(code.ptx)))
+    }
+
+    /// Compiles and links everything for one architecture.
+    fn image(&mut self, arch: Arch) -> Result<DeviceImage, Failure> {
+        let request = self.request;
+        let first = request.options.archs()[0] == arch;
+        let (mut objects, mut ptx, mut broken) = (Vec::new(), Vec::new(), false);
+        for input in request.inputs {
+            match self.object(input, arch) {
+                Ok((object, text)) => {
+                    objects.push(object);
+                    ptx.extend(text);
+                }
+                Err(Failure::Program(_)) => broken = true,
+                Err(other) => return Err(other),
+            }
+        }
+        if broken {
+            return Err(self.failed());
+        }
+        let started = Instant::now();
+        let stem = request.inputs[0].stem();
+        let linked = self.compiler.link(request.job, &stem, &objects, arch, request.options)?;
+        self.out.timings.nvlink += started.elapsed().as_secs_f64();
+        self.out.tool_warnings.extend(linked.warnings);
+        self.out.cudadevrt_linked |= linked.cudadevrt_linked;
+        self.out.cubin_bytes += linked.bytes.len() as u64;
+        if let (true, Some(cubin)) = (first, &linked.cubin) {
+            check_against_cubin(&mut self.out.kernels, cubin).map_err(|mismatch| Error::Bug {
+                stage: "the parameter-buffer layout",
+                place: mismatch.kernel,
+                message: mismatch.message,
+            })?;
+        }
+        Ok(DeviceImage { arch, cubin: linked.bytes, ptx })
+    }
+
+    fn images(&mut self, archs: &[Arch]) -> Result<Vec<DeviceImage>, Failure> {
+        archs.iter().map(|arch| self.image(*arch)).collect()
+    }
+
+    fn pack(&mut self, images: &[DeviceImage]) -> Result<Vec<u8>, Failure> {
+        let inputs: Vec<_> = images
+            .iter()
+            .map(|image| FatbinInput {
+                kind: ImageKind::Elf,
+                arch: image.arch,
+                bytes: image.cubin.clone(),
+            })
+            .collect();
+        let options =
+            FatbinOptions { address_size: self.request.options.address_size, compress: true };
+        let toolchain = self.compiler.toolchain();
+        let stem = self.request.inputs[0].stem();
+        Ok(fatbinary(toolchain, self.request.job, &stem, &inputs, options)?)
+    }
+
+    /// PTX of every input, for the CPU device.
+    fn ptx_of_all(&mut self, arch: Arch) -> Result<Vec<String>, Failure> {
+        let (mut ptx, mut broken) = (Vec::new(), false);
+        for input in self.request.inputs {
+            match self.device_code(input, arch) {
+                Ok(Some(code)) => ptx.push(code.ptx),
+                Ok(None) => {
+                    return Err(Error::Request {
+                        message: format!(
+                            "{} holds machine code, which the CPU device cannot run",
+                            input.name()
+                        ),
+                        cure: Some("give its PTX or its source instead".into()),
+                    }
+                    .into());
+                }
+                Err(Failure::Program(_)) => broken = true,
+                Err(other) => return Err(other),
+            }
+        }
+        if broken { Err(self.failed()) } else { Ok(ptx) }
+    }
+
+    /// The host pass of a source; `None` for other inputs.
+    fn host_object(&mut self, input: &Input) -> Result<Option<Vec<u8>>, Failure> {
+        let Input::Source(source) = input else { return Ok(None) };
+        let Some(analysis) = self.analysis(source, Pass::Host)? else {
+            return Err(self.failed());
+        };
+        let started = Instant::now();
+        let object = self.compiler.emit_host(&analysis, self.request.options)?;
+        self.out.timings.llvm += started.elapsed().as_secs_f64();
+        Ok(Some(object))
+    }
+
+    fn executable(&mut self, archs: &[Arch]) -> Result<Vec<u8>, Failure> {
+        let request = self.request;
+        if request.options.address_size == AddressSize::Bits32 {
+            return Err(Error::Request {
+                message: "an executable needs 64-bit device code: no 32-bit device runtime can be \
+                          had"
+                .into(),
+                cure: Some("drop -m32, or stop at the object with -c".into()),
+            }
+            .into());
+        }
+        let runtime = request.runtime_library.clone().ok_or_else(|| Error::Request {
+            message: "libcdp_runtime.a was not found, and an executable needs it".into(),
+            cure: Some("build it with `cargo build -p cdp-runtime`, or set CDP_RUNTIME_LIB".into()),
+        })?;
+        let (device, ptx) = if request.cubin {
+            let mut images = self.images(archs)?;
+            let device = match &mut images[..] {
+                [image] => std::mem::take(&mut image.cubin),
+                _ => self.pack(&images)?,
+            };
+            (device, images.swap_remove(0).ptx)
+        } else {
+            (Vec::new(), self.ptx_of_all(archs[0])?)
+        };
+        let mut objects = Vec::new();
+        for input in request.inputs {
+            if let Some(object) = self.host_object(input)? {
+                objects.push((format!("{}.host.o", input.stem()), object));
+            }
+        }
+        let image = self.compiler.emit_image(&device, &ptx)?;
+        objects.push(("cdp_image.o".into(), image));
+        let mut link = request.host_link.clone();
+        link.files.push(runtime);
+        link.libraries.extend(["m", "dl", "pthread"].map(String::from));
+        if request.options.debug == DebugInfo::None {
+            link.extra_args.push("-Wl,--gc-sections".into());
+        }
+        let bytes = host_link(request.job, &request.inputs[0].stem(), &objects, &link)?;
+        Ok(bytes)
+    }
+}
+
+fn one_input<'i>(inputs: &'i [Input], what: &str) -> Result<&'i Input, Error> {
+    match inputs {
+        [input] => Ok(input),
+        _ => Err(Error::request(format!(
+            "{what} is made of one input, and {} were given",
+            inputs.len()
+        ))),
+    }
+}
+
+/// The graph of a build's sources.
+pub fn merged_graph(analyses: &[Analysis]) -> LaunchGraph {
+    let mut graph = LaunchGraph::default();
+    for analysis in analyses {
+        graph.launches.extend(analysis.graph.launches.iter().cloned());
+        graph.calls.extend(analysis.graph.calls.iter().cloned());
+    }
+    graph
+}

@@ -1,0 +1,279 @@
+//! The stages after the front end, bound to the CUDA tools that were found.
+
+use std::sync::{Arc as Shared, OnceLock};
+
+use cdp_llvm::{LowerError, LowerOptions};
+use cdp_toolchain::{
+    AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
+    SearchOptions, Toolchain,
+};
+
+use crate::analysis::Analysis;
+use crate::describe::KernelDescription;
+use crate::error::Error;
+use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel, RequestedAbi};
+
+/// PTX ISA 9.0: what ptxas 13.0 reads, and what is emitted when no ptxas was found.
+const DEFAULT_PTX_ISA: u32 = 90;
+
+/// The compiler with the tools it uses. Cheap to share; every method may be called by several
+/// threads at once.
+#[derive(Debug)]
+pub struct Compiler {
+    toolchain: Toolchain,
+    libdevice: OnceLock<Option<Shared<[u8]>>>,
+}
+
+/// Device code of one input and architecture.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceCode {
+    pub ptx: String,
+    /// Only when asked for.
+    pub llvm_ir: String,
+    pub kernels: Vec<KernelDescription>,
+}
+
+impl Compiler {
+    /// Looks for CUDA's tools. Without any the stages up to PTX work all the same.
+    ///
+    /// # Errors
+    /// When a toolkit was named and is none.
+    pub fn new(search: &SearchOptions) -> Result<Compiler, Error> {
+        Ok(Compiler { toolchain: Toolchain::find(search)?, libdevice: OnceLock::new() })
+    }
+
+    /// The tools that were found.
+    pub fn toolchain(&self) -> &Toolchain {
+        &self.toolchain
+    }
+
+    /// PTX of an analysed device pass.
+    ///
+    /// # Errors
+    /// [`Error::Bug`], or [`Error::Request`] for what the target cannot do.
+    pub fn emit_ptx(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<String, Error> {
+        Ok(self.emit_device(analysis, arch, options, false)?.ptx)
+    }
+
+    /// PTX, and LLVM IR if wanted, of an analysed device pass.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_device(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<DeviceCode, Error> {
+        let module = analysis
+            .module
+            .as_ref()
+            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        let lower_options = self.lower_options(arch, analysis.launch_abi, options);
+        let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+        lowered.optimize().map_err(from_lowering)?;
+        let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
+        let ptx = lowered.emit_ptx().map_err(from_lowering)?;
+        Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
+    }
+
+    /// The host pass's object: functions, and the registration of kernels and variables.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+    ) -> Result<Vec<u8>, Error> {
+        let module = analysis
+            .module
+            .as_ref()
+            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        let lower_options = self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, options);
+        let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+        lowered.optimize().map_err(from_lowering)?;
+        lowered.emit_object().map_err(from_lowering)
+    }
+
+    /// The host object that carries the device code of a program.
+    ///
+    /// # Errors
+    /// [`Error::Bug`].
+    pub fn emit_image(&self, device: &[u8], ptx: &[String]) -> Result<Vec<u8>, Error> {
+        cdp_llvm::emit_image_object(device, ptx).map_err(from_lowering)
+    }
+
+    /// PTX of another compiler's LLVM IR (text or bitcode), launches lowered.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for IR that is malformed or asks for an impossible launch.
+    pub fn emit_foreign(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<DeviceCode, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let lower_options = self.lower_options(arch, abi, options);
+        let address_bits = options.address_size.bits();
+        let failed = |error| from_foreign(name, error);
+        let lowered =
+            cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options).map_err(failed)?;
+        lowered.optimize().map_err(failed)?;
+        let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
+        let ptx = lowered.emit_ptx().map_err(failed)?;
+        Ok(DeviceCode { ptx, llvm_ir, kernels: Vec::new() })
+    }
+
+    /// LLVM IR text of another compiler's module with its launches lowered and nothing else done.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_foreign`].
+    pub fn lower_foreign(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<String, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let lower_options = self.lower_options(arch, abi, options);
+        let address_bits = options.address_size.bits();
+        cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
+            .map(|lowered| lowered.emit_llvm_ir())
+            .map_err(|error| from_foreign(name, error))
+    }
+
+    fn foreign_abi(&self, arch: Arch, options: &CompileOptions) -> Result<LaunchAbi, Error> {
+        let request = cdp_launch::AbiRequest {
+            arch_sm: u32::from(arch.number()),
+            cdp: options.cdp(),
+            address_bits: options.address_size.bits(),
+        };
+        Ok(cdp_launch::choose(options.launch_abi, request)?)
+    }
+
+    /// Assembles PTX into a relocatable object.
+    ///
+    /// # Errors
+    /// [`Error::Tool`].
+    pub fn assemble(
+        &self,
+        job: &Job,
+        stem: &str,
+        ptx: &str,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<Assembled, Error> {
+        let mut assemble = AssembleOptions::new(arch, options.address_size);
+        assemble.opt_level = ptxas_level(options.opt_level);
+        assemble.max_registers = options.max_registers;
+        assemble.debug = options.debug == DebugInfo::Full;
+        assemble.line_info = options.debug == DebugInfo::Lines;
+        assemble.extra_args = options.ptxas_args.clone();
+        Ok(cdp_toolchain::assemble(&self.toolchain, job, stem, ptx, &assemble)?)
+    }
+
+    /// Links device objects into a cubin.
+    ///
+    /// # Errors
+    /// [`Error::Tool`].
+    pub fn link(
+        &self,
+        job: &Job,
+        stem: &str,
+        objects: &[DeviceObject],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<Linked, Error> {
+        let mut link = LinkOptions::new(arch, options.address_size);
+        link.cudadevrt = options.cudadevrt;
+        link.debug = options.debug == DebugInfo::Full;
+        link.extra_args = options.nvlink_args.clone();
+        Ok(cdp_toolchain::link(&self.toolchain, job, stem, objects, &link)?)
+    }
+
+    fn lower_options(&self, arch: Arch, abi: LaunchAbi, options: &CompileOptions) -> LowerOptions {
+        let mut lower =
+            LowerOptions::new(arch.to_string(), self.ptx_isa(arch, options.address_size), abi);
+        lower.per_thread_stream = options.per_thread_default_stream;
+        lower.opt_level = match options.opt_level {
+            _ if options.debug == DebugInfo::Full => cdp_llvm::OptLevel::O0,
+            OptLevel::O0 => cdp_llvm::OptLevel::O0,
+            OptLevel::O1 => cdp_llvm::OptLevel::O1,
+            OptLevel::O2 => cdp_llvm::OptLevel::O2,
+            OptLevel::O3 => cdp_llvm::OptLevel::O3,
+        };
+        lower.debug = match options.debug {
+            DebugInfo::None => cdp_llvm::DebugInfo::None,
+            DebugInfo::Lines => cdp_llvm::DebugInfo::Lines,
+            DebugInfo::Full => cdp_llvm::DebugInfo::Full,
+        };
+        lower.libdevice = self.libdevice();
+        lower
+    }
+
+    /// What the ptxas that will read the PTX understands.
+    fn ptx_isa(&self, arch: Arch, address_size: AddressSize) -> u32 {
+        let version = self.toolchain.assembler(arch, address_size).ok().and_then(|t| t.version());
+        version.map_or(DEFAULT_PTX_ISA, |version| {
+            let (major, minor) = version.max_ptx_isa();
+            u32::from(major) * 10 + u32::from(minor)
+        })
+    }
+
+    fn libdevice(&self) -> Option<Shared<[u8]>> {
+        let read = || std::fs::read(self.toolchain.libdevice().ok()?).ok().map(Shared::from);
+        self.libdevice.get_or_init(read).clone()
+    }
+}
+
+fn ptxas_level(level: OptLevel) -> cdp_toolchain::OptLevel {
+    match level {
+        OptLevel::O0 => cdp_toolchain::OptLevel::O0,
+        OptLevel::O1 => cdp_toolchain::OptLevel::O1,
+        OptLevel::O2 => cdp_toolchain::OptLevel::O2,
+        OptLevel::O3 => cdp_toolchain::OptLevel::O3,
+    }
+}
+
+fn from_lowering(error: LowerError) -> Error {
+    match error {
+        LowerError::Bug(bug) => {
+            Error::Bug { stage: bug.stage, place: bug.function, message: bug.message }
+        }
+        LowerError::Backend { message } => {
+            Error::Bug { stage: "emit", place: String::new(), message }
+        }
+        LowerError::LibdeviceMissing { .. } => Error::Request {
+            message: error.to_string(),
+            cure: Some(
+                "install the CUDA toolkit or run `cargo xtask setup`, and see `cdpc doctor`".into(),
+            ),
+        },
+        other => Error::request(other.to_string()),
+    }
+}
+
+fn from_foreign(name: &str, error: LowerError) -> Error {
+    match from_lowering(error) {
+        Error::Request { message, cure: None } => Error::Input { name: name.into(), message },
+        other => other,
+    }
+}
+
+#[allow(unused)]
+fn assert_shareable() {
+    fn shareable<T: Send + Sync>() {}
+    shareable::<Compiler>();
+    shareable::<RequestedAbi>();
+}

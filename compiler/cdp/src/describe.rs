@@ -1,0 +1,187 @@
+//! What a compilation knows about its kernels and launches, as data: for listings, for embedders,
+//! and for the comparison with what ptxas made of it.
+
+use cdp_ir as ir;
+use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
+use cdp_toolchain::Cubin;
+use serde::Serialize;
+
+/// A parameter in the parameter buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParamDescription {
+    /// Position in the parameter list, from 0.
+    pub ordinal: u32,
+    pub name: String,
+    /// The machine type (`i32`, `ptr<f32>`, a record's name).
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Bytes from the beginning of the buffer.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The alignment used in the buffer, at most 16.
+    pub align: u64,
+    /// The type's own alignment, which may be larger.
+    pub declared_align: u64,
+}
+
+/// A kernel that the source defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelDescription {
+    /// The name in the source.
+    pub name: String,
+    /// The symbol in PTX and cubin.
+    pub symbol: String,
+    pub params: Vec<ParamDescription>,
+    /// Size of the whole parameter buffer.
+    pub buffer_bytes: u64,
+    /// Alignment of the whole parameter buffer.
+    pub buffer_align: u64,
+    /// What ptxas and nvlink made of it; `None` before the link.
+    pub registers: Option<u32>,
+    /// Static shared memory a block, as the cubin counts it.
+    pub shared_bytes: Option<u64>,
+}
+
+/// Descriptions of all kernels with a body.
+pub fn describe_kernels(module: &ir::Module) -> Vec<KernelDescription> {
+    module
+        .functions
+        .iter()
+        .filter(|function| function.is_kernel() && function.body.is_some())
+        .map(|kernel| describe_kernel(module, kernel))
+        .collect()
+}
+
+/// One kernel's description, from the layout that the lowering uses.
+pub fn describe_kernel(module: &ir::Module, kernel: &ir::Function) -> KernelDescription {
+    let buffer = buffer_of(module, kernel);
+    let params = kernel
+        .params()
+        .iter()
+        .zip(&buffer.slots)
+        .enumerate()
+        .map(|(ordinal, (param, slot))| ParamDescription {
+            ordinal: ordinal as u32,
+            name: param.name.clone(),
+            ty: ir::print::type_name(&module.types, param.ty),
+            offset: slot.offset_bytes,
+            size: slot.size_bytes,
+            align: slot.align_bytes,
+            declared_align: module.types.layout(param.ty).align,
+        })
+        .collect();
+    KernelDescription {
+        name: kernel.name.clone(),
+        symbol: kernel.symbol.clone(),
+        params,
+        buffer_bytes: buffer.size_bytes,
+        buffer_align: buffer.align_bytes,
+        registers: None,
+        shared_bytes: None,
+    }
+}
+
+/// The layout, also of kernels that only the host may launch because their parameters are larger
+/// than a parameter buffer.
+fn buffer_of(module: &ir::Module, kernel: &ir::Function) -> BufferLayout {
+    let size_of = |param: &ir::Local| {
+        let layout = module.types.layout(param.ty);
+        ParamSize { size_bytes: layout.size, align_bytes: layout.align }
+    };
+    let sizes: Vec<_> = kernel.params().iter().map(size_of).collect();
+    match buffer_layout(&sizes) {
+        Ok(layout) | Err(LayoutError::TooLarge { layout, .. }) => layout,
+        Err(LayoutError::BadAlignment { .. }) => BufferLayout::default(),
+    }
+}
+
+/// A disagreement between the parameter buffer that a parent fills and the one that the child
+/// reads: always a mistake of the compiler, never of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutMismatch {
+    pub kernel: String,
+    pub message: String,
+}
+
+/// Compares every kernel's layout with what the linked cubin says (EIATTR_KPARAM_INFO), and fills in
+/// registers and shared memory.
+pub fn check_against_cubin(
+    kernels: &mut [KernelDescription],
+    cubin: &Cubin,
+) -> Result<(), LayoutMismatch> {
+    for kernel in kernels {
+        let Some(info) = cubin.kernel(&kernel.symbol) else {
+            let message = "the cubin has no such kernel".to_string();
+            return Err(LayoutMismatch { kernel: kernel.name.clone(), message });
+        };
+        let expected: Vec<_> =
+            kernel.params.iter().map(|p| (p.ordinal, p.offset, p.size)).collect();
+        let found: Vec<_> = info
+            .params
+            .iter()
+            .map(|p| (p.ordinal, u64::from(p.offset_bytes), u64::from(p.size_bytes)))
+            .collect();
+        if expected != found {
+            let message = format!(
+                "(ordinal, offset, size) of the parameters are {expected:?} in the parent's \
+                 stores and {found:?} in the child's code"
+            );
+            return Err(LayoutMismatch { kernel: kernel.name.clone(), message });
+        }
+        kernel.registers = info.registers;
+        kernel.shared_bytes = Some(info.shared_bytes);
+    }
+    Ok(())
+}
+
+/// The parameter buffers of some kernels as text tables.
+pub fn layout_table(kernels: &[KernelDescription]) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    for (index, kernel) in kernels.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{} ({}): {} bytes, alignment {}",
+            kernel.name, kernel.symbol, kernel.buffer_bytes, kernel.buffer_align
+        );
+        if kernel.params.is_empty() {
+            continue;
+        }
+        let width = |f: &dyn Fn(&ParamDescription) -> usize, least: usize| {
+            kernel.params.iter().map(f).max().unwrap_or(0).max(least)
+        };
+        let (names, types) = (width(&|p| p.name.len(), 4), width(&|p| p.ty.len(), 4));
+        let _ = writeln!(
+            out,
+            "  offset   size  align  padding  {:<names$}  {:<types$}",
+            "name", "type"
+        );
+        let mut end = 0;
+        for param in &kernel.params {
+            let clamped = if param.align < param.declared_align {
+                format!(
+                    "  (declared {}; parameter buffers align to 16 at most)",
+                    param.declared_align
+                )
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                out,
+                "  {:>6} {:>6} {:>6} {:>8}  {:<names$}  {}{clamped}",
+                param.offset,
+                param.size,
+                param.align,
+                param.offset - end,
+                param.name,
+                param.ty,
+            );
+            end = param.offset + param.size;
+        }
+    }
+    out
+}

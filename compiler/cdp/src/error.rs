@@ -1,0 +1,102 @@
+//! What can go wrong that is not in the user's program.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use cdp_launch::AbiError;
+use cdp_toolchain::ToolError;
+
+use crate::analysis::Report;
+
+/// A failure of the environment, of the embedder's request, or of cdp itself.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read or written.
+    Io { action: String, path: PathBuf, source: std::io::Error },
+    /// Options or inputs that do not go together.
+    Request { message: String, cure: Option<String> },
+    /// The launch ABI asked for cannot work on the target.
+    Abi(AbiError),
+    /// A CUDA tool is missing or failed.
+    Tool(ToolError),
+    /// LLVM IR, bitcode or PTX that was handed in is not what it should be.
+    Input { name: String, message: String },
+    /// A mistake of cdp.
+    Bug { stage: &'static str, place: String, message: String },
+}
+
+impl Error {
+    pub(crate) fn request(message: impl Into<String>) -> Error {
+        Error::Request { message: message.into(), cure: None }
+    }
+
+    /// Whether a tool is missing or failed, which `cdpc` tells by its exit code.
+    pub fn is_tool_failure(&self) -> bool {
+        matches!(self, Error::Tool(_))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io { action, path, source } => {
+                write!(f, "cannot {action} `{}`: {source}", path.display())
+            }
+            Error::Request { message, cure: None } => f.write_str(message),
+            Error::Request { message, cure: Some(cure) } => write!(f, "{message}\n  help: {cure}"),
+            Error::Abi(error) => write!(f, "{error}\n  help: {}", error.cure()),
+            Error::Tool(error) => error.fmt(f),
+            Error::Input { name, message } => write!(f, "{name}: {message}"),
+            Error::Bug { stage, place, message } => write!(
+                f,
+                "cdp made a mistake in {stage} ({place}): {message}\n  help: please report this, \
+                 with the source; another --launch-abi or -O level may get around it"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            Error::Abi(source) => Some(source),
+            Error::Tool(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<ToolError> for Error {
+    fn from(error: ToolError) -> Self {
+        Error::Tool(error)
+    }
+}
+
+impl From<AbiError> for Error {
+    fn from(error: AbiError) -> Self {
+        Error::Abi(error)
+    }
+}
+
+/// Why a build made nothing.
+#[derive(Debug)]
+pub enum Failure {
+    /// The program has errors; they are in the reports.
+    Program(Vec<Report>),
+    /// Everything else, with the warnings found until then.
+    Error { error: Error, reports: Vec<Report> },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error { error, reports: Vec::new() }
+    }
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Error::Tool(error).into()
+    }
+}

@@ -1,0 +1,111 @@
+//! What an embedder or the command line asks of a compilation.
+//!
+//! Plain data: nothing here looks at the environment, and every field has the default that nvcc's
+//! users expect.
+
+use std::path::PathBuf;
+
+use cdp_frontend::diagnostics::WarningOptions;
+use cdp_frontend::preprocess::MacroOption;
+pub use cdp_ir::{CdpVersion, FastMath};
+pub use cdp_launch::{LaunchAbi, RequestedAbi};
+pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
+
+/// Optimisation level, of our own passes and of ptxas alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OptLevel {
+    O0,
+    O1,
+    O2,
+    #[default]
+    O3,
+}
+
+/// Debug information in PTX and cubins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DebugInfo {
+    #[default]
+    None,
+    /// `-lineinfo`: source lines, with optimisation.
+    Lines,
+    /// `-G`: everything, without optimisation.
+    Full,
+}
+
+/// How device and host code are compiled. The architectures stand in
+/// [`CompileOptions::archs`]; each gets its own preprocessing, as with nvcc.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// `sm_90` when empty.
+    pub archs: Vec<Arch>,
+    /// 64 bits unless asked otherwise. 32-bit device code ends at the relocatable object.
+    pub address_size: AddressSize,
+    pub opt_level: OptLevel,
+    /// `--cdp`; CDP2 when `None`.
+    pub cdp: Option<CdpVersion>,
+    /// `--launch-abi`; `Auto` chooses for the target (launch-lowering.md).
+    pub launch_abi: RequestedAbi,
+    /// Per-thread default stream: the `_ptsz` entry points.
+    pub per_thread_default_stream: bool,
+    pub fast_math: FastMath,
+    pub debug: DebugInfo,
+    /// `-maxrregcount`.
+    pub max_registers: Option<u32>,
+    /// `-Xptxas`.
+    pub ptxas_args: Vec<String>,
+    /// `-Xnvlink`.
+    pub nvlink_args: Vec<String>,
+    /// `-I`.
+    pub include_dirs: Vec<PathBuf>,
+    /// `-D` and `-U`, in order.
+    pub macros: Vec<MacroOption>,
+    /// `-include`.
+    pub forced_includes: Vec<PathBuf>,
+    /// `-W...`.
+    pub warnings: WarningOptions,
+    /// Seconds since 1970 for `__DATE__` and `__TIME__`.
+    pub source_date_epoch: Option<u64>,
+    /// When the device runtime is linked.
+    pub cudadevrt: Cudadevrt,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        CompileOptions {
+            archs: Vec::new(),
+            address_size: AddressSize::Bits64,
+            opt_level: OptLevel::default(),
+            cdp: None,
+            launch_abi: RequestedAbi::Auto,
+            per_thread_default_stream: false,
+            fast_math: FastMath::default(),
+            debug: DebugInfo::default(),
+            max_registers: None,
+            ptxas_args: Vec::new(),
+            nvlink_args: Vec::new(),
+            include_dirs: Vec::new(),
+            macros: Vec::new(),
+            forced_includes: Vec::new(),
+            warnings: WarningOptions::default(),
+            source_date_epoch: None,
+            cudadevrt: Cudadevrt::Auto,
+        }
+    }
+}
+
+impl CompileOptions {
+    /// The architectures to compile for; never empty.
+    pub fn archs(&self) -> Vec<Arch> {
+        if self.archs.is_empty() { vec![Arch::SM_90] } else { self.archs.clone() }
+    }
+
+    /// The device runtime version asked for, CDP2 by default.
+    pub fn cdp(&self) -> CdpVersion {
+        self.cdp.unwrap_or(CdpVersion::Cdp2)
+    }
+
+    /// Bytes of a device pointer.
+    pub fn pointer_bytes(&self) -> u64 {
+        u64::from(self.address_size.bits()) / 8
+    }
+}

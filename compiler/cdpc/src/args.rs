@@ -1,0 +1,460 @@
+//! The command line, as data. nvcc's spellings are turned into ours first, by [`normalise`], so that
+//! a build line can be carried over; clap knows one spelling of each option.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compiles `.cdp` programs, in which GPU kernels launch GPU kernels.
+#[derive(Debug, Parser)]
+#[command(name = "cdpc", version, disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile and link: PTX, objects, cubins, fat binaries, executables
+    Build(Build),
+    /// Report what is wrong with a program, and make nothing
+    Check(Check),
+    /// Explain a diagnostic code, with an example and its cure
+    Explain { code: Option<String> },
+    /// Show who launches whom
+    Graph(Graph),
+    /// Show every kernel's parameter buffer
+    Layout(Layout),
+    /// Compile a program and run it, on a GPU or on the CPU device
+    Run(Run),
+    /// Link device objects of any compiler into a cubin
+    Link(Build),
+    /// Lower `@cdp.launch` in LLVM IR and stop there
+    Lower(Lower),
+    /// Say what was found on this machine and what works as a result
+    Doctor(Doctor),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// The syntax tree
+    Ast,
+    /// cdp's own intermediate representation
+    Ir,
+    /// LLVM IR as text
+    LlvmIr,
+    /// PTX text
+    Ptx,
+    /// A relocatable device object
+    Obj,
+    /// A linked cubin
+    Cubin,
+    /// Cubins and PTX of all architectures in one file
+    Fatbin,
+    /// A host object with the device code inside
+    HostObj,
+    /// An executable
+    Exe,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    #[default]
+    Human,
+    Short,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Options of every command that reads sources.
+#[derive(Clone, Debug, Args)]
+pub struct Source {
+    /// Architectures to compile for: sm_90, a list with commas, or `all`
+    #[arg(long, value_name = "SM", value_delimiter = ',', default_value = "sm_90")]
+    pub arch: Vec<String>,
+    /// Address size of device code, in bits
+    #[arg(long, value_name = "BITS", default_value_t = 64)]
+    pub address_size: u32,
+    /// Device runtime version: 2, or 1 for `cudaDeviceSynchronize` below sm_90
+    #[arg(long, value_name = "1|2")]
+    pub cdp: Option<u32>,
+    /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
+    #[arg(long, value_name = "ABI", default_value = "auto")]
+    pub launch_abi: String,
+    /// Optimisation level, 0 to 3
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3)]
+    pub opt_level: u32,
+    /// Add a folder to the search for #include
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include_dirs: Vec<PathBuf>,
+    /// Define a macro: NAME or NAME=TEXT
+    #[arg(short = 'D', value_name = "MACRO")]
+    pub defines: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefines: Vec<String>,
+    /// Read a file before the source
+    #[arg(long, value_name = "FILE")]
+    pub include: Vec<PathBuf>,
+    /// Turn a warning on or off, or into an error: NAME, no-NAME, error, error=NAME
+    #[arg(short = 'W', value_name = "WARNING")]
+    pub warnings: Vec<String>,
+    /// No warnings
+    #[arg(short = 'w')]
+    pub no_warnings: bool,
+    /// Fast, less accurate floating point
+    #[arg(long)]
+    pub use_fast_math: bool,
+    /// Contract a * b + c
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
+    pub fmad: Option<bool>,
+    /// Flush single-precision denormals to zero
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
+    pub ftz: Option<bool>,
+    /// IEEE single-precision division
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
+    pub prec_div: Option<bool>,
+    /// IEEE single-precision square root
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
+    pub prec_sqrt: Option<bool>,
+    /// Use per-thread default streams
+    #[arg(long, value_name = "KIND")]
+    pub default_stream: Option<String>,
+    /// How diagnostics are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub message_format: MessageFormat,
+    #[arg(long, value_enum, default_value_t)]
+    pub color: Color,
+    /// Use this CUDA toolkit
+    #[arg(long, value_name = "DIR")]
+    pub cuda_path: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Build {
+    /// .cdp, .cu, .ll, .bc, .ptx, .o, .a, .cubin, .fatbin, or - for standard input
+    #[arg(required_unless_present = "version_of_tools", value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    #[arg(long, hide = true)]
+    pub version_of_tools: bool,
+    /// Where to put the result; its extension chooses what is made unless --emit does
+    #[arg(short = 'o', value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// What to make
+    #[arg(long, value_enum)]
+    pub emit: Option<Emit>,
+    /// Stop at the relocatable object
+    #[arg(short = 'c')]
+    pub compile_only: bool,
+    /// Read inputs without a known extension as: cdp, ll, bc, ptx
+    #[arg(short = 'x', value_name = "KIND")]
+    pub language: Option<String>,
+    #[command(flatten)]
+    pub source: Source,
+    /// Most registers a thread may use
+    #[arg(long, value_name = "N")]
+    pub maxrregcount: Option<u32>,
+    /// An argument for ptxas
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub xptxas: Vec<String>,
+    /// An argument for nvlink
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    pub xnvlink: Vec<String>,
+    /// Link the device runtime: auto, always, never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub cudadevrt: String,
+    /// Libraries for the host link
+    #[arg(short = 'l', value_name = "LIB")]
+    pub libraries: Vec<String>,
+    /// Folders with libraries for the host link
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_dirs: Vec<PathBuf>,
+    /// Source lines in the device code
+    #[arg(long)]
+    pub lineinfo: bool,
+    /// Debug information for device code; turns optimisation off
+    #[arg(short = 'G')]
+    pub device_debug: bool,
+    /// Debug information for host code
+    #[arg(short = 'g')]
+    pub host_debug: bool,
+    /// Keep intermediate files in a folder
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// Print the commands that would run, and run none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the commands that run
+    #[arg(short = 'v')]
+    pub verbose: bool,
+    /// Print one JSON object with kernels, launches, sizes and times
+    #[arg(long, value_name = "json")]
+    pub report: Option<String>,
+    /// Write a dependency file beside the output
+    #[arg(long)]
+    pub md: bool,
+    /// Write the dependency file here
+    #[arg(long, value_name = "FILE")]
+    pub mf: Option<PathBuf>,
+    /// Print the dependencies and make nothing else
+    #[arg(long)]
+    pub m: bool,
+    /// Print the key under which a cache may share the result, and make nothing
+    #[arg(long)]
+    pub cache_key: bool,
+    /// Mend PTX that declares kernels of other files as functions
+    #[arg(long)]
+    pub fix: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    #[default]
+    Text,
+    Dot,
+    Svg,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Graph {
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// The form of the drawing; else by the extension of OUT, else text
+    #[arg(long, value_enum)]
+    pub format: Option<GraphFormat>,
+    /// Where to put it; else standard output
+    #[arg(short = 'o', value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Debug, Args)]
+pub struct Layout {
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Debug, Args)]
+pub struct Lower {
+    /// .ll or .bc, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub input: PathBuf,
+    #[arg(short = 'o', value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The GPU if there is one, else the CPU device
+    #[default]
+    Auto,
+    Cpu,
+    Gpu,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[arg(value_name = "FILE", required = true)]
+    pub inputs: Vec<PathBuf>,
+    #[arg(long, value_enum, default_value_t)]
+    pub device: Device,
+    #[command(flatten)]
+    pub source: Source,
+    /// Launch this kernel instead of running `main`
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Grid dimensions, X[,Y[,Z]]
+    #[arg(long, value_name = "DIMS", default_value = "1")]
+    pub grid: String,
+    /// Block dimensions, X[,Y[,Z]]
+    #[arg(long, value_name = "DIMS", default_value = "1")]
+    pub block: String,
+    /// Dynamic shared memory in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub shared: u64,
+    /// A kernel argument: `7`, `2.5`, `zeros i32[1024]`, `FILE.npy`, `FILE.raw i32[64]`, each with
+    /// `> OUT` to write the buffer back
+    #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// Explore another legal order of execution (CPU device)
+    #[arg(long, value_name = "N")]
+    pub schedule_seed: Option<u64>,
+    /// Stop after this many thread instructions (CPU device)
+    #[arg(long, value_name = "N")]
+    pub max_instructions: Option<u64>,
+    /// Stop after this many seconds (CPU device)
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+    /// Write the launch tree as Chrome trace JSON (CPU device)
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Print counters per kernel (CPU device)
+    #[arg(long)]
+    pub profile: bool,
+    /// Run warps in lockstep, as before Volta (CPU device)
+    #[arg(long)]
+    pub lockstep: bool,
+    /// The program's own arguments
+    #[arg(last = true, value_name = "ARGS")]
+    pub program_args: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    #[arg(long, value_name = "DIR")]
+    pub cuda_path: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err("use true or false".to_string()),
+    }
+}
+
+/// Long options that nvcc writes with one dash. With `=` or a following word their value is kept.
+const ONE_DASH: &[&str] = &[
+    "arch",
+    "maxrregcount",
+    "Xptxas",
+    "Xnvlink",
+    "include",
+    "lineinfo",
+    "use_fast_math",
+    "fmad",
+    "ftz",
+    "prec-div",
+    "prec-sqrt",
+    "default-stream",
+    "MD",
+    "MF",
+    "M",
+    "cudadevrt",
+];
+
+/// Turns nvcc's spellings into ours. Words after `--` are left alone.
+pub fn normalise(args: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            out.push(arg);
+            out.extend(args);
+            break;
+        }
+        let (name, value) = match arg.split_once('=') {
+            Some((name, value)) => (name.to_string(), Some(value.to_string())),
+            None => (arg.clone(), None),
+        };
+        match (name.as_str(), value) {
+            ("-rdc" | "--relocatable-device-code" | "-std" | "--std" | "-Xcompiler", Some(_)) => {}
+            ("-Xcompiler", None) => drop(args.next()),
+            ("-gencode" | "--generate-code", value) => {
+                if let Some(value) = value.or_else(|| args.next()) {
+                    out.extend(gencode(&value).map(|arch| format!("--arch={arch}")));
+                }
+            }
+            ("-lcudadevrt", None) => out.push("--cudadevrt=always".into()),
+            ("-lcudart" | "-lcuda" | "-lm" | "-ccbin", None) => {}
+            ("-dc" | "--device-c", None) => out.extend(["-c".into(), "--emit=obj".into()]),
+            ("-dlink" | "--device-link", None) => out.push("--emit=cubin".into()),
+            ("-ptx" | "--ptx", None) => out.push("--emit=ptx".into()),
+            ("-cubin" | "--cubin", None) => out.push("--emit=cubin".into()),
+            ("-fatbin" | "--fatbin", None) => out.push("--emit=fatbin".into()),
+            ("-m32", None) => out.push("--address-size=32".into()),
+            ("-m64", None) => out.push("--address-size=64".into()),
+            ("--gpu-architecture", value) => out.extend(joined("--arch", value, &mut args)),
+            ("-code" | "--gpu-code", value) => drop(value.or_else(|| args.next())),
+            (name, value) => match name.strip_prefix('-').filter(|n| ONE_DASH.contains(n)) {
+                Some(word) => {
+                    let long = format!("--{}", word.replace('_', "-").to_lowercase());
+                    out.push(value.map_or(long.clone(), |value| format!("{long}={value}")));
+                }
+                None => out.push(arg),
+            },
+        }
+    }
+    out
+}
+
+fn joined(
+    name: &str,
+    value: Option<String>,
+    args: &mut impl Iterator<Item = String>,
+) -> Option<String> {
+    value.or_else(|| args.next()).map(|value| format!("{name}={value}"))
+}
+
+/// The architecture of `arch=compute_90,code=sm_90`.
+fn gencode(value: &str) -> Option<String> {
+    let code = value.split(',').find_map(|part| part.strip_prefix("code="));
+    let arch = value.split(',').find_map(|part| part.strip_prefix("arch="));
+    code.or(arch).map(|name| name.replace("compute_", "sm_").trim_matches(['[', ']']).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Build {
+        let words = line.split_whitespace().map(str::to_string);
+        match Cli::try_parse_from(normalise(words)).map(|cli| cli.command) {
+            Ok(Command::Build(build)) => build,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nvcc_lines_carry_over() {
+        let build = parse("cdpc build -arch=sm_75 -rdc=true hello.cu -o hello -lcudadevrt");
+        assert_eq!(build.source.arch, ["sm_75"]);
+        assert_eq!(build.cudadevrt, "always");
+        assert_eq!(build.output.as_deref(), Some("hello".as_ref()));
+
+        let build =
+            parse("cdpc build -dc -Iinc -DN=3 -UM -O2 -m32 -maxrregcount 32 -Xptxas -v a.cdp");
+        assert!(build.compile_only);
+        assert_eq!(build.source.include_dirs, [PathBuf::from("inc")]);
+        assert_eq!(build.source.defines, ["N=3"]);
+        assert_eq!(build.source.opt_level, 2);
+        assert_eq!(build.source.address_size, 32);
+        assert_eq!(build.maxrregcount, Some(32));
+        assert_eq!(build.xptxas, ["-v"]);
+    }
+
+    #[test]
+    fn architectures_come_as_lists_and_as_gencode() {
+        let build = parse("cdpc build --arch sm_75,sm_90 a.cdp");
+        assert_eq!(build.source.arch, ["sm_75", "sm_90"]);
+        let build = parse("cdpc build -gencode arch=compute_80,code=sm_86 a.cdp");
+        assert_eq!(build.source.arch, ["sm_86"]);
+    }
+}

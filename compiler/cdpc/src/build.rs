@@ -1,0 +1,277 @@
+//! `cdpc build`, `cdpc link` and `cdpc lower`.
+
+use std::path::{Path, PathBuf};
+
+use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
+use cdp::{
+    BuildOutput, BuildRequest, CompileOptions, Compiler, Cudadevrt, DebugInfo, Error, Failure,
+    Goal, Input, InputKind,
+};
+
+use crate::EXIT_USAGE;
+use crate::args::{Build, Emit, Lower};
+use crate::common::{
+    Messages, Usage, compile_options, compiler, exit_code, language, print_all, read_input,
+};
+use crate::output::write_output;
+use crate::run::runtime_library;
+
+/// `cdpc build`; with `link_only`, `cdpc link`.
+pub fn build(args: &Build, link_only: bool) -> i32 {
+    let messages = Messages::new(&args.source);
+    match prepare(args, link_only) {
+        Ok(plan) => plan.carry_out(args, messages),
+        Err(Ok(usage)) => messages.usage(usage),
+        Err(Err(failure)) => messages.failure(failure),
+    }
+}
+
+/// What the arguments mean.
+struct Plan {
+    options: CompileOptions,
+    inputs: Vec<Input>,
+    goal: Goal,
+    output: Option<PathBuf>,
+}
+
+fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>> {
+    let mut options = compile_options(&args.source).map_err(Ok)?;
+    options.max_registers = args.maxrregcount;
+    options.ptxas_args = args.xptxas.clone();
+    options.nvlink_args = args.xnvlink.clone();
+    options.debug = match (args.device_debug, args.lineinfo) {
+        (true, _) => DebugInfo::Full,
+        (_, true) => DebugInfo::Lines,
+        _ => DebugInfo::None,
+    };
+    options.cudadevrt = match args.cudadevrt.as_str() {
+        "auto" => Cudadevrt::Auto,
+        "always" => Cudadevrt::Always,
+        "never" => Cudadevrt::Never,
+        other => {
+            let message = format!("--cudadevrt takes auto, always or never, not `{other}`");
+            return Err(Ok(Usage(message)));
+        }
+    };
+    let kind = language(args.language.as_deref()).map_err(Ok)?;
+    let inputs = args
+        .inputs
+        .iter()
+        .map(|path| read_input(path, kind))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Err)?;
+    let goal = goal(args, link_only, &inputs);
+    Ok(Plan { options, inputs, goal, output: args.output.clone() })
+}
+
+fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
+    if let Some(emit) = args.emit {
+        return match emit {
+            Emit::Ast => Goal::Ast,
+            Emit::Ir => Goal::Ir,
+            Emit::LlvmIr => Goal::LlvmIr,
+            Emit::Ptx => Goal::Ptx,
+            Emit::Obj => Goal::Object,
+            Emit::Cubin => Goal::Cubin,
+            Emit::Fatbin => Goal::Fatbin,
+            Emit::HostObj => Goal::HostObject,
+            Emit::Exe => Goal::Executable,
+        };
+    }
+    if args.compile_only {
+        return Goal::Object;
+    }
+    let extension = args.output.as_deref().and_then(Path::extension).and_then(|ext| ext.to_str());
+    match extension {
+        Some("ast") => Goal::Ast,
+        Some("ir") => Goal::Ir,
+        Some("ll") => Goal::LlvmIr,
+        Some("ptx") => Goal::Ptx,
+        Some("o") => Goal::Object,
+        Some("cubin") => Goal::Cubin,
+        Some("fatbin") => Goal::Fatbin,
+        // As with nvcc, a name without an extension is a program.
+        None if args.output.is_some() && !link_only && has_sources(inputs) => Goal::Executable,
+        _ if args.source.arch.len() > 1 || args.source.arch == ["all"] => Goal::Fatbin,
+        _ => Goal::Cubin,
+    }
+}
+
+fn has_sources(inputs: &[Input]) -> bool {
+    inputs.iter().any(|input| matches!(input, Input::Source(_)))
+}
+
+fn extension(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Ast => "ast",
+        Goal::Ir => "ir",
+        Goal::LlvmIr => "ll",
+        Goal::Ptx => "ptx",
+        Goal::Object | Goal::HostObject => "o",
+        Goal::Cubin => "cubin",
+        Goal::Fatbin => "fatbin",
+        Goal::Executable => "",
+    }
+}
+
+impl Plan {
+    fn carry_out(&self, args: &Build, messages: Messages) -> i32 {
+        let compiler = match compiler(&args.source) {
+            Ok(compiler) => compiler,
+            Err(error) => return messages.failure(error.into()),
+        };
+        // One output for each input where an output is made of one input.
+        let each = matches!(self.goal, Goal::Object | Goal::HostObject)
+            || !matches!(self.goal, Goal::Cubin | Goal::Fatbin | Goal::Executable);
+        let groups: Vec<&[Input]> = if each && self.output.is_none() {
+            self.inputs.chunks(1).collect()
+        } else {
+            vec![&self.inputs]
+        };
+        let mut code = 0;
+        for (index, inputs) in groups.iter().enumerate() {
+            let one = self.carry_out_one(args, &compiler, inputs, index, messages);
+            code = code.max(one);
+        }
+        code
+    }
+
+    fn output(&self, args: &Build, index: usize) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| {
+            let input = args.inputs.get(index).filter(|path| path.as_path() != Path::new("-"));
+            let stem = input.and_then(|path| path.file_stem()).unwrap_or("out".as_ref());
+            Path::new(stem).with_extension(extension(self.goal))
+        })
+    }
+
+    fn carry_out_one(
+        &self,
+        args: &Build,
+        compiler: &Compiler,
+        inputs: &[Input],
+        index: usize,
+        messages: Messages,
+    ) -> i32 {
+        let output = self.output(args, index);
+        match self.build(args, compiler, inputs) {
+            Err(failure) => messages.failure(failure),
+            Ok(built) => {
+                messages.show(&built.reports);
+                for warning in &built.tool_warnings {
+                    eprintln!("{warning}");
+                }
+                self.deliver(args, &built, &output).unwrap_or_else(|error| {
+                    messages.error(&error.to_string());
+                    exit_code(&error)
+                })
+            }
+        }
+    }
+
+    fn build(
+        &self,
+        args: &Build,
+        compiler: &Compiler,
+        inputs: &[Input],
+    ) -> Result<BuildOutput, Failure> {
+        let job = Job::new(JobOptions {
+            keep: args.keep.clone(),
+            dry_run: args.dry_run,
+            ..JobOptions::default()
+        })?;
+        compiler.build(&BuildRequest {
+            cubin: true,
+            runtime_library: runtime_library(),
+            host_link: HostLinkOptions {
+                library_dirs: args.library_dirs.clone(),
+                libraries: args.libraries.clone(),
+                ..HostLinkOptions::default()
+            },
+            mend_ptx: args.fix,
+            ..BuildRequest::new(inputs, self.goal, &self.options, &job)
+        })
+    }
+
+    fn deliver(&self, args: &Build, built: &BuildOutput, output: &Path) -> Result<i32, Error> {
+        if args.dry_run || args.verbose {
+            let commands: String =
+                built.commands.iter().map(|command| format!("{command}\n")).collect();
+            if args.dry_run {
+                print_all(&commands);
+                return Ok(0);
+            }
+            eprint!("{commands}");
+        }
+        if args.m {
+            print_all(&dependency_rule(output, built));
+            return Ok(0);
+        }
+        write_output(output, &built.bytes, self.goal == Goal::Executable)?;
+        if args.md || args.mf.is_some() {
+            let path = args.mf.clone().unwrap_or_else(|| output.with_extension("d"));
+            write_output(&path, dependency_rule(output, built).as_bytes(), false)?;
+        }
+        if args.report.is_some() {
+            print_all(&report(built));
+        }
+        Ok(0)
+    }
+}
+
+/// A rule for make and ninja: the output, and every file that was read.
+fn dependency_rule(output: &Path, built: &BuildOutput) -> String {
+    let escape = |path: &Path| {
+        path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ").replace('$', "$$")
+    };
+    let mut rule = format!("{}:", escape(output));
+    for path in &built.dependencies {
+        rule += &format!(" \\\n  {}", escape(path));
+    }
+    rule + "\n"
+}
+
+/// One JSON object: what was made of what, and how long it took.
+fn report(built: &BuildOutput) -> String {
+    let report = serde_json::json!({
+        "kernels": built.kernels,
+        "launches": built.launches,
+        "cubin_bytes": built.cubin_bytes,
+        "cudadevrt_linked": built.cudadevrt_linked,
+        "seconds": built.timings,
+    });
+    format!("{report}\n")
+}
+
+/// `cdpc lower`.
+pub fn lower(args: &Lower) -> i32 {
+    let messages = Messages::new(&args.source);
+    let options = match compile_options(&args.source) {
+        Ok(options) => options,
+        Err(usage) => return messages.usage(usage),
+    };
+    let lowered = (|| -> Result<String, Failure> {
+        let compiler = compiler(&args.source)?;
+        let Input::Bytes(kind, name, bytes) = read_input(&args.input, Some(InputKind::Llvm))?
+        else {
+            return Err(Error::Request { message: "no LLVM IR".into(), cure: None }.into());
+        };
+        debug_assert_eq!(kind, InputKind::Llvm);
+        let [arch, ..] = options.archs()[..] else { return Ok(String::new()) };
+        Ok(compiler.lower_foreign(&name, &bytes, arch, &options)?)
+    })();
+    let text = match lowered {
+        Ok(text) => text,
+        Err(failure) => return messages.failure(failure),
+    };
+    let Some(path) = &args.output else {
+        print_all(&text);
+        return 0;
+    };
+    match write_output(path, text.as_bytes(), false) {
+        Ok(()) => 0,
+        Err(error) => {
+            messages.error(&error.to_string());
+            exit_code(&error).max(EXIT_USAGE)
+        }
+    }
+}

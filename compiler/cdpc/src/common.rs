@@ -1,0 +1,225 @@
+//! What the commands share: options from arguments, inputs from paths, messages to the terminal.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
+
+use cdp::frontend::diagnostics::render::Format;
+use cdp::frontend::preprocess::MacroOption;
+use cdp::toolchain::SearchOptions;
+use cdp::{
+    AddressSize, Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind,
+    OptLevel, Report, SourceInput, render_reports,
+};
+
+use crate::args::{Color, MessageFormat, Source};
+use crate::{EXIT_PROGRAM, EXIT_TOOL, EXIT_USAGE};
+
+/// A message about the command line; the exit code is [`EXIT_USAGE`].
+pub struct Usage(pub String);
+
+/// How messages are shown.
+#[derive(Clone, Copy)]
+pub struct Messages {
+    pub format: Format,
+    pub color: bool,
+}
+
+impl Messages {
+    pub fn new(source: &Source) -> Messages {
+        let format = match source.message_format {
+            MessageFormat::Human => Format::Human,
+            MessageFormat::Short => Format::Short,
+            MessageFormat::Json => Format::Json,
+        };
+        let color = match source.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            }
+        };
+        Messages { format, color: color && format == Format::Human }
+    }
+
+    /// Diagnostics go to standard error, as JSON to standard output.
+    pub fn show(&self, reports: &[Report]) {
+        let text = render_reports(reports, self.format, self.color);
+        if self.format == Format::Json {
+            print_all(&text);
+        } else {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    /// A message that belongs to no place in a source.
+    pub fn error(&self, message: &str) {
+        if self.format == Format::Json {
+            let object = serde_json::json!({"severity": "error", "message": message});
+            print_all(&format!("{object}\n"));
+        } else {
+            eprintln!("error: {message}");
+        }
+    }
+
+    /// Shows a failure; the exit code that goes with it.
+    pub fn failure(&self, failure: Failure) -> i32 {
+        match failure {
+            Failure::Program(reports) => {
+                self.show(&reports);
+                EXIT_PROGRAM
+            }
+            Failure::Error { error, reports } => {
+                self.show(&reports);
+                self.error(&error.to_string());
+                exit_code(&error)
+            }
+        }
+    }
+
+    pub fn usage(&self, usage: Usage) -> i32 {
+        self.error(&usage.0);
+        EXIT_USAGE
+    }
+}
+
+pub fn exit_code(error: &Error) -> i32 {
+    match error {
+        Error::Request { .. } | Error::Abi(_) => EXIT_USAGE,
+        Error::Input { .. } => EXIT_PROGRAM,
+        _ => EXIT_TOOL,
+    }
+}
+
+/// Prints to standard output; a closed pipe is no error.
+pub fn print_all(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// The compiler with the tools of this machine.
+pub fn compiler(source: &Source) -> Result<Compiler, Error> {
+    Compiler::new(&search(source.cuda_path.as_deref()))
+}
+
+pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
+    let mut search = SearchOptions::from_process();
+    search.cuda_path = cuda_path.map(Path::to_owned);
+    search
+}
+
+pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
+    let mut options = CompileOptions { archs: archs(&source.arch)?, ..CompileOptions::default() };
+    options.address_size = match source.address_size {
+        32 => AddressSize::Bits32,
+        64 => AddressSize::Bits64,
+        other => return Err(Usage(format!("addresses have 32 or 64 bits, not {other}"))),
+    };
+    options.cdp = match source.cdp {
+        None => None,
+        Some(1) => Some(CdpVersion::Cdp1),
+        Some(2) => Some(CdpVersion::Cdp2),
+        Some(other) => return Err(Usage(format!("there is CDP 1 and CDP 2, but no CDP {other}"))),
+    };
+    options.launch_abi = source.launch_abi.parse().map_err(|error: cdp::launch::AbiError| {
+        Usage(format!("{error}\n  help: {}", error.cure()))
+    })?;
+    options.opt_level = match source.opt_level {
+        0 => OptLevel::O0,
+        1 => OptLevel::O1,
+        2 => OptLevel::O2,
+        3 => OptLevel::O3,
+        other => return Err(Usage(format!("optimisation levels are 0 to 3, not {other}"))),
+    };
+    options.include_dirs = source.include_dirs.clone();
+    options.macros = source.defines.iter().cloned().map(MacroOption::Define).collect();
+    options.macros.extend(source.undefines.iter().cloned().map(MacroOption::Undefine));
+    if options.macros.contains(&MacroOption::Define("CUDA_FORCE_CDP1_IF_SUPPORTED".into()))
+        && options.cdp.is_none()
+        && options.archs.iter().all(|arch| arch.number() < 90)
+    {
+        // nvcc's way to ask for CDP1.
+        options.cdp = Some(CdpVersion::Cdp1);
+    }
+    options.forced_includes = source.include.clone();
+    floating_point(source, &mut options);
+    options.per_thread_default_stream = match source.default_stream.as_deref() {
+        None | Some("legacy" | "null") => false,
+        Some("per-thread") => true,
+        Some(other) => {
+            let message = format!("default streams are `legacy` or `per-thread`, not `{other}`");
+            return Err(Usage(message));
+        }
+    };
+    options.warnings.silent = source.no_warnings;
+    for word in &source.warnings {
+        options.warnings.apply(word).map_err(|name| {
+            Usage(format!("there is no warning `{name}`; `cdpc explain` lists all"))
+        })?;
+    }
+    options.source_date_epoch =
+        std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    Ok(options)
+}
+
+fn floating_point(source: &Source, options: &mut CompileOptions) {
+    let math = &mut options.fast_math;
+    if source.use_fast_math {
+        math.ftz = true;
+        math.prec_div = false;
+        math.prec_sqrt = false;
+        math.fmad = true;
+        math.fast_functions = true;
+    }
+    math.fmad = source.fmad.unwrap_or(math.fmad);
+    math.ftz = source.ftz.unwrap_or(math.ftz);
+    math.prec_div = source.prec_div.unwrap_or(math.prec_div);
+    math.prec_sqrt = source.prec_sqrt.unwrap_or(math.prec_sqrt);
+}
+
+fn archs(names: &[String]) -> Result<Vec<Arch>, Usage> {
+    let mut archs = Vec::new();
+    for name in names {
+        if name == "all" {
+            archs.extend(Arch::all_plain().filter(|arch| arch.number() >= 75));
+            continue;
+        }
+        let arch = Arch::parse(name).map_err(|error| Usage(error.to_string()))?;
+        if !archs.contains(&arch) {
+            archs.push(arch);
+        }
+    }
+    Ok(archs)
+}
+
+/// Reads an input; `-` is standard input.
+pub fn read_input(path: &Path, language: Option<InputKind>) -> Result<Input, Failure> {
+    let read_error =
+        |source| Failure::from(Error::Io { action: "read".into(), path: path.to_owned(), source });
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(read_error)?;
+        let kind = language.unwrap_or_else(|| InputKind::sniff(&bytes));
+        return Ok(Input::Bytes(kind, "<stdin>".into(), bytes));
+    }
+    match language.or_else(|| InputKind::of(path)) {
+        Some(InputKind::Source) => Ok(Input::Source(SourceInput::File(path.to_owned()))),
+        kind => {
+            let bytes = std::fs::read(path).map_err(read_error)?;
+            let kind = kind.unwrap_or_else(|| InputKind::sniff(&bytes));
+            if kind == InputKind::Source {
+                return Ok(Input::Source(SourceInput::File(path.to_owned())));
+            }
+            Ok(Input::Bytes(kind, path.display().to_string(), bytes))
+        }
+    }
+}
+
+/// `-x`.
+pub fn language(name: Option<&str>) -> Result<Option<InputKind>, Usage> {
+    match name {
+        None => Ok(None),
+        Some("cdp" | "cu" | "cuda") => Ok(Some(InputKind::Source)),
+        Some("ll" | "bc" | "ir") => Ok(Some(InputKind::Llvm)),
+        Some("ptx") => Ok(Some(InputKind::Ptx)),
+        Some(other) => Err(Usage(format!("-x takes cdp, ll, bc or ptx, not `{other}`"))),
+    }
+}

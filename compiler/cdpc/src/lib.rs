@@ -1,0 +1,70 @@
+//! The command line of cdp: arguments in, text and files out. Everything worth embedding is in the
+//! crate `cdp`; here is what a person at a terminal needs.
+//!
+//! Exit codes: 0; 1 for errors in the program; 2 for misuse of the command line; 3 for a missing or
+//! failing tool, or anything else that is wrong with the machine. A program that `cdpc run` ran
+//! passes its own code on.
+
+pub mod args;
+mod build;
+mod common;
+mod doctor;
+mod explain;
+mod inspect;
+mod output;
+mod run;
+mod run_kernel;
+
+use clap::Parser;
+
+use args::{Cli, Command, normalise};
+
+/// The program has errors.
+pub const EXIT_PROGRAM: i32 = 1;
+/// The command line makes no sense.
+pub const EXIT_USAGE: i32 = 2;
+/// A tool is missing or failed, a file cannot be read or written, or cdp itself made a mistake.
+pub const EXIT_TOOL: i32 = 3;
+
+/// Stack of the compiling thread: programs may nest as deep as the front end's limits allow.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Runs the command with its arguments, the program's name first, and returns the exit code.
+pub fn run(args: impl IntoIterator<Item = String>) -> i32 {
+    let cli = match Cli::try_parse_from(normalise(args)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { EXIT_USAGE } else { 0 };
+        }
+    };
+    let thread = std::thread::Builder::new().name("cdpc".into()).stack_size(STACK_BYTES);
+    match thread.spawn(move || dispatch(cli.command)).map(|handle| handle.join()) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => {
+            eprintln!(
+                "error: cdp made a mistake and stopped; please report this, with the message \
+                 above and the source"
+            );
+            EXIT_TOOL
+        }
+        Err(error) => {
+            eprintln!("error: cannot start a thread: {error}");
+            EXIT_TOOL
+        }
+    }
+}
+
+fn dispatch(command: Command) -> i32 {
+    match command {
+        Command::Build(args) => build::build(&args, false),
+        Command::Link(args) => build::build(&args, true),
+        Command::Check(args) => inspect::check(&args),
+        Command::Explain { code } => explain::explain(code.as_deref()),
+        Command::Graph(args) => inspect::graph(&args),
+        Command::Layout(args) => inspect::layout(&args),
+        Command::Lower(args) => build::lower(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+    }
+}

@@ -1,0 +1,40 @@
+//! Output files: written whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+use cdp::Error;
+
+/// Writes through a temporary file in the same folder, so that a failure leaves no partial output
+/// and an old file stays until the new one is complete. `-` is standard output.
+pub fn write_output(path: &Path, bytes: &[u8], executable: bool) -> Result<(), Error> {
+    let failed = |source| Error::Io { action: "write".into(), path: path.to_owned(), source };
+    if path == Path::new("-") {
+        return std::io::stdout().write_all(bytes).map_err(failed);
+    }
+    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        // A device such as /dev/null cannot be replaced.
+        return std::fs::write(path, bytes).map_err(failed);
+    }
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    set_mode(file.path(), executable).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, executable: bool) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = if executable { 0o755 } else { 0o644 };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _executable: bool) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! `cdpc run`: compile a program into a temporary executable and run it, or launch one kernel of it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cdp::toolchain::{GpuPresence, Job, JobOptions};
+use cdp::{BuildRequest, CompileOptions, Compiler, Error, Failure, Goal, Input};
+use cdp_runtime::cpu;
+
+#[cfg(not(unix))]
+use crate::EXIT_TOOL;
+use crate::args::{Device, MessageFormat, Run};
+use crate::common::{Messages, compile_options, compiler, read_input};
+use crate::output::write_output;
+use crate::run_kernel::cpu_options;
+
+/// The runtime that executables are linked with: `CDP_RUNTIME_LIB`, or `libcdp_runtime.a` beside
+/// this executable, one folder up (test binaries), or in `../lib` (an installation).
+pub fn runtime_library() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("CDP_RUNTIME_LIB") {
+        return Some(PathBuf::from(path)).filter(|path| path.is_file());
+    }
+    let executable = std::env::current_exe().ok()?;
+    let folder = executable.parent()?;
+    let candidates = [folder.join(""), folder.join(".."), folder.join("../lib")];
+    candidates.iter().map(|dir| dir.join("libcdp_runtime.a")).find(|path| path.is_file())
+}
+
+pub fn run(args: &Run) -> i32 {
+    let messages = Messages::new(&args.source);
+    let options = match compile_options(&args.source) {
+        Ok(options) => options,
+        Err(usage) => return messages.usage(usage),
+    };
+    let result = if args.kernel.is_some() {
+        crate::run_kernel::run_kernel(args, &options, messages)
+    } else {
+        run_program(args, &options, messages)
+    };
+    result.unwrap_or_else(|failure| messages.failure(failure))
+}
+
+/// Whether the program is to have a cubin inside, for a GPU.
+pub fn wants_cubin(device: Device) -> bool {
+    match device {
+        Device::Gpu => true,
+        Device::Cpu => false,
+        Device::Auto => GpuPresence::detect(Path::new("/")).is_usable(),
+    }
+}
+
+/// Reads the inputs of `cdpc run`.
+pub fn inputs(args: &Run) -> Result<Vec<Input>, Failure> {
+    args.inputs.iter().map(|path| read_input(path, None)).collect()
+}
+
+fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Result<i32, Failure> {
+    let compiler = compiler(&args.source)?;
+    let inputs = inputs(args)?;
+    let folder = tempfile::Builder::new().prefix("cdpc-run-").tempdir().map_err(|source| {
+        Error::Io { action: "make a folder in".into(), path: std::env::temp_dir(), source }
+    })?;
+    let program = folder.path().join("program");
+    build_program(&compiler, &inputs, options, args, &program, messages)?;
+    let mut command = Command::new(&program);
+    command.args(&args.program_args);
+    set_environment(&mut command, args);
+    match command.status() {
+        Ok(status) => Ok(status.code().unwrap_or_else(|| died(status, messages))),
+        Err(source) => Err(Error::Io { action: "run".into(), path: program, source }.into()),
+    }
+}
+
+fn build_program(
+    compiler: &Compiler,
+    inputs: &[Input],
+    options: &CompileOptions,
+    args: &Run,
+    program: &Path,
+    messages: Messages,
+) -> Result<(), Failure> {
+    let job = Job::new(JobOptions::default())?;
+    let built = compiler.build(&BuildRequest {
+        cubin: wants_cubin(args.device),
+        runtime_library: runtime_library(),
+        ..BuildRequest::new(inputs, Goal::Executable, options, &job)
+    })?;
+    messages.show(&built.reports);
+    Ok(write_output(program, &built.bytes, true)?)
+}
+
+/// What the runtime inside the program reads.
+fn set_environment(command: &mut Command, args: &Run) {
+    match args.device {
+        Device::Auto => {}
+        Device::Cpu => drop(command.env("CDP_DEVICE", "cpu")),
+        Device::Gpu => drop(command.env("CDP_DEVICE", "gpu")),
+    }
+    let format = match args.source.message_format {
+        MessageFormat::Json => cpu::MessageFormat::Json,
+        _ => cpu::MessageFormat::Human,
+    };
+    command.envs(cpu_options(args, format).to_env());
+}
+
+#[cfg(unix)]
+fn died(status: std::process::ExitStatus, messages: Messages) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    let signal = status.signal().unwrap_or(0);
+    messages.error(&format!("the program was stopped by signal {signal}"));
+    128 + signal
+}
+
+#[cfg(not(unix))]
+fn died(_status: std::process::ExitStatus, messages: Messages) -> i32 {
+    messages.error("the program was stopped");
+    EXIT_TOOL
+}
