@@ -99,6 +99,7 @@ fn a_fault_is_reported_for_people_and_for_machines() {
     let line = text(&output.stderr);
     let report: serde_json::Value = serde_json::from_str(&line).expect("one line of JSON");
     assert_eq!(report["reason"], "device-report");
+    assert_eq!(report["severity"], "error");
     assert_eq!(report["cuda_error"]["code"], 700);
     assert_eq!(report["site"]["kernel"], "wild");
     assert_eq!(report["address"], "0x10");

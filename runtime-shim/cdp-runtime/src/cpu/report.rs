@@ -20,7 +20,7 @@ pub fn json_line(report: &Report) -> String {
     );
     let object = json!({
         "reason": "device-report",
-        "level": if report.warning { "warning" } else { "error" },
+        "severity": if report.warning { "warning" } else { "error" },
         "kind": report.kind.name(),
         "message": report.message,
         "help": report.help,
