@@ -14,6 +14,7 @@ mod host_api;
 mod integer;
 mod math;
 mod memory;
+mod occupancy;
 mod rounding;
 mod simd;
 mod surface;
@@ -32,6 +33,9 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     atomic::DEVICE_ONLY_FORMS,
     atomic::BLOCK,
     atomic::SYSTEM,
+    atomic::WIDE_DEVICE,
+    atomic::WIDE_BLOCK,
+    atomic::WIDE_SYSTEM,
     memory::ROWS,
     memory::C_LIBRARY,
     vectors::MAKERS,
@@ -96,6 +100,7 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     texture::GATHERS,
     surface::ROWS,
     device_runtime::ROWS,
+    occupancy::ROWS,
     host_api::ROWS,
 ];
 

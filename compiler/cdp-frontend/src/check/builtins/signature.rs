@@ -8,7 +8,8 @@
 //! what CUDA's headers declare as templates:
 //! - `any`: any type, so that `any*` takes every object or function pointer, and `any**` every
 //!   pointer to a pointer; the argument becomes `void*` or `void**`;
-//! - `kernel`: a `__global__` function, or a pointer to one; becomes `const void*`;
+//! - `kernel`: a `__global__` function, a pointer to one, or a pointer to `void`; becomes
+//!   `const void*`;
 //! - `symbol`: an lvalue naming a `__device__`, `__constant__` or `__managed__` variable; its
 //!   address is passed as `const void*`.
 //!

@@ -91,3 +91,57 @@ fn overloads_differ() {
         }
     }
 }
+
+/// The device runtime's table and ours agree: each function has one row with its types, but for
+/// what C++ declares as templates.
+#[test]
+fn the_device_runtime_is_there_whole() {
+    for row in cdp_ir::runtime::RUNTIME_TABLE {
+        let set = lookup_function(row.name);
+        assert_eq!(set.len(), 1, "{}", row.name);
+        assert_eq!(set[0].func.device, Lower::Runtime(row.func), "{}", row.name);
+        let (ours, theirs) = (set[0].signature(), Signature::parse(row.prototype, None));
+        assert_eq!(ours.ret, theirs.ret, "{}", row.name);
+        assert_eq!(ours.params.len(), theirs.params.len(), "{}", row.name);
+        for (our, their) in ours.params.iter().zip(&theirs.params) {
+            let template = matches!(our.ty.base, SigBase::Any | SigBase::Kernel | SigBase::Symbol);
+            assert!(template || our.ty == their.ty, "{}", row.name);
+            assert_eq!(our.default, their.default, "{}", row.name);
+        }
+    }
+}
+
+/// What a body calls exists; a body never names the program's things.
+#[test]
+fn bodies_call_builtins_only() {
+    const WORDS: &[&str] = &["if", "for", "while", "return", "asm", "volatile", "sizeof", "isnan"];
+    for func in all_functions() {
+        let mut found = Vec::new();
+        lowerings(&func.device, &mut found);
+        lowerings(&func.host, &mut found);
+        for lower in found {
+            let Lower::Inline(body) = lower else { continue };
+            let mut quoted = false;
+            let code: String = body
+                .chars()
+                .map(|c| {
+                    quoted ^= c == '"';
+                    if quoted { ' ' } else { c }
+                })
+                .collect();
+            for (at, _) in code.match_indices('(') {
+                let word = code[..at]
+                    .trim_end()
+                    .rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                    .next()
+                    .unwrap_or("");
+                let called = !word.is_empty() && !WORDS.contains(&word);
+                assert!(
+                    !called || super::super::is_function_name(word),
+                    "{} calls `{word}`",
+                    func.name
+                );
+            }
+        }
+    }
+}
