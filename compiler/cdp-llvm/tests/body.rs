@@ -303,3 +303,123 @@ fn static_and_managed_things_stay() {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }
+
+#[test]
+fn wide_integers_work() {
+    for op in [BinaryOp::Mul, BinaryOp::Div, BinaryOp::Rem, BinaryOp::Shl] {
+        for signed in [true, false] {
+            let mut b = Build::device();
+            let wide = b.module.types.int(128, signed);
+            store_of(&mut b, wide, &[wide, wide], |b| {
+                let (x, y) = (b.get(1, wide), b.get(2, wide));
+                b.binary(op, x, y)
+            });
+            judge(&b.verified());
+        }
+    }
+}
+
+#[test]
+fn wide_integers_convert_to_and_from_floats() {
+    for signed in [true, false] {
+        let mut b = Build::device();
+        let wide = b.module.types.int(128, signed);
+        for (name, float) in [("f", b.f32), ("d", b.f64)] {
+            let (out, source) = (b.ptr(wide), b.get(1, float));
+            let value = b.cast(CastKind::FloatToInt, source, wide);
+            let target = b.get(0, out);
+            let body = vec![b.store(target, value)];
+            b.kernel(&format!("to_{name}"), &[out, float], Some(body));
+            let (out, source) = (b.ptr(float), b.get(1, wide));
+            let value = b.cast(CastKind::IntToFloat, source, float);
+            let target = b.get(0, out);
+            let body = vec![b.store(target, value)];
+            b.kernel(&format!("from_{name}"), &[out, wide], Some(body));
+        }
+        judge(&b.verified());
+    }
+}
+
+#[test]
+fn restricted_pointers_read_through_the_texture_path() {
+    let mut b = Build::device();
+    let i32 = b.i32;
+    let ptr = b.i32_ptr;
+    store_of(&mut b, i32, &[ptr], |b| {
+        let from = b.get(1, ptr);
+        b.load(from)
+    });
+    for param in [0, 1] {
+        b.module.functions[0].locals[param].param.restrict = true;
+    }
+    assert!(judge(&b.verified()).contains("ld.global.nc.b32"));
+}
+
+#[test]
+fn calls_through_pointers() {
+    let mut b = Build::device();
+    let i32 = b.i32;
+    let value = b.get(0, i32);
+    let body = vec![stmt(StmtKind::Return(Some(value)))];
+    let f = b.function(FunctionKind::Device, "f", i32, &[i32], &[], Some(body));
+    let ty = Type::Function { ret: i32, params: vec![i32], variadic: false };
+    let ty = b.module.types.intern(ty);
+    let ptr = b.ptr(ty);
+    let table = b.module.types.array_of(ptr, 2);
+    let entries = Const::Array(vec![Const::FunctionAddr(f), Const::FunctionAddr(f)]);
+    let table = b.global("table", table, AddressSpace::Constant, Some(entries));
+    let table_ptr = b.ptr(b.module.global(table).ty);
+    let ptr_ptr = b.ptr(ptr);
+    store_of(&mut b, i32, &[i32], |b| {
+        let base = b.e(ExprKind::GlobalAddr(table), table_ptr);
+        let first = b.cast(CastKind::PointerToPointer, base, ptr_ptr);
+        let index = b.get(1, i32);
+        let index = b.cast(CastKind::IntToInt, index, b.i64);
+        let at = b.index(first, index);
+        let callee = Callee::Indirect(Box::new(b.load(at)));
+        let args = vec![b.int(5, i32)];
+        b.e(ExprKind::Call { callee, args }, i32)
+    });
+    assert!(judge(&b.verified()).contains(".callprototype"));
+}
+
+#[test]
+fn packed_fields_are_read_byte_by_byte() {
+    let mut b = Build::device();
+    let (c, d) = (b.i8, b.f64);
+    let t = &mut b.module.types;
+    let id = t.declare_record("P", RecordKind::Struct);
+    let spec = |name: &str, ty| FieldSpec { name: name.into(), ty, align: 0, bits: None };
+    t.complete_record(id, &[spec("c", c), spec("d", d)], 0, true);
+    let packed = t.record_type(id);
+    let ptr = b.ptr(packed);
+    b.global("p", packed, AddressSpace::Global, Some(Const::Record(vec![(0, Const::Int(1))])));
+    store_of(&mut b, d, &[ptr], |b| {
+        let base = b.get(1, ptr);
+        let field = b.field(base, 1, d);
+        b.load(field)
+    });
+    let text = judge(&b.verified());
+    assert!(text.contains("ld.global.b8") && !text.contains("ld.global.b64"), "{text}");
+}
+
+#[test]
+fn output_is_reproducible_on_every_thread() {
+    let make = || {
+        let mut b = Build::device();
+        let f32 = b.f32;
+        store_of(&mut b, f32, &[f32], |b| {
+            let x = b.get(1, f32);
+            b.intrinsic(Intrinsic::Fma, vec![x.clone(), x.clone(), x], f32)
+        });
+        let options = options("sm_90", LaunchAbi::Cdp2V2);
+        lowered(&b.verified(), &options).emit_ptx().unwrap()
+    };
+    let first = make();
+    let threads: Vec<_> = (0..4)
+        .map(|_| std::thread::spawn(move || (0..5).map(|_| make()).collect::<Vec<_>>()))
+        .collect();
+    for thread in threads {
+        assert!(thread.join().unwrap().iter().all(|text| *text == first));
+    }
+}

@@ -101,6 +101,22 @@ fn sixteen_bit_atomics() {
 }
 
 #[test]
+fn wide_atomics() {
+    let mut b = Build::device();
+    let wide = b.module.types.int(128, true);
+    let wide_ptr = b.ptr(wide);
+    let mut rows = Vec::new();
+    for scope in [Scope::Block, Scope::Device, Scope::System] {
+        let exchange = Intrinsic::Atomic(Atomic { op: AtomicOp::Exchange, scope });
+        let cas = Intrinsic::Atomic(Atomic { op: AtomicOp::CompareExchange, scope });
+        rows.push(("exchange", exchange, vec![wide_ptr, wide], wide));
+        rows.push(("cas", cas, vec![wide_ptr, wide, wide], wide));
+    }
+    let text = judge_for(&kernels(&rows, b), "sm_90");
+    assert!(text.contains("atom.sys.cas.b128"), "{text}");
+}
+
+#[test]
 fn builtins_barriers_and_fences() {
     let b = Build::device();
     let (u, i, ll, ull, void) = (b.u32, b.i32, b.i64, b.u64, b.void);

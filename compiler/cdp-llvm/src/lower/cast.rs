@@ -107,6 +107,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let BasicTypeEnum::FloatType(target) = self.unit.storage_type(to)? else {
             return Err(bug("lower", "a floating-point type was wanted"));
         };
+        if self.unit.on_device() && value.get_type().get_bit_width() > 64 {
+            return self.wide_to_float(value, self.is_signed(from), to);
+        }
         Ok(if self.is_signed(from) {
             self.builder.build_signed_int_to_float(value, target, "")?.into()
         } else {
@@ -127,7 +130,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             return Err(bug("lower", "an integer type was wanted"));
         };
         let bits = target.get_bit_width();
-        if !self.unit.on_device() || bits > 64 {
+        if self.unit.on_device() && bits > 64 {
+            return self.float_to_wide(value, signed, to);
+        }
+        if !self.unit.on_device() {
             return Ok(if signed {
                 self.builder.build_float_to_signed_int(value, target, "")?.into()
             } else {

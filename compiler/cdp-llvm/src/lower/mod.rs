@@ -24,6 +24,7 @@ mod memory;
 mod runtime;
 mod stmt;
 mod types;
+mod wide;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};

@@ -27,7 +27,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             operands.push(self.to_storage(value)?);
         }
         let old = match (atomic.scope, operands.as_slice()) {
-            (Scope::System | Scope::Cluster, values) if self.unit.on_device() => {
+            (scope, values)
+                if self.unit.on_device()
+                    && (matches!(scope, Scope::System | Scope::Cluster)
+                        || self.unit.ir.types.layout(ty).size == 16) =>
+            {
                 self.scoped_atomic(atomic, address.into(), values, ty)?
             }
             (_, [compare, value]) if atomic.op == AtomicOp::CompareExchange => {
@@ -110,7 +114,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         self.from_bits(old.into_int_value(), ty)
     }
 
-    /// `atom.sys` (or `.cluster`) as text.
+    /// An atomic as text: system and cluster scope, and 128 bits, which the back end does not have.
     fn scoped_atomic(
         &self,
         atomic: Atomic,
@@ -119,10 +123,15 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         ty: TypeId,
     ) -> Result<BasicValueEnum<'ctx>> {
         let (scope, since) = match atomic.scope {
+            Scope::Block => ("cta", 60),
+            Scope::Device => ("gpu", 60),
             Scope::Cluster => ("cluster", 90),
-            _ => ("sys", 60),
+            Scope::System => ("sys", 60),
         };
         self.needs_sm(since, "an atomic of this scope")?;
+        if self.unit.ir.types.layout(ty).size == 16 {
+            self.needs_sm(90, "a 128-bit atomic")?;
+        }
         let storage = self.unit.storage_type(ty)?;
         let kind = self.unit.ir.types.get(ty);
         let (op, suffix) = atomic_suffix(atomic.op, kind, self.unit.ir.types.layout(ty).size)
@@ -131,7 +140,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             2 => "h",
             4 => "r",
             8 => "l",
-            _ => return Err(self.unsupported("an atomic of this size at system scope")),
+            16 => "q",
+            _ => return Err(self.unsupported("an atomic of this size")),
         };
         let pointer = if self.unit.address_bits() == 32 { "r" } else { "l" };
         let mut constraints = format!("={letter},{pointer}");
