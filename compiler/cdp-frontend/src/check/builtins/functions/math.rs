@@ -4,6 +4,7 @@
 //! intrinsic. `-use_fast_math` replaces the single-precision functions that have a `__` form
 //! (CUDA guide, "Intrinsic functions"; checked against nvcc's PTX).
 
+use cdp_ir::CastKind;
 use cdp_ir::Intrinsic::{self, Libdevice};
 
 use super::{BuiltinFn, Lower, device, ptx, row};
@@ -243,6 +244,13 @@ const fn inline(
     row(name, signature, Lower::Inline(body), Lower::Inline(body), summary)
 }
 
+/// A constant: the bits are the last parameter's default, so that the checker folds the cast.
+const fn constant(name: &'static str, signature: &'static str, summary: &'static str) -> BuiltinFn {
+    row(name, signature, BITS, BITS, summary)
+}
+
+const BITS: Lower = Lower::Cast(CastKind::Bitcast);
+
 const fn predicate(
     name: &'static str,
     signature: &'static str,
@@ -394,6 +402,20 @@ pub(super) const SINGLES: &[BuiltinFn] = &[
         "A NaN.",
     )
     .in_std(),
+    constant("__builtin_inff", "float(unsigned bits=0x7f800000)", "Infinity."),
+    constant("__builtin_inf", "double(unsigned long long bits=0x7ff0000000000000)", "Infinity."),
+    constant("__builtin_huge_valf", "float(unsigned bits=0x7f800000)", "Infinity."),
+    constant(
+        "__builtin_huge_val",
+        "double(unsigned long long bits=0x7ff0000000000000)",
+        "Infinity.",
+    ),
+    constant("__builtin_nanf", "float(const char* tag,unsigned bits=0x7fc00000)", "A NaN."),
+    constant(
+        "__builtin_nan",
+        "double(const char* tag,unsigned long long bits=0x7ff8000000000000)",
+        "A NaN.",
+    ),
     // The mixed forms that CUDA declares for itself.
     inline(
         "copysign",
