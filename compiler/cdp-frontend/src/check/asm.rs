@@ -57,6 +57,12 @@ impl<'a> Checker<'a> {
         let template = if stmt.basic { text.replace('%', "%%") } else { text };
         let count = stmt.outputs.len() + stmt.inputs.len();
         self.check_template(&template, count, stmt.template.span);
+        for register in ["%%smid", "%%warpid"] {
+            if ptx && template.contains(register) {
+                let message = format!("`{}` may change while the thread runs", &register[1..]);
+                self.report(Diagnostic::new(Code::W0718, stmt.template.span, message));
+            }
+        }
         if failed {
             return;
         }

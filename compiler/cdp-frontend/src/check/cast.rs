@@ -83,9 +83,24 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         let from = value.ty;
+        self.warn_small_integer(from, to, span);
         let expr = self.expr_of(value);
         let expr = self.convert_rvalue(expr, from, to);
         Value::rvalue(expr, to, span)
+    }
+
+    /// An address cut to a smaller integer.
+    fn warn_small_integer(&mut self, from: QualType, to: QualType, span: Span) {
+        if !self.types.is_pointer(from) || self.types.is_pointer(to) || self.types.is_bool(to) {
+            return;
+        }
+        if self.types.layout(to).size < self.types.pointer_bytes() {
+            let message = format!("{} cannot hold an address", self.show(to));
+            self.report(
+                Diagnostic::new(Code::W0722, span, message)
+                    .help("cast to `size_t` first, if half of the address is meant"),
+            );
+        }
     }
 
     fn report_cast(
@@ -161,6 +176,7 @@ impl<'a> Checker<'a> {
                             style == CastStyle::Reinterpret && !y.quals.cv().has(x.quals.cv());
                         drops.then_some("it would drop a qualifier; that wants `const_cast`")
                     }
+                    (Some(_), None) if integer(to) && style == CastStyle::C => None,
                     (Some(_), None) if integer(to) => (!wide_enough(self, to))
                         .then_some("the integer is too small to hold an address; use `size_t`"),
                     (None, Some(_)) if integer(from) => None,

@@ -525,7 +525,8 @@ impl<'a> Checker<'a> {
             None => {
                 self.check_uninitialised(request);
                 let ty = self.var(id).ty;
-                self.has_dim3(ty).then(|| self.default_const(ty))
+                let ones = memory != Memory::Shared && self.has_dim3(ty);
+                ones.then(|| self.default_const(ty))
             }
         };
         self.check_complete(id, name.span);

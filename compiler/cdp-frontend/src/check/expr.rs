@@ -380,6 +380,10 @@ impl<'a> Checker<'a> {
 
     /// The address of a function.
     pub fn function_address(&mut self, id: FnId, span: Span) -> Expr {
+        let host = self.func(id).space == super::scope::Space::Host;
+        if host && self.f.space.device_only() {
+            self.check_call_side(id, span);
+        }
         let function = self.ir_func(id);
         let ty = self.func(id).ty;
         let ty = self.types.pointer_to(ty);

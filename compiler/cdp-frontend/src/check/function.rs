@@ -593,6 +593,7 @@ impl<'a> Checker<'a> {
         }
         self.check_missing_return(id, &mut body, block.close_span);
         self.judge_deferred(id);
+        self.warn_unchecked_launch();
         let state = std::mem::replace(&mut self.f, outer);
         self.ns = outer_ns;
         if lowered {

@@ -523,8 +523,8 @@ impl<'a> Checker<'a> {
             _ => return,
         };
         self.report(
-            Diagnostic::new(Code::E0327, value.span, message)
-                .note("a list in braces does not convert to a type that cannot hold the value")
+            Diagnostic::new(Code::W0721, value.span, message)
+                .note("a list in braces is meant to convert without loss")
                 .help("write the conversion as a cast"),
         );
     }

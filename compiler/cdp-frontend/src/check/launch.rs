@@ -72,6 +72,8 @@ impl<'a> Checker<'a> {
             let refs: Vec<&'a ast::Expr> = launch.args.iter().collect();
             self.defer_arguments(&name, &list, &refs, &params);
             self.check_device_bytes(&name, target, &params, launch);
+            self.warn_handles(&params, launch);
+            self.warn_launch_habits(&stream, launch);
         }
         self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch, span);
         let params = params.iter().map(|&ty| self.types.ir_type(ty)).collect();
@@ -712,6 +714,46 @@ impl<'a> Checker<'a> {
             table.push_str(&format!("\n{offset:>6}  {size:>6}  {ty}"));
         }
         table
+    }
+
+    // --- warnings --------------------------------------------------------------------------------
+
+    /// Streams and events of the parent, given to the child.
+    fn warn_handles(&mut self, params: &[QualType], launch: &'a ast::LaunchExpr) {
+        for (&param, arg) in params.iter().zip(&launch.args) {
+            let Some(pointee) = self.types.pointee(param) else { continue };
+            let Some(id) = self.types.record_id(pointee) else { continue };
+            let what = match (self.types.record(id).builtin, self.types.record(id).name.as_str()) {
+                (true, "CUstream_st") => "stream",
+                (true, "CUevent_st") => "event",
+                _ => continue,
+            };
+            let message = format!("a {what} of this grid is passed to a child");
+            self.report(
+                Diagnostic::new(Code::W0716, arg.span, message)
+                    .note("a handle is valid in the grid that created it only"),
+            );
+        }
+    }
+
+    /// Opt-in warnings: launches whose errors nobody looks for, launches in loops.
+    fn warn_launch_habits(&mut self, stream: &Expr, launch: &'a ast::LaunchExpr) {
+        if self.unevaluated > 0 {
+            return;
+        }
+        if self.f.first_launch.is_none() {
+            self.f.first_launch = Some(launch.kernel.span);
+        }
+        // Fire-and-forget and tail launches count as well; a NULL or created stream is the rule.
+        let _ = stream;
+        if self.f.loop_depth > 0 {
+            let message = "a launch in a loop";
+            self.report(
+                Diagnostic::new(Code::W0720, launch.kernel.span, message)
+                    .note("2,048 launches can be pending by default; further ones fail with error 69")
+                    .help("launch one grid with more blocks, or raise cudaLimitDevRuntimePendingLaunchCount"),
+            );
+        }
     }
 
     // --- facts -------------------------------------------------------------------------------------

@@ -123,6 +123,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> bool {
         match func {
+            RuntimeFn::GetLastError | RuntimeFn::PeekAtLastError => {
+                self.f.looks_for_errors = true;
+            }
             RuntimeFn::DeviceSynchronize => return self.check_synchronize(span),
             RuntimeFn::StreamCreateWithFlags => {
                 if let Some(flags) = self.flag_argument(args)

@@ -127,6 +127,9 @@ pub struct FnState {
     pub builtin_body: bool,
     /// An initialiser that the module at hand has no place for.
     pub discard_ir: bool,
+    /// The first launch of the body, and whether the body looks for errors.
+    pub first_launch: Option<Span>,
+    pub looks_for_errors: bool,
     /// Launch arguments to judge when the whole body has been seen.
     pub deferred: Vec<super::spaces::Deferred>,
 }
@@ -151,6 +154,8 @@ impl FnState {
             local_types: 0,
             builtin_body: false,
             discard_ir: false,
+            first_launch: None,
+            looks_for_errors: false,
             deferred: Vec::new(),
         }
     }

@@ -187,7 +187,8 @@ impl<'a> Checker<'a> {
                 let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
                 let mut effects = Vec::new();
                 let mut rhs = rhs;
-                if !is_simple(&addr) && has_effects(&rhs) {
+                // As in nvcc, the right side comes first.
+                if has_effects(&rhs) {
                     let slot = self.temporary_slot(rhs.ty, loc);
                     effects.push(self.store(slot.clone(), rhs, false, loc));
                     rhs = self.load_from(slot, false, loc);

@@ -321,6 +321,18 @@ impl<'a> Checker<'a> {
         self.calls.push(fact);
     }
 
+    /// A body that launches and asks for no error.
+    pub fn warn_unchecked_launch(&mut self) {
+        if let Some(span) = self.f.first_launch
+            && !self.f.looks_for_errors
+        {
+            self.report(
+                Diagnostic::new(Code::W0719, span, "nothing looks for an error of this launch")
+                    .help("ask `cudaGetLastError()` after it"),
+            );
+        }
+    }
+
     // --- others --------------------------------------------------------------------------------------
 
     /// `return` of the address of a local.

@@ -141,7 +141,6 @@ codes! {
         E0323 "a reference that cannot be bound";
         E0324 "an invalid enumeration or bit-field";
         E0326 "an invalid attribute value";
-        E0327 "a narrowing conversion in braces";
         E0328 "inline PTX with wrong operands";
         E0329 "an invalid `switch`";
         E0330 "a static variable without a constant initial value";
@@ -213,6 +212,8 @@ codes! {
         W0718 "volatile-register" off "a register whose value may change while the thread runs";
         W0719 "unchecked-launch" off "a function that launches and never looks for an error";
         W0720 "launch-in-loop" off "launches in a loop may pass the pending-launch limit";
+        W0721 "narrowing" on "a value in braces that its type cannot hold";
+        W0722 "pointer-to-int-cast" on "a pointer cast to an integer that is too small for it";
     }
 }
 
