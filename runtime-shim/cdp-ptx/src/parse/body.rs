@@ -25,8 +25,9 @@ pub(crate) enum Name {
     Unused(ScalarType),
     /// A register.
     Reg(Reg),
-    /// A vector register: its elements, which are registers of their own.
-    Vector(Vec<Reg>),
+    /// A vector register: element type and number. Its elements are registers of their own; see
+    /// [`FunctionState::element`].
+    Vector(ScalarType, usize),
     /// A variable.
     Local(LocalId),
     /// The function's parameter.
@@ -61,6 +62,8 @@ struct Scope<'a> {
     /// `%r<100>`: prefix to count and type.
     ranges: HashMap<&'a str, (u32, ScalarType)>,
     labels: HashMap<&'a str, u32>,
+    /// Elements of vector registers that have been used.
+    elements: HashMap<(&'a str, usize), Reg>,
 }
 
 /// A call parameter's name in the text, type, alignment and dimensions.
@@ -259,12 +262,7 @@ impl<'a> Parser<'a> {
                 let fresh = if declared.vector_len == 1 {
                     Name::Unused(declared.ty)
                 } else {
-                    let lanes = 0..declared.vector_len as usize;
-                    let elements = lanes.map(|lane| {
-                        let element = format!("{}_{}", name.text, ["x", "y", "z", "w"][lane % 4]);
-                        state.new_register(&element, declared.ty)
-                    });
-                    Name::Vector(elements.collect())
+                    Name::Vector(declared.ty, declared.vector_len as usize)
                 };
                 if state.scope().names.insert(name.text, fresh).is_some() {
                     return self.redefinition(&name, "it is declared twice in this block");
@@ -448,6 +446,22 @@ impl<'a> FunctionState<'a> {
         let name = self.unique_name(name);
         self.body.registers.push(Register { name, ty });
         reg
+    }
+
+    /// An element of the vector register `name`, if it is one and has that many.
+    pub fn element(&mut self, name: &'a str, lane: usize) -> Option<Reg> {
+        let depth = self.scopes.iter().rposition(|scope| scope.names.contains_key(name))?;
+        let Some(Name::Vector(ty, lanes)) = self.scopes[depth].names.get(name) else { return None };
+        let (ty, lanes) = (*ty, *lanes);
+        if lane >= lanes {
+            return None;
+        }
+        if let Some(reg) = self.scopes[depth].elements.get(&(name, lane)) {
+            return Some(*reg);
+        }
+        let reg = self.new_register(&format!("{name}_{}", ["x", "y", "z", "w"][lane % 4]), ty);
+        self.scopes[depth].elements.insert((name, lane), reg);
+        Some(reg)
     }
 
     fn take_retired_param(&mut self, name: &'a str, variable: &Variable) -> Option<LocalId> {

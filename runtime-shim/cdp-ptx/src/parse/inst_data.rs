@@ -86,7 +86,14 @@ impl<'a> Parser<'a> {
         let space = mods.need("a state space", space_word)?;
         let ty = mods.ty(if self.module.address_bits == 64 { &[U64] } else { &[U32] })?;
         mods.finish()?;
-        let (dst, src) = self.d_a(st, ty, ty)?;
+        let dst = self.register(st, ty)?;
+        self.comma()?;
+        let token = self.peek;
+        let src = self.operand(st, ty)?;
+        if let Operand::Address(SymbolAddress { symbol, offset }) = src {
+            let address = Address { base: AddressBase::Symbol(symbol), offset };
+            self.check_space(st, &token, space, &address)?;
+        }
         Ok(match from_generic {
             true => Inst::CvtaFromGeneric { space, ty, dst, src },
             false => Inst::CvtaToGeneric { space, ty, dst, src },

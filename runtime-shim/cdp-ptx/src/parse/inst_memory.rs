@@ -2,7 +2,7 @@
 
 use super::body::FunctionState;
 use super::inst_data::space_word;
-use super::lexer::Token;
+use super::lexer::{Token, shorten};
 use super::mods::Mods;
 use super::operand::Width;
 use super::{Parser, Result};
@@ -47,7 +47,7 @@ fn boxed(hints: CacheHints) -> Option<Box<CacheHints>> {
 
 impl<'a> Parser<'a> {
     /// Fails if an instruction of `space` names a variable of another space.
-    fn check_space(
+    pub fn check_space(
         &self,
         st: &FunctionState<'a>,
         token: &Token<'a>,
@@ -55,12 +55,21 @@ impl<'a> Parser<'a> {
         address: &Address,
     ) -> Result<()> {
         let AddressBase::Symbol(symbol) = address.base else { return Ok(()) };
-        let actual = match symbol {
-            Symbol::Global(id) => self.module.variables[id.index()].space,
-            Symbol::Local(id) => st.body.variables[id.index()].space,
-            Symbol::Param(_) | Symbol::Return(_) => Space::Param,
-            Symbol::Function(_) => {
-                let message = format!("{} is a function, not memory", token.describe());
+        let own = &self.module.functions[st.id.index()];
+        let (name, actual) = match symbol {
+            Symbol::Global(id) => {
+                let variable = &self.module.variables[id.index()];
+                (&variable.name, variable.space)
+            }
+            Symbol::Local(id) => {
+                let variable = &st.body.variables[id.index()];
+                (&variable.name, variable.space)
+            }
+            Symbol::Param(index) => (&own.params[index as usize].name, Space::Param),
+            Symbol::Return(index) => (&own.returns[index as usize].name, Space::Param),
+            Symbol::Function(id) => {
+                let name = &self.module.functions[id.index()].name;
+                let message = format!("`{}` is a function, not memory", shorten(name));
                 return Err(self.error_at(token, ErrorKind::Operand, message));
             }
         };
@@ -73,17 +82,15 @@ impl<'a> Parser<'a> {
         if agrees {
             return Ok(());
         }
-        let message =
-            format!("{} is a `.{actual}` variable, accessed as `.{space}`", token.describe());
+        let name = shorten(name);
+        let message = format!("`{name}` is a `.{actual}` variable, accessed as `.{space}`");
         Err(self.error_at(token, ErrorKind::Operand, message))
     }
 
     /// `[address]` of a variable in `space`.
     fn space_address(&mut self, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
-        self.expect(b'[')?;
         let token = self.peek;
-        let address = self.bare_address(st)?;
-        self.expect(b']')?;
+        let address = self.address(st)?;
         self.check_space(st, &token, space, &address)?;
         Ok(address)
     }
@@ -429,6 +436,8 @@ fn check_hints(
     let special =
         has_policy || hints.l1.is_some() || hints.l2.is_some() || hints.prefetch.is_some();
     mods.require(far || !special, "these cache hints are for `.global` memory")?;
+    let both = hints.op.is_some() && hints.l1.is_some();
+    mods.require(!both, "a cache operator and an `.L1` priority do not go together")?;
     mods.require(bits == 256 || hints.l2.is_none(), "`.L2` priorities are for 32-byte vectors")
 }
 

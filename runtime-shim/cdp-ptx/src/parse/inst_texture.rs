@@ -77,7 +77,12 @@ impl<'a> Parser<'a> {
         let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
         let count = vector_len(&mut mods);
         let dst_ty = mods.ty(&[U32, S32, F32, F16x2])?;
-        let coord_ty = mods.ty(if gather { &[F32] } else { &[S32, F32] })?;
+        let samples = matches!(geometry, TexGeometry::D2Ms | TexGeometry::A2Ms);
+        let coord_ty = mods.ty(match (gather, samples) {
+            (true, _) => &[F32],
+            (_, true) => &[S32],
+            _ => &[S32, F32],
+        })?;
         let pairs = dst_ty == F16x2;
         mods.require(count == if pairs { 2 } else { 4 }, "the result is `.v4` or `.v2.f16x2`")?;
         mods.finish()?;

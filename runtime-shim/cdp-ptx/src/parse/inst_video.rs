@@ -160,6 +160,7 @@ impl<'a> Parser<'a> {
         let negate_c = self.eat(b'-')?;
         let c = self.operand(st, B32)?;
         let negate_product = minus_a != minus_b;
+        mods.require(!(negate_product && negate_c), "either the product or `c` is negated")?;
         mods.require(
             !(plus_one && (minus_a || minus_b || negate_c)),
             "`.po` leaves no operand negated",

@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         }
         match (found, component) {
             (Some(Name::Reg(reg)), None) => Ok(reg),
-            (Some(Name::Vector(elements)), Some(component)) => {
+            (Some(Name::Vector(..)), Some(component)) => {
                 let lane = match component.text {
                     "x" | "r" => 0,
                     "y" | "g" => 1,
@@ -92,8 +92,8 @@ impl<'a> Parser<'a> {
                     "w" | "a" => 3,
                     _ => usize::MAX,
                 };
-                match elements.get(lane) {
-                    Some(reg) => Ok(*reg),
+                match state.element(name.text, lane) {
+                    Some(reg) => Ok(reg),
                     None => self.unknown_name(&component),
                 }
             }
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         let name = self.ident("a register or a constant")?;
         let component = self.component(&name)?;
         match state.lookup(name.text) {
-            Some(Name::Reg(_) | Name::Vector(_)) => {
+            Some(Name::Reg(_) | Name::Vector(..)) => {
                 let reg = self.named_register(state, &name, component)?;
                 self.check_width(&name, state, reg, ty, width)?;
                 Ok(Operand::Reg(reg))
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[3]`, `+ 8`, `- 8` after a symbol, in bytes.
+    /// `[3]` (elements), or `+ 8`, `- 8` (bytes), after a symbol. In bytes.
     fn symbol_offset(&mut self, state: &FunctionState<'a>, symbol: Symbol) -> Result<i64> {
         if !self.at(b'[') {
             return self.offset();
@@ -269,8 +269,17 @@ impl<'a> Parser<'a> {
         Ok(self.number("an offset")? as i64)
     }
 
-    /// `[register + n]`, `[symbol + n]`, `[n]`
+    /// `[register + n]`, `[symbol + n]`, `[n]`, or an array's element as `symbol[n]`.
     pub fn address(&mut self, state: &mut FunctionState<'a>) -> Result<Address> {
+        if self.peek.tok == Tok::Ident {
+            let name = self.next()?;
+            let symbol = self.symbol(state, &name)?;
+            if !self.at(b'[') {
+                return self.expected("`[`");
+            }
+            let offset = self.symbol_offset(state, symbol)?;
+            return Ok(Address { base: AddressBase::Symbol(symbol), offset });
+        }
         self.expect(b'[')?;
         let address = self.bare_address(state)?;
         self.expect(b']')?;
@@ -285,7 +294,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.ident("a register, a variable or a constant")?;
         let component = self.component(&name)?;
-        if let Some(Name::Reg(_) | Name::Vector(_)) = state.lookup(name.text) {
+        if let Some(Name::Reg(_) | Name::Vector(..)) = state.lookup(name.text) {
             let reg = self.named_register(state, &name, component)?;
             let declared = state.body.registers[reg.index()].ty;
             if !matches!(declared.bits(), 32 | 64) {
@@ -295,8 +304,7 @@ impl<'a> Parser<'a> {
             return Ok(Address { base: AddressBase::Reg(reg), offset: self.offset()? });
         }
         let symbol = self.symbol(state, &name)?;
-        let offset = self.symbol_offset(state, symbol)?;
-        Ok(Address { base: AddressBase::Symbol(symbol), offset })
+        Ok(Address { base: AddressBase::Symbol(symbol), offset: self.offset()? })
     }
 
     /// `p` or `!p`, or a constant.
@@ -337,9 +345,12 @@ impl<'a> Parser<'a> {
         Ok(list.into())
     }
 
+    /// The elements of the vector register that is next, if one is.
     fn vector_register(&mut self, state: &mut FunctionState<'a>) -> Option<Vec<Reg>> {
         match state.lookup(self.peek.text) {
-            Some(Name::Vector(elements)) => Some(elements),
+            Some(Name::Vector(_, lanes)) => {
+                (0..lanes).map(|lane| state.element(self.peek.text, lane)).collect()
+            }
             _ => None,
         }
     }

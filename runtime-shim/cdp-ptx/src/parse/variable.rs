@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
                     self.next()?;
                     align_bytes = Some(self.alignment()?);
                 }
-                "v2" | "v4" | "v8" => {
+                "v2" | "v4" => {
                     vector_len = u32::from(self.next()?.text.as_bytes()[1] - b'0');
                 }
                 "texref" | "samplerref" | "surfref" => {

@@ -1,0 +1,145 @@
+//! Every instruction family in the forms that the PTX ISA manual (9.x) documents: each must parse,
+//! print and parse again to the same; what the manual excludes must be refused. A coverage test
+//! wants every variant of `Inst` to be produced by some form.
+//!
+//! In the tables `{a|b|}` stands for each of its alternatives. Registers: `%p` predicates, `%h` 16
+//! bits, `%r` 32, `%rd` 64, `%q` 128, `%f` `.f32`, `%d` `.f64`.
+
+mod tables;
+
+use std::collections::BTreeSet;
+
+/// A module with one line of code in it.
+fn module_with(line: &str) -> String {
+    format!(
+        "\
+.version 8.8
+.target sm_100a
+.address_size 64
+.global .align 16 .b8 gv[64];
+.const .align 16 .b8 cv[64];
+.shared .align 16 .b8 sv[64];
+.func (.param .b32 rr) fun (.param .b32 aa);
+.func (.reg .b32 rr) regfun (.reg .b32 aa, .reg .f32 bb);
+.func plain ();
+.visible .entry k(.param .align 16 .b8 kp[64])
+{{
+  .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .b128 %q<4>;
+  .reg .f32 %f<16>; .reg .f64 %d<8>; .reg .v4 .b32 vec;
+  .local .align 16 .b8 lv[64];
+  .param .b32 a0; .param .b32 r0;
+L1:
+  targets: .branchtargets L1, L2;
+  proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+  callees: .calltargets fun;
+  {line}
+L2:
+  ret;
+}}
+"
+    )
+}
+
+/// Every combination of the alternatives in `{a|b}`.
+fn expand(template: &str) -> Vec<String> {
+    let group = template.find('{').and_then(|open| {
+        let close = open + template[open..].find('}')?;
+        Some((open, close))
+    });
+    let Some((open, close)) = group else {
+        // Vectors are written `<a, b>` in the tables, so that braces are free.
+        return vec![template.replace('<', "{").replace('>', "}")];
+    };
+    let alternatives = template[open + 1..close].split('|');
+    alternatives
+        .flat_map(|word| expand(&format!("{}{word}{}", &template[..open], &template[close + 1..])))
+        .collect()
+}
+
+fn lines(table: &str) -> impl Iterator<Item = String> + '_ {
+    let templates = table.lines().map(str::trim);
+    templates.filter(|line| !line.is_empty() && !line.starts_with('#')).flat_map(expand)
+}
+
+#[test]
+fn documented_forms_parse_and_round_trip() {
+    let mut count = 0;
+    for (family, table) in tables::ACCEPTED {
+        for line in lines(table) {
+            let text = module_with(&line);
+            let module = cdp_ptx::parse(&text)
+                .unwrap_or_else(|error| panic!("{family}: `{line}` is refused: {error}"));
+            let printed = cdp_ptx::print(&module);
+            let again = cdp_ptx::parse(&printed)
+                .unwrap_or_else(|error| panic!("{family}: print of `{line}`: {error}\n{printed}"));
+            assert_eq!(again, module, "{family}: `{line}` prints as\n{printed}");
+            count += 1;
+        }
+    }
+    assert!(count > 4000, "the tables shrank to {count} forms");
+}
+
+#[test]
+fn excluded_forms_are_refused() {
+    for (family, table) in tables::REFUSED {
+        for line in lines(table) {
+            let result = cdp_ptx::parse(&module_with(&line));
+            let error = match result {
+                Err(error) => error,
+                Ok(_) => panic!("{family}: `{line}` is accepted"),
+            };
+            let text = module_with(&line);
+            let place = text.lines().position(|found| found.trim() == line).expect("it is there");
+            assert_eq!(error.line as usize, place + 1, "{family}: `{line}`: {error}");
+        }
+    }
+}
+
+/// The names of the variants of `enum Inst`, read from its source.
+fn variants() -> BTreeSet<String> {
+    let source = include_str!("../src/inst.rs");
+    let body = source.split("pub enum Inst {").nth(1).expect("the enum is there");
+    let body = body.split("\n}").next().expect("the enum ends");
+    let names = body.lines().map(str::trim).filter(|line| line.starts_with(char::is_uppercase));
+    names.map(|line| line.chars().take_while(|c| c.is_alphanumeric()).collect::<String>()).collect()
+}
+
+#[test]
+fn every_variant_has_a_form() {
+    let mut missing = variants();
+    assert!(missing.len() > 90, "only {} variants found", missing.len());
+    for (_, table) in tables::ACCEPTED {
+        for line in lines(table) {
+            let module = cdp_ptx::parse(&module_with(&line)).expect("judged by another test");
+            for function in &module.functions {
+                for instruction in function.body.iter().flat_map(|body| &body.instructions) {
+                    let debug = format!("{:?}", instruction.inst);
+                    let name: String = debug.chars().take_while(|c| c.is_alphanumeric()).collect();
+                    missing.remove(&name);
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no form in the tables makes {missing:?}");
+}
+
+#[test]
+fn every_special_register_reads_and_prints() {
+    for name in tables::SPECIAL_REGISTERS.split_whitespace() {
+        let special =
+            cdp_ptx::SpecialReg::from_name(name).unwrap_or_else(|| panic!("{name} is not known"));
+        assert_eq!(special.to_string(), name);
+        let (ty, dst) = match special.ty().bits() {
+            1 => ("pred", "%p0"),
+            32 => ("u32", "%r0"),
+            _ => ("u64", "%rd0"),
+        };
+        let line = format!("mov.{ty} {dst}, {name};");
+        cdp_ptx::parse(&module_with(&line)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    for name in
+        ["%tid.v", "%tidx", "%pm8", "%pm01", "%envreg32", "%pm8_64", "%reserved_smem_offset_2"]
+    {
+        assert_eq!(cdp_ptx::SpecialReg::from_name(name), None, "{name}");
+    }
+}
