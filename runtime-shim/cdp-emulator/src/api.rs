@@ -144,3 +144,14 @@ pub struct MemoryInfo {
     /// Claimed by the device.
     pub total_bytes: u64,
 }
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Grids begun since the device was made.
+    pub grids_started: u64,
+    /// Grids, copies and records that are queued or running.
+    pub pending: u64,
+    /// Thread-instructions executed since the device was made.
+    pub thread_instructions: u64,
+}

@@ -9,15 +9,31 @@
 //! This crate does not parse PTX (that is `cdp-ptx`), knows nothing of our compiler (it judges it,
 //! so it shares no code with it), and prints nothing.
 
+mod alu;
 mod api;
+mod code;
 mod config;
+mod decode;
 mod device;
 mod error;
+mod exec;
+mod float;
+mod format;
+mod link;
 mod memory;
 pub mod report;
+mod runtime;
+mod sched;
+mod services;
+mod texture;
 
 pub use api::*;
 pub use config::*;
 pub use device::Emulator;
 pub use error::{Error, PtxPlace};
+pub use exec::Counters;
 pub use report::{Report, ReportKind};
+pub use runtime::errors::{name as cuda_error_name, text as cuda_error_text};
+pub use sched::KernelProfile;
+pub use sched::trace::{TraceGrid, chrome_json};
+pub use texture::{AddressMode, ChannelKind, TextureDescriptor};

@@ -5,5 +5,5 @@ pub mod arena;
 pub mod space;
 pub mod table;
 
-pub use arena::{Arena, PAGE_BYTES};
+pub use arena::Arena;
 pub use table::{AllocKind, Extent, FreeError, Record, SiteRef, Table};

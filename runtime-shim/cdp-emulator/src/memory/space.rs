@@ -90,12 +90,6 @@ pub fn function_number(address: u64) -> Option<u32> {
     (body & 0xff == 0 && body >> 40 == 0).then_some((body >> 8) as u32)
 }
 
-/// True if two addresses of one window carry the same owner.
-#[inline]
-pub fn same_owner(a: u64, b: u64) -> bool {
-    (a ^ b) & !OFFSET_MASK == 0
-}
-
 /// The thread in its block that a local address belongs to.
 #[inline]
 pub fn local_thread(address: u64) -> u32 {
@@ -133,9 +127,6 @@ mod tests {
     fn owners_survive() {
         let a = local_base(12345, 77) + 40;
         assert_eq!((owner_serial(a), local_thread(a), offset(a)), (12345, 77, 40));
-        assert!(same_owner(a, local_base(12345, 77)));
-        assert!(!same_owner(a, local_base(12345, 78)));
-        assert!(!same_owner(a, local_base(12346, 77)));
         assert_eq!(function_number(function_address(9)), Some(9));
         assert_eq!(function_number(function_address(9) + 4), None);
         assert_eq!(function_number(0), None);

@@ -103,9 +103,9 @@ pub enum FreeError {
     /// No allocation begins there.
     NotAllocated,
     /// An allocation that is already released begins there.
-    AlreadyFree(Box<Record>),
+    AlreadyFree,
     /// The allocation is of another kind (device `free` of a host allocation, or the reverse).
-    WrongKind(Box<Record>),
+    WrongKind,
 }
 
 /// The allocations of one device.
@@ -390,10 +390,10 @@ impl Table {
             return Err(FreeError::NotAllocated);
         }
         if !record.live {
-            return Err(FreeError::AlreadyFree(Box::new(record.clone())));
+            return Err(FreeError::AlreadyFree);
         }
         if !allowed(&record.kind) {
-            return Err(FreeError::WrongKind(Box::new(record.clone())));
+            return Err(FreeError::WrongKind);
         }
         record.live = false;
         record.freed_at = at;
@@ -483,7 +483,7 @@ mod tests {
         t.free(a, None, |_| true).unwrap();
         assert!(t.find(a).is_none());
         assert!(!t.record_at(a).unwrap().live);
-        assert!(matches!(t.free(a, None, |_| true), Err(FreeError::AlreadyFree(_))));
+        assert!(matches!(t.free(a, None, |_| true), Err(FreeError::AlreadyFree)));
         assert!(matches!(t.free(a + 8, None, |_| true), Err(FreeError::NotAllocated)));
         assert_ne!(heap(&mut t, 100), a, "not used again at once");
     }

@@ -1,0 +1,524 @@
+//! The decoded form of PTX: what the interpreter runs.
+//!
+//! A function's frame is one flat array of 32-bit words. A 32-bit (or narrower) register is a row
+//! of 32 words, one a lane; a 64-bit register is a row of 64 words; a predicate is one word with a
+//! bit a lane. Constants are rows too, filled when the frame is made, so that every operand is an
+//! offset into the frame. Made by `decode`, never changed afterwards.
+
+use cdp_ptx::inst::{VideoMad, VideoSimd};
+use cdp_ptx::{AtomOp, BoolOp, MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
+
+use crate::services::Service;
+use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
+
+/// Computes all active lanes of one instruction: frame, instruction, active lanes.
+pub type AluFn = unsafe fn(*mut u32, &Inst, u32);
+
+/// "No such place" for program counters and offsets.
+pub const NONE: u32 = u32::MAX;
+/// As a reconvergence point: the return from the function.
+pub const JOIN_RETURN: u32 = u32::MAX - 1;
+
+/// One decoded instruction.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// Does the work if `op` is [`Op::Alu`].
+    pub alu: AluFn,
+    /// Frame offset of the destination.
+    pub d: u32,
+    /// Frame offset of the first source.
+    pub a: u32,
+    /// Frame offset of the second source.
+    pub b: u32,
+    /// Frame offset of the third source.
+    pub c: u32,
+    /// Frame offset of the guard predicate.
+    pub guard: u32,
+    /// All ones if the guard is negated.
+    pub guard_not: u32,
+    /// A number the operation needs.
+    pub imm: u32,
+    /// Index of the PTX instruction it comes from.
+    pub origin: u32,
+    /// What it is.
+    pub op: Op,
+}
+
+/// A state space as the interpreter distinguishes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Any, told by the address.
+    Generic,
+    /// Global or constant memory.
+    Global,
+    /// Constant memory.
+    Const,
+    /// Shared memory by offset.
+    Shared,
+    /// Local memory by offset.
+    Local,
+    /// Kernel parameters by offset.
+    Param,
+    /// The function's own frame of local memory at a fixed offset (`imm`).
+    Frame,
+}
+
+/// A load or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// State space.
+    pub place: Place,
+    /// log2 of the bytes of one element.
+    pub size_log2: u8,
+    /// Elements: 1, 2, 4 or 8. For more than one, the rows are in [`Function::vectors`].
+    pub count: u8,
+    /// The address row has 64-bit values.
+    pub wide_address: bool,
+    /// The registers have 64 bits.
+    pub wide_register: bool,
+    /// Loads: sign-extend to the register.
+    pub signed: bool,
+    /// Ordered or volatile: other threads may be waited for through it.
+    pub strong: bool,
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug)]
+pub enum Op {
+    /// [`Inst::alu`].
+    Alu,
+    /// Read a special register into row `d`.
+    Special(Special),
+    /// Address `imm` of the function's own local frame into row `d`.
+    FrameAddress {
+        /// The row has 64 bits.
+        wide: bool,
+    },
+    /// Address of shared variable number `imm`, plus the value of row `a`, into row `d`.
+    SharedAddress {
+        /// The rows have 64 bits.
+        wide: bool,
+    },
+    /// `cvta`: to a generic address, from row `a` to row `d`.
+    ToGeneric(Place),
+    /// `cvta.to`: from a generic address.
+    FromGeneric(Place),
+    /// `isspacep` into predicate `d`.
+    IsSpace(Place),
+    /// Predicate logic: `d = (a op b)`, with `imm` bit 0, 1: negate a, b.
+    PredLogic(PredLogic),
+    /// Row `d` from predicate `a`: `imm` if true, else 0.
+    RowFromPred,
+    /// `lop3` predicate: `d = (row a != 0)`.
+    PredNonzero,
+    /// Branch in lanes of the guard.
+    Bra {
+        /// Where to.
+        target: u32,
+        /// Where diverged lanes meet.
+        join: u32,
+    },
+    /// Indexed branch: row `a` into branch table `table`.
+    Brx {
+        /// Index into [`Function::branch_tables`].
+        table: u32,
+        /// Where diverged lanes meet.
+        join: u32,
+    },
+    /// A place where diverged lanes meet.
+    Join,
+    /// Call number `imm` of [`Function::calls`].
+    Call,
+    /// Return from the function (in a kernel: exit).
+    Ret {
+        /// For a guarded return: where diverged lanes meet.
+        join: u32,
+    },
+    /// End of the thread.
+    Exit,
+    /// `trap`
+    Trap,
+    /// `brkpt`
+    Brkpt,
+    /// Load from row `a` plus `imm`.
+    Load(Access),
+    /// Store of row `d` (or vector `d`) to row `a` plus `imm`.
+    Store(Access),
+    /// Atomic number `imm` of [`Function::atomics`].
+    Atomic,
+    /// Barrier number `imm` of [`Function::barriers`].
+    Barrier,
+    /// `bar.warp.sync` with mask row `a`.
+    WarpSync,
+    /// Warp-wide exchange number `imm` of [`Function::collectives`].
+    Collective,
+    /// `activemask` into row `d`.
+    ActiveMask,
+    /// `membar`, `fence`: no effect on values here, but ends the independence of blocks.
+    Fence,
+    /// `nanosleep` for row `a`.
+    Sleep,
+    /// `cp.async` number `imm` of [`Function::async_copies`].
+    AsyncCopy,
+    /// Video instruction number `imm` of [`Function::videos`].
+    Video,
+    /// Texture fetch number `imm` of [`Function::textures`].
+    Texture,
+    /// Surface access number `imm` of [`Function::surfaces`].
+    Surface,
+    /// Query number `imm` of [`Function::queries`].
+    TextureQuery,
+    /// `alloca`: row `a` bytes aligned to `imm`, address to row `d`.
+    Alloca {
+        /// The rows have 64 bits.
+        wide: bool,
+    },
+    /// `stacksave` into row `d`.
+    StackSave {
+        /// The row has 64 bits.
+        wide: bool,
+    },
+    /// `stackrestore` from row `a`.
+    StackRestore {
+        /// The row has 64 bits.
+        wide: bool,
+    },
+    /// Nothing.
+    Nop,
+}
+
+/// Logic on predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PredLogic {
+    /// `a & b`
+    And,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
+    /// `a`
+    Copy,
+}
+
+impl From<BoolOp> for PredLogic {
+    fn from(op: BoolOp) -> PredLogic {
+        match op {
+            BoolOp::And => PredLogic::And,
+            BoolOp::Or => PredLogic::Or,
+            BoolOp::Xor => PredLogic::Xor,
+        }
+    }
+}
+
+/// Special registers, reduced to what the device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// `%tid`, dimension 0 to 2
+    Tid(u8),
+    /// `%ntid`
+    Ntid(u8),
+    /// `%ctaid`
+    Ctaid(u8),
+    /// `%nctaid`
+    Nctaid(u8),
+    /// `%laneid`
+    Lane,
+    /// `%warpid`
+    Warp,
+    /// `%nwarpid`
+    Warps,
+    /// `%smid`
+    Sm,
+    /// `%nsmid`
+    Sms,
+    /// `%gridid`
+    Grid,
+    /// `%lanemask_eq`
+    MaskEq,
+    /// `%lanemask_le`
+    MaskLe,
+    /// `%lanemask_lt`
+    MaskLt,
+    /// `%lanemask_ge`
+    MaskGe,
+    /// `%lanemask_gt`
+    MaskGt,
+    /// `%clock`
+    ClockLo,
+    /// `%clock_hi`
+    ClockHi,
+    /// `%clock64`
+    Clock64,
+    /// `%globaltimer`
+    Timer,
+    /// `%globaltimer_lo`
+    TimerLo,
+    /// `%globaltimer_hi`
+    TimerHi,
+    /// `%dynamic_smem_size`
+    DynamicShared,
+    /// `%total_smem_size`, `%aggr_smem_size`
+    TotalShared,
+    /// A fixed 32-bit value.
+    Fixed(u32),
+    /// A fixed 64-bit value.
+    Fixed64(u32),
+}
+
+/// Where an argument is in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// Bytes of the function's local frame.
+    Memory {
+        /// Offset in the local frame.
+        offset_bytes: u32,
+        /// Size.
+        size_bytes: u32,
+    },
+    /// A register row.
+    Row {
+        /// Frame offset.
+        row: u32,
+        /// 64 bits a lane.
+        wide: bool,
+    },
+    /// A predicate.
+    Pred {
+        /// Frame offset.
+        word: u32,
+    },
+    /// Thrown away.
+    Sink,
+}
+
+/// What a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// A function of the program.
+    Function(u32),
+    /// The device runtime or library.
+    Service(Service),
+    /// By address in the 64-bit row (32-bit if not wide).
+    Indirect {
+        /// Frame offset of the address.
+        row: u32,
+        /// 64 bits a lane.
+        wide: bool,
+    },
+}
+
+/// A call site.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What it reaches.
+    pub callee: Callee,
+    /// Arguments in the caller's frame.
+    pub args: Vec<Slot>,
+    /// Results in the caller's frame.
+    pub returns: Vec<Slot>,
+}
+
+/// An atomic or reduction.
+#[derive(Clone, Debug)]
+pub struct Atomic {
+    /// Operation.
+    pub op: AtomOp,
+    /// Element type.
+    pub ty: ScalarType,
+    /// State space.
+    pub place: Place,
+    /// The address row has 64-bit values.
+    pub wide_address: bool,
+    /// Added to the address.
+    pub offset: i32,
+    /// Rows of old values; empty if not wanted.
+    pub dsts: Vec<u32>,
+    /// Rows of operands, one an element.
+    pub srcs: Vec<u32>,
+    /// `cas`: row of the new value.
+    pub swap: u32,
+}
+
+/// What a barrier computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierKind {
+    /// Wait.
+    Sync,
+    /// Count and go on.
+    Arrive,
+    /// Count predicates into a row.
+    RedPopc,
+    /// All.
+    RedAnd,
+    /// Any.
+    RedOr,
+}
+
+/// A block barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier {
+    /// What it computes.
+    pub kind: BarrierKind,
+    /// All threads of the warp come together.
+    pub aligned: bool,
+    /// Row of the barrier's number.
+    pub id: u32,
+    /// Row of the number of threads, or [`NONE`].
+    pub threads: u32,
+    /// Predicate voted with, and all ones if negated.
+    pub pred: (u32, u32),
+    /// Row or predicate of the result.
+    pub dst: u32,
+}
+
+/// A warp-wide exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Collective {
+    /// Which.
+    pub kind: CollectiveKind,
+    /// Row of the member mask, or [`NONE`] for the forms without.
+    pub mask: u32,
+    /// Source row (or predicate for votes, with `negate`).
+    pub a: u32,
+    /// Second source row.
+    pub b: u32,
+    /// Third source row.
+    pub c: u32,
+    /// Destination row or predicate, or [`NONE`].
+    pub d: u32,
+    /// Destination predicate, or [`NONE`].
+    pub p: u32,
+    /// All ones if the source predicate is negated.
+    pub negate: u32,
+    /// Sources have 64 bits.
+    pub wide: bool,
+}
+
+/// Which exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectiveKind {
+    /// `shfl`
+    Shfl(ShflMode),
+    /// `vote`
+    Vote(VoteMode),
+    /// `match`
+    Match(MatchMode),
+    /// `redux`
+    Redux {
+        /// Operation.
+        op: ReduxOp,
+        /// Type.
+        ty: ScalarType,
+        /// `.abs`
+        abs: bool,
+        /// `.NaN`
+        nan: bool,
+    },
+    /// `elect`
+    Elect,
+}
+
+/// `cp.async`
+#[derive(Clone, Copy, Debug)]
+pub struct AsyncCopy {
+    /// Row of the shared address, and whether it has 64 bits.
+    pub dst: (u32, bool),
+    /// Added to it.
+    pub dst_offset: i32,
+    /// Row of the global address, and whether it has 64 bits.
+    pub src: (u32, bool),
+    /// Added to it.
+    pub src_offset: i32,
+    /// 4, 8 or 16.
+    pub size_bytes: u32,
+    /// Row of the number of bytes that are copied, or [`NONE`].
+    pub src_size: u32,
+    /// Predicate that zeroes everything, or [`NONE`], and its negation.
+    pub ignore: (u32, u32),
+}
+
+/// A video instruction: rows are in the [`Inst`].
+#[derive(Clone, Debug)]
+pub enum VideoInst {
+    /// `vadd`, ...
+    Scalar(Box<cdp_ptx::inst::Video>),
+    /// `vmad`
+    Mad(Box<VideoMad>),
+    /// `vadd2`, ...
+    Simd(Box<VideoSimd>),
+}
+
+/// A constant row of the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstRow {
+    /// Frame offset.
+    pub row: u32,
+    /// Value of every lane.
+    pub value: u64,
+    /// 64 bits a lane.
+    pub wide: bool,
+}
+
+/// A decoded function or kernel.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name as in the PTX.
+    pub name: String,
+    /// Number of the PTX text it comes from, in the program's list.
+    pub unit: u32,
+    /// It is a kernel.
+    pub is_kernel: bool,
+    /// Instructions. The last one never falls through.
+    pub code: Vec<Inst>,
+    /// Words of a frame.
+    pub frame_words: u32,
+    /// Constant rows.
+    pub consts: Vec<ConstRow>,
+    /// Predicates that are always true; their words are filled like constants.
+    pub true_pred: u32,
+    /// Constant rows that hold addresses of shared variables: index into `consts`, number of the
+    /// variable, added bytes. Filled in when the kernel's shared memory is laid out.
+    pub shared_consts: Vec<(u32, u32, i64)>,
+    /// Where the parameters are in the function's own frame (device functions).
+    pub params: Vec<Slot>,
+    /// Where the results are in the function's own frame.
+    pub returns: Vec<Slot>,
+    /// Words of local memory of a frame: parameters, call parameters, variables.
+    pub local_words: u32,
+    /// Bytes of `.local` variables among them: what counts as stack.
+    pub stack_bytes: u32,
+    /// Call sites.
+    pub calls: Vec<Call>,
+    /// Targets of indexed branches.
+    pub branch_tables: Vec<Vec<u32>>,
+    /// Rows of vector loads and stores ([`NONE`] for the sink).
+    pub vectors: Vec<[u32; 8]>,
+    /// Atomics.
+    pub atomics: Vec<Atomic>,
+    /// Barriers.
+    pub barriers: Vec<Barrier>,
+    /// Exchanges.
+    pub collectives: Vec<Collective>,
+    /// Asynchronous copies.
+    pub async_copies: Vec<AsyncCopy>,
+    /// Video instructions.
+    pub videos: Vec<VideoInst>,
+    /// Texture fetches.
+    pub textures: Vec<TextureFetch>,
+    /// Surface accesses.
+    pub surfaces: Vec<SurfaceAccess>,
+    /// Texture and surface queries.
+    pub queries: Vec<TextureQuery>,
+    /// For each PTX instruction its line and source line (index into the unit's locations + 1).
+    pub lines: Vec<(u32, u32)>,
+    /// Source lines.
+    pub locations: Vec<crate::report::SourceLine>,
+    /// Shared variables it names.
+    pub shared_used: Vec<u32>,
+    /// Functions it calls by name.
+    pub callees: Vec<u32>,
+    /// It calls through pointers.
+    pub calls_indirect: bool,
+    /// Blocks of a kernel that only does this cannot see each other.
+    pub independent: bool,
+}

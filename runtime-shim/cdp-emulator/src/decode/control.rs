@@ -1,0 +1,163 @@
+//! Decoding of control flow, calls and special registers.
+
+use cdp_ptx::inst::{CallArg, CallTarget};
+use cdp_ptx::{BranchTableId, Dim, LabelId, Operand, SpecialReg, Symbol};
+
+use super::{Decoded, Decoder, RegPlace, Target, flow};
+use crate::code::{Call, Callee, NONE, Op, Slot, Special};
+
+fn dim(d: Dim) -> Option<u8> {
+    match d {
+        Dim::X => Some(0),
+        Dim::Y => Some(1),
+        Dim::Z => Some(2),
+        Dim::W => None,
+    }
+}
+
+/// What the device gives for a special register. There is one block a cluster.
+pub(super) fn special(register: SpecialReg) -> Special {
+    use SpecialReg as R;
+    match register {
+        R::Tid(d) => dim(d).map_or(Special::Fixed(0), Special::Tid),
+        R::Ntid(d) => dim(d).map_or(Special::Fixed(1), Special::Ntid),
+        R::Ctaid(d) | R::Clusterid(d) => dim(d).map_or(Special::Fixed(0), Special::Ctaid),
+        R::Nctaid(d) | R::Nclusterid(d) => dim(d).map_or(Special::Fixed(1), Special::Nctaid),
+        R::ClusterCtaid(_) => Special::Fixed(0),
+        R::ClusterNctaid(_) => Special::Fixed(1),
+        R::ClusterCtarank => Special::Fixed(0),
+        R::ClusterNctarank => Special::Fixed(1),
+        R::IsExplicitCluster => Special::Fixed(0),
+        R::Laneid => Special::Lane,
+        R::Warpid => Special::Warp,
+        R::Nwarpid => Special::Warps,
+        R::Smid => Special::Sm,
+        R::Nsmid => Special::Sms,
+        R::Gridid => Special::Grid,
+        R::LanemaskEq => Special::MaskEq,
+        R::LanemaskLe => Special::MaskLe,
+        R::LanemaskLt => Special::MaskLt,
+        R::LanemaskGe => Special::MaskGe,
+        R::LanemaskGt => Special::MaskGt,
+        R::Clock => Special::ClockLo,
+        R::ClockHi => Special::ClockHi,
+        R::Clock64 => Special::Clock64,
+        R::Globaltimer => Special::Timer,
+        R::GlobaltimerLo => Special::TimerLo,
+        R::GlobaltimerHi => Special::TimerHi,
+        R::Pm(_) | R::Envreg(_) => Special::Fixed(0),
+        R::Pm64(_) | R::CurrentGraphExec => Special::Fixed64(0),
+        R::ReservedSmemOffsetBegin
+        | R::ReservedSmemOffsetEnd
+        | R::ReservedSmemOffsetCap
+        | R::ReservedSmemOffset(_) => Special::Fixed(0),
+        R::TotalSmemSize | R::AggrSmemSize => Special::TotalShared,
+        R::DynamicSmemSize => Special::DynamicShared,
+    }
+}
+
+impl Decoder<'_> {
+    fn join(&self) -> u32 {
+        self.flow.join_of[self.origin as usize].unwrap_or(flow::EXIT)
+    }
+
+    pub(super) fn bra(&mut self, target: LabelId) -> Decoded {
+        // A position in the PTX for now; `finish` makes it one in the code.
+        let target = self.body.labels[target.index()].position;
+        let join = self.join();
+        self.simple(Op::Bra { target, join })
+    }
+
+    pub(super) fn brx(&mut self, index: Operand, table: BranchTableId) -> Decoded {
+        let a = self.narrow(index)?;
+        let targets = &self.body.branch_tables[table.index()].targets;
+        let targets =
+            targets.iter().map(|label| self.body.labels[label.index()].position).collect();
+        let number = self.out.branch_tables.len() as u32;
+        self.out.branch_tables.push(targets);
+        let op = Op::Brx { table: number, join: self.join() };
+        let inst = crate::code::Inst { a, ..self.blank(op) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    pub(super) fn ret(&mut self) -> Decoded {
+        let guarded = self.flow.join_of[self.origin as usize].is_some();
+        let join = if guarded { self.join() } else { NONE };
+        self.simple(Op::Ret { join })
+    }
+
+    fn slot(&mut self, symbol: Symbol, size_bytes: u64) -> Result<Slot, String> {
+        let offset_bytes = self
+            .frame_offset(symbol)
+            .ok_or("a kernel parameter handed on as a whole; copy it into a .param variable")?;
+        Ok(Slot::Memory { offset_bytes, size_bytes: size_bytes as u32 })
+    }
+
+    fn argument(&mut self, arg: &CallArg) -> Result<Slot, String> {
+        match *arg {
+            CallArg::Param(id) => {
+                let size = self.body.variables[id.index()].size_bytes();
+                self.slot(Symbol::Local(id), size)
+            }
+            CallArg::OwnParam(n) => {
+                let size = self.source.params[n as usize].size_bytes();
+                self.slot(Symbol::Param(n), size)
+            }
+            CallArg::OwnReturn(n) => {
+                let size = self.source.returns[n as usize].size_bytes();
+                self.slot(Symbol::Return(n), size)
+            }
+            CallArg::Value(Operand::Reg(reg)) => Ok(match self.reg(reg) {
+                RegPlace::Narrow(row) => Slot::Row { row, wide: false },
+                RegPlace::Wide(row) => Slot::Row { row, wide: true },
+                RegPlace::Pred(word) => Slot::Pred { word },
+            }),
+            CallArg::Value(operand) => {
+                let row = self.row(operand, true)?;
+                Ok(Slot::Row { row, wide: true })
+            }
+            CallArg::Sink => Ok(Slot::Sink),
+        }
+    }
+
+    pub(super) fn call(
+        &mut self,
+        target: &CallTarget,
+        returns: &[CallArg],
+        args: &[CallArg],
+    ) -> Decoded {
+        let callee = match target {
+            CallTarget::Direct(id) => {
+                let name = &self.module.functions[self.module.resolve_alias(*id).index()].name;
+                match self.target(Symbol::Function(*id)) {
+                    Ok(Target::Function(number)) => Callee::Function(number),
+                    Ok(Target::Service(service)) => Callee::Service(service),
+                    Ok(_) | Err(_) => {
+                        return Err(format!("call of `{name}`, which is defined nowhere"));
+                    }
+                }
+            }
+            CallTarget::Indirect { address, signature: _ } => {
+                self.out.calls_indirect = true;
+                match self.reg(*address) {
+                    RegPlace::Wide(row) => Callee::Indirect { row, wide: true },
+                    RegPlace::Narrow(row) => Callee::Indirect { row, wide: false },
+                    RegPlace::Pred(_) => return Err("call through a predicate".to_string()),
+                }
+            }
+        };
+        if let Callee::Service(service) = callee
+            && !service.keeps_independence()
+        {
+            self.out.independent = false;
+        }
+        let args = args.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;
+        let returns = returns.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;
+        let imm = self.out.calls.len() as u32;
+        self.out.calls.push(Call { callee, args, returns });
+        let inst = crate::code::Inst { imm, ..self.blank(Op::Call) };
+        self.emit(inst);
+        Ok(())
+    }
+}

@@ -1,0 +1,340 @@
+//! Decoding of barriers, atomics, warp-wide exchanges, asynchronous copies, textures.
+
+use cdp_ptx::inst::{Atom, AtomVector, BarrierOp, PredOperand, Shfl, Surface, Tex};
+use cdp_ptx::{AtomOp, BoolOp, Inst, Operand, Reg, ScalarType, TexQuery, VoteMode};
+
+use super::{Decoded, Decoder, RegPlace};
+use crate::code::{
+    AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Place,
+};
+use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
+
+type T = ScalarType;
+
+impl Decoder<'_> {
+    pub(super) fn barrier(
+        &mut self,
+        op: BarrierOp,
+        aligned: bool,
+        id: Operand,
+        threads: Option<Operand>,
+    ) -> Decoded {
+        let id = self.narrow(id)?;
+        let threads = threads.map(|t| self.narrow(t)).transpose()?.unwrap_or(NONE);
+        let (kind, pred, dst) = match op {
+            BarrierOp::Sync => (BarrierKind::Sync, (0, 0), NONE),
+            BarrierOp::Arrive => (BarrierKind::Arrive, (0, 0), NONE),
+            BarrierOp::RedPopc { dst, pred } => {
+                (BarrierKind::RedPopc, self.pred(pred)?, self.narrow_dst(dst)?)
+            }
+            BarrierOp::RedPred { op, dst, pred } => {
+                let kind = match op {
+                    BoolOp::And => BarrierKind::RedAnd,
+                    BoolOp::Or => BarrierKind::RedOr,
+                    BoolOp::Xor => return Err("`bar.red.xor`".to_string()),
+                };
+                (kind, self.pred(pred)?, self.pred_dst(dst)?)
+            }
+        };
+        let imm = self.out.barriers.len() as u32;
+        self.out.barriers.push(Barrier { kind, aligned, id, threads, pred, dst });
+        let inst = crate::code::Inst { imm, ..self.blank(Op::Barrier) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    /// The row of a destination or source whose width follows from the type of an atomic.
+    fn atomic_row(&mut self, operand: Operand, ty: T) -> Result<u32, String> {
+        self.row(operand, ty.bits() == 64)
+    }
+
+    pub(super) fn atomic(&mut self, atom: &Atom) -> Decoded {
+        if atom.ty.bits() == 128 {
+            return Err("128-bit atomics".to_string());
+        }
+        let parts = self.address(atom.space, &atom.addr)?;
+        let used = atom.dst.filter(|reg| !self.unread[reg.index()]);
+        let wide = atom.ty.bits() == 64;
+        let dsts = match used {
+            Some(reg) => vec![self.dst(reg, wide)?],
+            None => Vec::new(),
+        };
+        let src = self.atomic_row(atom.b, atom.ty)?;
+        let swap = atom.c.map(|c| self.atomic_row(c, atom.ty)).transpose()?.unwrap_or(NONE);
+        self.push_atomic(atom.op, atom.ty, parts, dsts, vec![src], swap)
+    }
+
+    pub(super) fn atomic_vector(&mut self, atom: &AtomVector) -> Decoded {
+        let parts = self.address(atom.space, &atom.addr)?;
+        let mut dsts = Vec::new();
+        for dst in &atom.dsts {
+            dsts.push(match dst {
+                Some(reg) => self.narrow_dst(*reg)?,
+                None => NONE,
+            });
+        }
+        let mut srcs = Vec::new();
+        for src in &atom.srcs {
+            srcs.push(self.narrow(*src)?);
+        }
+        self.push_atomic(atom.op, atom.ty, parts, dsts, srcs, NONE)
+    }
+
+    fn push_atomic(
+        &mut self,
+        op: AtomOp,
+        ty: T,
+        parts: super::data::AddressParts,
+        dsts: Vec<u32>,
+        srcs: Vec<u32>,
+        swap: u32,
+    ) -> Decoded {
+        let (row, offset, wide_address) = match (parts.place, parts.row) {
+            (Place::Frame | Place::Param, _) | (_, NONE) => {
+                return Err("an atomic on a parameter or local variable".to_string());
+            }
+            (_, row) => (row, parts.offset, parts.wide),
+        };
+        let observed = !dsts.is_empty();
+        // Reductions that commute and whose old value nobody looks at may run in any order.
+        let commutes =
+            !ty.is_float() && !matches!(op, AtomOp::Cas | AtomOp::Exch | AtomOp::Inc | AtomOp::Dec);
+        if (observed || !commutes) && parts.place != Place::Shared {
+            self.out.independent = false;
+        }
+        let imm = self.out.atomics.len() as u32;
+        self.out.atomics.push(Atomic {
+            op,
+            ty,
+            place: parts.place,
+            wide_address,
+            offset,
+            dsts,
+            srcs,
+            swap,
+        });
+        let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::Atomic) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    fn push_collective(&mut self, collective: Collective) -> Decoded {
+        let imm = self.out.collectives.len() as u32;
+        self.out.collectives.push(collective);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::Collective) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    fn member_mask(&mut self, mask: Option<Operand>) -> Result<u32, String> {
+        Ok(mask.map(|mask| self.narrow(mask)).transpose()?.unwrap_or(NONE))
+    }
+
+    fn optional_pred(&mut self, reg: Option<Reg>) -> Result<u32, String> {
+        Ok(reg.map(|reg| self.pred_dst(reg)).transpose()?.unwrap_or(NONE))
+    }
+
+    fn optional_narrow(&mut self, reg: Option<Reg>) -> Result<u32, String> {
+        Ok(reg.map(|reg| self.narrow_dst(reg)).transpose()?.unwrap_or(NONE))
+    }
+
+    pub(super) fn shfl(&mut self, s: &Shfl) -> Decoded {
+        let collective = Collective {
+            kind: CollectiveKind::Shfl(s.mode),
+            mask: self.member_mask(s.mask)?,
+            a: self.narrow(s.src)?,
+            b: self.narrow(s.b)?,
+            c: self.narrow(s.c)?,
+            d: self.optional_narrow(s.dst)?,
+            p: self.optional_pred(s.pred)?,
+            negate: 0,
+            wide: false,
+        };
+        self.push_collective(collective)
+    }
+
+    pub(super) fn vote(
+        &mut self,
+        mode: VoteMode,
+        dst: Reg,
+        pred: PredOperand,
+        mask: Option<Operand>,
+    ) -> Decoded {
+        let (a, negate) = self.pred(pred)?;
+        let ballot = mode == VoteMode::Ballot;
+        let collective = Collective {
+            kind: CollectiveKind::Vote(mode),
+            mask: self.member_mask(mask)?,
+            a,
+            b: NONE,
+            c: NONE,
+            d: if ballot { self.narrow_dst(dst)? } else { NONE },
+            p: if ballot { NONE } else { self.pred_dst(dst)? },
+            negate,
+            wide: false,
+        };
+        self.push_collective(collective)
+    }
+
+    pub(super) fn match_sync(&mut self, inst: &Inst) -> Decoded {
+        let Inst::Match { mode, ty, dst, pred, src, mask } = inst else { return Ok(()) };
+        let wide = ty.bits() == 64;
+        let collective = Collective {
+            kind: CollectiveKind::Match(*mode),
+            mask: self.narrow(*mask)?,
+            a: self.row(*src, wide)?,
+            b: NONE,
+            c: NONE,
+            d: self.optional_narrow(*dst)?,
+            p: self.optional_pred(*pred)?,
+            negate: 0,
+            wide,
+        };
+        self.push_collective(collective)
+    }
+
+    pub(super) fn redux(&mut self, inst: &Inst) -> Decoded {
+        let Inst::Redux { op, ty, abs, nan, dst, src, mask } = inst else { return Ok(()) };
+        let collective = Collective {
+            kind: CollectiveKind::Redux { op: *op, ty: *ty, abs: *abs, nan: *nan },
+            mask: self.narrow(*mask)?,
+            a: self.narrow(*src)?,
+            b: NONE,
+            c: NONE,
+            d: self.narrow_dst(*dst)?,
+            p: NONE,
+            negate: 0,
+            wide: false,
+        };
+        self.push_collective(collective)
+    }
+
+    pub(super) fn elect(&mut self, dst: Option<Reg>, pred: Reg, mask: Operand) -> Decoded {
+        let collective = Collective {
+            kind: CollectiveKind::Elect,
+            mask: self.narrow(mask)?,
+            a: NONE,
+            b: NONE,
+            c: NONE,
+            d: self.optional_narrow(dst)?,
+            p: self.pred_dst(pred)?,
+            negate: 0,
+            wide: false,
+        };
+        self.push_collective(collective)
+    }
+
+    pub(super) fn cp_async(&mut self, inst: &Inst) -> Decoded {
+        let Inst::CpAsync { dst, src, size_bytes, src_size, ignore_src, cache: _ } = inst else {
+            return Ok(());
+        };
+        let to = self.address(cdp_ptx::Space::Shared, dst)?;
+        let from = self.address(cdp_ptx::Space::Global, src)?;
+        let copy = AsyncCopy {
+            dst: (to.row, to.wide),
+            dst_offset: to.offset,
+            src: (from.row, from.wide),
+            src_offset: from.offset,
+            size_bytes: *size_bytes,
+            src_size: src_size.map(|s| self.narrow(s)).transpose()?.unwrap_or(NONE),
+            ignore: ignore_src.map(|p| self.pred(p)).transpose()?.unwrap_or((NONE, 0)),
+        };
+        let imm = self.out.async_copies.len() as u32;
+        self.out.async_copies.push(copy);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::AsyncCopy) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    // Textures and surfaces.
+
+    fn coordinates(&mut self, coords: &[Operand]) -> Result<Vec<u32>, String> {
+        coords.iter().map(|coord| self.narrow(*coord)).collect()
+    }
+
+    pub(super) fn texture(&mut self, tex: &Tex, gather: bool) -> Decoded {
+        use cdp_ptx::inst::TexLod;
+        if tex.offsets.is_some() || tex.compare.is_some() || tex.resident.is_some() {
+            return Err("texture fetches with offsets, depth comparison or residency".to_string());
+        }
+        let component = match &tex.lod {
+            TexLod::Implicit | TexLod::Base => None,
+            // There is one level, so the level does not matter.
+            TexLod::Level(_) => None,
+            TexLod::Gather(component) if gather => Some(*component),
+            TexLod::Gather(_) | TexLod::Gradient(..) => {
+                return Err("texture fetches with gradients".to_string());
+            }
+        };
+        let texture = self.wide(tex.texture)?;
+        let coords = self.coordinates(&tex.coords)?;
+        let mut dsts = Vec::new();
+        for dst in &tex.dsts {
+            dsts.push(self.optional_narrow(*dst)?);
+        }
+        let fetch = TextureFetch {
+            geometry: tex.geometry,
+            dst_ty: tex.dst_ty,
+            coord_ty: tex.coord_ty,
+            texture,
+            coords,
+            dsts,
+            gather: component,
+        };
+        fetch.check()?;
+        let imm = self.out.textures.len() as u32;
+        self.out.textures.push(fetch);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::Texture) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    fn surface(&mut self, access: &Surface, rows: Vec<u32>, wide: bool, store: bool) -> Decoded {
+        // A store can be seen by other blocks only through other surface or global accesses, which
+        // are as racy there as global stores are.
+        let surface = SurfaceAccess {
+            geometry: access.geometry,
+            ty: access.ty,
+            clamp: access.clamp,
+            formatted: access.formatted,
+            surface: self.wide(access.surface)?,
+            coords: self.coordinates(&access.coords)?,
+            rows,
+            wide,
+            store,
+        };
+        surface.check()?;
+        let imm = self.out.surfaces.len() as u32;
+        self.out.surfaces.push(surface);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::Surface) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    pub(super) fn surface_load(&mut self, access: &Surface, dsts: &[Option<Reg>]) -> Decoded {
+        let wide = dsts.iter().flatten().any(|reg| matches!(self.reg(*reg), RegPlace::Wide(_)));
+        let mut rows = Vec::new();
+        for dst in dsts {
+            rows.push(match dst {
+                Some(reg) => self.dst(*reg, wide)?,
+                None => NONE,
+            });
+        }
+        self.surface(access, rows, wide, false)
+    }
+
+    pub(super) fn surface_store(&mut self, access: &Surface, srcs: &[Operand]) -> Decoded {
+        let wide = access.ty.bits() == 64;
+        let rows = srcs.iter().map(|src| self.row(*src, wide)).collect::<Result<_, _>>()?;
+        self.surface(access, rows, wide, true)
+    }
+
+    pub(super) fn query(&mut self, query: TexQuery, dst: Reg, object: Operand) -> Decoded {
+        let query = TextureQuery { query, object: self.wide(object)?, dst: self.narrow_dst(dst)? };
+        let imm = self.out.queries.len() as u32;
+        self.out.queries.push(query);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::TextureQuery) };
+        self.emit(inst);
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Atomic operations, lane by lane in the order of lanes.
+//!
+//! On global memory they are atomic on the host too, since blocks whose atomics commute may run on
+//! several host threads.
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use cdp_ptx::{AtomOp, ScalarType};
+
+use super::run::{Running, lanes_of, read_row, write_row};
+use super::{Block, Machine, Step, Warp, memory};
+use crate::code::{Inst, NONE, Place};
+use crate::float::soft;
+use crate::memory::space::{self, Window};
+
+/// The value that replaces `old`. `b` is the operand; for `cas`, `c` is the new value.
+pub fn apply(op: AtomOp, ty: ScalarType, old: u64, b: u64, c: u64) -> u64 {
+    use ScalarType as T;
+    match ty {
+        T::F16x2 | T::BF16x2 => {
+            let element = if ty == T::F16x2 { T::F16 } else { T::BF16 };
+            let low = apply(op, element, old & 0xffff, b & 0xffff, c);
+            let high = apply(op, element, old >> 16 & 0xffff, b >> 16 & 0xffff, c);
+            return high << 16 | low;
+        }
+        T::F32 | T::F64 | T::F16 | T::BF16 => return float(op, ty, old, b, c),
+        _ => {}
+    }
+    let bits = ty.bits();
+    let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    let (old, b) = (old & mask, b & mask);
+    let signed = |v: u64| (v << (64 - bits)) as i64;
+    let value = match op {
+        AtomOp::And => old & b,
+        AtomOp::Or => old | b,
+        AtomOp::Xor => old ^ b,
+        AtomOp::Exch => b,
+        AtomOp::Cas => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        AtomOp::Add => old.wrapping_add(b),
+        AtomOp::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomOp::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        AtomOp::Min if ty.is_signed() => {
+            if signed(b) < signed(old) {
+                b
+            } else {
+                old
+            }
+        }
+        AtomOp::Max if ty.is_signed() => {
+            if signed(b) > signed(old) {
+                b
+            } else {
+                old
+            }
+        }
+        AtomOp::Min => old.min(b),
+        AtomOp::Max => old.max(b),
+    };
+    value & mask
+}
+
+fn float(op: AtomOp, ty: ScalarType, old: u64, b: u64, c: u64) -> u64 {
+    use ScalarType as T;
+    let format = match ty {
+        T::F16 => soft::F16,
+        T::BF16 => soft::BF16,
+        T::F64 => soft::F64,
+        _ => soft::F32,
+    };
+    match (op, ty) {
+        (AtomOp::Add, T::F32) => {
+            let sum = f32::from_bits(old as u32) + f32::from_bits(b as u32);
+            u64::from(if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() })
+        }
+        (AtomOp::Add, T::F64) => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
+        (AtomOp::Add, _) => soft::add(format, soft::Mode::NearestEven, old, b),
+        (AtomOp::Exch, _) => b,
+        (AtomOp::Cas, _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        (AtomOp::Min | AtomOp::Max, _) => {
+            let wide = |v: u64| soft::convert(format, soft::F64, soft::Mode::NearestEven, v);
+            let (x, y) = (f64::from_bits(wide(old)), f64::from_bits(wide(b)));
+            let take_b = match (x.is_nan(), y.is_nan()) {
+                (true, _) => true,
+                (_, true) => false,
+                _ if op == AtomOp::Min => y < x || (x == y && y.is_sign_negative()),
+                _ => y > x || (x == y && x.is_sign_negative()),
+            };
+            if take_b { b } else { old }
+        }
+        (AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Inc | AtomOp::Dec, _) => old,
+    }
+}
+
+macro_rules! update {
+    ($atomic:ident, $raw:ty, $address:expr, $f:expr) => {{
+        // SAFETY: the address was checked for bounds and alignment.
+        let cell = unsafe { $atomic::from_ptr($address as *mut $raw) };
+        let mut old = cell.load(Ordering::Relaxed);
+        loop {
+            let new = $f(u64::from(old)) as $raw;
+            match cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break u64::from(old),
+                Err(seen) => old = seen,
+            }
+        }
+    }};
+}
+
+/// Executes an atomic in the active lanes.
+pub fn execute(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
+    let atomic = &run.function.atomics[inst.imm as usize];
+    let at = memory::atomic_addresses(run, inst.a, atomic.wide_address, atomic.offset, active);
+    let wide = atomic.ty.bits() == 64;
+    let bytes = u64::from(atomic.ty.bytes());
+    block.counters.atomics += u64::from(active.count_ones());
+    for lane in lanes_of(active) {
+        for (i, &src) in atomic.srcs.iter().enumerate() {
+            // SAFETY: decoded rows.
+            let (b, c) = unsafe {
+                let swap = atomic.swap;
+                let c = if swap == NONE { 0 } else { read_row(run.regs, swap, wide, lane) };
+                (read_row(run.regs, src, wide, lane), c)
+            };
+            let address = at[lane].wrapping_add(i as u64 * bytes);
+            let f = |old: u64| apply(atomic.op, atomic.ty, old, b, c);
+            let shared = match atomic.place {
+                Place::Shared => true,
+                Place::Generic => space::window(address) == Window::Shared,
+                _ => false,
+            };
+            let old = if shared {
+                if atomic.place == Place::Generic {
+                    memory::own(block, warp, address, lane, bytes, true)?;
+                }
+                let offset =
+                    if atomic.place == Place::Generic { space::offset(address) } else { address };
+                memory::check_shared(block, offset, bytes, lane)?;
+                shared_update(machine, block, offset as usize, bytes as usize, lane, f)?
+            } else {
+                if space::window(address) != Window::Global {
+                    memory::own(block, warp, address, lane, bytes, true)?;
+                }
+                memory::check_one(machine, address, bytes, lane)?;
+                match bytes {
+                    1 => update!(AtomicU8, u8, address, f),
+                    2 => update!(AtomicU16, u16, address, f),
+                    4 => update!(AtomicU32, u32, address, f),
+                    _ => update!(AtomicU64, u64, address, f),
+                }
+            };
+            if let Some(&row) = atomic.dsts.get(i)
+                && row != NONE
+            {
+                // SAFETY: decoded row.
+                unsafe { write_row(run.regs, row, wide, lane, old) };
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shared_update(
+    machine: &Machine,
+    block: &mut Block,
+    offset: usize,
+    bytes: usize,
+    lane: usize,
+    f: impl Fn(u64) -> u64,
+) -> Step<u64> {
+    if block.written[offset..offset + bytes].iter().all(|&flag| flag == 0) {
+        memory::uninitialized_atomic(machine, block, offset as u64, bytes as u64, lane)?;
+    }
+    let mut word = [0; 8];
+    word[..bytes].copy_from_slice(&block.shared[offset..offset + bytes]);
+    let old = u64::from_le_bytes(word);
+    block.shared[offset..offset + bytes].copy_from_slice(&f(old).to_le_bytes()[..bytes]);
+    block.written[offset..offset + bytes].fill(0xff);
+    Ok(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ScalarType as T;
+
+    #[test]
+    fn operations() {
+        assert_eq!(apply(AtomOp::Inc, T::U32, 5, 5, 0), 0);
+        assert_eq!(apply(AtomOp::Inc, T::U32, 4, 5, 0), 5);
+        assert_eq!(apply(AtomOp::Dec, T::U32, 0, 9, 0), 9);
+        assert_eq!(apply(AtomOp::Dec, T::U32, 10, 9, 0), 9);
+        assert_eq!(apply(AtomOp::Dec, T::U32, 3, 9, 0), 2);
+        assert_eq!(apply(AtomOp::Min, T::S32, 1, 0xffff_ffff, 0), 0xffff_ffff);
+        assert_eq!(apply(AtomOp::Min, T::U32, 1, 0xffff_ffff, 0), 1);
+        assert_eq!(apply(AtomOp::Max, T::S64, u64::MAX, 3, 0), 3);
+        assert_eq!(apply(AtomOp::Cas, T::B32, 7, 7, 9), 9);
+        assert_eq!(apply(AtomOp::Cas, T::B32, 8, 7, 9), 8);
+        assert_eq!(apply(AtomOp::Add, T::U32, 0xffff_ffff, 2, 0), 1);
+        let sum = apply(AtomOp::Add, T::F32, 1.5f32.to_bits().into(), 2f32.to_bits().into(), 0);
+        assert_eq!(sum, u64::from(3.5f32.to_bits()));
+        assert_eq!(apply(AtomOp::Add, T::F16x2, 0x3c00_3c00, 0x3c00_4000, 0), 0x4000_4200);
+    }
+}

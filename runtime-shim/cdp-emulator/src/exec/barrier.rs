@@ -1,0 +1,235 @@
+//! Block barriers: `bar.sync`, `bar.arrive`, `bar.red`, and the detection of divergence at them.
+
+use super::fault::{Fault, WaitingLanes};
+use super::run::{Next, Running, keep_active, lanes_of, read_row, set_pred, site, write_row};
+use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
+use crate::code::{Barrier, BarrierKind, Inst, NONE, Op};
+use crate::config::CheckAction;
+use crate::report::ReportKind;
+
+/// The barrier that a waiting path waits at.
+fn barrier_of<'m>(machine: &'m Machine, warp: &Warp, path: &Path) -> Option<(&'m Barrier, u32)> {
+    let function = &machine.functions[warp.frames.get(path.frame as usize)?.function as usize];
+    let inst = function.code.get(path.pc as usize)?;
+    matches!(inst.op, Op::Barrier).then(|| (&function.barriers[inst.imm as usize], inst.origin))
+}
+
+/// Lanes of a path come to a barrier.
+pub fn arrive(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<Next> {
+    keep_active(warp, run, active);
+    let barrier = &run.function.barriers[inst.imm as usize];
+    let lane = active.trailing_zeros();
+    // SAFETY: decoded rows.
+    let id = unsafe { read_row(run.regs, barrier.id, false, lane as usize) };
+    if id > 15 {
+        let message = format!("barrier {id}; a block has barriers 0 to 15");
+        return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message));
+    }
+    let threads = if barrier.threads == NONE {
+        None
+    } else {
+        // SAFETY: decoded row.
+        Some(unsafe { read_row(run.regs, barrier.threads, false, lane as usize) } as u32)
+    };
+    if let Some(count) = threads
+        && (count % 32 != 0 || count == 0)
+    {
+        let message = format!("barrier for {count} threads, which is no multiple of the warp size");
+        return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message));
+    }
+    block.counters.barriers += 1;
+    let state = &mut block.barriers[id as usize];
+    // With a thread count, a whole warp counts as 32 threads even if it has fewer.
+    state.arrived +=
+        if threads.is_some() && active == warp.live { 32 } else { active.count_ones() };
+    if threads.is_some() {
+        state.threads = threads;
+    }
+    match barrier.kind {
+        BarrierKind::Sync | BarrierKind::Arrive => {}
+        BarrierKind::RedPopc | BarrierKind::RedAnd | BarrierKind::RedOr => {
+            // SAFETY: decoded predicate.
+            let votes =
+                (unsafe { *run.regs.add(barrier.pred.0 as usize) } ^ barrier.pred.1) & active;
+            state.true_votes += votes.count_ones();
+            state.votes += active.count_ones();
+        }
+    }
+    if barrier.kind == BarrierKind::Arrive {
+        run.path.pc += 1;
+        // The arrival may complete the barrier for others; `complete_ready` looks after the turn.
+        return Ok(Next::Continue);
+    }
+    run.path.state = PathState::Barrier(id as u8);
+    warp.paths.push(run.path);
+    let _ = machine;
+    Ok(Next::Switch)
+}
+
+/// Threads of the block that have not ended.
+fn live_threads(block: &Block) -> u32 {
+    block.warps.iter().map(|warp| warp.live.count_ones()).sum()
+}
+
+/// Completes every barrier that all its threads have reached, and makes their paths ready. To be
+/// called between the turns of warps. True if a barrier was completed.
+pub fn complete_ready(machine: &Machine, block: &mut Block) -> Step<bool> {
+    let mut any = false;
+    for id in 0..16 {
+        let state = block.barriers[id];
+        if state.arrived == 0 {
+            continue;
+        }
+        let wanted = state.threads.unwrap_or_else(|| live_threads(block));
+        if state.arrived < wanted {
+            continue;
+        }
+        let waiting = block
+            .warps
+            .iter()
+            .any(|warp| warp.paths.iter().any(|path| path.state == PathState::Barrier(id as u8)));
+        if !waiting && state.threads.is_none() {
+            // Only `bar.arrive` so far: nobody to release yet.
+            if state.arrived < wanted {
+                continue;
+            }
+        }
+        check_same_place(machine, block, id as u8)?;
+        release(machine, block, id as u8);
+        any = true;
+    }
+    Ok(any)
+}
+
+/// Reports threads that met at barrier 0 from different places.
+fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
+    if id != 0 || machine.checks.barrier_divergence == CheckAction::Off {
+        return Ok(());
+    }
+    let mut first: Option<(usize, Path)> = None;
+    let mut other: Option<(usize, Path)> = None;
+    for (index, warp) in block.warps.iter().enumerate() {
+        for path in warp.paths.iter().filter(|path| path.state == PathState::Barrier(id)) {
+            let Some((barrier, _)) = barrier_of(machine, warp, path) else { continue };
+            if !barrier.aligned || barrier.threads != NONE {
+                return Ok(());
+            }
+            match &first {
+                None => first = Some((index, *path)),
+                Some((from, seen)) => {
+                    let here = (path.pc, warp.frame(path).function);
+                    let there = (seen.pc, block.warps[*from].frame(seen).function);
+                    if here != there {
+                        other = Some((index, *path));
+                    }
+                }
+            }
+        }
+    }
+    let (Some(a), Some(b)) = (first, other) else { return Ok(()) };
+    let message = "threads of the block wait at different __syncthreads()";
+    let mut fault = Fault::new(ReportKind::BarrierDivergence, None, message).help(
+        "every thread of the block must reach the same __syncthreads(); move it out of the branch",
+    );
+    for (index, path) in [a, b] {
+        let warp = &block.warps[index];
+        fault.waiters.push(WaitingLanes {
+            site: site(block, warp, &path, path.mask.trailing_zeros()),
+            lanes: path.mask,
+            what: "at __syncthreads()".to_string(),
+        });
+    }
+    fault.site = fault.waiters.first().map(|w| w.site);
+    if machine.checks.barrier_divergence == CheckAction::Warn {
+        block.warnings.push(fault);
+        return Ok(());
+    }
+    Err(fault)
+}
+
+/// Lets the paths at a barrier go on, with the result of its reduction.
+fn release(machine: &Machine, block: &mut Block, id: u8) {
+    let state = std::mem::take(&mut block.barriers[id as usize]);
+    for warp in &mut block.warps {
+        for index in 0..warp.paths.len() {
+            let path = warp.paths[index];
+            if path.state != PathState::Barrier(id) {
+                continue;
+            }
+            if let Some((barrier, _)) = barrier_of(machine, warp, &path) {
+                let base = warp.frame(&path).base as usize;
+                // SAFETY: the frame's words lie in `regs`.
+                let regs = unsafe { warp.regs.as_mut_ptr().add(base) };
+                let result = |yes: bool| if yes { path.mask } else { 0 };
+                match barrier.kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                    BarrierKind::RedPopc => {
+                        for lane in lanes_of(path.mask) {
+                            // SAFETY: decoded row.
+                            unsafe {
+                                write_row(
+                                    regs,
+                                    barrier.dst,
+                                    false,
+                                    lane,
+                                    u64::from(state.true_votes),
+                                )
+                            };
+                        }
+                    }
+                    BarrierKind::RedAnd => {
+                        set_pred(
+                            regs,
+                            barrier.dst,
+                            result(state.true_votes == state.votes),
+                            path.mask,
+                        );
+                    }
+                    BarrierKind::RedOr => {
+                        set_pred(regs, barrier.dst, result(state.true_votes > 0), path.mask);
+                    }
+                }
+            }
+            let path = &mut warp.paths[index];
+            path.state = PathState::Ready;
+            path.pc += 1;
+        }
+    }
+}
+
+/// Threads have ended: barriers without a count wait for fewer now. Completion itself happens
+/// between turns.
+pub fn lanes_ended(block: &mut Block, warp: &mut Warp) {
+    let _ = (block, warp);
+}
+
+/// Lanes at an aligned block barrier while other lanes of their warp wait for them elsewhere.
+pub fn divergence(machine: &Machine, block: &Block, warp: &Warp) -> Option<Box<Fault>> {
+    let stuck = warp.paths.iter().find(|path| {
+        matches!(path.state, PathState::Barrier(_))
+            && diverge::others_wait_for(warp, path)
+            && barrier_of(machine, warp, path).is_some_and(|(barrier, _)| barrier.aligned)
+    })?;
+    let elsewhere = diverge::parked(warp);
+    let message = format!(
+        "{} threads of a warp wait at a barrier that {} others of the same warp did not enter",
+        stuck.mask.count_ones(),
+        elsewhere.count_ones()
+    );
+    let mut fault = Fault::new(ReportKind::BarrierDivergence, None, message)
+        .help("__syncthreads() in a branch must be reached by all threads of the block or by none");
+    fault.site = Some(site(block, warp, stuck, stuck.mask.trailing_zeros()));
+    fault.waiters.push(WaitingLanes {
+        site: site(block, warp, stuck, stuck.mask.trailing_zeros()),
+        lanes: stuck.mask,
+        what: "at the barrier".to_string(),
+    });
+    Some(fault)
+}

@@ -1,0 +1,257 @@
+//! A block: its warps taking turns, from the first instruction to the last.
+
+use std::sync::Arc;
+
+use super::fault::{Fault, WaitingLanes};
+use super::run::{self, WarpStop};
+use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
+use super::{barrier, calls, collective, diverge, next_random};
+use crate::code::{JOIN_RETURN, NONE};
+use crate::report::ReportKind;
+
+/// Makes the block with this linear index, with the storage of an old one if there is one.
+pub fn start(machine: &Machine, grid: &Arc<GridInfo>, linear: u64, old: Option<Block>) -> Block {
+    let mut warps = old.as_ref().map_or_else(Vec::new, |_| Vec::new());
+    let (mut shared, mut written) = (Vec::new(), Vec::new());
+    if let Some(old) = old {
+        warps = old.warps;
+        shared = old.shared;
+        written = old.written;
+    }
+    let size = grid.shared_bytes as usize;
+    for bytes in [&mut shared, &mut written] {
+        bytes.clear();
+        bytes.resize(size, 0);
+    }
+    let threads = grid.threads();
+    let count = threads.div_ceil(32) as usize;
+    warps.resize_with(count, Warp::default);
+    for (index, warp) in warps.iter_mut().enumerate() {
+        start_warp(machine, grid, warp, index as u32, threads, linear);
+    }
+    Block {
+        grid: grid.clone(),
+        linear,
+        index: grid.block_index(linear),
+        serial: grid.first_block_serial + linear,
+        warps,
+        shared,
+        written,
+        barriers: Default::default(),
+        last_errors: Vec::new(),
+        output: Vec::new(),
+        warnings: Vec::new(),
+        counters: Default::default(),
+        next_warp: 0,
+        budget: 0,
+        runtime: Default::default(),
+    }
+}
+
+fn start_warp(
+    machine: &Machine,
+    grid: &GridInfo,
+    warp: &mut Warp,
+    index: u32,
+    threads: u32,
+    linear: u64,
+) {
+    let lanes = (threads - index * 32).min(32);
+    let mask = u32::MAX >> (32 - lanes);
+    let function = &machine.functions[grid.function as usize];
+    let words = function.frame_words as usize;
+    warp.regs.clear();
+    warp.regs.resize(words, 0);
+    warp.local.clear();
+    warp.local.resize(function.local_words as usize * 32, 0);
+    warp.frames.clear();
+    warp.free_frames.clear();
+    warp.groups.clear();
+    warp.free_groups.clear();
+    warp.paths.clear();
+    warp.live = mask;
+    warp.initial = mask;
+    warp.index = index;
+    warp.cache = Default::default();
+    warp.clock = 0;
+    warp.spins = 0;
+    warp.votes = 0;
+    warp.spinning = false;
+    warp.random =
+        machine.schedule_seed.unwrap_or(0) ^ grid.serial << 40 ^ linear << 8 ^ u64::from(index);
+    let first = index * 32;
+    let [nx, ny, _] = grid.block;
+    for lane in 0..32u32 {
+        let thread = first + lane;
+        warp.tid[0][lane as usize] = thread % nx;
+        warp.tid[1][lane as usize] = thread / nx % ny;
+        warp.tid[2][lane as usize] = thread / (nx * ny);
+    }
+    // All lanes, so that the constant rows of inactive lanes hold sane numbers too.
+    calls::fill_constants(warp.regs.as_mut_ptr(), function, u32::MAX);
+    let frame = warp.add_frame(Frame {
+        function: grid.function,
+        base: 0,
+        local: 0,
+        local_end: function.local_words,
+        parent: NONE,
+        call_pc: 0,
+        stack_bytes: 0,
+        refs: 0,
+    });
+    warp.add_path(Path { pc: 0, mask, frame, group: NONE, state: PathState::Ready });
+}
+
+/// Runs a block until it ends, waits, or used up `budget` warp-instructions.
+pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
+    block.budget = budget;
+    let count = block.warps.len();
+    let mut idle_turns = 0;
+    let mut spinning_turns = 0;
+    loop {
+        if idle_turns >= count {
+            match settle(machine, block) {
+                Ok(None) => {
+                    idle_turns = 0;
+                    spinning_turns = 0;
+                }
+                Ok(Some(stop)) => return stop,
+                Err(fault) => return BlockStop::Fault(fault),
+            }
+            continue;
+        }
+        let index = block.next_warp % count;
+        let mut warp = std::mem::take(&mut block.warps[index]);
+        warp.spinning = false;
+        let before = warp.clock;
+        let result = run::run(machine, block, &mut warp);
+        let ran = warp.clock != before;
+        block.warps[index] = warp;
+        let advance = if machine.schedule_seed.is_some() && count > 1 {
+            let mut state = block.serial
+                ^ block.counters.warp_instructions
+                ^ machine.schedule_seed.unwrap_or(0);
+            1 + (next_random(&mut state) % count as u64) as usize
+        } else {
+            1
+        };
+        match result {
+            Err(fault) => return BlockStop::Fault(fault),
+            Ok(WarpStop::Service(lanes)) => {
+                let path = block.warps[index].paths.len() - 1;
+                return BlockStop::Service { warp: index, path, lanes };
+            }
+            Ok(WarpStop::Slice) => {
+                block.next_warp = (index + 1) % count;
+                return BlockStop::Slice;
+            }
+            Ok(WarpStop::Spin) => {
+                spinning_turns += 1;
+                idle_turns = 0;
+                block.next_warp = (index + advance) % count;
+                match barrier::complete_ready(machine, block) {
+                    Ok(_) => {}
+                    Err(fault) => return BlockStop::Fault(fault),
+                }
+                if spinning_turns > count {
+                    return BlockStop::Spin;
+                }
+            }
+            Ok(WarpStop::Done | WarpStop::Idle) => {
+                idle_turns = if ran { 1 } else { idle_turns + 1 };
+                block.next_warp = (index + 1) % count;
+            }
+        }
+    }
+}
+
+/// No warp could run in its turn: completes barriers and exchanges, or finds out what is wrong.
+fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box<Fault>> {
+    if block.warps.iter().all(|warp| warp.live == 0) {
+        return Ok(Some(BlockStop::Done));
+    }
+    if barrier::complete_ready(machine, block)? {
+        return Ok(None);
+    }
+    let mut progress = false;
+    for warp in &mut block.warps {
+        progress |= collective::complete(machine, warp);
+    }
+    if progress {
+        return Ok(None);
+    }
+    let waits_for_runtime = block
+        .warps
+        .iter()
+        .any(|warp| warp.paths.iter().any(|path| path.state == PathState::Runtime));
+    if waits_for_runtime {
+        return Ok(Some(BlockStop::Waiting));
+    }
+    Err(deadlock(machine, block))
+}
+
+/// Who waits where.
+pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
+    let mut out = Vec::new();
+    for warp in &block.warps {
+        for path in &warp.paths {
+            let what = match path.state {
+                PathState::Ready => "to run".to_string(),
+                PathState::Barrier(id) => {
+                    let state = &block.barriers[id as usize];
+                    match state.threads {
+                        Some(threads) => {
+                            format!("at barrier {id}, {} of {threads} threads there", state.arrived)
+                        }
+                        None => format!("at barrier {id}, {} threads there", state.arrived),
+                    }
+                }
+                PathState::Collective => "for other lanes of the warp".to_string(),
+                PathState::Runtime => "in cudaDeviceSynchronize".to_string(),
+            };
+            let site = run::site(block, warp, path, path.mask.trailing_zeros() & 31);
+            out.push(WaitingLanes { site, lanes: path.mask, what });
+        }
+        for group in warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0) {
+            let function = &machine.functions[warp.frames[group.frame as usize].function as usize];
+            let pc =
+                if group.join == JOIN_RETURN { function.code.len() as u32 - 1 } else { group.join };
+            let path = Path {
+                pc,
+                mask: group.arrived,
+                frame: group.frame,
+                group: NONE,
+                state: PathState::Ready,
+            };
+            let site = run::site(block, warp, &path, group.arrived.trailing_zeros());
+            let what = format!(
+                "to meet {} diverged lanes",
+                (group.expected & !group.arrived).count_ones()
+            );
+            out.push(WaitingLanes { site, lanes: group.arrived, what });
+        }
+    }
+    out
+}
+
+/// The report of a block in which every live lane waits.
+pub fn deadlock(machine: &Machine, block: &Block) -> Box<Fault> {
+    let waiters = waiters(machine, block);
+    let live: u32 = block.warps.iter().map(|warp| warp.live.count_ones()).sum();
+    let diverged = block.warps.iter().any(|warp| diverge::parked(warp) != 0);
+    let at_barrier = block
+        .warps
+        .iter()
+        .any(|warp| warp.paths.iter().any(|path| matches!(path.state, PathState::Barrier(_))));
+    let message = format!("all {live} live threads of the block wait, and nothing can wake them");
+    let mut fault = Fault::new(ReportKind::Deadlock, None, message);
+    fault.site = waiters.first().map(|w| w.site);
+    fault.waiters = waiters;
+    match (at_barrier, diverged) {
+        (true, _) => fault.help("every thread counted by a barrier must reach it"),
+        (false, true) => fault.help(
+            "lanes of a warp wait for each other; with independent thread scheduling they would go on",
+        ),
+        (false, false) => fault,
+    }
+}

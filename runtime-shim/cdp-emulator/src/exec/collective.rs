@@ -1,0 +1,358 @@
+//! Exchanges between the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`,
+//! `bar.warp.sync`.
+//!
+//! An exchange with a member mask waits until every live lane of the mask has come, perhaps along
+//! another path; then values are gathered from all of them, the results computed, and handed out.
+
+use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
+
+use super::run::{Next, Running, keep_active, lanes_of, read_row, set_pred, write_row};
+use super::{Path, PathState, Step, Warp};
+use crate::alu::float::min_max;
+use crate::code::{Collective, CollectiveKind, Inst, NONE};
+
+/// The operands of the taking part lanes.
+struct Gathered {
+    a: [u64; 32],
+    b: [u32; 32],
+    c: [u32; 32],
+    members: [u32; 32],
+}
+
+/// Results by lane.
+struct Results {
+    value: [u32; 32],
+    pred: u32,
+}
+
+/// `bar.warp.sync`
+pub fn warp_sync(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32) -> Step<Next> {
+    keep_active(warp, run, active);
+    let members = member_masks(run.regs, inst.a, active);
+    if all_here(warp, &members, active) {
+        run.path.pc += 1;
+        return Ok(Next::Continue);
+    }
+    wait(warp, run);
+    Ok(Next::Switch)
+}
+
+/// An exchange by the lanes of the running path.
+pub fn exchange(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32) -> Step<Next> {
+    let collective = &run.function.collectives[inst.imm as usize];
+    if collective.mask != NONE {
+        keep_active(warp, run, active);
+        let members = member_masks(run.regs, collective.mask, active);
+        if !all_here(warp, &members, active) {
+            wait(warp, run);
+            return Ok(Next::Switch);
+        }
+    }
+    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [0; 32] };
+    gather(run.regs, collective, active, &mut gathered);
+    let results = compute(collective, &gathered, active);
+    scatter(run.regs, collective, active, &results);
+    run.path.pc += 1;
+    Ok(Next::Continue)
+}
+
+fn wait(warp: &mut Warp, run: &mut Running<'_>) {
+    run.path.state = PathState::Collective;
+    warp.paths.push(run.path);
+}
+
+fn member_masks(regs: *const u32, row: u32, active: u32) -> [u32; 32] {
+    let mut members = [0; 32];
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        members[lane] = unsafe { read_row(regs, row, false, lane) } as u32 | 1 << lane;
+    }
+    members
+}
+
+/// True if every live member that the lanes name is among them.
+fn all_here(warp: &Warp, members: &[u32; 32], lanes: u32) -> bool {
+    lanes_of(lanes).all(|lane| members[lane] & warp.live & !lanes == 0)
+}
+
+/// The member masks of a waiting path.
+fn waiting_members(machine: &super::Machine, warp: &Warp, path: &Path) -> [u32; 32] {
+    let frame = warp.frame(path);
+    let function = &machine.functions[frame.function as usize];
+    let inst = &function.code[path.pc as usize];
+    let row = match inst.op {
+        crate::code::Op::Collective => function.collectives[inst.imm as usize].mask,
+        _ => inst.a,
+    };
+    // SAFETY: the frame's words lie in `regs`.
+    let regs = unsafe { warp.regs.as_ptr().add(frame.base as usize) };
+    member_masks(regs, row, path.mask)
+}
+
+/// Completes the exchanges whose members have all come along different paths. True if there were
+/// any. To be called when no lane of the warp can run.
+pub fn complete(machine: &super::Machine, warp: &mut Warp) -> bool {
+    let waiting: Vec<usize> =
+        (0..warp.paths.len()).filter(|&i| warp.paths[i].state == PathState::Collective).collect();
+    let mut members = [0u32; 32];
+    let mut ready = 0u32;
+    for &index in &waiting {
+        let path = warp.paths[index];
+        let masks = waiting_members(machine, warp, &path);
+        for lane in lanes_of(path.mask) {
+            members[lane] = masks[lane];
+        }
+        ready |= path.mask;
+    }
+    // The largest set of waiting lanes that only name each other.
+    loop {
+        let kept = lanes_of(ready)
+            .filter(|&lane| members[lane] & warp.live & !ready == 0)
+            .fold(0u32, |mask, lane| mask | 1 << lane);
+        if kept == ready {
+            break;
+        }
+        ready = kept;
+    }
+    if ready == 0 {
+        return false;
+    }
+    finish(machine, warp, &waiting, ready);
+    true
+}
+
+/// Computes and hands out the results of the lanes in `ready`, and lets them go on.
+fn finish(machine: &super::Machine, warp: &mut Warp, waiting: &[usize], ready: u32) {
+    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [0; 32] };
+    let collective_of = |warp: &Warp, path: &Path| {
+        let function = &machine.functions[warp.frame(path).function as usize];
+        let inst = &function.code[path.pc as usize];
+        match inst.op {
+            crate::code::Op::Collective => Some(function.collectives[inst.imm as usize]),
+            _ => None,
+        }
+    };
+    for &index in waiting {
+        let path = warp.paths[index];
+        if let Some(collective) = collective_of(warp, &path) {
+            let base = warp.frame(&path).base as usize;
+            // SAFETY: the frame's words lie in `regs`.
+            let regs = unsafe { warp.regs.as_ptr().add(base) };
+            gather(regs, &collective, path.mask & ready, &mut gathered);
+        }
+    }
+    for &index in waiting {
+        let path = warp.paths[index];
+        let lanes = path.mask & ready;
+        if lanes == 0 {
+            continue;
+        }
+        if let Some(collective) = collective_of(warp, &path) {
+            let results = compute(&collective, &gathered, ready);
+            let base = warp.frame(&path).base as usize;
+            // SAFETY: the frame's words lie in `regs`.
+            let regs = unsafe { warp.regs.as_mut_ptr().add(base) };
+            scatter(regs, &collective, lanes, &results);
+        }
+        let rest = path.mask & !ready;
+        let entry = &mut warp.paths[index];
+        entry.mask = lanes;
+        entry.pc += 1;
+        entry.state = PathState::Ready;
+        if rest != 0 {
+            warp.add_path(Path { mask: rest, ..path });
+        }
+    }
+    merge(warp);
+}
+
+/// Joins ready paths that are at the same place with the same history.
+fn merge(warp: &mut Warp) {
+    let mut index = 0;
+    while index < warp.paths.len() {
+        let path = warp.paths[index];
+        let twin = warp.paths[index + 1..].iter().position(|other| {
+            path.state == PathState::Ready
+                && other.state == PathState::Ready
+                && (other.pc, other.frame, other.group) == (path.pc, path.frame, path.group)
+        });
+        match twin {
+            Some(at) => {
+                let other = warp.paths.remove(index + 1 + at);
+                warp.paths[index].mask |= other.mask;
+                warp.release_frame(other.frame);
+            }
+            None => index += 1,
+        }
+    }
+}
+
+fn gather(regs: *const u32, collective: &Collective, lanes: u32, out: &mut Gathered) {
+    for lane in lanes_of(lanes) {
+        // SAFETY: decoded rows and predicates.
+        unsafe {
+            out.members[lane] = if collective.mask == NONE {
+                u32::MAX
+            } else {
+                read_row(regs, collective.mask, false, lane) as u32 | 1 << lane
+            };
+            match collective.kind {
+                CollectiveKind::Vote(_) => {
+                    let pred = *regs.add(collective.a as usize) ^ collective.negate;
+                    out.a[lane] = u64::from(pred >> lane & 1);
+                }
+                CollectiveKind::Elect => {}
+                CollectiveKind::Shfl(_) => {
+                    out.a[lane] = read_row(regs, collective.a, false, lane);
+                    out.b[lane] = read_row(regs, collective.b, false, lane) as u32;
+                    out.c[lane] = read_row(regs, collective.c, false, lane) as u32;
+                }
+                CollectiveKind::Match(_) | CollectiveKind::Redux { .. } => {
+                    out.a[lane] = read_row(regs, collective.a, collective.wide, lane);
+                }
+            }
+        }
+    }
+}
+
+fn scatter(regs: *mut u32, collective: &Collective, lanes: u32, results: &Results) {
+    if collective.d != NONE {
+        for lane in lanes_of(lanes) {
+            // SAFETY: decoded row.
+            unsafe { write_row(regs, collective.d, false, lane, u64::from(results.value[lane])) };
+        }
+    }
+    if collective.p != NONE {
+        set_pred(regs, collective.p, results.pred, lanes);
+    }
+}
+
+/// Results of an exchange among `lanes`.
+fn compute(collective: &Collective, g: &Gathered, lanes: u32) -> Results {
+    let mut results = Results { value: [0; 32], pred: 0 };
+    for lane in lanes_of(lanes) {
+        let group = g.members[lane] & lanes;
+        match collective.kind {
+            CollectiveKind::Shfl(mode) => {
+                let (source, valid) = shuffle_source(mode, lane as u32, g.b[lane], g.c[lane]);
+                let from = if valid { source } else { lane as u32 };
+                // A lane that does not take part has no value to give; the hardware leaves it open.
+                let value = if lanes >> from & 1 != 0 { g.a[from as usize] } else { g.a[lane] };
+                results.value[lane] = value as u32;
+                results.pred |= u32::from(valid) << lane;
+            }
+            CollectiveKind::Vote(mode) => {
+                let ballot = lanes_of(group).fold(0u32, |mask, l| mask | (g.a[l] as u32) << l);
+                let yes = match mode {
+                    VoteMode::All => ballot == group,
+                    VoteMode::Any => ballot != 0,
+                    VoteMode::Uni => ballot == 0 || ballot == group,
+                    VoteMode::Ballot => false,
+                };
+                results.value[lane] = ballot;
+                results.pred |= u32::from(yes) << lane;
+            }
+            CollectiveKind::Match(mode) => {
+                let same = lanes_of(group)
+                    .filter(|&l| g.a[l] == g.a[lane])
+                    .fold(0u32, |mask, l| mask | 1 << l);
+                let agree = same == group;
+                results.value[lane] = match mode {
+                    MatchMode::Any => same,
+                    MatchMode::All => {
+                        if agree {
+                            group
+                        } else {
+                            0
+                        }
+                    }
+                };
+                results.pred |= u32::from(agree) << lane;
+            }
+            CollectiveKind::Redux { op, ty, abs, nan } => {
+                results.value[lane] = reduce(op, ty, abs, nan, group, &g.a);
+            }
+            CollectiveKind::Elect => {
+                let leader = group.trailing_zeros();
+                results.value[lane] = leader;
+                results.pred |= u32::from(leader == lane as u32) << lane;
+            }
+        }
+    }
+    results
+}
+
+/// The lane that `shfl` reads, and whether it is in range. PTX ISA, "shfl.sync".
+fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let bval = b & 0x1f;
+    let cval = c & 0x1f;
+    let segment = c >> 8 & 0x1f;
+    let max_lane = (lane & segment) | (cval & !segment);
+    let min_lane = lane & segment;
+    match mode {
+        // Signed: lane 0 minus something is below every minimum.
+        ShflMode::Up => {
+            let source = lane as i32 - bval as i32;
+            if source >= max_lane as i32 { (source as u32, true) } else { (lane, false) }
+        }
+        ShflMode::Down => {
+            let source = lane + bval;
+            (source & 31, source <= max_lane)
+        }
+        ShflMode::Bfly => {
+            let source = lane ^ bval;
+            (source, source <= max_lane)
+        }
+        ShflMode::Idx => {
+            let source = min_lane | (bval & !segment);
+            (source & 31, source <= max_lane)
+        }
+    }
+}
+
+fn reduce(
+    op: ReduxOp,
+    ty: ScalarType,
+    abs: bool,
+    nan: bool,
+    group: u32,
+    values: &[u64; 32],
+) -> u32 {
+    let mut lanes = lanes_of(group).map(|lane| values[lane] as u32);
+    let first = lanes.next().unwrap_or(0);
+    if ty == ScalarType::F32 {
+        let clean = |v: u32| if abs { v & 0x7fff_ffff } else { v };
+        let flags = crate::alu::float::min_max_flags(false, nan, false);
+        return lanes.fold(min_max(clean(first), clean(first), flags, false), |acc, v| {
+            min_max(acc, clean(v), flags, op == ReduxOp::Max)
+        });
+    }
+    lanes.fold(first, |acc, v| match op {
+        ReduxOp::Add => acc.wrapping_add(v),
+        ReduxOp::And => acc & v,
+        ReduxOp::Or => acc | v,
+        ReduxOp::Xor => acc ^ v,
+        ReduxOp::Min if ty.is_signed() => (acc as i32).min(v as i32) as u32,
+        ReduxOp::Max if ty.is_signed() => (acc as i32).max(v as i32) as u32,
+        ReduxOp::Min => acc.min(v),
+        ReduxOp::Max => acc.max(v),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_of_whole_and_half_warps() {
+        // The c operand that CUDA's intrinsics pass for width w: (32 - w) << 8 | 31 (up: 0).
+        assert_eq!(shuffle_source(ShflMode::Down, 3, 4, 31), (7, true));
+        assert!(!shuffle_source(ShflMode::Down, 30, 4, 31).1);
+        assert_eq!(shuffle_source(ShflMode::Up, 3, 2, 0), (1, true));
+        assert!(!shuffle_source(ShflMode::Up, 1, 2, 0).1);
+        assert_eq!(shuffle_source(ShflMode::Idx, 20, 3, 16 << 8 | 31), (19, true));
+        assert_eq!(shuffle_source(ShflMode::Bfly, 5, 1, 31), (4, true));
+        assert!(!shuffle_source(ShflMode::Down, 14, 4, 16 << 8 | 31).1);
+        assert!(!shuffle_source(ShflMode::Up, 17, 2, 16 << 8).1);
+    }
+}

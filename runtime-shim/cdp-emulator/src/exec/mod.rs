@@ -1,0 +1,446 @@
+//! Execution of blocks: warps of 32 lanes that diverge and reconverge, block barriers, memory.
+//!
+//! A [`Block`] is a state machine: [`block::run`] executes it until it ends, waits for the device
+//! runtime, used up its slice, or did something wrong. It only reads the [`Machine`]; everything
+//! that changes the device (launches, device malloc) is asked for through [`BlockStop::Service`] and
+//! done by the scheduler. So blocks that ask for nothing can run on several host threads.
+
+pub mod atomics;
+pub mod barrier;
+pub mod block;
+pub mod calls;
+pub mod collective;
+pub mod diverge;
+pub mod fault;
+pub mod memory;
+pub mod print;
+pub mod run;
+pub mod surface;
+
+use std::sync::Arc;
+
+use crate::code::{Function, NONE};
+use crate::config::{Checks, WarpScheduling};
+use crate::memory::{Extent, Table};
+use crate::report::ReportKind;
+use crate::texture::TextureDescriptor;
+
+/// What all blocks share and none changes.
+#[derive(Debug)]
+pub struct Machine {
+    /// All functions of all modules; [`crate::memory::space::function_address`] numbers them.
+    pub functions: Vec<Arc<Function>>,
+    /// Global memory.
+    pub memory: Table,
+    /// Texture and surface objects; handle n is entry n - 1.
+    pub textures: Vec<Option<TextureDescriptor>>,
+    /// Checks.
+    pub checks: Checks,
+    /// Lane scheduling.
+    pub warp_scheduling: WarpScheduling,
+    /// Explore another order.
+    pub schedule_seed: Option<u64>,
+    /// Bytes of stack a thread may use beyond the kernel's own frame.
+    pub stack_bytes: u64,
+}
+
+/// What the blocks of one grid share.
+#[derive(Debug)]
+pub struct GridInfo {
+    /// Serial number, from 1.
+    pub serial: u64,
+    /// Number of the kernel's function.
+    pub function: u32,
+    /// Number of the kernel.
+    pub kernel: u32,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub dynamic_bytes: u32,
+    /// Static and dynamic shared memory in bytes.
+    pub shared_bytes: u32,
+    /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).
+    pub shared_offsets: Arc<[u32]>,
+    /// Parameter buffer.
+    pub params: Arc<[u8]>,
+    /// Device clock when the grid began.
+    pub start_clock: u64,
+    /// Serial number of the grid's first block.
+    pub first_block_serial: u64,
+}
+
+impl GridInfo {
+    /// Threads a block.
+    pub fn threads(&self) -> u32 {
+        self.block[0] * self.block[1] * self.block[2]
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// `blockIdx` of a block by its linear index.
+    pub fn block_index(&self, linear: u64) -> [u32; 3] {
+        index_in(self.grid, linear)
+    }
+
+    /// `threadIdx` of a thread by its linear index.
+    pub fn thread_index(&self, linear: u32) -> [u32; 3] {
+        index_in(self.block, u64::from(linear))
+    }
+}
+
+fn index_in(size: [u32; 3], linear: u64) -> [u32; 3] {
+    let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
+    [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
+}
+
+/// Counters of one block, added up by kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Instructions of warps.
+    pub warp_instructions: u64,
+    /// Instructions of threads.
+    pub thread_instructions: u64,
+    /// 128-byte segments of global memory read.
+    pub load_transactions: u64,
+    /// 128-byte segments of global memory written.
+    pub store_transactions: u64,
+    /// Accesses to shared memory by warps.
+    pub shared_accesses: u64,
+    /// Atomic operations of threads.
+    pub atomics: u64,
+    /// Branches at which lanes diverged.
+    pub divergent_branches: u64,
+    /// Branches executed by warps.
+    pub branches: u64,
+    /// Barrier arrivals of warps.
+    pub barriers: u64,
+}
+
+impl Counters {
+    /// Adds another block's counters.
+    pub fn add(&mut self, other: &Counters) {
+        self.warp_instructions += other.warp_instructions;
+        self.thread_instructions += other.thread_instructions;
+        self.load_transactions += other.load_transactions;
+        self.store_transactions += other.store_transactions;
+        self.shared_accesses += other.shared_accesses;
+        self.atomics += other.atomics;
+        self.divergent_branches += other.divergent_branches;
+        self.branches += other.branches;
+        self.barriers += other.barriers;
+    }
+}
+
+/// An activation of a function by some lanes of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Number of the function.
+    pub function: u32,
+    /// First word in the warp's registers.
+    pub base: u32,
+    /// First word (a lane) in the warp's local memory.
+    pub local: u32,
+    /// First word after the frame's own local memory and what `alloca` added.
+    pub local_end: u32,
+    /// The caller's frame, or [`NONE`].
+    pub parent: u32,
+    /// Call instruction in the caller.
+    pub call_pc: u32,
+    /// Bytes of stack in use, callers included.
+    pub stack_bytes: u32,
+    /// Paths, groups and callees that refer to it.
+    pub refs: u32,
+}
+
+/// Lanes that diverged and will meet again.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Where: an instruction of the frame's function or [`crate::code::JOIN_RETURN`].
+    pub join: u32,
+    /// In which activation.
+    pub frame: u32,
+    /// Lanes that will come.
+    pub expected: u32,
+    /// Lanes that are there.
+    pub arrived: u32,
+    /// The group around it, or [`NONE`].
+    pub parent: u32,
+}
+
+/// Why some lanes do not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// They could run.
+    Ready,
+    /// They wait at this block barrier.
+    Barrier(u8),
+    /// They wait for other lanes of the warp named in a member mask.
+    Collective,
+    /// They wait for the device runtime (`cudaDeviceSynchronize`).
+    Runtime,
+}
+
+/// Lanes of a warp at the same instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Next instruction.
+    pub pc: u32,
+    /// Lanes.
+    pub mask: u32,
+    /// Activation.
+    pub frame: u32,
+    /// Innermost group, or [`NONE`].
+    pub group: u32,
+    /// Runs or waits.
+    pub state: PathState,
+}
+
+/// Sum of the costs after which lanes that go round in loops let others run.
+pub const SPIN_LIMIT: u32 = 1 << 20;
+
+/// One warp.
+#[derive(Debug, Default)]
+pub struct Warp {
+    /// Register frames, one after another.
+    pub regs: Vec<u32>,
+    /// Local memory: word w of lane l at `32 * w + l`.
+    pub local: Vec<u32>,
+    /// Activations.
+    pub frames: Vec<Frame>,
+    /// Free entries of `frames`.
+    pub free_frames: Vec<u32>,
+    /// Reconvergence groups.
+    pub groups: Vec<Group>,
+    /// Free entries of `groups`.
+    pub free_groups: Vec<u32>,
+    /// All paths; the running one is taken out while it runs.
+    pub paths: Vec<Path>,
+    /// Lanes that have not ended.
+    pub live: u32,
+    /// Lanes that exist.
+    pub initial: u32,
+    /// Index in the block.
+    pub index: u32,
+    /// Threads in x, y, z of each lane.
+    pub tid: [[u32; 32]; 3],
+    /// [`Table::epoch`] for which `cache` holds.
+    pub cache_epoch: u64,
+    /// Allocations hit lately.
+    pub cache: [CachedExtent; 8],
+    /// Instructions of this warp since the grid began: its clock.
+    pub clock: u64,
+    /// Cost of loops since the running path was chosen.
+    pub spins: u32,
+    /// Predicate votes of lanes waiting at a reducing barrier, by lane.
+    pub votes: u32,
+    /// The warp ended its turn because its lanes only spin.
+    pub spinning: bool,
+    /// Random state for seeded schedules.
+    pub random: u64,
+}
+
+/// An allocation that accesses may go to without another lookup.
+#[derive(Clone, Copy, Debug)]
+pub struct CachedExtent {
+    /// First address.
+    pub lo: u64,
+    /// One past the last readable address.
+    pub hi: u64,
+    /// One past the last writable address (`lo` if read-only).
+    pub write_hi: u64,
+}
+
+impl Default for CachedExtent {
+    fn default() -> CachedExtent {
+        CachedExtent { lo: 1, hi: 0, write_hi: 0 }
+    }
+}
+
+impl From<Extent> for CachedExtent {
+    fn from(e: Extent) -> CachedExtent {
+        CachedExtent { lo: e.lo, hi: e.hi, write_hi: if e.writable { e.hi } else { 0 } }
+    }
+}
+
+/// A block barrier.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BarrierState {
+    /// Threads counted so far.
+    pub arrived: u32,
+    /// Threads it waits for, if the program said; else all live threads.
+    pub threads: Option<u32>,
+    /// Votes that are true.
+    pub true_votes: u32,
+    /// Threads that voted.
+    pub votes: u32,
+}
+
+/// One block in execution.
+#[derive(Debug)]
+pub struct Block {
+    /// Its grid.
+    pub grid: Arc<GridInfo>,
+    /// Linear index in the grid.
+    pub linear: u64,
+    /// `blockIdx`
+    pub index: [u32; 3],
+    /// Serial number, for addresses.
+    pub serial: u64,
+    /// Warps.
+    pub warps: Vec<Warp>,
+    /// Shared memory.
+    pub shared: Vec<u8>,
+    /// 0xff for each byte of `shared` that was written.
+    pub written: Vec<u8>,
+    /// Block barriers.
+    pub barriers: [BarrierState; 16],
+    /// Last device-runtime error of each thread (empty until one occurs).
+    pub last_errors: Vec<u32>,
+    /// `printf` output of this block not yet handed to the device.
+    pub output: Vec<PrintEntry>,
+    /// Reports that did not stop the program.
+    pub warnings: Vec<Box<fault::Fault>>,
+    /// Counters.
+    pub counters: Counters,
+    /// Next warp to run.
+    pub next_warp: usize,
+    /// Instructions left in this slice.
+    pub budget: i64,
+    /// Launches of this block into its default stream, and other state of the device runtime.
+    pub runtime: crate::sched::BlockRuntime,
+}
+
+/// One `printf`.
+#[derive(Clone, Debug)]
+pub struct PrintEntry {
+    /// Formatted text.
+    pub text: Vec<u8>,
+    /// Bytes it takes in the device's buffer.
+    pub cost_bytes: u64,
+}
+
+/// Why a block stopped running.
+#[derive(Debug)]
+pub enum BlockStop {
+    /// All threads have ended.
+    Done,
+    /// Used up its slice.
+    Slice,
+    /// Its warps only spin: others should run.
+    Spin,
+    /// Lanes of a path call the device: warp and index of the path in it.
+    Service {
+        /// Warp.
+        warp: usize,
+        /// Path in the warp.
+        path: usize,
+        /// Lanes that call.
+        lanes: u32,
+    },
+    /// Every live lane waits for the device runtime (or for lanes that do).
+    Waiting,
+    /// The program did something wrong.
+    Fault(Box<fault::Fault>),
+}
+
+/// Result of a step that may find a fault of the program.
+pub type Step<T> = Result<T, Box<fault::Fault>>;
+
+impl Warp {
+    /// The frame of a path.
+    pub fn frame(&self, path: &Path) -> &Frame {
+        &self.frames[path.frame as usize]
+    }
+
+    /// A new frame entry.
+    pub fn add_frame(&mut self, frame: Frame) -> u32 {
+        match self.free_frames.pop() {
+            Some(index) => {
+                self.frames[index as usize] = frame;
+                index
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        }
+    }
+
+    /// One more reference to a frame.
+    pub fn hold_frame(&mut self, frame: u32) {
+        self.frames[frame as usize].refs += 1;
+    }
+
+    /// One reference fewer; frees the frame, and its callers, when nobody refers to it.
+    pub fn release_frame(&mut self, mut frame: u32) {
+        while frame != NONE {
+            let entry = &mut self.frames[frame as usize];
+            entry.refs -= 1;
+            if entry.refs > 0 {
+                return;
+            }
+            let parent = entry.parent;
+            self.free_frames.push(frame);
+            frame = parent;
+        }
+    }
+
+    /// A new group entry; holds its frame.
+    pub fn add_group(&mut self, group: Group) -> u32 {
+        self.hold_frame(group.frame);
+        match self.free_groups.pop() {
+            Some(index) => {
+                self.groups[index as usize] = group;
+                index
+            }
+            None => {
+                self.groups.push(group);
+                self.groups.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Frees a group entry and its hold on the frame.
+    pub fn drop_group(&mut self, group: u32) {
+        let frame = self.groups[group as usize].frame;
+        self.groups[group as usize].expected = 0;
+        self.groups[group as usize].arrived = 0;
+        self.free_groups.push(group);
+        self.release_frame(frame);
+    }
+
+    /// Adds a path; it holds its frame.
+    pub fn add_path(&mut self, path: Path) {
+        self.hold_frame(path.frame);
+        self.paths.push(path);
+    }
+
+    /// The next pseudo-random number.
+    pub fn next_random(&mut self) -> u64 {
+        next_random(&mut self.random)
+    }
+}
+
+/// SplitMix64.
+pub fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Kinds that [`Checks`] can switch.
+pub fn action(checks: &Checks, kind: ReportKind) -> crate::config::CheckAction {
+    match kind {
+        ReportKind::UninitializedShared => checks.uninitialized_shared,
+        ReportKind::BarrierDivergence => checks.barrier_divergence,
+        ReportKind::DoubleFree | ReportKind::InvalidFree => checks.invalid_free,
+        _ => crate::config::CheckAction::Stop,
+    }
+}

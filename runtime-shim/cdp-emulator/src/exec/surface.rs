@@ -1,0 +1,129 @@
+//! Execution of texture fetches, surface accesses and their queries.
+
+use cdp_ptx::{ScalarType, SurfaceClamp};
+
+use super::fault::Fault;
+use super::run::{Running, lanes_of, read_row, write_row};
+use super::{Machine, Step};
+use crate::code::{Inst, NONE};
+use crate::report::ReportKind;
+use crate::texture::TextureDescriptor;
+
+/// The object of a handle, whose whole span must still be allocated.
+fn object(machine: &Machine, handle: u64, lane: usize) -> Step<&TextureDescriptor> {
+    let entry = handle.checked_sub(1).and_then(|n| machine.textures.get(n as usize));
+    let Some(Some(object)) = entry else {
+        let message = format!("{handle:#x} is not a texture or surface object");
+        return Err(Fault::new(ReportKind::InvalidTexture, Some(lane as u32), message)
+            .help("create the object on the host and pass its handle to the kernel"));
+    };
+    if !machine.memory.contains(object.address, object.span_bytes()) {
+        let message = format!("the memory of texture object {handle:#x} was released");
+        return Err(
+            Fault::new(ReportKind::UseAfterFree, Some(lane as u32), message).at(object.address)
+        );
+    }
+    Ok(object)
+}
+
+/// Reads up to four bytes of a texel that lies in the object's span.
+fn read(address: u64, bytes: u32) -> u32 {
+    // SAFETY: `object` checked the whole span, and texel addresses lie in it.
+    unsafe {
+        match bytes {
+            1 => u32::from((address as *const u8).read()),
+            2 => u32::from((address as *const u16).read_unaligned()),
+            _ => (address as *const u32).read_unaligned(),
+        }
+    }
+}
+
+fn coordinates(run: &Running<'_>, rows: &[u32], lane: usize) -> [u32; 3] {
+    let mut out = [0; 3];
+    for (slot, &row) in out.iter_mut().zip(rows) {
+        // SAFETY: decoded row.
+        *slot = unsafe { read_row(run.regs, row, false, lane) } as u32;
+    }
+    out
+}
+
+/// `tex` and `tld4`
+pub fn fetch(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> Step<()> {
+    let fetch = &run.function.textures[inst.imm as usize];
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        let handle = unsafe { read_row(run.regs, fetch.texture, true, lane) };
+        let texture = object(machine, handle, lane)?;
+        let at = coordinates(run, &fetch.coords, lane);
+        let values = match (fetch.gather, fetch.coord_ty) {
+            (Some(component), _) => texture.gather(at.map(f32::from_bits), component, read),
+            (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), read),
+            (None, _) => texture.fetch(at.map(|v| v as i32), read),
+        };
+        for (&row, value) in fetch.dsts.iter().zip(values) {
+            if row != NONE {
+                // SAFETY: decoded row.
+                unsafe { write_row(run.regs, row, false, lane, u64::from(value)) };
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `suld` and `sust`
+pub fn access(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> Step<()> {
+    let access = &run.function.surfaces[inst.imm as usize];
+    let element = access.ty.bytes();
+    let bytes = element * access.rows.len() as u32;
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        let handle = unsafe { read_row(run.regs, access.surface, true, lane) };
+        let surface = object(machine, handle, lane)?;
+        let at = coordinates(run, &access.coords, lane).map(|v| v as i32);
+        let clamp = access.clamp == SurfaceClamp::Clamp;
+        let address = surface.surface_address(at, bytes, clamp);
+        if address.is_none() && access.clamp == SurfaceClamp::Trap {
+            let message =
+                format!("surface access of {bytes} bytes at {at:?}, outside of the surface");
+            return Err(Fault::new(ReportKind::InvalidTexture, Some(lane as u32), message));
+        }
+        for (i, &row) in access.rows.iter().enumerate() {
+            if row == NONE {
+                continue;
+            }
+            let place = address.map(|base| base + u64::from(element) * i as u64);
+            // SAFETY: decoded rows; the address lies in the surface's span, which was checked.
+            unsafe {
+                if access.store {
+                    if let Some(place) = place {
+                        let value = read_row(run.regs, row, access.wide, lane).to_le_bytes();
+                        let target = place as *mut u8;
+                        target.copy_from_nonoverlapping(value.as_ptr(), element as usize);
+                    }
+                } else {
+                    let mut value = [0u8; 8];
+                    if let Some(place) = place {
+                        value
+                            .as_mut_ptr()
+                            .copy_from_nonoverlapping(place as *const u8, element as usize);
+                    }
+                    write_row(run.regs, row, access.wide, lane, u64::from_le_bytes(value));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `txq` and `suq`
+pub fn query(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> Step<()> {
+    let query = &run.function.queries[inst.imm as usize];
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        let handle = unsafe { read_row(run.regs, query.object, true, lane) };
+        let value = object(machine, handle, lane)?.answer(query.query);
+        // SAFETY: decoded row.
+        unsafe { write_row(run.regs, query.dst, false, lane, u64::from(value)) };
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Queries of device code: attributes, limits, function attributes, occupancy.
+//!
+//! The device answers as an H200 would, where that does not contradict what it is.
+
+use super::{Caller, Outcome, errors};
+use crate::exec::Step;
+use crate::sched::{Core, MAX_SHARED_BYTES, MULTIPROCESSORS};
+
+/// What `cudaRuntimeGetVersion` gives: CUDA 13.0.
+pub const RUNTIME_VERSION: u32 = 13_000;
+
+/// The value of a `cudaDeviceAttr`; `None` for numbers that are no attribute.
+pub fn device_attribute(attribute: u32, compute_capability: u32, memory_bytes: u64) -> Option<u32> {
+    let _ = memory_bytes;
+    Some(match attribute {
+        1 => 1024,             // MaxThreadsPerBlock
+        2 | 3 => 1024,         // MaxBlockDimX, Y
+        4 => 64,               // MaxBlockDimZ
+        5 => i32::MAX as u32,  // MaxGridDimX
+        6 | 7 => 65_535,       // MaxGridDimY, Z
+        8 => 48 << 10,         // MaxSharedMemoryPerBlock
+        9 => 64 << 10,         // TotalConstantMemory
+        10 => 32,              // WarpSize
+        11 => i32::MAX as u32, // MaxPitch
+        12 => 65_536,          // MaxRegistersPerBlock
+        13 => 1_000_000,       // ClockRate, kHz: the virtual clock has 1 cycle a nanosecond
+        14 => 512,             // TextureAlignment
+        15 => 1,               // GpuOverlap
+        16 => MULTIPROCESSORS, // MultiProcessorCount
+        17 => 0,               // KernelExecTimeout
+        18 => 1,               // Integrated: it shares the host's memory
+        19 => 1,               // CanMapHostMemory
+        20 => 0,               // ComputeMode
+        31 => 1,               // ConcurrentKernels
+        32 => 0,               // EccEnabled
+        33..=35 => 0,          // PciBusId, PciDeviceId, TccDriver
+        36 => 1_000_000,       // MemoryClockRate
+        37 => 64,              // GlobalMemoryBusWidth
+        38 => 50 << 20,        // L2CacheSize
+        39 => 2048,            // MaxThreadsPerMultiProcessor
+        40 => 0,               // AsyncEngineCount
+        41 => 1,               // UnifiedAddressing
+        75 => compute_capability / 10,
+        76 => compute_capability % 10,
+        78 => 1,         // StreamPrioritiesSupported
+        81 => 228 << 10, // MaxSharedMemoryPerMultiprocessor
+        82 => 65_536,    // MaxRegistersPerMultiprocessor
+        83 => 1,         // ManagedMemory
+        84 => 0,         // IsMultiGpuBoard
+        86 => 1,         // HostNativeAtomicSupported
+        88 => 1,         // PageableMemoryAccess
+        89 => 1,         // ConcurrentManagedAccess
+        95 => 0,         // CooperativeLaunch
+        97 => MAX_SHARED_BYTES as u32,
+        106 => 32,   // MaxBlocksPerMultiprocessor
+        111 => 1024, // ReservedSharedMemoryPerBlock
+        21..=30
+        | 42..=74
+        | 77
+        | 79
+        | 80
+        | 85
+        | 87
+        | 90..=94
+        | 96
+        | 98..=105
+        | 107..=110
+        | 112..=150 => 0,
+        _ => return None,
+    })
+}
+
+impl Core {
+    /// `cudaDeviceGetAttribute(value, attribute, device)`
+    pub(super) fn device_get_attribute(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
+        let (attribute, device) = (caller.arg(1) as u32, caller.arg(2) as u32);
+        if device != 0 {
+            return Ok(Outcome::Error(errors::INVALID_DEVICE));
+        }
+        let memory = self.machine.memory.limit_bytes();
+        match device_attribute(attribute, self.config.compute_capability, memory) {
+            Some(value) => self.store_u32(caller, 0, value),
+            None => Ok(Outcome::Error(errors::INVALID_VALUE)),
+        }
+    }
+
+    /// `cudaDeviceGetLimit(value, limit)`
+    pub(super) fn device_get_limit(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
+        let value = match caller.arg(1) as u32 {
+            0 => self.limits.stack_bytes,
+            1 => self.limits.printf_fifo_bytes,
+            2 => self.limits.malloc_heap_bytes,
+            3 => u64::from(self.limits.sync_depth),
+            4 => u64::from(self.limits.pending_launches),
+            _ => return Ok(Outcome::Error(errors::UNSUPPORTED_LIMIT)),
+        };
+        let pointer = caller.arg(0);
+        if pointer == 0 {
+            return Ok(Outcome::Error(errors::INVALID_VALUE));
+        }
+        caller.store(self, pointer, &value.to_le_bytes())?;
+        Ok(Outcome::Error(0))
+    }
+
+    /// `cudaFuncGetAttributes(attributes, function)`: sizes of shared, constant and local memory
+    /// (8 bytes each), then ints: threads, registers, PTX and binary version, cache mode, dynamic
+    /// shared memory, carveout, clusters.
+    pub(super) fn func_get_attributes(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
+        let Some(kernel) = self.kernel_at(caller.arg(1)) else {
+            return Ok(Outcome::Error(errors::INVALID_DEVICE_FUNCTION));
+        };
+        let kernel = &self.program.kernels[kernel as usize];
+        let info = &kernel.info;
+        let mut bytes = Vec::new();
+        for size in [info.shared_bytes, info.const_bytes, info.local_bytes] {
+            bytes.extend_from_slice(&size.to_le_bytes());
+        }
+        let dynamic =
+            kernel.max_dynamic_bytes.unwrap_or((48 << 10) - info.shared_bytes.min(48 << 10) as u32);
+        let capability = self.config.compute_capability;
+        for value in
+            [info.max_threads, info.registers.min(255), info.ptx_version, capability, 0, dynamic, 0]
+        {
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        let pointer = caller.arg(0);
+        if pointer == 0 {
+            return Ok(Outcome::Error(errors::INVALID_VALUE));
+        }
+        caller.store(self, pointer, &bytes)?;
+        Ok(Outcome::Error(0))
+    }
+
+    /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared)`
+    pub(super) fn occupancy(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
+        let Some(kernel) = self.kernel_at(caller.arg(1)) else {
+            return Ok(Outcome::Error(errors::INVALID_DEVICE_FUNCTION));
+        };
+        let (threads, dynamic) = (caller.arg(2) as u32, caller.arg(3));
+        if threads == 0 {
+            return Ok(Outcome::Error(errors::INVALID_VALUE));
+        }
+        let blocks = self.occupancy_of(kernel, threads, dynamic);
+        self.store_u32(caller, 0, blocks)
+    }
+
+    /// Blocks of a kernel that fit on a multiprocessor, by threads and shared memory. Registers are
+    /// not known here.
+    pub fn occupancy_of(&self, kernel: u32, threads: u32, dynamic_bytes: u64) -> u32 {
+        let info = &self.program.kernels[kernel as usize].info;
+        if threads > info.max_threads {
+            return 0;
+        }
+        let by_threads = 2048 / threads.max(1).next_multiple_of(32);
+        let shared = info.shared_bytes + dynamic_bytes + 1024;
+        let by_shared = ((228 << 10) / shared.max(1)) as u32;
+        by_threads.min(by_shared).min(32)
+    }
+}

@@ -1,0 +1,435 @@
+//! Grids: launch, start, completion of the whole tree below, and the table of resident blocks.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid};
+use crate::exec::{Block, GridInfo, PathState};
+use crate::memory::SiteRef;
+
+/// Dynamic and static shared memory a block may use without opting in.
+const DEFAULT_SHARED_BYTES: u64 = 48 << 10;
+/// Static and dynamic shared memory a block may use at all (compute capability 9.0).
+pub const MAX_SHARED_BYTES: u64 = 227 << 10;
+/// Cycles between a launch in device code and the start of the child.
+const LAUNCH_LATENCY: u64 = 4000;
+
+/// A launch, checked or not.
+#[derive(Clone, Debug)]
+pub struct LaunchRequest {
+    /// Number of the kernel.
+    pub kernel: u32,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u32,
+    /// Parameter buffer.
+    pub params: Arc<[u8]>,
+}
+
+impl Core {
+    pub(super) fn grid_mut(&mut self, key: GridKey) -> Option<&mut Grid> {
+        self.grids
+            .get_mut(key.index as usize)
+            .and_then(Option::as_mut)
+            .filter(|grid| grid.generation == key.generation)
+    }
+
+    /// A grid that is queued or running.
+    pub fn grid(&self, key: GridKey) -> Option<&Grid> {
+        self.grids
+            .get(key.index as usize)
+            .and_then(Option::as_ref)
+            .filter(|grid| grid.generation == key.generation)
+    }
+
+    /// As [`Core::grid`], to change its streams, events and buffers.
+    pub fn grid_state(&mut self, key: GridKey) -> Option<&mut Grid> {
+        self.grid_mut(key)
+    }
+
+    /// Why a launch configuration is refused, if it is.
+    pub fn check_configuration(&self, request: &LaunchRequest) -> Result<(), String> {
+        let kernel = &self.program.kernels[request.kernel as usize];
+        let [gx, gy, gz] = request.grid;
+        let [bx, by, bz] = request.block;
+        if gx == 0 || gy == 0 || gz == 0 || bx == 0 || by == 0 || bz == 0 {
+            return Err(format!(
+                "grid ({gx},{gy},{gz}) of blocks ({bx},{by},{bz}): no dimension may be 0"
+            ));
+        }
+        if gx > i32::MAX as u32 || gy > 65_535 || gz > 65_535 {
+            return Err(format!("grid ({gx},{gy},{gz}); the limits are (2147483647,65535,65535)"));
+        }
+        if bx > 1024 || by > 1024 || bz > 64 {
+            return Err(format!("block ({bx},{by},{bz}); the limits are (1024,1024,64)"));
+        }
+        let threads = u64::from(bx) * u64::from(by) * u64::from(bz);
+        let most = u64::from(kernel.info.max_threads);
+        if threads > most {
+            return Err(format!(
+                "{threads} threads a block; `{}` can have {most}",
+                kernel.info.name
+            ));
+        }
+        if let Some(required) = kernel.info.required_threads
+            && required.map(|n| n.max(1)) != request.block
+        {
+            let [x, y, z] = required;
+            return Err(format!(
+                "block ({bx},{by},{bz}); `{}` needs ({x},{y},{z})",
+                kernel.info.name
+            ));
+        }
+        let dynamic = u64::from(request.shared_bytes);
+        let most = match kernel.max_dynamic_bytes {
+            Some(bytes) => kernel.info.shared_bytes + u64::from(bytes),
+            None => DEFAULT_SHARED_BYTES,
+        };
+        let shared = kernel.info.shared_bytes + dynamic;
+        if shared > most.max(kernel.info.shared_bytes).min(MAX_SHARED_BYTES) {
+            return Err(format!("{shared} bytes of shared memory a block; the limit is {most}"));
+        }
+        if kernel.needs_cluster {
+            return Err(format!("`{}` needs a thread block cluster", kernel.info.name));
+        }
+        Ok(())
+    }
+
+    /// Enters a grid into the table, not yet queued.
+    pub fn add_grid(
+        &mut self,
+        request: LaunchRequest,
+        parent: Option<GridKey>,
+        launched_at: Option<SiteRef>,
+        launch_clock: u64,
+        holds_slot: bool,
+    ) -> GridKey {
+        let kernel = &self.program.kernels[request.kernel as usize];
+        self.grid_serial += 1;
+        let serial = self.grid_serial;
+        let blocks: u64 = request.grid.iter().map(|&n| u64::from(n)).product();
+        let depth = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.depth + 1);
+        let parent_serial =
+            parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.serial);
+        let latency = if parent.is_some() { LAUNCH_LATENCY } else { 0 };
+        let info = GridInfo {
+            serial,
+            function: kernel.function,
+            kernel: request.kernel,
+            grid: request.grid,
+            block: request.block,
+            dynamic_bytes: request.shared_bytes,
+            shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
+            shared_offsets: kernel.shared_offsets.clone(),
+            params: request.params,
+            start_clock: launch_clock + latency,
+            first_block_serial: self.block_serial,
+        };
+        self.block_serial += blocks;
+        let lineage = Lineage {
+            kernel: request.kernel,
+            grid: request.grid,
+            block: request.block,
+            parent: parent_serial,
+            launched_at,
+        };
+        self.lineage.insert(serial, lineage);
+        let trace = self.config.trace.then(|| {
+            self.trace.push(TraceGrid {
+                grid: serial,
+                kernel: self.program.kernels[request.kernel as usize].info.name.clone(),
+                parent: parent_serial,
+                launched_by: None,
+                depth,
+                grid_size: request.grid,
+                block_size: request.block,
+                launched_clock: launch_clock,
+                start_clock: launch_clock,
+                end_clock: launch_clock,
+            });
+            self.trace.len() - 1
+        });
+        if let (Some(at), Some(site)) = (trace, launched_at) {
+            let by = self.lineage.get(&site.grid).map(|l| {
+                let index = |size: [u32; 3], n: u64| {
+                    let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
+                    [(n % x) as u32, (n / x % y) as u32, (n / (x * y)) as u32]
+                };
+                (index(l.grid, site.block), index(l.block, u64::from(site.thread)))
+            });
+            self.trace[at].launched_by = by;
+        }
+        let (index, generation) = match self.free_grids.pop() {
+            Some(free) => free,
+            None => {
+                self.grids.push(None);
+                (self.grids.len() as u32 - 1, 0)
+            }
+        };
+        self.grids[index as usize] = Some(Grid {
+            generation,
+            info: Arc::new(info),
+            node: None,
+            parent,
+            depth,
+            next_block: 0,
+            live_blocks: 0,
+            outstanding: 0,
+            tails: VecDeque::new(),
+            tail_running: false,
+            streams: HashMap::new(),
+            events: HashMap::new(),
+            buffers: HashMap::new(),
+            holds_slot,
+            end_clock: launch_clock,
+            block_cost: 0,
+            trace,
+            started: false,
+        });
+        GridKey { index, generation }
+    }
+
+    /// The grid's turn in its stream has come: its blocks may start.
+    pub(super) fn start_grid(&mut self, key: GridKey) {
+        let clock = self.clock;
+        let Some(grid) = self.grid_mut(key) else { return };
+        let depth = grid.depth;
+        // Grids that waited for others in their stream begin when those ended.
+        let begins = if grid.parent.is_some() {
+            grid.info.start_clock
+        } else {
+            grid.info.start_clock.max(clock)
+        };
+        if begins != grid.info.start_clock
+            && let Some(info) = Arc::get_mut(&mut grid.info)
+        {
+            info.start_clock = begins;
+        }
+        grid.end_clock = begins;
+        self.turn_serial += 1;
+        let turn = (self.round, Reverse(depth), self.turn_serial);
+        self.ready_grids.insert(turn, key);
+    }
+
+    /// First block of a grid begins: it leaves the pool of pending launches.
+    pub(super) fn note_started(&mut self, key: GridKey) {
+        let Some(grid) = self.grid_mut(key) else { return };
+        if std::mem::replace(&mut grid.started, true) {
+            return;
+        }
+        let held = std::mem::take(&mut grid.holds_slot);
+        let (kernel, blocks, threads) = (grid.info.kernel, grid.info.blocks(), grid.info.threads());
+        let (trace, start) = (grid.trace, grid.info.start_clock);
+        if held {
+            self.release_slot();
+        }
+        if let Some(at) = trace {
+            self.trace[at].start_clock = start;
+        }
+        let name = &self.program.kernels[kernel as usize].info.name;
+        let entry = self.profile.entry(kernel).or_default();
+        if entry.kernel.is_empty() {
+            entry.kernel.clone_from(name);
+        }
+        entry.launches += 1;
+        entry.blocks += blocks;
+        entry.threads += blocks * u64::from(threads);
+    }
+
+    /// Gives a slot of the pending pool back. Leaked slots come back when the pool is empty.
+    pub fn release_slot(&mut self) {
+        self.pending_launches = self.pending_launches.saturating_sub(1);
+        if self.pending_launches == self.lost_slots {
+            self.pending_launches = 0;
+            self.lost_slots = 0;
+        }
+    }
+
+    /// Work in a grid's tail stream.
+    pub fn add_tail(&mut self, key: GridKey, action: Action) {
+        if let Some(grid) = self.grid_mut(key) {
+            grid.tails.push_back(action);
+        }
+    }
+
+    /// Looks whether a grid is complete, and so on up the tree. Not recursive: completing a grid's
+    /// node queues its parent through `complete_node`.
+    pub(super) fn finish_later(&mut self, key: GridKey) {
+        let mut next = Some(key);
+        while let Some(key) = next.take() {
+            let Some(grid) = self.grid_mut(key) else { return };
+            let running = grid.next_block < grid.info.blocks() || grid.live_blocks > 0;
+            if running || grid.outstanding > 0 || grid.tail_running || !grid.started {
+                return;
+            }
+            if let Some(action) = grid.tails.pop_front() {
+                grid.tail_running = true;
+                let _ = self.add_node(&[], action, Some(key), None, true);
+                return;
+            }
+            next = self.retire_grid(key);
+        }
+    }
+
+    /// Takes a complete grid out of the table and completes its node. Returns the parent, whose
+    /// completion is to be looked at next.
+    fn retire_grid(&mut self, key: GridKey) -> Option<GridKey> {
+        let grid = self.grids[key.index as usize].take()?;
+        self.free_grids.push((key.index, key.generation.wrapping_add(1)));
+        self.clock = self.clock.max(grid.end_clock);
+        if let Some(at) = grid.trace {
+            self.trace[at].end_clock = grid.end_clock;
+        }
+        for buffer in grid.buffers.keys() {
+            let _ = self.machine.memory.free(*buffer, None, |_| true);
+            self.release_slot();
+        }
+        if let Some(parent) = grid.parent
+            && let Some(parent) = self.grid_mut(parent)
+        {
+            parent.end_clock = parent.end_clock.max(grid.end_clock);
+        }
+        let keep = self.machine.memory.heap_bytes() > 0;
+        if !keep {
+            self.lineage.remove(&grid.info.serial);
+        }
+        // `complete_node` calls `finish_later` for the owner; to keep that from nesting a level a
+        // generation, the owner is taken off the node here and returned.
+        let node = grid.node?;
+        let entry = &mut self.nodes[node.index as usize];
+        if entry.generation != node.generation {
+            return None;
+        }
+        let owner = entry.owner.take();
+        let tail = entry.tail;
+        self.complete_node(node);
+        let owner = owner?;
+        if let Some(parent) = self.grid_mut(owner) {
+            if tail {
+                parent.tail_running = false;
+            } else {
+                parent.outstanding -= 1;
+            }
+        }
+        Some(owner)
+    }
+
+    // Resident blocks.
+
+    /// Enters a block into the table.
+    pub(super) fn add_resident(&mut self, grid: GridKey, mut block: Box<Block>) -> BlockKey {
+        let index = match self.free_blocks.pop() {
+            Some(index) => index,
+            None => {
+                self.blocks.push(Resident {
+                    generation: 0,
+                    block: None,
+                    grid,
+                    outstanding: 0,
+                    waiting: false,
+                });
+                self.blocks.len() as u32 - 1
+            }
+        };
+        let entry = &mut self.blocks[index as usize];
+        let key = BlockKey { index, generation: entry.generation };
+        block.runtime.key = Some(key);
+        entry.block = Some(block);
+        entry.grid = grid;
+        entry.outstanding = 0;
+        entry.waiting = false;
+        self.resident_blocks += 1;
+        key
+    }
+
+    fn resident(&mut self, key: BlockKey) -> Option<&mut Resident> {
+        self.blocks.get_mut(key.index as usize).filter(|entry| entry.generation == key.generation)
+    }
+
+    pub(super) fn block_grid(&mut self, key: BlockKey) -> Option<GridKey> {
+        self.resident(key).map(|entry| entry.grid)
+    }
+
+    pub(super) fn take_block(&mut self, key: BlockKey) -> Option<Box<Block>> {
+        self.resident(key)?.block.take()
+    }
+
+    pub(super) fn put_block(&mut self, key: BlockKey, block: Box<Block>) {
+        if let Some(entry) = self.resident(key) {
+            entry.block = Some(block);
+        }
+    }
+
+    /// A block has ended.
+    pub(super) fn drop_resident(&mut self, key: BlockKey) {
+        if let Some(entry) = self.resident(key) {
+            entry.generation = entry.generation.wrapping_add(1);
+            entry.block = None;
+            self.free_blocks.push(key.index);
+            self.resident_blocks -= 1;
+        }
+    }
+
+    pub(super) fn add_outstanding(&mut self, key: BlockKey) {
+        if let Some(entry) = self.resident(key) {
+            entry.outstanding += 1;
+        }
+    }
+
+    pub(super) fn drop_outstanding(&mut self, key: BlockKey) {
+        let Some(entry) = self.resident(key) else { return };
+        entry.outstanding -= 1;
+        if entry.outstanding == 0 && std::mem::take(&mut entry.waiting) {
+            let grid = entry.grid;
+            self.queue_block(key, grid, 0);
+        }
+    }
+
+    /// Launched work of a block that is not done.
+    pub fn block_outstanding(&mut self, key: BlockKey) -> u64 {
+        self.resident(key).map_or(0, |entry| entry.outstanding)
+    }
+
+    /// Puts a block into the queue, `rounds` after those that are there.
+    pub(super) fn queue_block(&mut self, key: BlockKey, grid: GridKey, rounds: u64) {
+        let depth = self.grid(grid).map_or(0, |grid| grid.depth);
+        self.turn_serial += 1;
+        let turn = (self.round + rounds, Reverse(depth), self.turn_serial);
+        self.ready_blocks.insert(turn, key);
+    }
+
+    /// A block waits for the device runtime: sets it aside, or wakes it at once if its work is done.
+    pub(super) fn park_block(&mut self, key: BlockKey, grid: GridKey) {
+        let Some(entry) = self.resident(key) else { return };
+        if entry.outstanding == 0 {
+            self.queue_block(key, grid, 0);
+        } else {
+            entry.waiting = true;
+        }
+    }
+
+    /// Lets the lanes go on that wait in `cudaDeviceSynchronize`, if their work is done. The result
+    /// was stored when they began to wait.
+    pub(super) fn wake_lanes(&mut self, key: BlockKey, block: &mut Block) {
+        if self.block_outstanding(key) > 0 {
+            return;
+        }
+        for warp in &mut block.warps {
+            for path in &mut warp.paths {
+                if path.state == PathState::Runtime {
+                    path.state = PathState::Ready;
+                    path.pc += 1;
+                }
+            }
+        }
+    }
+
+    /// The launch tree.
+    pub fn trace(&self) -> &[TraceGrid] {
+        &self.trace
+    }
+}

@@ -1,0 +1,457 @@
+//! The scheduler: which grid and block runs when, and what waits for what.
+//!
+//! Everything queued (kernels, copies, event records) is a node of a graph; a stream is nothing but
+//! the last node put into it. A node whose predecessors are done becomes ready; ready grids start
+//! blocks. Grids and blocks are entries in tables, never host stack frames, so nesting depth and
+//! the number of grids are limited by memory alone.
+//!
+//! The default schedule is one order, always the same: blocks in order of index; a launched grid
+//! starts when its parent's block pauses, before anything that was there before it (so trees are
+//! walked depth first and few grids are pending). A block pauses when it ends, waits, spins, or
+//! has launched a few times (a launch takes long on a GPU too). Seeded schedules choose otherwise.
+//!
+//! Blocks of a kernel that cannot observe each other's progress (no atomics with results, no
+//! launches, no volatile accesses; see `decode`) run on several host threads; their output is put
+//! together in block order. Programs with data races between such blocks are the exception to
+//! determinism; `host_threads: 1` removes it.
+
+mod drive;
+mod grids;
+mod nodes;
+pub mod profile;
+mod reports;
+pub mod trace;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::api::{EventId, StreamId};
+use crate::config::{Config, Limits};
+use crate::error::Error;
+use crate::exec::{Block, GridInfo, Machine};
+use crate::link::Program;
+use crate::memory::{Arena, SiteRef, Table};
+use crate::report::Report;
+
+pub use grids::{LaunchRequest, MAX_SHARED_BYTES};
+pub use profile::KernelProfile;
+pub use trace::TraceGrid;
+
+/// Multiprocessors that the device claims (an H200 has 132).
+pub const MULTIPROCESSORS: u32 = 132;
+
+/// A node of the work graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeId {
+    index: u32,
+    generation: u32,
+}
+
+/// A grid in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GridKey {
+    index: u32,
+    generation: u32,
+}
+
+/// A block in the table of resident blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockKey {
+    index: u32,
+    generation: u32,
+}
+
+/// What a node does when its turn comes.
+#[derive(Debug)]
+pub enum Action {
+    /// Run a grid.
+    Grid(GridKey),
+    /// Copy rows of bytes.
+    Copy { dst: u64, dst_pitch: u64, src: u64, src_pitch: u64, width: u64, rows: u64 },
+    /// Fill rows with a pattern of 1, 2 or 4 bytes.
+    Set { dst: u64, pitch: u64, pattern: [u8; 4], pattern_bytes: u8, width: u64, rows: u64 },
+    /// Note the time for a host event.
+    Event(EventId),
+}
+
+/// A piece of queued work.
+#[derive(Debug)]
+pub struct Node {
+    generation: u32,
+    /// False once done.
+    pending: bool,
+    /// Predecessors not yet done.
+    waits_for: u32,
+    dependents: Vec<NodeId>,
+    action: Option<Action>,
+    /// The grid that launched it.
+    owner: Option<GridKey>,
+    /// The block that launched it, for `cudaDeviceSynchronize`.
+    owner_block: Option<BlockKey>,
+    /// It runs in its owner's tail.
+    tail: bool,
+}
+
+/// Streams of a grid's device code.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceStream {
+    /// Last node.
+    pub last: Option<NodeId>,
+    /// Events that the next node waits for.
+    pub waits: Vec<NodeId>,
+}
+
+/// A grid that is queued or running.
+#[derive(Debug)]
+pub struct Grid {
+    generation: u32,
+    info: Arc<GridInfo>,
+    node: Option<NodeId>,
+    parent: Option<GridKey>,
+    /// 0 for grids of the host.
+    pub depth: u32,
+    next_block: u64,
+    live_blocks: u64,
+    /// Launched work not yet done, tail work excluded.
+    outstanding: u64,
+    tails: VecDeque<Action>,
+    tail_running: bool,
+    /// Streams created by its threads.
+    pub streams: HashMap<u64, DeviceStream>,
+    /// Events created by its threads: the recorded node.
+    pub events: HashMap<u64, Option<NodeId>>,
+    /// Parameter buffers handed out and not launched yet.
+    pub buffers: HashMap<u64, ParameterBuffer>,
+    holds_slot: bool,
+    end_clock: u64,
+    /// Warp-instructions of a block that has ended, to judge what the others will cost.
+    block_cost: u64,
+    trace: Option<usize>,
+    started: bool,
+}
+
+/// A parameter buffer of the device runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterBuffer {
+    /// Bytes asked for.
+    pub size_bytes: u64,
+    /// What `GetParameterBufferV2` was told: function, grid, block, shared bytes.
+    pub config: Option<(u64, [u32; 3], [u32; 3], u32)>,
+}
+
+/// What the device runtime remembers for a resident block.
+#[derive(Clone, Debug, Default)]
+pub struct BlockRuntime {
+    /// The block's NULL stream.
+    pub null_stream: DeviceStream,
+    /// Per-thread default streams, by thread.
+    pub thread_streams: HashMap<u32, DeviceStream>,
+    /// Launches since the block's last pause.
+    pub launches: u32,
+    /// Its place in the table.
+    pub key: Option<BlockKey>,
+}
+
+/// A block in the table.
+#[derive(Debug)]
+struct Resident {
+    generation: u32,
+    /// `None` while it runs.
+    block: Option<Box<Block>>,
+    grid: GridKey,
+    /// Launched work not yet done.
+    outstanding: u64,
+    /// It waits for `outstanding` to become 0, and is in no queue.
+    waiting: bool,
+}
+
+/// Order of what can run: round, then depth (deeper first), then age.
+type Turn = (u64, Reverse<u32>, u64);
+
+/// A host stream.
+#[derive(Clone, Debug, Default)]
+struct HostStream {
+    stream: DeviceStream,
+    non_blocking: bool,
+}
+
+/// A host event.
+#[derive(Clone, Copy, Debug, Default)]
+struct HostEvent {
+    node: Option<NodeId>,
+    clock: Option<u64>,
+}
+
+/// The device: machine, program, queues.
+#[derive(Debug)]
+pub struct Core {
+    /// What it was made with.
+    pub config: Config,
+    /// Limits in force.
+    pub limits: Limits,
+    /// Functions and memory.
+    pub machine: Machine,
+    /// Modules and kernels.
+    pub program: Program,
+    nodes: Vec<Node>,
+    free_nodes: Vec<u32>,
+    ready_nodes: VecDeque<NodeId>,
+    pending_nodes: u64,
+    grids: Vec<Option<Grid>>,
+    free_grids: Vec<(u32, u32)>,
+    blocks: Vec<Resident>,
+    free_blocks: Vec<u32>,
+    resident_blocks: usize,
+    ready_grids: BTreeMap<Turn, GridKey>,
+    ready_blocks: BTreeMap<Turn, BlockKey>,
+    round: u64,
+    turn_serial: u64,
+    spare_blocks: Vec<Block>,
+    streams: Vec<Option<HostStream>>,
+    events: Vec<Option<HostEvent>>,
+    /// Launches that hold a slot of the pending pool.
+    pub pending_launches: u32,
+    /// Slots lost to launches that failed in a way that leaks.
+    pub lost_slots: u32,
+    grid_serial: u64,
+    block_serial: u64,
+    /// Device streams and events: next handle.
+    pub next_handle: u64,
+    /// Virtual time in cycles.
+    pub clock: u64,
+    /// `printf` output: entries and their cost.
+    output: VecDeque<(Vec<u8>, u64)>,
+    output_cost: u64,
+    output_lost: u64,
+    reports: Vec<Arc<Report>>,
+    fault: Option<Arc<Report>>,
+    /// Counters by kernel.
+    pub profile: HashMap<u32, KernelProfile>,
+    trace: Vec<TraceGrid>,
+    /// Kernel and launch site of every grid whose site might still be asked for.
+    lineage: HashMap<u64, Lineage>,
+    instructions: u64,
+    started_at: Option<Instant>,
+    random: u64,
+    /// Texts that the device runtime handed out, by content.
+    pub runtime_texts: HashMap<String, u64>,
+}
+
+/// What is kept of a grid for messages.
+#[derive(Clone, Copy, Debug)]
+struct Lineage {
+    kernel: u32,
+    grid: [u32; 3],
+    block: [u32; 3],
+    parent: u64,
+    launched_at: Option<SiteRef>,
+}
+
+impl Core {
+    /// An empty device.
+    pub fn new(config: Config) -> Result<Core, Error> {
+        let arena = Arena::reserve(config.reserve_bytes)
+            .ok_or(Error::HostMemory { asked_bytes: config.reserve_bytes })?;
+        let machine = Machine {
+            functions: Vec::new(),
+            memory: Table::new(arena, config.memory_bytes),
+            textures: Vec::new(),
+            checks: config.checks,
+            warp_scheduling: config.warp_scheduling,
+            schedule_seed: config.schedule_seed,
+            stack_bytes: config.limits.stack_bytes,
+        };
+        Ok(Core {
+            limits: config.limits,
+            machine,
+            program: Program::default(),
+            nodes: Vec::new(),
+            free_nodes: Vec::new(),
+            ready_nodes: VecDeque::new(),
+            pending_nodes: 0,
+            grids: Vec::new(),
+            free_grids: Vec::new(),
+            blocks: Vec::new(),
+            free_blocks: Vec::new(),
+            resident_blocks: 0,
+            ready_grids: BTreeMap::new(),
+            ready_blocks: BTreeMap::new(),
+            round: 0,
+            turn_serial: 0,
+            spare_blocks: Vec::new(),
+            streams: vec![Some(HostStream::default())],
+            events: Vec::new(),
+            pending_launches: 0,
+            lost_slots: 0,
+            grid_serial: 0,
+            block_serial: 1,
+            next_handle: 0x1000,
+            clock: 0,
+            output: VecDeque::new(),
+            output_cost: 0,
+            output_lost: 0,
+            reports: Vec::new(),
+            fault: None,
+            profile: HashMap::new(),
+            trace: Vec::new(),
+            lineage: HashMap::new(),
+            instructions: 0,
+            started_at: None,
+            random: config.schedule_seed.unwrap_or(0),
+            runtime_texts: HashMap::new(),
+            config,
+        })
+    }
+
+    /// The report that ended the program.
+    pub fn fault(&self) -> Option<&Arc<Report>> {
+        self.fault.as_ref()
+    }
+
+    /// Reports since the last call.
+    pub fn take_reports(&mut self) -> Vec<Arc<Report>> {
+        std::mem::take(&mut self.reports)
+    }
+
+    /// `printf` output since the last call.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        self.output_cost = 0;
+        let mut out = Vec::new();
+        for (text, _) in self.output.drain(..) {
+            out.extend_from_slice(&text);
+        }
+        out
+    }
+
+    /// Adds output; as on a GPU, the oldest is lost when the buffer is full.
+    fn print(&mut self, text: Vec<u8>, cost_bytes: u64) {
+        self.output_cost += cost_bytes;
+        self.output.push_back((text, cost_bytes));
+        while self.output_cost > self.limits.printf_fifo_bytes {
+            let Some((_, cost)) = self.output.pop_front() else { break };
+            self.output_cost -= cost;
+            self.output_lost += 1;
+        }
+    }
+
+    fn live_stream(&mut self, stream: StreamId) -> Result<&mut HostStream, Error> {
+        self.streams
+            .get_mut(stream.0 as usize)
+            .and_then(Option::as_mut)
+            .ok_or(Error::InvalidHandle { what: "stream" })
+    }
+
+    fn live_event(&mut self, event: EventId) -> Result<&mut HostEvent, Error> {
+        self.events
+            .get_mut(event.0 as usize)
+            .and_then(Option::as_mut)
+            .ok_or(Error::InvalidHandle { what: "event" })
+    }
+
+    // Host streams and events.
+
+    /// A new host stream.
+    pub fn create_stream(&mut self, non_blocking: bool) -> StreamId {
+        self.streams.push(Some(HostStream { non_blocking, ..HostStream::default() }));
+        StreamId(self.streams.len() as u32 - 1)
+    }
+
+    /// Forgets a host stream.
+    pub fn destroy_stream(&mut self, stream: StreamId) -> Result<(), Error> {
+        if stream == StreamId::NULL {
+            return Err(Error::InvalidHandle { what: "stream" });
+        }
+        self.live_stream(stream)?;
+        self.streams[stream.0 as usize] = None;
+        Ok(())
+    }
+
+    /// A new host event.
+    pub fn create_event(&mut self) -> EventId {
+        self.events.push(Some(HostEvent::default()));
+        EventId(self.events.len() as u32 - 1)
+    }
+
+    /// Forgets a host event.
+    pub fn destroy_event(&mut self, event: EventId) -> Result<(), Error> {
+        self.live_event(event)?;
+        self.events[event.0 as usize] = None;
+        Ok(())
+    }
+
+    /// What a node put into a host stream now would wait for.
+    fn host_dependencies(&mut self, stream: StreamId) -> Result<Vec<NodeId>, Error> {
+        let entry = self.live_stream(stream)?;
+        let non_blocking = entry.non_blocking;
+        let mut nodes = std::mem::take(&mut entry.stream.waits);
+        nodes.extend(entry.stream.last);
+        if stream == StreamId::NULL {
+            let others = self.streams.iter().skip(1).flatten().filter(|s| !s.non_blocking);
+            nodes.extend(others.filter_map(|s| s.stream.last));
+        } else if !non_blocking {
+            nodes.extend(self.streams[0].as_ref().and_then(|s| s.stream.last));
+        }
+        Ok(nodes)
+    }
+
+    /// Puts work into a host stream.
+    pub fn enqueue_host(&mut self, stream: StreamId, action: Action) -> Result<NodeId, Error> {
+        let waits = self.host_dependencies(stream)?;
+        let node = self.add_node(&waits, action, None, None, false);
+        self.live_stream(stream)?.stream.last = Some(node);
+        Ok(node)
+    }
+
+    /// Records a host event.
+    pub fn record_event(&mut self, event: EventId, stream: StreamId) -> Result<(), Error> {
+        self.live_event(event)?.clock = None;
+        let node = self.enqueue_host(stream, Action::Event(event))?;
+        self.live_event(event)?.node = Some(node);
+        Ok(())
+    }
+
+    /// Makes a host stream wait for an event.
+    pub fn wait_event(&mut self, stream: StreamId, event: EventId) -> Result<(), Error> {
+        let node = self.live_event(event)?.node;
+        self.live_stream(stream)?.stream.waits.extend(node);
+        Ok(())
+    }
+
+    /// The node at the end of a host stream, with what the stream waits for.
+    pub fn stream_ends(&mut self, stream: StreamId) -> Result<Vec<NodeId>, Error> {
+        let entry = self.live_stream(stream)?;
+        let mut nodes = entry.stream.waits.clone();
+        nodes.extend(entry.stream.last);
+        if stream == StreamId::NULL {
+            let others = self.streams.iter().skip(1).flatten().filter(|s| !s.non_blocking);
+            nodes.extend(others.filter_map(|s| s.stream.last));
+        }
+        Ok(nodes)
+    }
+
+    /// The node of an event's last record.
+    pub fn event_node(&mut self, event: EventId) -> Result<Option<NodeId>, Error> {
+        Ok(self.live_event(event)?.node)
+    }
+
+    /// Clock at an event's last record, once it is reached.
+    pub fn event_clock(&mut self, event: EventId) -> Result<Option<u64>, Error> {
+        Ok(self.live_event(event)?.clock)
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> crate::api::Progress {
+        crate::api::Progress {
+            grids_started: self.profile.values().map(|entry| entry.launches).sum(),
+            pending: self.pending_nodes,
+            thread_instructions: self.instructions,
+        }
+    }
+
+    /// `printf` entries lost because the buffer was full.
+    pub fn lost_output(&self) -> u64 {
+        self.output_lost
+    }
+}

@@ -1,0 +1,187 @@
+//! The functions that device code calls and that no PTX defines: the device runtime, in both
+//! families of names, and the small library (`vprintf`, `malloc`, `free`, `__assertfail`).
+//!
+//! This is the list of names and of their shapes. What the calls do is in `runtime`.
+//! Sources: `cuda_device_runtime_api.h`'s list of functions, FACTS.md "Entry points".
+
+/// A function that the device provides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// `int vprintf(const char *format, void *arguments)`
+    Printf,
+    /// `void *malloc(size_t)`
+    Malloc,
+    /// `void free(void *)`
+    Free,
+    /// `void __assertfail(message, file, line, function, char size)`
+    AssertFail,
+    /// A call of the device runtime.
+    Device {
+        /// Which.
+        call: DeviceCall,
+        /// By its `__cudaCDP2` name.
+        prefixed: bool,
+        /// By its `_ptsz` name: the default stream is the calling thread's own.
+        per_thread: bool,
+    },
+}
+
+/// The calls of the device runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum DeviceCall {
+    GetParameterBuffer,
+    LaunchDevice,
+    GetParameterBufferV2,
+    LaunchDeviceV2,
+    DeviceSynchronize,
+    GetLastError,
+    PeekAtLastError,
+    GetErrorString,
+    GetErrorName,
+    GetDeviceCount,
+    GetDevice,
+    DeviceGetAttribute,
+    DeviceGetLimit,
+    DeviceGetCacheConfig,
+    DeviceGetSharedMemConfig,
+    RuntimeGetVersion,
+    StreamCreateWithFlags,
+    StreamDestroy,
+    StreamWaitEvent,
+    EventCreateWithFlags,
+    EventRecord,
+    EventRecordWithFlags,
+    EventDestroy,
+    Malloc,
+    Free,
+    MemcpyAsync,
+    Memcpy2DAsync,
+    Memcpy3DAsync,
+    MemsetAsync,
+    Memset2DAsync,
+    Memset3DAsync,
+    FuncGetAttributes,
+    OccupancyMaxActiveBlocks,
+    OccupancyMaxActiveBlocksWithFlags,
+}
+
+use DeviceCall as C;
+
+/// Each call with its name after `cuda` or `__cudaCDP2`, whether it has a `_ptsz` variant, and the
+/// sizes in bytes of its parameters.
+const CALLS: &[(DeviceCall, &str, bool, &[u32])] = &[
+    (C::GetParameterBuffer, "GetParameterBuffer", false, &[8, 8]),
+    (C::LaunchDevice, "LaunchDevice", true, &[8, 8, 12, 12, 4, 8]),
+    (C::GetParameterBufferV2, "GetParameterBufferV2", false, &[8, 12, 12, 4]),
+    (C::LaunchDeviceV2, "LaunchDeviceV2", true, &[8, 8]),
+    (C::DeviceSynchronize, "DeviceSynchronize", false, &[]),
+    (C::GetLastError, "GetLastError", false, &[]),
+    (C::PeekAtLastError, "PeekAtLastError", false, &[]),
+    (C::GetErrorString, "GetErrorString", false, &[4]),
+    (C::GetErrorName, "GetErrorName", false, &[4]),
+    (C::GetDeviceCount, "GetDeviceCount", false, &[8]),
+    (C::GetDevice, "GetDevice", false, &[8]),
+    (C::DeviceGetAttribute, "DeviceGetAttribute", false, &[8, 4, 4]),
+    (C::DeviceGetLimit, "DeviceGetLimit", false, &[8, 4]),
+    (C::DeviceGetCacheConfig, "DeviceGetCacheConfig", false, &[8]),
+    (C::DeviceGetSharedMemConfig, "DeviceGetSharedMemConfig", false, &[8]),
+    (C::RuntimeGetVersion, "RuntimeGetVersion", false, &[8]),
+    (C::StreamCreateWithFlags, "StreamCreateWithFlags", false, &[8, 4]),
+    (C::StreamDestroy, "StreamDestroy", false, &[8]),
+    (C::StreamWaitEvent, "StreamWaitEvent", true, &[8, 8, 4]),
+    (C::EventCreateWithFlags, "EventCreateWithFlags", false, &[8, 4]),
+    (C::EventRecord, "EventRecord", true, &[8, 8]),
+    (C::EventRecordWithFlags, "EventRecordWithFlags", true, &[8, 8, 4]),
+    (C::EventDestroy, "EventDestroy", false, &[8]),
+    (C::Malloc, "Malloc", false, &[8, 8]),
+    (C::Free, "Free", false, &[8]),
+    (C::MemcpyAsync, "MemcpyAsync", true, &[8, 8, 8, 4, 8]),
+    (C::Memcpy2DAsync, "Memcpy2DAsync", true, &[8, 8, 8, 8, 8, 8, 4, 8]),
+    (C::Memcpy3DAsync, "Memcpy3DAsync", true, &[8, 8]),
+    (C::MemsetAsync, "MemsetAsync", true, &[8, 4, 8, 8]),
+    (C::Memset2DAsync, "Memset2DAsync", true, &[8, 8, 4, 8, 8, 8]),
+    (C::Memset3DAsync, "Memset3DAsync", true, &[32, 4, 24, 8]),
+    (C::FuncGetAttributes, "FuncGetAttributes", false, &[8, 8]),
+    (
+        C::OccupancyMaxActiveBlocks,
+        "OccupancyMaxActiveBlocksPerMultiprocessor",
+        false,
+        &[8, 8, 4, 8],
+    ),
+    (
+        C::OccupancyMaxActiveBlocksWithFlags,
+        "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+        false,
+        &[8, 8, 4, 8, 4],
+    ),
+];
+
+impl Service {
+    /// The service of this name.
+    pub fn from_name(name: &str) -> Option<Service> {
+        match name {
+            "vprintf" => return Some(Service::Printf),
+            "malloc" => return Some(Service::Malloc),
+            "free" => return Some(Service::Free),
+            "__assertfail" => return Some(Service::AssertFail),
+            "__cudaDeviceSynchronizeDeprecationAvoidance" => {
+                let call = C::DeviceSynchronize;
+                return Some(Service::Device { call, prefixed: false, per_thread: false });
+            }
+            _ => {}
+        }
+        let (body, prefixed) = match name.strip_prefix("__cudaCDP2") {
+            Some(body) => (body, true),
+            None => (name.strip_prefix("cuda")?, false),
+        };
+        let (body, per_thread) = match body.strip_suffix("_ptsz") {
+            Some(body) => (body, true),
+            None => (body, false),
+        };
+        let entry = CALLS.iter().find(|entry| entry.1 == body && (!per_thread || entry.2))?;
+        Some(Service::Device { call: entry.0, prefixed, per_thread })
+    }
+
+    /// The sizes in bytes of the parameters, for checking declarations.
+    pub fn parameter_sizes(self) -> &'static [u32] {
+        match self {
+            Service::Printf => &[8, 8],
+            Service::Malloc | Service::Free => &[8],
+            Service::AssertFail => &[8, 8, 4, 8, 8],
+            Service::Device { call, .. } => {
+                CALLS.iter().find(|entry| entry.0 == call).map_or(&[], |entry| entry.3)
+            }
+        }
+    }
+
+    /// Blocks that only call this cannot see each other.
+    pub fn keeps_independence(self) -> bool {
+        match self {
+            // Output is collected a block and put together in order.
+            Service::Printf | Service::AssertFail => true,
+            Service::Malloc | Service::Free => false,
+            // They look at nothing but the calling thread and constants, but are served by the
+            // scheduler, which runs one block at a time.
+            Service::Device { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_families_and_ptsz() {
+        let launch = |prefixed, per_thread| {
+            Some(Service::Device { call: C::LaunchDeviceV2, prefixed, per_thread })
+        };
+        assert_eq!(Service::from_name("cudaLaunchDeviceV2"), launch(false, false));
+        assert_eq!(Service::from_name("__cudaCDP2LaunchDeviceV2"), launch(true, false));
+        assert_eq!(Service::from_name("__cudaCDP2LaunchDeviceV2_ptsz"), launch(true, true));
+        assert_eq!(Service::from_name("cudaGetLastError_ptsz"), None);
+        assert_eq!(Service::from_name("cudaGraphLaunch"), None);
+        assert_eq!(Service::from_name("printf"), None);
+    }
+}

@@ -1,0 +1,415 @@
+//! Texture and surface objects: what they describe, and how a coordinate becomes texels.
+//!
+//! An object is a handle (1, 2, ...) to a descriptor that the host made. Texels are read straight
+//! from device memory; there is no texture cache. Mipmaps, cube maps and multisampling are not
+//! supported and are refused when the module loads.
+//! Source: CUDA Programming Guide, appendix "Texture Fetching".
+
+use cdp_ptx::{ScalarType, SurfaceClamp, TexGeometry, TexQuery};
+
+/// How the bits of a channel are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// Signed integers.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// `.f32` (32 bits) or `.f16` (16 bits).
+    Float,
+}
+
+/// What happens to coordinates outside of the texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AddressMode {
+    /// Repeats (normalised coordinates only).
+    Wrap,
+    /// The edge texel.
+    #[default]
+    Clamp,
+    /// Repeats mirrored (normalised coordinates only).
+    Mirror,
+    /// Zero.
+    Border,
+}
+
+/// A texture or surface object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureDescriptor {
+    /// Device address of the first texel.
+    pub address: u64,
+    /// Texels in x, y, z; 0 for dimensions that do not exist.
+    pub size: [u32; 3],
+    /// Bytes from row to row.
+    pub pitch_bytes: u64,
+    /// 1, 2 or 4.
+    pub channels: u32,
+    /// Bits of a channel: 8, 16 or 32.
+    pub channel_bits: u32,
+    /// How they are read.
+    pub channel_kind: ChannelKind,
+    /// Address mode by dimension.
+    pub address_mode: [AddressMode; 3],
+    /// Linear interpolation and not the nearest texel.
+    pub linear: bool,
+    /// Coordinates run from 0 to 1.
+    pub normalized_coords: bool,
+    /// Integers are read as 0.0 .. 1.0 or -1.0 .. 1.0.
+    pub normalized_float: bool,
+}
+
+/// A decoded `tex` or `tld4`.
+#[derive(Clone, Debug)]
+pub struct TextureFetch {
+    /// Shape.
+    pub geometry: TexGeometry,
+    /// Type of the results.
+    pub dst_ty: ScalarType,
+    /// Type of the coordinates.
+    pub coord_ty: ScalarType,
+    /// Wide row of the handle.
+    pub texture: u32,
+    /// Rows of the coordinates.
+    pub coords: Vec<u32>,
+    /// Rows of the results ([`crate::code::NONE`] for the sink).
+    pub dsts: Vec<u32>,
+    /// `tld4`: which component.
+    pub gather: Option<u8>,
+}
+
+/// A decoded `suld` or `sust`.
+#[derive(Clone, Debug)]
+pub struct SurfaceAccess {
+    /// Shape.
+    pub geometry: TexGeometry,
+    /// Element type.
+    pub ty: ScalarType,
+    /// Out of bounds.
+    pub clamp: SurfaceClamp,
+    /// `.p`
+    pub formatted: bool,
+    /// Wide row of the handle.
+    pub surface: u32,
+    /// Rows of the coordinates.
+    pub coords: Vec<u32>,
+    /// Rows of the values.
+    pub rows: Vec<u32>,
+    /// The rows have 64 bits.
+    pub wide: bool,
+    /// Store and not load.
+    pub store: bool,
+}
+
+/// A decoded `txq` or `suq`.
+#[derive(Clone, Debug)]
+pub struct TextureQuery {
+    /// What is asked.
+    pub query: TexQuery,
+    /// Wide row of the handle.
+    pub object: u32,
+    /// Row of the answer.
+    pub dst: u32,
+}
+
+/// Dimensions of a geometry, if it is supported.
+fn dimensions(geometry: TexGeometry) -> Result<usize, String> {
+    match geometry {
+        TexGeometry::D1 => Ok(1),
+        TexGeometry::D2 => Ok(2),
+        TexGeometry::D3 => Ok(3),
+        TexGeometry::A1
+        | TexGeometry::A2
+        | TexGeometry::Cube
+        | TexGeometry::ACube
+        | TexGeometry::D2Ms
+        | TexGeometry::A2Ms => Err(format!("textures and surfaces of geometry .{geometry}")),
+    }
+}
+
+impl TextureFetch {
+    /// Refuses what the device does not do.
+    pub fn check(&self) -> Result<(), String> {
+        if self.coords.len() < dimensions(self.geometry)? {
+            return Err("a texture fetch with too few coordinates".to_string());
+        }
+        match (self.dst_ty, self.gather.is_some(), self.geometry) {
+            (ScalarType::F32 | ScalarType::S32 | ScalarType::U32, true, TexGeometry::D2) => Ok(()),
+            (_, true, _) => Err("`tld4` on this geometry or type".to_string()),
+            (ScalarType::F32 | ScalarType::S32 | ScalarType::U32, false, _) => Ok(()),
+            _ => Err(format!("texture fetches of .{}", self.dst_ty)),
+        }
+    }
+}
+
+impl SurfaceAccess {
+    /// Refuses what the device does not do.
+    pub fn check(&self) -> Result<(), String> {
+        if self.coords.len() < dimensions(self.geometry)? {
+            return Err("a surface access with too few coordinates".to_string());
+        }
+        if self.formatted {
+            return Err("formatted surface stores (`sust.p`)".to_string());
+        }
+        Ok(())
+    }
+}
+
+/// A texel as four channels, either numbers or raw integers.
+type Texel = [f32; 4];
+
+impl TextureDescriptor {
+    /// Bytes of one texel.
+    pub fn texel_bytes(&self) -> u64 {
+        u64::from(self.channels) * u64::from(self.channel_bits / 8)
+    }
+
+    fn dims(&self) -> usize {
+        1 + usize::from(self.size[1] > 0) + usize::from(self.size[2] > 0)
+    }
+
+    /// Bytes that the object spans in memory.
+    pub fn span_bytes(&self) -> u64 {
+        let rows = u64::from(self.size[1].max(1)) * u64::from(self.size[2].max(1));
+        (rows - 1) * self.pitch_bytes + u64::from(self.size[0]) * self.texel_bytes()
+    }
+
+    /// Address of a texel, which must be inside.
+    fn texel_address(&self, at: [i64; 3]) -> u64 {
+        let row = at[2] as u64 * u64::from(self.size[1].max(1)) + at[1] as u64;
+        self.address + row * self.pitch_bytes + at[0] as u64 * self.texel_bytes()
+    }
+
+    /// The integer coordinate after the address mode; `None` for the border.
+    fn resolve(&self, at: i64, dim: usize) -> Option<i64> {
+        let size = i64::from(self.size[dim].max(1));
+        if (0..size).contains(&at) {
+            return Some(at);
+        }
+        match self.address_mode[dim] {
+            AddressMode::Border => None,
+            AddressMode::Wrap if self.normalized_coords => Some(at.rem_euclid(size)),
+            AddressMode::Mirror if self.normalized_coords => {
+                let folded = at.rem_euclid(2 * size);
+                Some(if folded < size { folded } else { 2 * size - 1 - folded })
+            }
+            _ => Some(at.clamp(0, size - 1)),
+        }
+    }
+
+    /// The raw bits of the channels of a texel. `read` reads bytes of device memory.
+    fn raw(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> [u32; 4] {
+        let mut out = [0; 4];
+        let mut place = [0; 3];
+        for (dim, slot) in place.iter_mut().enumerate().take(self.dims()) {
+            match self.resolve(at[dim], dim) {
+                Some(value) => *slot = value,
+                None => return out,
+            }
+        }
+        let base = self.texel_address(place);
+        for (channel, slot) in out.iter_mut().enumerate().take(self.channels as usize) {
+            let bytes = self.channel_bits / 8;
+            let bits = read(base + u64::from(bytes) * channel as u64, bytes);
+            *slot = match (self.channel_kind, self.channel_bits) {
+                (ChannelKind::Signed, 8) => bits as u8 as i8 as i32 as u32,
+                (ChannelKind::Signed, 16) => bits as u16 as i16 as i32 as u32,
+                _ => bits,
+            };
+        }
+        out
+    }
+
+    fn number(&self, bits: u32) -> f32 {
+        use crate::float::soft;
+        match (self.channel_kind, self.channel_bits) {
+            (ChannelKind::Float, 16) => f32::from_bits(soft::convert(
+                soft::F16,
+                soft::F32,
+                soft::Mode::NearestEven,
+                u64::from(bits),
+            ) as u32),
+            (ChannelKind::Float, _) => f32::from_bits(bits),
+            (ChannelKind::Unsigned, n) => bits as f32 / (((1u64 << n) - 1) as f32),
+            (ChannelKind::Signed, n) => {
+                (bits as i32 as f32 / (((1u64 << (n - 1)) - 1) as f32)).max(-1.0)
+            }
+        }
+    }
+
+    fn texel(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> Texel {
+        self.raw(at, read).map(|bits| self.number(bits))
+    }
+
+    fn scale(&self, coords: [f32; 3]) -> [f32; 3] {
+        let mut out = coords;
+        if self.normalized_coords {
+            for dim in 0..3 {
+                out[dim] = coords[dim] * self.size[dim].max(1) as f32;
+            }
+        }
+        out
+    }
+
+    /// `tex` with integer coordinates: no filtering, no address mode but zero outside.
+    pub fn fetch(&self, at: [i32; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
+        let inside =
+            (0..self.dims()).all(|d| (0..i64::from(self.size[d])).contains(&i64::from(at[d])));
+        if !inside {
+            return [0; 4];
+        }
+        self.finish_raw(self.raw(at.map(i64::from), &read))
+    }
+
+    /// Bits as the program sees them: numbers for float and normalised reads.
+    fn finish_raw(&self, raw: [u32; 4]) -> [u32; 4] {
+        if self.channel_kind == ChannelKind::Float || self.normalized_float {
+            raw.map(|bits| self.number(bits).to_bits())
+        } else {
+            raw
+        }
+    }
+
+    /// `tex` with floating coordinates.
+    pub fn sample(&self, coords: [f32; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
+        let scaled = self.scale(coords);
+        if !self.linear {
+            return self.finish_raw(self.raw(scaled.map(|c| c.floor() as i64), &read));
+        }
+        let mut base = [0i64; 3];
+        let mut fraction = [0f32; 3];
+        for dim in 0..self.dims() {
+            let shifted = scaled[dim] - 0.5;
+            base[dim] = shifted.floor() as i64;
+            // The hardware keeps eight bits of the fraction.
+            fraction[dim] = ((shifted - shifted.floor()) * 256.0).floor() / 256.0;
+        }
+        let mut out = [0f32; 4];
+        for corner in 0..1usize << self.dims() {
+            let mut at = base;
+            let mut weight = 1.0;
+            for dim in 0..self.dims() {
+                let upper = corner >> dim & 1 == 1;
+                at[dim] += i64::from(upper);
+                weight *= if upper { fraction[dim] } else { 1.0 - fraction[dim] };
+            }
+            let texel = self.texel(at, &read);
+            for channel in 0..4 {
+                out[channel] += weight * texel[channel];
+            }
+        }
+        out.map(f32::to_bits)
+    }
+
+    /// `tld4`: one component of the four texels that linear filtering would use.
+    pub fn gather(
+        &self,
+        coords: [f32; 3],
+        component: u8,
+        read: impl Fn(u64, u32) -> u32,
+    ) -> [u32; 4] {
+        let scaled = self.scale(coords);
+        let x = (scaled[0] - 0.5).floor() as i64;
+        let y = (scaled[1] - 0.5).floor() as i64;
+        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(dx, dy)| {
+            let raw = self.finish_raw(self.raw([x + dx, y + dy, 0], &read));
+            raw[usize::from(component & 3)]
+        })
+    }
+
+    /// Address of `bytes` of surface data at a byte coordinate in x; `None` outside.
+    pub fn surface_address(&self, at: [i32; 3], bytes: u32, clamp: bool) -> Option<u64> {
+        let row_bytes = i64::from(self.size[0]) * self.texel_bytes() as i64;
+        let mut place = [0i64; 3];
+        for dim in 0..self.dims() {
+            let limit =
+                if dim == 0 { row_bytes - i64::from(bytes) } else { i64::from(self.size[dim]) - 1 };
+            let value = i64::from(at[dim]);
+            place[dim] = if (0..=limit).contains(&value) {
+                value
+            } else if clamp && limit >= 0 {
+                value.clamp(0, limit)
+            } else {
+                return None;
+            };
+        }
+        let row = place[2] as u64 * u64::from(self.size[1].max(1)) + place[1] as u64;
+        Some(self.address + row * self.pitch_bytes + place[0] as u64)
+    }
+
+    /// The answer to `txq` or `suq`.
+    pub fn answer(&self, query: TexQuery) -> u32 {
+        match query {
+            TexQuery::Width => self.size[0],
+            TexQuery::Height => self.size[1],
+            TexQuery::Depth => self.size[2],
+            TexQuery::NormalizedCoords => u32::from(self.normalized_coords),
+            TexQuery::ForceUnnormalizedCoords => 0,
+            TexQuery::FilterMode => u32::from(self.linear),
+            TexQuery::AddrMode0 => self.address_mode[0] as u32,
+            TexQuery::AddrMode1 => self.address_mode[1] as u32,
+            TexQuery::AddrMode2 => self.address_mode[2] as u32,
+            TexQuery::ArraySize => 0,
+            TexQuery::NumMipmapLevels | TexQuery::NumSamples => 1,
+            TexQuery::MemoryLayout => 0,
+            TexQuery::ChannelOrder => match self.channels {
+                1 => 0x10b0,
+                2 => 0x10b2,
+                _ => 0x10b5,
+            },
+            TexQuery::ChannelDataType => {
+                let kind = match self.channel_kind {
+                    ChannelKind::Signed => 0x10d7,
+                    ChannelKind::Unsigned => 0x10da,
+                    ChannelKind::Float => {
+                        return if self.channel_bits == 16 { 0x10dd } else { 0x10de };
+                    }
+                };
+                kind + (self.channel_bits / 16).min(2)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(linear: bool, normalized: bool) -> TextureDescriptor {
+        TextureDescriptor {
+            address: 0,
+            size: [4, 2, 0],
+            pitch_bytes: 16,
+            channels: 1,
+            channel_bits: 32,
+            channel_kind: ChannelKind::Float,
+            address_mode: [AddressMode::Clamp; 3],
+            linear,
+            normalized_coords: normalized,
+            normalized_float: false,
+        }
+    }
+
+    fn read(address: u64, _: u32) -> u32 {
+        ((address / 4) as f32).to_bits()
+    }
+
+    #[test]
+    fn points_and_lines() {
+        let at =
+            |t: &TextureDescriptor, x: f32, y: f32| f32::from_bits(t.sample([x, y, 0.0], read)[0]);
+        assert_eq!(at(&ramp(false, false), 2.9, 0.0), 2.0);
+        assert_eq!(at(&ramp(false, false), 9.0, 1.0), 7.0);
+        assert_eq!(at(&ramp(true, false), 2.0, 0.5), 1.5);
+        assert_eq!(at(&ramp(true, false), 2.0, 1.0), 3.5);
+        assert_eq!(at(&ramp(false, true), 0.5, 0.75), 6.0);
+        assert_eq!(f32::from_bits(ramp(false, false).fetch([3, 1, 0], read)[0]), 7.0);
+        assert_eq!(ramp(false, false).fetch([4, 1, 0], read)[0], 0);
+    }
+
+    #[test]
+    fn surfaces_count_bytes() {
+        let surface = ramp(false, false);
+        assert_eq!(surface.surface_address([12, 1, 0], 4, false), Some(28));
+        assert_eq!(surface.surface_address([16, 1, 0], 4, false), None);
+        assert_eq!(surface.surface_address([16, 1, 0], 4, true), Some(28));
+    }
+}
