@@ -62,6 +62,8 @@ impl<'a> Checker<'a> {
             panic!("the builtin function `{}` does not parse: {text}", overload.func.name);
         };
         let (session, unit) = self.arena.add(session, unit);
+        let outer_diags = std::mem::take(&mut self.diags);
+        let outer_locs = std::mem::replace(&mut self.no_locs, true);
         let outer_session = std::mem::replace(&mut self.session, session);
         let outer = std::mem::replace(&mut self.f, FnState::none());
         let outer_ns = std::mem::replace(&mut self.ns, NsId::GLOBAL);
@@ -74,11 +76,12 @@ impl<'a> Checker<'a> {
         self.ns = outer_ns;
         self.f = outer;
         self.session = outer_session;
+        self.no_locs = outer_locs;
+        self.diags = outer_diags;
         made
     }
 
     fn compile_inline(&mut self, overload: Overload, unit: &'a ast::TranslationUnit) -> ir::FuncId {
-        let errors = self.diags.error_count();
         let Some(DeclKind::Function(def)) = unit.decls.first().map(|decl| &decl.kind) else {
             panic!("the builtin `{}` is no function", overload.func.name);
         };
@@ -101,7 +104,7 @@ impl<'a> Checker<'a> {
         let made = self.make_ir_func(id);
         self.builtins.inlines.insert(overload.key(), made);
         self.compile_body(id, def);
-        if self.diags.error_count() > errors {
+        if self.diags.has_errors() {
             let messages: Vec<String> =
                 self.diags.iter().map(|diagnostic| diagnostic.message.clone()).collect();
             panic!(

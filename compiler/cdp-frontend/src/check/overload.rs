@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::builtins::Overload;
 use super::convert::{Class, Rank};
 use super::ctype::{Basic, NsId, QualType};
-use super::scope::{Entity, FnId};
+use super::scope::{Entity, FnId, Space};
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
@@ -69,6 +69,15 @@ impl<'a> Checker<'a> {
         let mut list: Vec<Candidate> = user.into_iter().map(|id| self.user_candidate(id)).collect();
         for overload in &functions.builtin {
             let candidate = self.builtin_candidate(*overload);
+            // A prototype of a library function says nothing that the row does not say better.
+            list.retain(|other| match other.callable {
+                Callable::User(id) => {
+                    let func = self.func(id);
+                    let library = func.extern_c && !func.defined && func.space == Space::Host;
+                    !(library && other.params == candidate.params)
+                }
+                Callable::Builtin(_) => true,
+            });
             // The program's own definition replaces a builtin of the same parameters.
             let replaced = list.iter().any(|other| {
                 matches!(other.callable, Callable::User(_)) && other.params == candidate.params

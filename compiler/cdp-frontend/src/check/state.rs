@@ -45,6 +45,8 @@ pub struct Checker<'a> {
     pub arena: &'a super::inline::Arena,
     /// Warnings that want the whole unit.
     pub facts: super::warnings::Facts,
+    /// Compiling a body from the builtin tables, which has no place in the program.
+    pub no_locs: bool,
     loc_cache: LocCache,
     file_index: FastMap<String, u32>,
 }
@@ -205,6 +207,7 @@ impl<'a> Checker<'a> {
             counter: 0,
             arena,
             facts: super::warnings::Facts::default(),
+            no_locs: false,
             loc_cache: LocCache::default(),
             file_index: FastMap::default(),
         }
@@ -269,7 +272,7 @@ impl<'a> Checker<'a> {
 
     /// The position of a span in the IR's terms: the place outside all macros, after `#line`.
     pub fn loc(&mut self, span: Span) -> ir::Loc {
-        if span.is_none() {
+        if span.is_none() || self.no_locs {
             return ir::Loc::default();
         }
         let span = self.session.sources.call_site(span);
