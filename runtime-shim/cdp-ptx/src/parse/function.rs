@@ -21,8 +21,7 @@ impl<'a> Parser<'a> {
             "entry" => FunctionKind::Kernel,
             _ => FunctionKind::Func,
         };
-        let mut limits = Limits::default();
-        limits.unified = self.attributes()?.unified;
+        let mut limits = Limits { unified: self.attributes()?.unified, ..Limits::default() };
         let of = match kind {
             FunctionKind::Kernel => ParamsOf::Kernel,
             FunctionKind::Func => ParamsOf::Func,

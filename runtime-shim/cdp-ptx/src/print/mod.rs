@@ -3,7 +3,9 @@
 //! Layout and comments of an original text are not kept; nested scopes are flat.
 
 mod inst;
+mod inst_control;
 mod inst_memory;
+mod inst_video;
 mod operand;
 
 use std::collections::{BTreeMap, HashSet};
