@@ -448,6 +448,15 @@ pub enum VideoInst {
     Simd(Box<VideoSimd>),
 }
 
+/// The source lines of an instruction.
+#[derive(Clone, Debug)]
+pub struct SourceLines {
+    /// Where the code is written (but not in a header of the toolkit).
+    pub written: crate::report::SourceLine,
+    /// Where the function is called that it was inlined from, outermost; else as `written`.
+    pub outermost: crate::report::SourceLine,
+}
+
 /// A constant row of the frame.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstRow {
@@ -512,7 +521,7 @@ pub struct Function {
     /// For each PTX instruction its line and source line (index into the unit's locations + 1).
     pub lines: Vec<(u32, u32)>,
     /// Source lines.
-    pub locations: Vec<crate::report::SourceLine>,
+    pub locations: Vec<SourceLines>,
     /// Shared variables it names.
     pub shared_used: Vec<u32>,
     /// Functions it calls by name.

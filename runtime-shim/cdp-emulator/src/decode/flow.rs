@@ -39,7 +39,11 @@ pub fn analyse(body: &Body) -> Flow {
             continue;
         }
         let join = match ipdom[index] {
-            Some(target) if (target as usize) < blocks.len() => blocks[target as usize].start,
+            // Lanes that only meet to return need not meet: those that return early have ended
+            // for everybody else, barriers included.
+            Some(target) if (target as usize) < blocks.len() && !only_returns(body, &blocks[target as usize]) => {
+                blocks[target as usize].start
+            }
             // The exit, or no way out at all (an endless loop).
             _ => EXIT,
         };
@@ -55,6 +59,11 @@ pub fn analyse(body: &Body) -> Flow {
         }
     }
     Flow { join_of, joins }
+}
+
+fn only_returns(body: &Body, block: &Block) -> bool {
+    let first = &body.instructions[block.start as usize];
+    first.guard.is_none() && matches!(first.inst, Inst::Ret { .. } | Inst::Exit)
 }
 
 /// True for instructions that some lanes of a warp may leave later than others although they are

@@ -17,7 +17,9 @@ use cdp_ptx::inst::PredOperand;
 use cdp_ptx::{Operand, ScalarType, Symbol};
 
 use crate::alu::{self, LaneOp};
-use crate::code::{AluFn, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Slot, Special};
+use crate::code::{
+    AluFn, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Slot, SourceLines, Special,
+};
 use crate::report::SourceLine;
 
 /// What a symbol of a PTX text turned out to be.
@@ -115,9 +117,30 @@ pub fn decode(
     Ok(decoder.out)
 }
 
-fn place_of(module: &ptx::Module, location: &ptx::Location) -> SourceLine {
-    let file = module.files.get(location.file.index()).map(|f| f.path.clone());
-    SourceLine { file: file.unwrap_or_default(), line: location.line, column: location.column }
+/// The source lines of a location: where the code is written, and where the function that it was
+/// inlined into, if any, has it.
+fn lines_of(module: &ptx::Module, body: &ptx::Body, location: &ptx::Location) -> SourceLines {
+    let line = |file: ptx::FileId, line, column| {
+        let file = module.files.get(file.index()).map(|f| f.path.clone());
+        SourceLine { file: file.unwrap_or_default(), line, column }
+    };
+    let mut written = line(location.file, location.line, location.column);
+    let mut outermost = written.clone();
+    let mut at = location;
+    // A chain visits each location at most once.
+    for _ in 0..=body.locations.len() {
+        let Some(inlined) = &at.inlined_at else { break };
+        outermost = line(inlined.file, inlined.line, inlined.column);
+        // What the toolkit's headers inline is not where the program's author looks.
+        if written.file.contains("/include/") {
+            written = outermost.clone();
+        }
+        match inlined.parent.and_then(|parent| body.locations.get(parent.index())) {
+            Some(parent) => at = parent,
+            None => break,
+        }
+    }
+    SourceLines { written, outermost }
 }
 
 impl<'a> Decoder<'a> {
@@ -156,7 +179,7 @@ impl<'a> Decoder<'a> {
             surfaces: Vec::new(),
             queries: Vec::new(),
             lines,
-            locations: body.locations.iter().map(|l| place_of(module, l)).collect(),
+            locations: body.locations.iter().map(|l| lines_of(module, body, l)).collect(),
             shared_used: Vec::new(),
             callees: Vec::new(),
             calls_indirect: false,

@@ -12,6 +12,10 @@ use crate::config::CheckAction;
 use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
 
+/// The cure of addresses that reach a thread which cannot use them.
+const FOREIGN_HELP: &str = "only global memory is common to parents, children and blocks; pass memory from \
+    cudaMalloc, malloc or a __device__ variable";
+
 /// Addresses of the lanes of a warp; inactive lanes repeat an active one.
 type Addresses = [u64; 32];
 
@@ -159,6 +163,22 @@ fn misaligned(address: u64, bytes: u64, write: bool) -> Box<Fault> {
 #[cold]
 pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> Box<Fault> {
     let what = verb(write);
+    let elsewhere = match space::window(address) {
+        Window::Global => None,
+        Window::Shared => Some("the shared memory of a block"),
+        Window::Local => Some("the local memory of a thread"),
+        Window::Param => Some("the kernel parameters"),
+        Window::Function => Some("a function"),
+        Window::Invalid => Some("no memory at all"),
+    };
+    if let Some(elsewhere) = elsewhere {
+        let message = format!("{what} of {bytes} bytes at {address:#x}, which is {elsewhere} and not global memory");
+        let kind = match space::window(address) {
+            Window::Shared | Window::Local => ReportKind::ForeignAddress,
+            _ => ReportKind::OutOfBounds,
+        };
+        return Fault::new(kind, None, message).at(address).help(FOREIGN_HELP);
+    }
     if address < 1 << 16 {
         let message =
             format!("{what} of {bytes} bytes through a null pointer (address {address:#x})");
@@ -201,6 +221,9 @@ fn out_of_bounds_text(machine: &Machine, address: u64, bytes: u64, what: &str) -
         )
     } else {
         let distance = address - end;
+        if distance == 0 {
+            return format!("{what} of {bytes} bytes at {address:#x}, right behind the end of an allocation");
+        }
         format!(
             "{what} of {bytes} bytes at {address:#x}, {distance} bytes past the end of an allocation"
         )
@@ -777,9 +800,7 @@ pub fn own(
 ) -> Step<()> {
     let what = verb(write);
     let foreign = |message: String| {
-        Err(Fault::new(ReportKind::ForeignAddress, None, message).at(address).on(lane).help(
-            "only global memory can be shared; copy the data to memory from cudaMalloc, malloc or a __device__ variable",
-        ))
+        Err(Fault::new(ReportKind::ForeignAddress, None, message).at(address).on(lane).help(FOREIGN_HELP))
     };
     let here = space::truncated_serial(block.serial);
     match space::window(address) {

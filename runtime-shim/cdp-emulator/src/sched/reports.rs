@@ -68,9 +68,17 @@ impl Core {
         let origin = inst.map_or(0, |inst| inst.origin as usize);
         let (line, location) = function.lines.get(origin).copied().unwrap_or((0, 0));
         let source =
-            location.checked_sub(1).and_then(|n| function.locations.get(n as usize)).cloned();
+            location.checked_sub(1).and_then(|n| function.locations.get(n as usize)).map(|lines| lines.written.clone());
         let unit = self.program.units.get(function.unit as usize).cloned().unwrap_or_default();
         (function.name.clone(), unit, line, source)
+    }
+
+    /// Source line of a launch: the `<<<>>>` and not the helper it was inlined from.
+    fn launch_line(&self, site: &SiteRef) -> Option<SourceLine> {
+        let function = self.machine.functions.get(site.function as usize)?;
+        let origin = function.code.get(site.instruction as usize)?.origin as usize;
+        let number = function.lines.get(origin)?.1.checked_sub(1)?;
+        function.locations.get(number as usize).map(|lines| lines.outermost.clone())
     }
 
     /// A place with names.
@@ -106,7 +114,7 @@ impl Core {
                 kernel: self.kernel_name(lineage.kernel),
                 grid: at,
                 launched_by: launcher.as_ref().map(|site| (site.block, site.thread)),
-                launched_at: launcher.and_then(|site| site.source),
+                launched_at: lineage.launched_at.and_then(|site| self.launch_line(&site)),
             });
             if lineage.parent == 0 {
                 break;

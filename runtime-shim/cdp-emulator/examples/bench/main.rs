@@ -1,0 +1,92 @@
+//! Measures the CPU device: thread-instructions a second of compute-bound kernels and grids a
+//! second of a launch tree, with the default checks on. Arguments: names of benchmarks; none for
+//! all. `HOST_THREADS` sets the number of host threads (default 1).
+//!
+//! The kernels are in `bench.cu`; `bench.ptx` is made by `nvcc -ptx -rdc=true -arch=sm_90 bench.cu`.
+
+use std::time::Instant;
+
+use cdp_emulator::{Completion, Config, Emulator, Launch, Limits, ModuleId, Source, StreamId};
+
+struct Bench {
+    device: Emulator,
+    module: ModuleId,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let host_threads = std::env::var("HOST_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+        let limits = Limits { pending_launches: 1 << 20, ..Limits::default() };
+        let config = Config { host_threads, limits, ..Config::default() };
+        let mut device = Emulator::new(config).expect("address space for the device");
+        let source = Source { name: "bench.ptx", text: include_str!("bench.ptx") };
+        let module = device.load(&[source]).expect("bench.ptx");
+        Bench { device, module }
+    }
+
+    /// Runs one kernel and prints its speed.
+    fn run(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) {
+        let id = self.device.kernel(self.module, kernel).expect("kernel");
+        let (before, grids) = self.counted();
+        let start = Instant::now();
+        let launch =
+            Launch { kernel: id, grid, block, shared_bytes: 0, stream: StreamId::NULL, params };
+        self.device.launch(&launch).expect("launch");
+        match self.device.synchronize().expect("synchronize") {
+            Completion::Done => {}
+            other => panic!("{kernel}: {other:?}"),
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let (after, grids_after) = self.counted();
+        let millions = (after - before) as f64 / 1e6;
+        println!(
+            "{kernel:14} {:8.1} ms  {millions:8.1} M thread-instructions  {:8.1} M/s  {:9.0} grids/s",
+            seconds * 1e3,
+            millions / seconds,
+            (grids_after - grids) as f64 / seconds
+        );
+    }
+
+    fn counted(&self) -> (u64, u64) {
+        let profile = self.device.profile();
+        let instructions = profile.iter().map(|k| k.counters.thread_instructions).sum();
+        (instructions, profile.iter().map(|k| k.launches).sum())
+    }
+}
+
+fn bytes(values: &[u64], ints: &[u32]) -> Vec<u8> {
+    let mut out: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    out.extend(ints.iter().flat_map(|v| v.to_le_bytes()));
+    out
+}
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let all = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
+    let mut bench = Bench::new();
+    let buffer = |bench: &mut Bench, size| bench.device.alloc(size).expect("device memory");
+    let n = 256u32;
+    let size = u64::from(n * n * 4);
+    let (a, b, c) = (buffer(&mut bench, size), buffer(&mut bench, size), buffer(&mut bench, size));
+    if all("matmul") {
+        bench.run("matmul", [n / 32, n / 8, 1], [32, 8, 1], &bytes(&[a, b, c], &[n]));
+    }
+    if all("matmul_tiled") {
+        bench.run("matmul_tiled", [n / 16, n / 16, 1], [16, 16, 1], &bytes(&[a, b, c], &[n]));
+    }
+    if all("mandelbrot") {
+        let out = buffer(&mut bench, 512 * 512 * 4);
+        bench.run("mandelbrot", [16, 64, 1], [32, 8, 1], &bytes(&[out], &[512, 512, 256]));
+    }
+    if all("reduce") {
+        let (input, out) = (buffer(&mut bench, 16 << 20), buffer(&mut bench, 8));
+        bench.run("reduce", [64, 1, 1], [256, 1, 1], &bytes(&[input, out], &[4 << 20]));
+    }
+    if all("tree") {
+        let count = buffer(&mut bench, 4);
+        let mut params = 16u32.to_le_bytes().to_vec();
+        params.extend([0; 4]);
+        params.extend(count.to_le_bytes());
+        bench.run("tree", [1, 1, 1], [2, 1, 1], &params);
+    }
+}
