@@ -59,7 +59,7 @@ fn good_bundles_pass_and_are_reported() {
 fn bad_results_are_told_apart() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let wrong = json!({
-        "name": "wrong", "kernel": "scale", "args": ["i32[2] 1,2", "2", "7"],
+        "name": "wrong", "kernel": "scale", "block": [32, 1, 1], "args": ["i32[2] 1,2", "2", "7"],
         "expected": [{ "arg": 0, "hex": words(&[7, 15]) }],
     });
     let unknown = json!({ "kernel": "nobody" });

@@ -5,17 +5,19 @@
 //! for them, as [`cdp_emulator`] has it. Copies to and from host memory are made before the call
 //! returns, which CUDA permits for every one of them.
 
-mod attributes;
+mod occupancy;
 mod options;
+mod progress;
 mod report;
 mod state;
+mod summary;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cdp_emulator::{Completion, Report};
 
 pub use self::options::{CpuOptions, MessageFormat};
-use self::state::State;
+use self::state::{State, Work};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -109,8 +111,8 @@ impl Device for CpuDevice {
     }
 
     fn attribute(&self, attribute: u32) -> Result<i32> {
-        attributes::attribute(attribute, self.capability)
-            .ok_or_else(|| CudaError::INVALID_VALUE.into())
+        let value = self.state().emulator.device_attribute(attribute);
+        value.map(|value| value as i32).ok_or_else(|| CudaError::INVALID_VALUE.into())
     }
 
     fn memory_bytes(&self) -> Result<(u64, u64)> {
@@ -163,8 +165,7 @@ impl Device for CpuDevice {
     }
 
     fn set_kernel_attribute(&self, kernel: KernelHandle, attribute: u32, value: i32) -> Result<()> {
-        let optin_bytes = attributes::shared_bytes_optin(self.capability);
-        self.state().set_kernel_attribute(kernel, attribute, value, optin_bytes)
+        self.state().set_kernel_attribute(kernel, attribute, value)
     }
 
     fn max_active_blocks(
@@ -179,15 +180,11 @@ impl Device for CpuDevice {
         if block_threads <= 0 || flags > 1 {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        let block_threads = block_threads as u32;
-        // `__launch_bounds__` does not count here (seen on an H200).
-        const MAX_BLOCK_THREADS: u32 = 1024;
-        let most_shared_bytes = state.max_dynamic_shared_bytes(kernel)?;
-        if block_threads > MAX_BLOCK_THREADS || shared_bytes > most_shared_bytes {
+        if shared_bytes > state.max_dynamic_shared_bytes(kernel)? {
             return Ok(0);
         }
         let total = info.shared_bytes + shared_bytes;
-        Ok(attributes::max_active_blocks(self.capability, block_threads, total))
+        Ok(occupancy::max_active_blocks(&state.emulator, block_threads as u32, total))
     }
 
     unsafe fn launch(
@@ -319,7 +316,7 @@ impl Device for CpuDevice {
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<()> {
         let mut state = self.state();
         let id = state.stream(stream)?;
-        state.wait(|emulator| emulator.synchronize_stream(id))
+        state.wait_for(Work::Stream(id))
     }
 
     fn query_stream(&self, stream: StreamHandle) -> Result<()> {
@@ -386,7 +383,7 @@ impl Device for CpuDevice {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.state().wait(cdp_emulator::Emulator::synchronize)
+        self.state().wait_for(Work::All)
     }
 
     fn reset(&self) -> Result<()> {

@@ -8,7 +8,9 @@ use cdp_emulator::{
     Completion, Emulator, EventId, KernelId, KernelInfo, Launch, ModuleId, Source, StreamId,
 };
 
-use super::{CpuOptions, Sinks, attributes, completion, convert};
+use super::progress::ProgressLine;
+use super::summary::Past;
+use super::{CpuOptions, Sinks, completion, convert};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -36,6 +38,49 @@ struct KernelSettings {
     carveout: Option<i32>,
 }
 
+/// What is waited for.
+#[derive(Clone, Copy)]
+pub enum Work {
+    /// Everything.
+    All,
+    /// What is in a stream.
+    Stream(StreamId),
+    /// An event.
+    Event(EventId),
+}
+
+type EmulatorResult = std::result::Result<Completion, cdp_emulator::Error>;
+
+impl Work {
+    fn finish(self, emulator: &mut Emulator) -> EmulatorResult {
+        match self {
+            Work::All => emulator.synchronize(),
+            Work::Stream(stream) => emulator.synchronize_stream(stream),
+            Work::Event(event) => emulator.synchronize_event(event),
+        }
+    }
+
+    /// The same turn by turn. The order of what happens is the emulator's either way.
+    fn finish_showing(self, emulator: &mut Emulator, mut line: ProgressLine) -> EmulatorResult {
+        loop {
+            let before = emulator.progress();
+            let done = match self {
+                Work::All => emulator.query_stream(StreamId::NULL)?,
+                Work::Stream(stream) => emulator.query_stream(stream)?,
+                Work::Event(event) => emulator.query_event(event)?,
+            };
+            let now = emulator.progress();
+            let all_done = !matches!(self, Work::All) || now.pending == 0;
+            // What does not move on is for the emulator to explain.
+            let ended = !matches!(done, Completion::Pending) && all_done;
+            if ended || now == before {
+                return self.finish(emulator);
+            }
+            line.turn(|| now);
+        }
+    }
+}
+
 pub struct State {
     pub emulator: Emulator,
     pub cache_config: u32,
@@ -51,6 +96,7 @@ pub struct State {
     /// Allocations that host code uses too.
     shared: HashMap<u64, MemoryType>,
     queued: usize,
+    past: Past,
 }
 
 impl State {
@@ -69,6 +115,7 @@ impl State {
             events: HashMap::new(),
             shared: HashMap::new(),
             queued: 0,
+            past: Past::default(),
         }
     }
 
@@ -89,10 +136,7 @@ impl State {
     }
 
     /// Runs something that may run kernels, then hands out what they said.
-    pub fn wait(
-        &mut self,
-        run: impl FnOnce(&mut Emulator) -> std::result::Result<Completion, cdp_emulator::Error>,
-    ) -> Result<()> {
+    pub fn wait(&mut self, run: impl FnOnce(&mut Emulator) -> EmulatorResult) -> Result<()> {
         let done = run(&mut self.emulator);
         self.drain();
         let done = match done {
@@ -103,6 +147,14 @@ impl State {
             self.queued = 0;
         }
         done
+    }
+
+    /// Waits for work; on a terminal, shows how far it is.
+    pub fn wait_for(&mut self, work: Work) -> Result<()> {
+        self.wait(|emulator| match ProgressLine::new() {
+            None => work.finish(emulator),
+            Some(line) => work.finish_showing(emulator, line),
+        })
     }
 
     /// An error of the emulator; after a fault, the fault's own code whatever was asked.
@@ -123,7 +175,7 @@ impl State {
 
     fn enqueued(&mut self) -> Result<()> {
         self.queued += 1;
-        if self.queued >= MAX_QUEUED { self.wait(Emulator::synchronize) } else { Ok(()) }
+        if self.queued >= MAX_QUEUED { self.wait_for(Work::All) } else { Ok(()) }
     }
 
     // Modules.
@@ -158,7 +210,7 @@ impl State {
 
     pub fn unload(&mut self, module: ModuleHandle) -> Result<()> {
         let id = self.module(module)?;
-        self.wait(Emulator::synchronize)?;
+        self.wait_for(Work::All)?;
         self.modules.remove(&module.0);
         self.kernels.retain(|_, (_, of)| *of != module);
         self.kernels_by_name.retain(|(of, _), _| *of != module);
@@ -203,9 +255,11 @@ impl State {
 
     /// Most dynamic shared memory that a launch of this kernel may ask for.
     pub fn max_dynamic_shared_bytes(&self, kernel: KernelHandle) -> Result<u64> {
+        const SHARED_BYTES_PER_BLOCK: u32 = 8;
         let chosen = self.settings.get(&kernel.0).and_then(|s| s.max_dynamic_shared_bytes);
         let static_bytes = self.kernel_info(kernel)?.shared_bytes;
-        Ok(chosen.unwrap_or(attributes::SHARED_BYTES_PER_BLOCK.saturating_sub(static_bytes)))
+        let usual = u64::from(self.emulator.device_attribute(SHARED_BYTES_PER_BLOCK).unwrap_or(0));
+        Ok(chosen.unwrap_or(usual.saturating_sub(static_bytes)))
     }
 
     pub fn carveout(&self, kernel: KernelHandle) -> i32 {
@@ -217,14 +271,15 @@ impl State {
         kernel: KernelHandle,
         attribute: u32,
         value: i32,
-        optin_bytes: u64,
     ) -> Result<()> {
         const MAX_DYNAMIC_SHARED: u32 = 8;
         const CARVEOUT: u32 = 9;
-        let static_bytes = self.kernel_info(kernel)?.shared_bytes;
+        self.kernel_info(kernel)?;
+        let (id, _) = self.kernels[&kernel.0];
         let settings = self.settings.entry(kernel.0).or_default();
         match (attribute, value) {
-            (MAX_DYNAMIC_SHARED, 0..) if value as u64 + static_bytes <= optin_bytes => {
+            (MAX_DYNAMIC_SHARED, 0..) => {
+                self.emulator.set_max_dynamic_shared(id, value as u32).map_err(convert)?;
                 settings.max_dynamic_shared_bytes = Some(value as u64);
                 Ok(())
             }
@@ -319,7 +374,7 @@ impl State {
         if !begins || is_host != from_host {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        self.wait(Emulator::synchronize)?;
+        self.wait_for(Work::All)?;
         self.emulator.free(address).map_err(convert)?;
         self.shared.remove(&address);
         Ok(())
@@ -386,11 +441,7 @@ impl State {
             stream,
         );
         queued.map_err(|error| self.or_fault(error))?;
-        if wait {
-            self.wait(|emulator| emulator.synchronize_stream(stream))
-        } else {
-            self.enqueued()
-        }
+        if wait { self.wait_for(Work::Stream(stream)) } else { self.enqueued() }
     }
 
     /// # Safety
@@ -403,7 +454,7 @@ impl State {
         stream: StreamId,
     ) -> Result<()> {
         if !from_device && !to_device {
-            self.wait(|emulator| emulator.synchronize_stream(stream))?;
+            self.wait_for(Work::Stream(stream))?;
         }
         // One copy if the rows touch each other.
         let dense =
@@ -451,7 +502,7 @@ impl State {
         queued.map_err(|error| self.or_fault(error))?;
         match stream {
             // Host code may look at managed memory right after a cudaMemset.
-            None => self.wait(|emulator| emulator.synchronize_stream(id)),
+            None => self.wait_for(Work::Stream(id)),
             Some(_) => self.enqueued(),
         }
     }
@@ -553,7 +604,7 @@ impl State {
         let id = event.id;
         match (event.recorded, wait) {
             (false, _) => Ok(()),
-            (true, true) => self.wait(|emulator| emulator.synchronize_event(id)),
+            (true, true) => self.wait_for(Work::Event(id)),
             (true, false) => self.wait(|emulator| emulator.query_event(id)),
         }
     }
@@ -602,14 +653,15 @@ impl State {
             Limit::PersistingL2Bytes => return Ok(()),
         }
         // Launches made so far run under the limits they were made under.
-        self.wait(Emulator::synchronize)?;
+        self.wait_for(Work::All)?;
         self.emulator.set_limits(limits);
         Ok(())
     }
 
     pub fn reset(&mut self) -> Result<()> {
         // Work that was queued is done first, as the driver waits for it; a fault ends here.
-        let _ = self.wait(Emulator::synchronize);
+        let _ = self.wait_for(Work::All);
+        self.past.keep(&self.emulator);
         self.emulator.reset().map_err(convert)?;
         self.modules.clear();
         self.kernels.clear();
@@ -624,8 +676,25 @@ impl State {
         Ok(())
     }
 
+    /// The last words of a process.
     pub fn finish(&mut self, options: &CpuOptions) {
         self.drain();
-        let _ = options;
+        let lost = self.emulator.lost_output();
+        if lost > 0 {
+            crate::process::complain(&format!(
+                "{lost} printf calls of kernels are lost: the buffer was full (cudaDeviceSetLimit with \
+                 cudaLimitPrintfFifoSize makes it larger)"
+            ));
+        }
+        if let Some(path) = &options.trace
+            && let Err(error) = self.past.write_trace(&self.emulator, path)
+        {
+            crate::process::complain(&format!("the trace is not written: {error}"));
+        }
+        if options.profile {
+            let text = self.past.profile_text(&self.emulator, options.message_format);
+            crate::stdio::flush_stdout();
+            eprint!("{text}");
+        }
     }
 }
