@@ -53,6 +53,7 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     math::NAMED,
     math::NORMS,
     math::SINGLES,
+    math::EXACT,
     math::FAST,
     rounding::SINGLE,
     rounding::DOUBLE,

@@ -456,6 +456,27 @@ const SCALBLN: &str =
 const SCALBLNF: &str =
     "{ return scalbnf(x, (int)(exponent > 9999 ? 9999 : exponent < -9999 ? -9999 : exponent)); }";
 
+/// The exact functions for bodies that must not change under `-use_fast_math`.
+macro_rules! exact {
+    ($($name:literal $libdevice:literal;)*) => {
+        &[$(
+            device($name, "float(float x)", Lower::Intrinsic(Libdevice($libdevice)),
+                "The exact function."),
+        )*]
+    };
+}
+
+pub(super) const EXACT: &[BuiltinFn] = exact! {
+    "__cdp_cosf" "cosf";
+    "__cdp_sinf" "sinf";
+    "__cdp_expf" "expf";
+    "__cdp_exp10f" "exp10f";
+    "__cdp_logf" "logf";
+    "__cdp_log2f" "log2f";
+    "__cdp_log10f" "log10f";
+    "__cdp_tanhf" "tanhf";
+};
+
 /// The single-precision functions that trade exactness for speed.
 pub(super) const FAST: &[BuiltinFn] = &[
     device("__sinf", "float(float x)", ftz!("sin.approx", ".f32 $0, $1;", "f"), "Fast sine."),
