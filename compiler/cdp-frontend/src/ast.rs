@@ -41,7 +41,7 @@ pub struct QualName {
     /// The names before each `::`, outermost first: namespaces, or at the end a scoped enum.
     pub scopes: Vec<Ident>,
     /// The name itself; for an operator function the symbol is `operator+` and so on, as spelled
-    /// by [`OverloadedOp::name`].
+    /// by [`OverloadedOp::symbol`].
     pub base: Ident,
     /// Set for an operator function's name.
     pub operator: Option<OverloadedOp>,
@@ -934,3 +934,60 @@ impl StringLit {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 }
+
+impl OverloadedOp {
+    /// The operator's spelling after the word `operator`, as in [`QualName::base`].
+    pub fn symbol(self) -> &'static str {
+        OPERATORS.iter().find(|(op, _)| *op == self).map_or("", |(_, text)| text)
+    }
+
+    /// The operator with this spelling.
+    pub fn from_symbol(text: &str) -> Option<Self> {
+        let text = text.trim_start();
+        OPERATORS.iter().find(|(_, symbol)| *symbol == text).map(|(op, _)| *op)
+    }
+}
+
+/// Every operator with its spelling.
+const OPERATORS: &[(OverloadedOp, &str)] = &[
+    (OverloadedOp::Plus, "+"),
+    (OverloadedOp::Minus, "-"),
+    (OverloadedOp::Star, "*"),
+    (OverloadedOp::Slash, "/"),
+    (OverloadedOp::Percent, "%"),
+    (OverloadedOp::Caret, "^"),
+    (OverloadedOp::Amp, "&"),
+    (OverloadedOp::Pipe, "|"),
+    (OverloadedOp::Tilde, "~"),
+    (OverloadedOp::Not, "!"),
+    (OverloadedOp::Assign, "="),
+    (OverloadedOp::Lt, "<"),
+    (OverloadedOp::Gt, ">"),
+    (OverloadedOp::PlusAssign, "+="),
+    (OverloadedOp::MinusAssign, "-="),
+    (OverloadedOp::StarAssign, "*="),
+    (OverloadedOp::SlashAssign, "/="),
+    (OverloadedOp::PercentAssign, "%="),
+    (OverloadedOp::CaretAssign, "^="),
+    (OverloadedOp::AmpAssign, "&="),
+    (OverloadedOp::PipeAssign, "|="),
+    (OverloadedOp::Shl, "<<"),
+    (OverloadedOp::Shr, ">>"),
+    (OverloadedOp::ShlAssign, "<<="),
+    (OverloadedOp::ShrAssign, ">>="),
+    (OverloadedOp::EqEq, "=="),
+    (OverloadedOp::NotEq, "!="),
+    (OverloadedOp::Le, "<="),
+    (OverloadedOp::Ge, ">="),
+    (OverloadedOp::AndAnd, "&&"),
+    (OverloadedOp::OrOr, "||"),
+    (OverloadedOp::PlusPlus, "++"),
+    (OverloadedOp::MinusMinus, "--"),
+    (OverloadedOp::Comma, ","),
+    (OverloadedOp::Arrow, "->"),
+    (OverloadedOp::ArrowStar, "->*"),
+    (OverloadedOp::Call, "()"),
+    (OverloadedOp::Index, "[]"),
+    (OverloadedOp::New, "new"),
+    (OverloadedOp::Delete, "delete"),
+];

@@ -1,14 +1,19 @@
 //! From `.cdp` text to checked IR: preprocess, lex, parse, check.
 //!
 //! Reading order is the order of the stages: [`source`] and [`diagnostics`] are what every stage
-//! shares, `parse` makes the tree of [`ast`], and `check` makes IR from it. This crate knows
+//! shares, [`parse`] makes the tree of [`ast`], and `check` makes IR from it. This crate knows
 //! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
 
 pub mod ast;
+pub mod ast_print;
 pub mod check;
 pub mod diagnostics;
+pub mod headers;
 pub mod intern;
 pub mod lex;
+pub mod literal;
+pub mod parse;
+pub mod preprocess;
 pub mod session;
 pub mod source;
 

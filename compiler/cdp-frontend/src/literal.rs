@@ -275,6 +275,23 @@ pub fn string(text: &str, units: &mut Vec<u32>) -> Result<Encoding, LiteralError
     Ok(encoding)
 }
 
+/// Like [`string`], for a piece without a prefix beside one that has `encoding`.
+///
+/// # Errors
+/// An invalid escape.
+pub fn string_as(text: &str, encoding: Encoding, units: &mut Vec<u32>) -> Result<(), LiteralError> {
+    if text.starts_with('R') {
+        let mut bytes = Vec::new();
+        string(text, &mut bytes)?;
+        let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
+        for character in String::from_utf8_lossy(&bytes).chars() {
+            encode(character, encoding, units);
+        }
+        return Ok(());
+    }
+    unescape(text, 1..text.len() - 1, encoding, units)
+}
+
 /// The code units of a character.
 fn encode(character: char, encoding: Encoding, units: &mut Vec<u32>) {
     match encoding {

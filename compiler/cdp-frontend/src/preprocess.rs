@@ -24,6 +24,7 @@ use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::{FileId, FileOrigin, Span};
+pub(crate) use directives::near;
 use include::FileCache;
 pub use include::{DiskLoader, FileLoader, MemoryLoader};
 use macros::MacroTable;

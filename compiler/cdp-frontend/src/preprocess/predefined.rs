@@ -1,53 +1,89 @@
 //! The macros that nvcc predefines, by compilation pass and architecture.
 
-/// Which of the two passes over a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pass {
-    /// For an architecture as in `sm_90`: `arch` is 90; `__CUDA_ARCH__` is ten times that.
-    Device {
-        arch: u32,
-        /// The letter of `sm_90a` or `sm_100f`.
-        suffix: Option<char>,
-    },
-    Host,
+/// What a pass is compiled for.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// `__CUDA_ARCH__` (900 for sm_90); `None` for the host pass.
+    pub cuda_arch: Option<u32>,
+    /// The letter of `sm_90a` or `sm_100f`.
+    pub arch_suffix: Option<char>,
+    /// 8 or 4.
+    pub pointer_bytes: u64,
+    /// The device runtime is CDP1.
+    pub cdp1: bool,
+    /// Any optimisation level but 0.
+    pub optimised: bool,
+    /// `-G`
+    pub debug: bool,
+    /// `-use_fast_math`
+    pub fast_math: bool,
+}
+
+impl Target {
+    /// The device pass for `sm_<arch>`, with the defaults of the command line.
+    pub fn device(arch: u32) -> Self {
+        Target { cuda_arch: Some(arch * 10), ..Target::host(8) }
+    }
+
+    /// The host pass.
+    pub fn host(pointer_bytes: u64) -> Self {
+        Target {
+            cuda_arch: None,
+            arch_suffix: None,
+            pointer_bytes,
+            cdp1: false,
+            optimised: true,
+            debug: false,
+            fast_math: false,
+        }
+    }
 }
 
 /// The predefined macros of a pass, for
 /// [`PreprocessOptions::predefined`](super::PreprocessOptions::predefined).
-///
-/// `pointer_bits` is 64 or 32; `cdp2` is false when the device runtime is CDP1.
-pub fn predefined(pass: Pass, pointer_bits: u32, cdp2: bool) -> Vec<(String, String)> {
+pub fn macros(target: &Target) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: &str| list.push((name.to_owned(), value.to_owned()));
     for (name, value) in COMMON {
         add(name, value);
     }
-    for (name, value) in if pointer_bits == 32 { ILP32 } else { LP64 } {
+    for (name, value) in if target.pointer_bytes == 4 { ILP32 } else { LP64 } {
         add(name, value);
     }
-    if let Pass::Device { arch, suffix } = pass {
-        add("__CUDA_ARCH__", &(arch * 10).to_string());
-        add("__CUDA_ARCH_LIST__", &(arch * 10).to_string());
-        match suffix {
+    if let Some(arch) = target.cuda_arch {
+        let value = arch.to_string();
+        add("__CUDA_ARCH__", &value);
+        add("__CUDA_ARCH_LIST__", &value);
+        match target.arch_suffix {
             Some('a') => {
-                add("__CUDA_ARCH_SPECIFIC__", &(arch * 10).to_string());
-                add(&format!("__CUDA_ARCH_FEAT_SM{arch}_ALL"), "1");
+                add("__CUDA_ARCH_SPECIFIC__", &value);
+                add(&format!("__CUDA_ARCH_FEAT_SM{}_ALL", arch / 10), "1");
             }
-            Some('f') => add("__CUDA_ARCH_FAMILY_SPECIFIC__", &(arch * 10).to_string()),
+            Some('f') => add("__CUDA_ARCH_FAMILY_SPECIFIC__", &value),
             _ => {}
         }
-        add("__CUDACC_RDC__", "1");
-    } else {
-        add("__CUDACC_RDC__", "1");
     }
-    if !cdp2 {
+    if target.cdp1 {
         add("CUDA_FORCE_CDP1_IF_SUPPORTED", "1");
+    }
+    if target.optimised {
+        add("__OPTIMIZE__", "1");
+    } else {
+        add("__NO_INLINE__", "1");
+    }
+    if target.debug {
+        add("__CUDACC_DEBUG__", "1");
+    }
+    if target.fast_math {
+        add("__USE_FAST_MATH__", "1");
+        add("__FAST_MATH__", "1");
     }
     list
 }
 
 const COMMON: &[(&str, &str)] = &[
     ("__CDPC__", "1"),
+    ("__CUDACC_RDC__", "1"),
     ("__CUDACC__", "1"),
     ("__NVCC__", "1"),
     ("__CUDACC_VER_MAJOR__", "13"),

@@ -1,0 +1,591 @@
+//! The syntax tree as text, for `--emit ast` and for tests: one external declaration, statement or
+//! member a line, indented; types and expressions as parenthesised prefix forms.
+//!
+//! For reading, not for parsing back.
+
+use std::fmt::Write;
+
+use crate::ast::*;
+use crate::intern::Symbol;
+use crate::session::Session;
+
+/// The whole unit.
+pub fn print(unit: &TranslationUnit, session: &Session) -> String {
+    let mut printer = Printer { session, out: String::new(), indent: 0 };
+    for decl in &unit.decls {
+        printer.decl(decl);
+    }
+    printer.out
+}
+
+/// One expression.
+pub fn print_expr(expr: &Expr, session: &Session) -> String {
+    Printer { session, out: String::new(), indent: 0 }.expr(expr)
+}
+
+struct Printer<'a> {
+    session: &'a Session,
+    out: String,
+    indent: usize,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.indent {
+            self.out.push_str("  ");
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn nested(&mut self, work: impl FnOnce(&mut Self)) {
+        self.indent += 1;
+        work(self);
+        self.indent -= 1;
+    }
+
+    fn name(&self, symbol: Symbol) -> &str {
+        self.session.name(symbol)
+    }
+
+    fn qual(&self, name: &QualName) -> String {
+        let mut out = String::from(if name.global { "::" } else { "" });
+        for scope in &name.scopes {
+            let _ = write!(out, "{}::", self.name(scope.name));
+        }
+        out + self.name(name.base.name)
+    }
+
+    // ---- Declarations ----------------------------------------------------------------------------
+
+    fn decl(&mut self, decl: &Decl) {
+        match &decl.kind {
+            DeclKind::Empty => self.line("empty"),
+            DeclKind::Error => self.line("error"),
+            DeclKind::Function(function) => {
+                let head = self.declared(&function.specs, &function.declarator);
+                self.line(&format!("function {head}"));
+                self.specs_tail(&function.specs);
+                self.nested(|p| p.stmts(&function.body.stmts));
+            }
+            DeclKind::Simple(simple) => self.simple(simple),
+            DeclKind::Alias(alias) => {
+                let text =
+                    format!("using {} = {}", self.name(alias.name.name), self.type_name(&alias.ty));
+                self.line(&text);
+            }
+            DeclKind::UsingName(name) => self.line(&format!("using {}", self.qual(name))),
+            DeclKind::UsingNamespace(name) => {
+                self.line(&format!("using namespace {}", self.qual(name)))
+            }
+            DeclKind::Namespace(namespace) => {
+                let names: Vec<&str> =
+                    namespace.names.iter().map(|ident| self.name(ident.name)).collect();
+                let inline = if namespace.inline { "inline " } else { "" };
+                self.line(format!("{inline}namespace {}", names.join("::")).trim_end());
+                self.nested(|p| namespace.decls.iter().for_each(|decl| p.decl(decl)));
+            }
+            DeclKind::NamespaceAlias { name, target } => {
+                let text = format!("namespace {} = {}", self.name(name.name), self.qual(target));
+                self.line(&text);
+            }
+            DeclKind::Linkage(linkage) => {
+                self.line(&format!("extern {:?}", linkage.language.to_text()));
+                self.nested(|p| linkage.decls.iter().for_each(|decl| p.decl(decl)));
+            }
+            DeclKind::StaticAssert { condition, message } => {
+                let message =
+                    message.as_ref().map_or(String::new(), |text| format!(" {:?}", text.to_text()));
+                let text = format!("static_assert {}{message}", self.expr(condition));
+                self.line(&text);
+            }
+            DeclKind::Pragma(pragma) => {
+                let text = self.pragma(pragma);
+                self.line(&text);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &SimpleDecl) {
+        if simple.declarators.is_empty() {
+            let specs = self.specs(&simple.specs);
+            self.line(&format!("declare {specs}"));
+        }
+        for item in &simple.declarators {
+            let mut text = format!("declare {}", self.declared(&simple.specs, &item.declarator));
+            if let Some(width) = &item.bit_width {
+                let _ = write!(text, " : {}", self.expr(width));
+            }
+            if let Some(init) = &item.init {
+                let _ = write!(text, " {}", self.initializer(init));
+            }
+            self.line(&text);
+        }
+        self.specs_tail(&simple.specs);
+    }
+
+    /// The members and enumerators that a specifier list defines.
+    fn specs_tail(&mut self, specs: &DeclSpecs) {
+        match &specs.ty.kind {
+            TypeSpecKind::Record(record) => {
+                if let Some(members) = &record.members {
+                    self.nested(|p| members.iter().for_each(|member| p.decl(member)));
+                }
+            }
+            TypeSpecKind::Enum(spec) => {
+                for enumerator in spec.enumerators.iter().flatten() {
+                    let value = enumerator
+                        .value
+                        .as_ref()
+                        .map_or(String::new(), |value| format!(" = {}", self.expr(value)));
+                    let text = format!("{}{value}", self.name(enumerator.name.name));
+                    self.nested(|p| p.line(&text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn initializer(&self, init: &Initializer) -> String {
+        match &init.kind {
+            InitializerKind::Assign(value) => format!("= {}", self.expr(value)),
+            InitializerKind::Brace(list) => self.init_list(list),
+            InitializerKind::Paren(args) => format!("({})", self.exprs(args)),
+        }
+    }
+
+    /// `name: type` with storage and attributes.
+    fn declared(&self, specs: &DeclSpecs, declarator: &Declarator) -> String {
+        let name = declarator.name.as_ref().map_or("_".to_owned(), |name| self.qual(name));
+        let attrs: String =
+            declarator.attrs.iter().map(|attr| format!(" {}", self.attr(attr))).collect();
+        format!("{name}: {}{attrs}", self.derived(self.specs(specs), declarator))
+    }
+
+    fn derived(&self, base: String, declarator: &Declarator) -> String {
+        let mut text = base;
+        for part in declarator.parts.iter().rev() {
+            text = match part {
+                DeclaratorPart::Pointer { quals, .. } => {
+                    format!("{}ptr({text})", quals_text(quals))
+                }
+                DeclaratorPart::Reference { rvalue: false, quals, .. } => {
+                    format!("{}ref({text})", quals_text(quals))
+                }
+                DeclaratorPart::Reference { rvalue: true, .. } => format!("rref({text})"),
+                DeclaratorPart::Array { size: Some(size), .. } => {
+                    format!("array({text}, {})", self.expr(size))
+                }
+                DeclaratorPart::Array { size: None, .. } => format!("array({text})"),
+                DeclaratorPart::Function(part) => self.function_type(&text, part),
+            };
+        }
+        text
+    }
+
+    fn function_type(&self, result: &str, part: &FunctionPart) -> String {
+        let mut params: Vec<String> = Vec::new();
+        for param in &part.params {
+            let mut text = self.declared(&param.specs, &param.declarator);
+            if let Some(default) = &param.default {
+                let _ = write!(text, " = {}", self.expr(default));
+            }
+            params.push(text);
+        }
+        if part.variadic.is_some() {
+            params.push("...".to_owned());
+        }
+        let result =
+            part.trailing_return.as_ref().map_or(result.to_owned(), |ty| self.type_name(ty));
+        let noexcept = if part.noexcept.is_some() { " noexcept" } else { "" };
+        format!("fn({}) -> {result}{noexcept}", params.join(", "))
+    }
+
+    fn specs(&self, specs: &DeclSpecs) -> String {
+        let mut words: Vec<String> =
+            specs.storage.iter().map(|s| format!("{:?}", s.kind).to_lowercase()).collect();
+        words.extend(specs.attrs.iter().map(|attr| self.attr(attr)));
+        let quals = quals_text(&specs.quals);
+        if !quals.is_empty() {
+            words.push(quals.trim_end().to_owned());
+        }
+        words.push(self.type_spec(&specs.ty));
+        words.join(" ")
+    }
+
+    fn type_spec(&self, ty: &TypeSpec) -> String {
+        match &ty.kind {
+            TypeSpecKind::Error => "<error>".to_owned(),
+            TypeSpecKind::Builtin(builtin) => format!("{builtin:?}").to_lowercase(),
+            TypeSpecKind::Auto => "auto".to_owned(),
+            TypeSpecKind::Named(name) => self.qual(name),
+            TypeSpecKind::Record(record) => {
+                let tag =
+                    record.tag.as_ref().map_or("<anonymous>".to_owned(), |tag| self.qual(tag));
+                let attrs: String =
+                    record.attrs.iter().map(|attr| format!(" {}", self.attr(attr))).collect();
+                format!("{}{attrs} {tag}", format!("{:?}", record.kind).to_lowercase())
+            }
+            TypeSpecKind::Enum(spec) => {
+                let tag = spec.tag.as_ref().map_or("<anonymous>".to_owned(), |tag| self.qual(tag));
+                let scoped = if spec.scoped { " class" } else { "" };
+                let base = spec
+                    .underlying
+                    .as_ref()
+                    .map_or(String::new(), |ty| format!(" : {}", self.type_name(ty)));
+                format!("enum{scoped} {tag}{base}")
+            }
+            TypeSpecKind::TypeofExpr(expr) => format!("typeof({})", self.expr(expr)),
+            TypeSpecKind::TypeofType(ty) => format!("typeof({})", self.type_name(ty)),
+        }
+    }
+
+    fn type_name(&self, ty: &TypeName) -> String {
+        self.derived(self.specs(&ty.specs), &ty.declarator)
+    }
+
+    fn attr(&self, attr: &Attr) -> String {
+        let call = |name: &str, args: &[Expr]| format!("{name}({})", self.exprs(args));
+        match &attr.kind {
+            AttrKind::Global => "__global__".to_owned(),
+            AttrKind::Device => "__device__".to_owned(),
+            AttrKind::Host => "__host__".to_owned(),
+            AttrKind::Constant => "__constant__".to_owned(),
+            AttrKind::Shared => "__shared__".to_owned(),
+            AttrKind::Managed => "__managed__".to_owned(),
+            AttrKind::GridConstant => "__grid_constant__".to_owned(),
+            AttrKind::ForceInline => "__forceinline__".to_owned(),
+            AttrKind::NoInline => "__noinline__".to_owned(),
+            AttrKind::LaunchBounds(args) => call("__launch_bounds__", args),
+            AttrKind::MaxNReg(args) => call("__maxnreg__", args),
+            AttrKind::BlockSize(args) => call("__block_size__", args),
+            AttrKind::ClusterDims(args) => call("__cluster_dims__", args),
+            AttrKind::Align(Some(value)) => format!("align({})", self.expr(value)),
+            AttrKind::Align(None) => "align()".to_owned(),
+            AttrKind::AlignType(ty) => format!("align({})", self.type_name(ty)),
+            AttrKind::Gnu { name, args } if args.is_empty() => {
+                format!("[{}]", self.name(name.name))
+            }
+            AttrKind::Gnu { name, args } => {
+                format!("[{}({})]", self.name(name.name), self.exprs(args))
+            }
+            AttrKind::Std { scope: Some(scope), name } => {
+                format!("[[{}::{}]]", self.name(scope.name), self.name(name.name))
+            }
+            AttrKind::Std { scope: None, name } => format!("[[{}]]", self.name(name.name)),
+        }
+    }
+
+    fn pragma(&self, pragma: &Pragma) -> String {
+        match &pragma.kind {
+            PragmaKind::Unroll(Some(count)) => format!("#unroll {}", self.expr(count)),
+            PragmaKind::Unroll(None) => "#unroll".to_owned(),
+            PragmaKind::NoUnroll => "#nounroll".to_owned(),
+            PragmaKind::Cdp(text) => format!("#cdp {}", self.name(*text)),
+        }
+    }
+
+    // ---- Statements ------------------------------------------------------------------------------
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        for label in &stmt.labels {
+            let text = match &label.kind {
+                LabelKind::Case(value) => format!("case {}", self.expr(value)),
+                LabelKind::CaseRange(low, high) => {
+                    format!("case {} ... {}", self.expr(low), self.expr(high))
+                }
+                LabelKind::Default => "default".to_owned(),
+            };
+            self.line(&text);
+        }
+        for pragma in &stmt.pragmas {
+            let text = self.pragma(pragma);
+            self.line(&text);
+        }
+        match &stmt.kind {
+            StmtKind::Empty => self.line("empty"),
+            StmtKind::Error => self.line("error"),
+            StmtKind::Expr(expr) => {
+                let text = self.expr(expr);
+                self.line(&text);
+            }
+            StmtKind::Decl(decl) => self.decl(decl),
+            StmtKind::Block(block) => {
+                self.line("block");
+                self.nested(|p| p.stmts(&block.stmts));
+            }
+            StmtKind::Break => self.line("break"),
+            StmtKind::Continue => self.line("continue"),
+            StmtKind::Return(None) => self.line("return"),
+            StmtKind::Return(Some(value)) => {
+                let text = format!("return {}", self.expr(value));
+                self.line(&text);
+            }
+            StmtKind::Asm(asm) => self.asm(asm),
+            _ => self.control(stmt),
+        }
+    }
+
+    fn control(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::If(parts) => {
+                let constexpr = if parts.constexpr.is_some() { " constexpr" } else { "" };
+                self.head(&format!("if{constexpr}"), parts.init.as_ref(), Some(&parts.condition));
+                self.nested(|p| p.stmt(&parts.then));
+                if let Some(otherwise) = &parts.otherwise {
+                    self.line("else");
+                    self.nested(|p| p.stmt(otherwise));
+                }
+            }
+            StmtKind::Switch(parts) => {
+                self.head("switch", parts.init.as_ref(), Some(&parts.condition));
+                self.nested(|p| p.stmt(&parts.body));
+            }
+            StmtKind::While { condition, body, .. } => {
+                self.head("while", None, Some(condition));
+                self.nested(|p| p.stmt(body));
+            }
+            StmtKind::DoWhile { body, condition, .. } => {
+                self.line("do");
+                self.nested(|p| p.stmt(body));
+                let text = format!("while {}", self.expr(condition));
+                self.line(&text);
+            }
+            StmtKind::For(parts) => {
+                self.head("for", Some(&parts.init), parts.condition.as_ref());
+                if let Some(step) = &parts.step {
+                    let text = format!("step {}", self.expr(step));
+                    self.nested(|p| p.line(&text));
+                }
+                self.nested(|p| p.stmt(&parts.body));
+            }
+            _ => {}
+        }
+    }
+
+    fn head(&mut self, word: &str, init: Option<&Stmt>, condition: Option<&Condition>) {
+        let text = match condition {
+            Some(Condition::Expr(expr)) => format!("{word} {}", self.expr(expr)),
+            _ => word.to_owned(),
+        };
+        self.line(&text);
+        self.indent += 1;
+        if let Some(init) = init {
+            self.line("init");
+            self.nested(|p| p.stmt(init));
+        }
+        if let Some(Condition::Decl(decl)) = condition {
+            self.decl(decl);
+        }
+        self.indent -= 1;
+    }
+
+    fn asm(&mut self, asm: &AsmStmt) {
+        let volatile = if asm.volatile.is_some() { " volatile" } else { "" };
+        self.line(&format!("asm{volatile} {:?}", asm.template.to_text()));
+        for (word, operands) in [("out", &asm.outputs), ("in", &asm.inputs)] {
+            for operand in operands {
+                let name = operand
+                    .name
+                    .map_or(String::new(), |name| format!(" [{}]", self.name(name.name)));
+                let text = format!(
+                    "{word}{name} {:?} {}",
+                    operand.constraint.to_text(),
+                    self.expr(&operand.expr)
+                );
+                self.nested(|p| p.line(&text));
+            }
+        }
+        for clobber in &asm.clobbers {
+            self.nested(|p| p.line(&format!("clobber {:?}", clobber.to_text())));
+        }
+    }
+
+    // ---- Expressions -------------------------------------------------------------------------------
+
+    fn exprs(&self, exprs: &[Expr]) -> String {
+        let texts: Vec<String> = exprs.iter().map(|expr| self.expr(expr)).collect();
+        texts.join(", ")
+    }
+
+    fn expr(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Error => "<error>".to_owned(),
+            ExprKind::Int(value) => int_text(value),
+            ExprKind::Float(value) => {
+                let suffix = match value.suffix {
+                    FloatSuffix::None => "",
+                    FloatSuffix::F => "f",
+                    FloatSuffix::L => "L",
+                };
+                format!("{:?}{suffix}", value.value)
+            }
+            ExprKind::Char(value) => format!("'{}'", value.value),
+            ExprKind::String(text) => format!("{:?}", text.to_text()),
+            ExprKind::Bool(value) => value.to_string(),
+            ExprKind::Nullptr => "nullptr".to_owned(),
+            ExprKind::Name(name) => self.qual(name),
+            ExprKind::Paren(inner) => self.expr(inner),
+            ExprKind::Unary { op, operand, .. } => {
+                format!("({} {})", unary_text(*op), self.expr(operand))
+            }
+            ExprKind::Postfix { op, operand, .. } => {
+                let op = if *op == PostfixOp::Inc { "post++" } else { "post--" };
+                format!("({op} {})", self.expr(operand))
+            }
+            ExprKind::Binary { op, lhs, rhs, .. } => {
+                format!("({} {} {})", binary_text(*op), self.expr(lhs), self.expr(rhs))
+            }
+            ExprKind::Assign { op, lhs, rhs, .. } => {
+                format!("({}= {} {})", op.map_or("", binary_text), self.expr(lhs), self.expr(rhs))
+            }
+            ExprKind::Comma { lhs, rhs, .. } => {
+                format!("(, {} {})", self.expr(lhs), self.expr(rhs))
+            }
+            ExprKind::Conditional { condition, then, otherwise, .. } => {
+                format!("(? {} {} {})", self.expr(condition), self.expr(then), self.expr(otherwise))
+            }
+            _ => self.primary(expr),
+        }
+    }
+
+    fn primary(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Call { callee, args, .. } => {
+                format!("{}({})", self.expr(callee), self.exprs(args))
+            }
+            ExprKind::Launch(launch) => format!(
+                "{}<<<{}>>>({})",
+                self.expr(&launch.kernel),
+                self.exprs(&launch.config),
+                self.exprs(&launch.args)
+            ),
+            ExprKind::Index { base, index } => format!("{}[{}]", self.expr(base), self.expr(index)),
+            ExprKind::Member { base, arrow, member, .. } => {
+                format!(
+                    "{}{}{}",
+                    self.expr(base),
+                    if *arrow { "->" } else { "." },
+                    self.name(member.name)
+                )
+            }
+            ExprKind::Cast { style, ty, operand } => {
+                format!("({style:?}Cast {} {})", self.type_name(ty), self.expr(operand))
+            }
+            ExprKind::Construct { ty, args, braces, .. } => {
+                let (open, close) = if *braces { ("{", "}") } else { ("(", ")") };
+                format!("new-value {}{open}{}{close}", self.type_name(ty), self.exprs(args))
+            }
+            ExprKind::CompoundLiteral { ty, init } => {
+                format!("({}){}", self.type_name(ty), self.init_list(init))
+            }
+            ExprKind::SizeofExpr(operand) => format!("(sizeof {})", self.expr(operand)),
+            ExprKind::SizeofType(ty) => format!("(sizeof-type {})", self.type_name(ty)),
+            ExprKind::AlignofExpr(operand) => format!("(alignof {})", self.expr(operand)),
+            ExprKind::AlignofType(ty) => format!("(alignof-type {})", self.type_name(ty)),
+            ExprKind::Offsetof { ty, path } => {
+                format!("(offsetof {} {})", self.type_name(ty), self.designators(path))
+            }
+            ExprKind::New(parts) => {
+                let placement = match parts.placement.as_slice() {
+                    [] => String::new(),
+                    args => format!(" ({})", self.exprs(args)),
+                };
+                let init = parts
+                    .init
+                    .as_ref()
+                    .map_or(String::new(), |init| format!(" {}", self.initializer(init)));
+                format!("(new{placement} {}{init})", self.type_name(&parts.ty))
+            }
+            ExprKind::Delete { array, operand } => {
+                format!("(delete{} {})", if *array { "[]" } else { "" }, self.expr(operand))
+            }
+            ExprKind::InitList(list) => self.init_list(list),
+            _ => String::new(),
+        }
+    }
+
+    fn designators(&self, path: &[Designator]) -> String {
+        path.iter()
+            .map(|designator| match designator {
+                Designator::Field(field) => format!(".{}", self.name(field.name)),
+                Designator::Index(index) => format!("[{}]", self.expr(index)),
+            })
+            .collect()
+    }
+
+    fn init_list(&self, list: &InitList) -> String {
+        let items: Vec<String> = list
+            .items
+            .iter()
+            .map(|item| match item.designators.as_slice() {
+                [] => self.expr(&item.value),
+                path => format!("{} = {}", self.designators(path), self.expr(&item.value)),
+            })
+            .collect();
+        format!("{{{}}}", items.join(", "))
+    }
+}
+
+fn quals_text(quals: &Qualifiers) -> String {
+    let mut out = String::new();
+    for (set, word) in
+        [(quals.const_, "const "), (quals.volatile, "volatile "), (quals.restrict, "restrict ")]
+    {
+        if set.is_some() {
+            out.push_str(word);
+        }
+    }
+    out
+}
+
+fn int_text(value: &IntLit) -> String {
+    let size = match value.size {
+        IntSuffix::None => "",
+        IntSuffix::Long => "l",
+        IntSuffix::LongLong => "ll",
+        IntSuffix::Size => "z",
+    };
+    format!("{}{}{size}", value.value, if value.unsigned { "u" } else { "" })
+}
+
+fn unary_text(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Plus => "+",
+        UnaryOp::Minus => "-",
+        UnaryOp::Not => "!",
+        UnaryOp::BitNot => "~",
+        UnaryOp::Deref => "*",
+        UnaryOp::AddrOf => "&",
+        UnaryOp::PreInc => "++",
+        UnaryOp::PreDec => "--",
+    }
+}
+
+/// An operator as it is written.
+pub fn binary_text(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Shl => "<<",
+        BinaryOp::Shr => ">>",
+        BinaryOp::Lt => "<",
+        BinaryOp::Gt => ">",
+        BinaryOp::Le => "<=",
+        BinaryOp::Ge => ">=",
+        BinaryOp::Eq => "==",
+        BinaryOp::Ne => "!=",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitXor => "^",
+        BinaryOp::BitOr => "|",
+        BinaryOp::LogAnd => "&&",
+        BinaryOp::LogOr => "||",
+    }
+}

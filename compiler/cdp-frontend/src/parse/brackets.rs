@@ -1,0 +1,239 @@
+//! Brackets made to match before anything else looks at the tokens, so that every later step can
+//! jump from a bracket to its partner. Unbalanced ones are reported here and nowhere else.
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::intern::Symbol;
+use crate::lex::{Flags, Token, TokenKind};
+use crate::session::Session;
+use crate::source::Span;
+
+/// Brackets nest at most this deep.
+pub const MAX_NESTING: usize = 256;
+
+/// No partner.
+pub const NONE: u32 = u32::MAX;
+
+/// Tokens with balanced brackets, and for each bracket the place of its partner.
+pub struct Balanced {
+    pub tokens: Vec<Token>,
+    pub partner: Vec<u32>,
+}
+
+/// The closing kind for an opening one.
+fn closer(kind: TokenKind) -> Option<TokenKind> {
+    match kind {
+        TokenKind::LParen => Some(TokenKind::RParen),
+        TokenKind::LBracket => Some(TokenKind::RBracket),
+        TokenKind::LBrace => Some(TokenKind::RBrace),
+        _ => None,
+    }
+}
+
+fn is_closer(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace)
+}
+
+fn spelling(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::LParen => "(",
+        TokenKind::LBracket => "[",
+        TokenKind::LBrace => "{",
+        TokenKind::RParen => ")",
+        TokenKind::RBracket => "]",
+        _ => "}",
+    }
+}
+
+/// Matches brackets, dropping closing ones without an opening one and adding those that are
+/// missing. `end` is where the file ends.
+pub fn balance(
+    tokens: Vec<Token>,
+    end: Span,
+    session: &mut Session,
+    out: &mut Diagnostics,
+) -> Balanced {
+    let mut state = Balancer {
+        done: Vec::with_capacity(tokens.len() + 8),
+        partner: Vec::with_capacity(tokens.len() + 8),
+        open: Vec::new(),
+        session,
+        out,
+        reported_depth: false,
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        let token = tokens[at];
+        if closer(token.kind).is_some() {
+            if state.open.len() >= MAX_NESTING {
+                at = state.too_deep(&tokens, at);
+                continue;
+            }
+            state.open.push(state.done.len() as u32);
+            state.push(token);
+        } else if is_closer(token.kind) {
+            state.close(token);
+        } else {
+            state.push(token);
+        }
+        at += 1;
+    }
+    state.finish(end);
+    Balanced { tokens: state.done, partner: state.partner }
+}
+
+struct Balancer<'a> {
+    done: Vec<Token>,
+    partner: Vec<u32>,
+    /// Places of open brackets in `done`.
+    open: Vec<u32>,
+    session: &'a mut Session,
+    out: &'a mut Diagnostics,
+    reported_depth: bool,
+}
+
+impl Balancer<'_> {
+    fn push(&mut self, token: Token) {
+        self.done.push(token);
+        self.partner.push(NONE);
+    }
+
+    /// Pairs the innermost open bracket with a closing token.
+    fn pair(&mut self, closing: Token) {
+        if let Some(open) = self.open.pop() {
+            self.partner[open as usize] = self.done.len() as u32;
+            self.push(closing);
+            if let Some(last) = self.partner.last_mut() {
+                *last = open;
+            }
+        }
+    }
+
+    fn close(&mut self, token: Token) {
+        let matches = |open: &u32| closer(self.done[*open as usize].kind) == Some(token.kind);
+        match self.open.iter().rposition(matches) {
+            Some(place) if place + 1 == self.open.len() => self.pair(token),
+            // A `}` closes what is open inside its braces; a `)` or `]` does not reach past a `{`.
+            Some(place) if token.kind == TokenKind::RBrace || !self.brace_inside(place) => {
+                while self.open.len() > place + 1 {
+                    self.report_open(token.span.before(), Some(token));
+                }
+                self.pair(token);
+            }
+            _ => {
+                let text = spelling(token.kind);
+                let mut found = Diagnostic::new(
+                    Code::E0202,
+                    token.span,
+                    format!("this `{text}` closes nothing"),
+                );
+                if let Some(open) = self.open.last() {
+                    let open = self.done[*open as usize];
+                    let opener = spelling(open.kind);
+                    found = found.secondary(
+                        open.span,
+                        format!("this `{opener}` is the bracket that is open here"),
+                    );
+                }
+                self.out.push(found.suggest("remove it", token.span, ""));
+            }
+        }
+    }
+
+    fn brace_inside(&self, place: usize) -> bool {
+        self.open[place + 1..]
+            .iter()
+            .any(|open| self.done[*open as usize].kind == TokenKind::LBrace)
+    }
+
+    /// Reports the innermost open bracket as never closed, and closes it at `place`.
+    fn report_open(&mut self, place: Span, instead: Option<Token>) {
+        let Some(&index) = self.open.last() else { return };
+        let open = self.done[index as usize];
+        let kind = closer(open.kind).unwrap_or(TokenKind::RBrace);
+        let (opener, missing) = (spelling(open.kind), spelling(kind));
+        let mut found =
+            Diagnostic::new(Code::E0202, open.span, format!("this `{opener}` is never closed"));
+        if let Some(instead) = instead {
+            found = found.secondary(instead.span, format!("expected `{missing}` before this"));
+        } else if let Some(suspect) = self.indentation_suspect(index) {
+            found = found.secondary(
+                suspect,
+                "this line begins no further right than the one with the open bracket",
+            );
+        }
+        self.out.push(found.help(format!("add `{missing}`")));
+        let symbol = self.session.names.intern(missing);
+        self.pair(Token { kind, flags: Flags::default(), symbol, span: place });
+    }
+
+    /// For an open `{`: a later line that begins at or left of the column of its own line, which
+    /// is where the missing `}` probably belongs.
+    fn indentation_suspect(&self, open: u32) -> Option<Span> {
+        if self.done[open as usize].kind != TokenKind::LBrace {
+            return None;
+        }
+        let sources = &self.session.sources;
+        let column =
+            |token: &Token| sources.location(sources.call_site(token.span)).map(|at| at.column);
+        let first = self.done[..=open as usize]
+            .iter()
+            .rev()
+            .find(|token| token.flags.has(Flags::LINE_START))?;
+        let limit = column(first)?;
+        let mut starts = self.done[open as usize + 1..]
+            .iter()
+            .filter(|token| token.flags.has(Flags::LINE_START) && token.kind != TokenKind::RBrace)
+            .take(10_000);
+        starts.find(|token| column(token).is_some_and(|at| at <= limit)).map(|token| token.span)
+    }
+
+    fn finish(&mut self, end: Span) {
+        // One report for the outermost; the others are closed in silence.
+        if let Some(&outermost) = self.open.first() {
+            let rest = self.open.len() - 1;
+            for _ in 0..rest {
+                let open = self.open.last().copied().unwrap_or(outermost);
+                let kind = closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace);
+                if rest < 3 {
+                    self.report_open(end, None);
+                } else {
+                    let symbol = self.session.names.intern(spelling(kind));
+                    self.pair(Token { kind, flags: Flags::default(), symbol, span: end });
+                }
+            }
+            self.report_open(end, None);
+        }
+    }
+
+    /// Drops a group that nests too deep; gives the place after it.
+    fn too_deep(&mut self, tokens: &[Token], at: usize) -> usize {
+        if !self.reported_depth {
+            self.reported_depth = true;
+            let message = format!("brackets are nested more than {MAX_NESTING} deep");
+            self.out.push(Diagnostic::new(Code::E0205, tokens[at].span, message));
+        }
+        let mut depth = 0usize;
+        let mut place = at;
+        while place < tokens.len() {
+            if closer(tokens[place].kind).is_some() {
+                depth += 1;
+            } else if is_closer(tokens[place].kind) {
+                depth -= 1;
+                if depth == 0 {
+                    break;
+                }
+            }
+            place += 1;
+        }
+        // A number stands for the group: it is valid wherever an expression is.
+        let zero: Symbol = self.session.names.intern("0");
+        let stand_in = Token {
+            kind: TokenKind::Number,
+            flags: Flags::default(),
+            symbol: zero,
+            span: tokens[at].span,
+        };
+        self.push(stand_in);
+        place + 1
+    }
+}

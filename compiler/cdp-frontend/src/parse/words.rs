@@ -1,0 +1,203 @@
+//! The words that mean something to the parser: keywords, CUDA specifiers, and the C++ words that
+//! the subset refuses. Looked up by symbol number, so that a token costs one array access.
+
+use super::token::Kind;
+use crate::intern::{Interner, Symbol};
+
+/// What a word is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// Not a keyword.
+    Name,
+    /// A keyword with no treatment of its own in the classifier.
+    Plain(Kind),
+    /// `int`, `unsigned`, ...
+    Type,
+    Auto,
+    /// `static`, `extern`, `inline`, ...
+    Storage,
+    Typedef,
+    /// `const`, `volatile`, `__restrict__`
+    Qualifier,
+    /// `__global__` and other specifiers without arguments.
+    Attribute,
+    /// `__launch_bounds__` and other specifiers with arguments.
+    AttributeCall,
+    Alignas,
+    GnuAttribute,
+    /// `struct`, `union`, `class`
+    Record,
+    Enum,
+    Typeof,
+    Using,
+    Namespace,
+    StaticAssert,
+    /// `if`, `while`, `switch`: a parenthesised head follows.
+    Head(Kind),
+    For,
+    /// `do`, `else`: a statement follows.
+    Before(Kind),
+    Return,
+    Case,
+    Default,
+    Asm,
+    Operator,
+    New,
+    /// `static_cast` and the like.
+    NamedCast,
+    /// An operator spelled as a word.
+    Spelled(Kind),
+    /// `__extension__`
+    Skip,
+    /// A word of C++ (or C) that the subset leaves out.
+    Refused(Refusal),
+}
+
+/// Why a word is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    Template,
+    Typename,
+    Try,
+    Catch,
+    Throw,
+    Goto,
+    Coroutine,
+    DynamicCast,
+    Typeid,
+    This,
+    Virtual,
+    Friend,
+    Explicit,
+    Concept,
+    Requires,
+    Export,
+    Access,
+    Consteval,
+    /// A word of C that C++ does not have, and the word to write.
+    COnly(&'static str),
+    /// A type outside the subset.
+    TypeWord,
+    VaArg,
+}
+
+/// Words by symbol.
+pub struct Words {
+    table: Vec<Word>,
+}
+
+impl Words {
+    /// Interns them all.
+    pub fn new(names: &mut Interner) -> Self {
+        let mut table = Vec::new();
+        for (spellings, word) in WORDS {
+            for spelling in spellings.split_whitespace() {
+                let place = names.intern(spelling).0 as usize;
+                if table.len() <= place {
+                    table.resize(place + 1, Word::Name);
+                }
+                table[place] = *word;
+            }
+        }
+        Words { table }
+    }
+
+    /// What a symbol is.
+    pub fn get(&self, symbol: Symbol) -> Word {
+        self.table.get(symbol.0 as usize).copied().unwrap_or(Word::Name)
+    }
+}
+
+use Word as W;
+
+const WORDS: &[(&str, Word)] = &[
+    (
+        "void bool char short int long float double signed unsigned wchar_t char16_t char32_t \
+         __int128 __int128_t __uint128_t __signed__ __signed",
+        W::Type,
+    ),
+    ("auto", W::Auto),
+    (
+        "extern static register thread_local inline constexpr mutable __inline __inline__ __thread",
+        W::Storage,
+    ),
+    ("typedef", W::Typedef),
+    (
+        "const volatile __restrict__ __restrict __const __const__ __volatile__ __volatile",
+        W::Qualifier,
+    ),
+    (
+        "__global__ __device__ __host__ __constant__ __shared__ __managed__ __forceinline__ \
+         __noinline__ __grid_constant__",
+        W::Attribute,
+    ),
+    ("__launch_bounds__ __maxnreg__ __align__ __cluster_dims__ __block_size__", W::AttributeCall),
+    ("alignas", W::Alignas),
+    ("__attribute__ __attribute", W::GnuAttribute),
+    ("struct union class", W::Record),
+    ("enum", W::Enum),
+    ("decltype typeof __typeof__ __typeof __decltype", W::Typeof),
+    ("using", W::Using),
+    ("namespace", W::Namespace),
+    ("static_assert", W::StaticAssert),
+    ("if", W::Head(Kind::If)),
+    ("while", W::Head(Kind::While)),
+    ("switch", W::Head(Kind::Switch)),
+    ("for", W::For),
+    ("do", W::Before(Kind::Do)),
+    ("else", W::Before(Kind::Else)),
+    ("return", W::Return),
+    ("case", W::Case),
+    ("default", W::Default),
+    ("break", W::Plain(Kind::Break)),
+    ("continue", W::Plain(Kind::Continue)),
+    ("asm __asm__ __asm", W::Asm),
+    ("operator", W::Operator),
+    ("new", W::New),
+    ("delete", W::Plain(Kind::Delete)),
+    ("sizeof", W::Plain(Kind::Sizeof)),
+    ("alignof __alignof__ __alignof", W::Plain(Kind::Alignof)),
+    ("__builtin_offsetof", W::Plain(Kind::Offsetof)),
+    ("static_cast reinterpret_cast const_cast", W::NamedCast),
+    ("true false", W::Plain(Kind::Bool)),
+    ("nullptr __null", W::Plain(Kind::Nullptr)),
+    ("noexcept", W::Plain(Kind::Noexcept)),
+    ("and", W::Spelled(Kind::AndAnd)),
+    ("or xor bitor not_eq", W::Spelled(Kind::Binary)),
+    ("not", W::Spelled(Kind::Bang)),
+    ("compl", W::Spelled(Kind::Tilde)),
+    ("bitand", W::Spelled(Kind::Amp)),
+    ("and_eq or_eq xor_eq", W::Spelled(Kind::OpAssign)),
+    ("__extension__", W::Skip),
+    ("template", W::Refused(Refusal::Template)),
+    ("typename", W::Refused(Refusal::Typename)),
+    ("try", W::Refused(Refusal::Try)),
+    ("catch", W::Refused(Refusal::Catch)),
+    ("throw", W::Refused(Refusal::Throw)),
+    ("goto", W::Refused(Refusal::Goto)),
+    ("co_await co_yield co_return", W::Refused(Refusal::Coroutine)),
+    ("dynamic_cast", W::Refused(Refusal::DynamicCast)),
+    ("typeid", W::Refused(Refusal::Typeid)),
+    ("this", W::Refused(Refusal::This)),
+    ("virtual", W::Refused(Refusal::Virtual)),
+    ("friend", W::Refused(Refusal::Friend)),
+    ("explicit", W::Refused(Refusal::Explicit)),
+    ("concept", W::Refused(Refusal::Concept)),
+    ("requires", W::Refused(Refusal::Requires)),
+    ("export", W::Refused(Refusal::Export)),
+    ("public protected private", W::Refused(Refusal::Access)),
+    ("consteval constinit", W::Refused(Refusal::Consteval)),
+    ("_Bool", W::Refused(Refusal::COnly("bool"))),
+    ("_Static_assert", W::Refused(Refusal::COnly("static_assert"))),
+    ("_Alignas", W::Refused(Refusal::COnly("alignas"))),
+    ("_Alignof", W::Refused(Refusal::COnly("alignof"))),
+    ("_Thread_local", W::Refused(Refusal::COnly("thread_local"))),
+    ("_Generic", W::Refused(Refusal::COnly("overloaded functions"))),
+    ("_Atomic", W::Refused(Refusal::COnly("volatile"))),
+    ("_Noreturn", W::Refused(Refusal::COnly("[[noreturn]]"))),
+    (
+        "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",
+        W::Refused(Refusal::TypeWord),
+    ),
+    ("__builtin_va_arg va_arg", W::Refused(Refusal::VaArg)),
+];
