@@ -15,7 +15,8 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let host_threads = std::env::var("HOST_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+        let host_threads =
+            std::env::var("HOST_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
         let limits = Limits { pending_launches: 1 << 20, ..Limits::default() };
         let config = Config { host_threads, limits, ..Config::default() };
         let mut device = Emulator::new(config).expect("address space for the device");

@@ -41,7 +41,10 @@ pub fn analyse(body: &Body) -> Flow {
         let join = match ipdom[index] {
             // Lanes that only meet to return need not meet: those that return early have ended
             // for everybody else, barriers included.
-            Some(target) if (target as usize) < blocks.len() && !only_returns(body, &blocks[target as usize]) => {
+            Some(target)
+                if (target as usize) < blocks.len()
+                    && !only_returns(body, &blocks[target as usize]) =>
+            {
                 blocks[target as usize].start
             }
             // The exit, or no way out at all (an endless loop).

@@ -37,6 +37,8 @@ pub fn start(machine: &Machine, grid: &Arc<GridInfo>, linear: u64, old: Option<B
         warps,
         shared,
         written,
+        all_written: false,
+        written_checks: (64, 64),
         barriers: Default::default(),
         last_errors: Vec::new(),
         output: Vec::new(),

@@ -172,7 +172,9 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
         Window::Invalid => Some("no memory at all"),
     };
     if let Some(elsewhere) = elsewhere {
-        let message = format!("{what} of {bytes} bytes at {address:#x}, which is {elsewhere} and not global memory");
+        let message = format!(
+            "{what} of {bytes} bytes at {address:#x}, which is {elsewhere} and not global memory"
+        );
         let kind = match space::window(address) {
             Window::Shared | Window::Local => ReportKind::ForeignAddress,
             _ => ReportKind::OutOfBounds,
@@ -222,7 +224,9 @@ fn out_of_bounds_text(machine: &Machine, address: u64, bytes: u64, what: &str) -
     } else {
         let distance = address - end;
         if distance == 0 {
-            return format!("{what} of {bytes} bytes at {address:#x}, right behind the end of an allocation");
+            return format!(
+                "{what} of {bytes} bytes at {address:#x}, right behind the end of an allocation"
+            );
         }
         format!(
             "{what} of {bytes} bytes at {address:#x}, {distance} bytes past the end of an allocation"
@@ -325,7 +329,55 @@ pub fn store(
     }
 }
 
+/// Executes an access, with the code for this processor.
+#[inline(always)]
 fn access_lanes<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+) -> Step<()> {
+    #[cfg(target_arch = "x86_64")]
+    if machine.avx2 {
+        // SAFETY: the processor has these features.
+        return unsafe { access_avx2::<S, WRITE>(machine, block, warp, run, inst, access, mask) };
+    }
+    access_base::<S, WRITE>(machine, block, warp, run, inst, access, mask)
+}
+
+#[inline(never)]
+fn access_base<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+) -> Step<()> {
+    access_any::<S, WRITE>(machine, block, warp, run, inst, access, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+unsafe fn access_avx2<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+) -> Step<()> {
+    access_any::<S, WRITE>(machine, block, warp, run, inst, access, mask)
+}
+
+#[inline(always)]
+fn access_any<const S: usize, const WRITE: bool>(
     machine: &Machine,
     block: &mut Block,
     warp: &mut Warp,
@@ -352,6 +404,7 @@ fn access_lanes<const S: usize, const WRITE: bool>(
     }
 }
 
+#[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn global<const S: usize, const WRITE: bool>(
     machine: &Machine,
@@ -384,10 +437,21 @@ fn global<const S: usize, const WRITE: bool>(
             for (i, &row) in rows.iter().enumerate() {
                 if row != NONE {
                     let value = extend::<S>(peek::<S>(at[0] + (i * S) as u64), access.signed);
-                    for lane in lanes_of(mask) {
-                        write_row(run.regs, row, wide, lane, value);
-                    }
+                    broadcast(run, row, wide, mask, value);
                 }
+            }
+        } else if mask == u32::MAX && rows.len() == 1 && S == 4 && !wide && rows[0] != NONE {
+            transactions = 0;
+            let mut segment = u64::MAX;
+            let row = run.regs.add(rows[0] as usize);
+            for (lane, &address) in at.iter().enumerate() {
+                if WRITE {
+                    poke::<S>(address, u64::from(*row.add(lane)));
+                } else {
+                    *row.add(lane) = peek::<S>(address) as u32;
+                }
+                transactions += u64::from(address >> 7 != segment);
+                segment = address >> 7;
             }
         } else {
             transactions = 0;
@@ -415,6 +479,7 @@ fn global<const S: usize, const WRITE: bool>(
     Ok(())
 }
 
+#[inline(always)]
 fn shared<const S: usize, const WRITE: bool>(
     machine: &Machine,
     block: &mut Block,
@@ -435,31 +500,49 @@ fn shared<const S: usize, const WRITE: bool>(
     let wide = access.wide_register;
     let base = block.shared.as_mut_ptr() as u64;
     let shadow = block.written.as_mut_ptr() as u64;
-    let mut clean = u32::MAX;
-    // SAFETY: all active offsets were checked against the size, which `written` shares.
+    let tracked = !block.all_written;
+    // SAFETY: all active offsets were checked against the size, which `written` shares; rows are
+    // decoded rows of this width.
     unsafe {
+        if !WRITE && tracked {
+            let mut clean = 0u32;
+            for lane in lanes_of(mask) {
+                let mut known = 0;
+                for i in 0..rows.len() {
+                    known |= peek::<S>(shadow + at[lane] + (i * S) as u64);
+                }
+                clean |= u32::from(known == 0) << lane;
+            }
+            if clean != 0 {
+                uninitialized(machine, block, at, clean, bytes)?;
+            }
+            block.look_for_all_written();
+        }
+        if mask == u32::MAX && S == 4 && rows.len() == 1 && !wide && (!WRITE || !tracked) {
+            let row = run.regs.add(rows[0] as usize);
+            for (lane, &offset) in at.iter().enumerate() {
+                if WRITE {
+                    poke::<S>(base + offset, u64::from(*row.add(lane)));
+                } else {
+                    *row.add(lane) = peek::<S>(base + offset) as u32;
+                }
+            }
+            return Ok(());
+        }
         for lane in lanes_of(mask) {
-            let mut known = 0;
             for (i, &row) in rows.iter().enumerate() {
                 let offset = at[lane] + (i * S) as u64;
                 if WRITE {
                     poke::<S>(base + offset, read_row(run.regs, row, wide, lane));
-                    poke::<S>(shadow + offset, u64::MAX);
-                } else {
-                    known |= peek::<S>(shadow + offset);
-                    if row != NONE {
-                        let value = extend::<S>(peek::<S>(base + offset), access.signed);
-                        write_row(run.regs, row, wide, lane, value);
+                    if tracked {
+                        poke::<S>(shadow + offset, u64::MAX);
                     }
+                } else if row != NONE {
+                    let value = extend::<S>(peek::<S>(base + offset), access.signed);
+                    write_row(run.regs, row, wide, lane, value);
                 }
             }
-            if !WRITE && known == 0 {
-                clean &= !(1 << lane);
-            }
         }
-    }
-    if !WRITE && clean != u32::MAX {
-        return uninitialized(machine, block, at, !clean & mask, bytes);
     }
     Ok(())
 }
@@ -669,6 +752,7 @@ fn param_value<const S: usize>(params: &[u8], offset: usize) -> u64 {
 }
 
 /// Parameters and frame variables at a fixed offset: the same in all lanes.
+#[inline(always)]
 fn fixed_place<const S: usize, const WRITE: bool>(
     block: &Block,
     warp: &mut Warp,
@@ -731,10 +815,22 @@ fn fixed_place<const S: usize, const WRITE: bool>(
     Ok(())
 }
 
+#[inline(always)]
 fn broadcast(run: &Running<'_>, row: u32, wide: bool, mask: u32, value: u64) {
-    for lane in lanes_of(mask) {
-        // SAFETY: decoded row of this width.
-        unsafe { write_row(run.regs, row, wide, lane, value) };
+    // SAFETY: decoded row of this width.
+    unsafe {
+        if mask == u32::MAX {
+            let row = run.regs.add(row as usize);
+            if wide {
+                row.cast::<[u64; 32]>().write_unaligned([value; 32]);
+            } else {
+                row.cast::<[u32; 32]>().write_unaligned([value as u32; 32]);
+            }
+            return;
+        }
+        for lane in lanes_of(mask) {
+            write_row(run.regs, row, wide, lane, value);
+        }
     }
 }
 
@@ -800,7 +896,10 @@ pub fn own(
 ) -> Step<()> {
     let what = verb(write);
     let foreign = |message: String| {
-        Err(Fault::new(ReportKind::ForeignAddress, None, message).at(address).on(lane).help(FOREIGN_HELP))
+        Err(Fault::new(ReportKind::ForeignAddress, None, message)
+            .at(address)
+            .on(lane)
+            .help(FOREIGN_HELP))
     };
     let here = space::truncated_serial(block.serial);
     match space::window(address) {

@@ -40,6 +40,8 @@ pub struct Machine {
     pub warp_scheduling: WarpScheduling,
     /// Explore another order.
     pub schedule_seed: Option<u64>,
+    /// The processor has AVX2 and FMA.
+    pub avx2: bool,
     /// Bytes of stack a thread may use beyond the kernel's own frame.
     pub stack_bytes: u64,
 }
@@ -297,6 +299,10 @@ pub struct Block {
     pub shared: Vec<u8>,
     /// 0xff for each byte of `shared` that was written.
     pub written: Vec<u8>,
+    /// Every byte of `shared` was written, so that `written` need not be looked at any more.
+    pub all_written: bool,
+    /// Loads until `written` is looked through again, and how many the last interval had.
+    pub written_checks: (u32, u32),
     /// Block barriers.
     pub barriers: [BarrierState; 16],
     /// Last device-runtime error of each thread (empty until one occurs).
@@ -350,6 +356,20 @@ pub enum BlockStop {
 
 /// Result of a step that may find a fault of the program.
 pub type Step<T> = Result<T, Box<fault::Fault>>;
+
+impl Block {
+    /// From time to time finds out whether all shared memory was written. The intervals double, so
+    /// that blocks for which it never is pay little.
+    #[inline]
+    pub fn look_for_all_written(&mut self) {
+        self.written_checks.0 -= 1;
+        if self.written_checks.0 == 0 {
+            self.all_written = self.written.iter().all(|&flag| flag == 0xff);
+            let next = self.written_checks.1.saturating_mul(2);
+            self.written_checks = (next, next);
+        }
+    }
+}
 
 impl Warp {
     /// The frame of a path.

@@ -77,7 +77,16 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
             regs: std::ptr::null_mut(),
         };
         running.refresh(machine, warp);
-        match run_path(machine, block, warp, &mut running) {
+        #[cfg(target_arch = "x86_64")]
+        let result = if machine.avx2 {
+            // SAFETY: the processor has these features.
+            unsafe { run_path_avx2(machine, block, warp, &mut running) }
+        } else {
+            run_path(machine, block, warp, &mut running)
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let result = run_path(machine, block, warp, &mut running);
+        match result {
             Ok(None) => {}
             Ok(Some(stop)) => return Ok(stop),
             Err(mut fault) => {
@@ -222,7 +231,19 @@ impl Tally {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_path_avx2<'m>(
+    machine: &'m Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'m>,
+) -> Step<Option<WarpStop>> {
+    run_path(machine, block, warp, run)
+}
+
 /// Runs one path until it stops being the running one (`None`) or the warp stops.
+#[inline(always)]
 fn run_path<'m>(
     machine: &'m Machine,
     block: &mut Block,

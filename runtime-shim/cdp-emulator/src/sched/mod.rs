@@ -261,6 +261,7 @@ impl Core {
             checks: config.checks,
             warp_scheduling: config.warp_scheduling,
             schedule_seed: config.schedule_seed,
+            avx2: crate::alu::has_avx2(),
             stack_bytes: config.limits.stack_bytes,
         };
         Ok(Core {

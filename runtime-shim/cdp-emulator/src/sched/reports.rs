@@ -67,8 +67,10 @@ impl Core {
         let inst = function.code.get(site.instruction as usize);
         let origin = inst.map_or(0, |inst| inst.origin as usize);
         let (line, location) = function.lines.get(origin).copied().unwrap_or((0, 0));
-        let source =
-            location.checked_sub(1).and_then(|n| function.locations.get(n as usize)).map(|lines| lines.written.clone());
+        let source = location
+            .checked_sub(1)
+            .and_then(|n| function.locations.get(n as usize))
+            .map(|lines| lines.written.clone());
         let unit = self.program.units.get(function.unit as usize).cloned().unwrap_or_default();
         (function.name.clone(), unit, line, source)
     }
