@@ -201,10 +201,9 @@ fn compatible(given: &str, wanted: &str) -> bool {
 fn calls_of<'ctx>(function: FunctionValue<'ctx>) -> Vec<CallSiteValue<'ctx>> {
     let mut calls = Vec::new();
     for user in raw::users(function) {
-        if let Ok(call) = CallSiteValue::try_from(user) {
-            if raw::called(user) == Some(function.as_global_value().as_pointer_value()) {
-                calls.push(call);
-            }
+        let callee = Some(function.as_global_value().as_pointer_value());
+        if let (Ok(call), true) = (CallSiteValue::try_from(user), raw::called(user) == callee) {
+            calls.push(call);
         }
     }
     // LLVM lists the newest use first.

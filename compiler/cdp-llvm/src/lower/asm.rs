@@ -56,7 +56,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let call = self.asm_call(&text, &constraints.join(","), &result_types, &args, &effects)?;
         let results = self.asm_results(call, result_types.len())?;
         for (value, (place, ty)) in results.into_iter().zip(places) {
-            let value = self.from_operand(value, ty)?;
+            let value = self.operand_value(value, ty)?;
             self.store(place, Value::Scalar(value), ty, false)?;
         }
         Ok(Value::Void)
@@ -114,10 +114,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 .ok_or_else(|| self.unsupported("an asm constraint that matches no output"))?,
             Err(_) => self.operand_type(constraint, ty)?,
         };
-        self.to_operand(value, ty, target)
+        self.as_operand(value, ty, target)
     }
 
-    fn to_operand(
+    fn as_operand(
         &self,
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
@@ -164,7 +164,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// A result register as a value of an IR type.
-    fn from_operand(
+    fn operand_value(
         &self,
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
@@ -180,7 +180,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             (value, storage) => self.same_bits(value, storage)?,
         };
-        self.from_storage(value, ty)
+        self.storage_value(value, ty)
     }
 
     fn asm_call(
@@ -277,11 +277,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
         if !self.unit.ir.types.is_aggregate(ty) {
             let value = results.first().ok_or_else(|| bug("lower", "a template without result"))?;
-            return Ok(Value::Scalar(self.from_operand(*value, ty)?));
+            return Ok(Value::Scalar(self.operand_value(*value, ty)?));
         }
         let place = self.temporary(ty)?;
         for (value, (field, offset)) in results.into_iter().zip(fields) {
-            let value = self.from_operand(value, field)?;
+            let value = self.operand_value(value, field)?;
             let target = self.place_at(place, offset)?;
             self.store(target, Value::Scalar(value), field, false)?;
         }

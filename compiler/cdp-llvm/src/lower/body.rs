@@ -193,10 +193,8 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
 
     /// Goes on in `block`, which is moved to the end of the listing.
     pub fn start(&self, block: BasicBlock<'ctx>) {
-        if let Some(last) = self.value.get_last_basic_block() {
-            if last != block {
-                let _ = block.move_after(last);
-            }
+        if let Some(last) = self.value.get_last_basic_block().filter(|last| *last != block) {
+            let _ = block.move_after(last);
         }
         self.builder.position_at_end(block);
     }
@@ -228,7 +226,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         let value = self.value_of(expr)?;
         match (self.signature.ret, value) {
             (RetAbi::Direct { .. }, Value::Scalar(scalar)) => {
-                let stored = self.to_storage(scalar)?;
+                let stored = self.stored(scalar)?;
                 self.builder.build_return(Some(&stored))?;
             }
             (RetAbi::Aggregate { ty, .. }, Value::Memory(place)) => {

@@ -50,7 +50,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// An argument as it is passed: scalars in registers, aggregates by the address of a copy.
     pub fn argument(&mut self, arg: &Expr) -> Result<BasicMetadataValueEnum<'ctx>> {
         match self.value_of(arg)? {
-            Value::Scalar(value) => Ok(self.to_storage(value)?.into()),
+            Value::Scalar(value) => Ok(self.stored(value)?.into()),
             Value::Memory(place) => Ok(place.address.into()),
             Value::Void => Err(bug("lower", "an argument of type void")),
         }
@@ -67,7 +67,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         match (signature.ret, value, hidden) {
             (RetAbi::Void, ..) => Ok(Value::Void),
             (RetAbi::Direct { .. }, Some(value), _) => {
-                Ok(Value::Scalar(self.from_storage(value, ty)?))
+                Ok(Value::Scalar(self.storage_value(value, ty)?))
             }
             (RetAbi::Aggregate { .. }, Some(value), _) => {
                 let place = self.temporary(ty)?;

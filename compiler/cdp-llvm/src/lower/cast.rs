@@ -215,7 +215,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             Value::Scalar(value) => {
                 let place = self.temporary(to)?;
-                let stored = self.to_storage(value)?;
+                let stored = self.stored(value)?;
                 let store = self.builder.build_store(place.address, stored)?;
                 self.align_access(store, place.align)?;
                 Ok(Value::Memory(place))
@@ -238,7 +238,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         to: TypeId,
     ) -> Result<BasicValueEnum<'ctx>> {
         let target = self.unit.storage_type(to)?;
-        let stored = self.to_storage(value)?;
+        let stored = self.stored(value)?;
         let bits = match (stored, target) {
             (BasicValueEnum::PointerValue(value), BasicTypeEnum::IntType(int)) => {
                 self.builder.build_ptr_to_int(value, int, "")?.into()
@@ -256,6 +256,6 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             _ => self.builder.build_bit_cast(stored, target, "")?,
         };
-        self.from_storage(bits, to)
+        self.storage_value(bits, to)
     }
 }

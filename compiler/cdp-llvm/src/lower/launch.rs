@@ -42,7 +42,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let mut args = Vec::with_capacity(launch.args.len());
         for arg in &launch.args {
             args.push(match self.value_of(arg)? {
-                Value::Scalar(value) => LaunchArg::Value(self.to_storage(value)?),
+                Value::Scalar(value) => LaunchArg::Value(self.stored(value)?),
                 Value::Memory(place) => {
                     LaunchArg::Memory { address: place.address, align: place.align }
                 }

@@ -16,7 +16,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// A register value as it lies in memory: one bit becomes a byte.
-    pub fn to_storage(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
+    pub fn stored(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
         match value {
             BasicValueEnum::IntValue(bit) if bit.get_type().get_bit_width() == 1 => {
                 let byte = self.unit.context.i8_type();
@@ -27,7 +27,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// A value from memory as a register value.
-    pub fn from_storage(
+    pub fn storage_value(
         &self,
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
@@ -58,7 +58,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let storage = self.unit.storage_type(ty)?;
         let value = self.builder.build_load(storage, place.address, "")?;
         self.mark_access(value, place.align, volatile)?;
-        Ok(Value::Scalar(self.from_storage(value, ty)?))
+        Ok(Value::Scalar(self.storage_value(value, ty)?))
     }
 
     fn mark_access(&self, value: BasicValueEnum<'ctx>, align: u32, volatile: bool) -> Result<()> {
@@ -82,7 +82,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             Value::Void => Ok(()),
             Value::Memory(source) => self.copy_object(place, source, ty, volatile),
             Value::Scalar(scalar) => {
-                let stored = self.to_storage(scalar)?;
+                let stored = self.stored(scalar)?;
                 let store = self.builder.build_store(place.address, stored)?;
                 self.align_access(store, place.align)?;
                 if volatile {

@@ -90,7 +90,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
         }
         match call.try_as_basic_value().basic() {
-            Some(value) => Ok(Value::Scalar(self.from_storage(value, ty)?)),
+            Some(value) => Ok(Value::Scalar(self.storage_value(value, ty)?)),
             None => Ok(Value::Void),
         }
     }
@@ -102,7 +102,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     ) -> Result<(BasicMetadataTypeEnum<'ctx>, BasicMetadataValueEnum<'ctx>)> {
         match self.value_of(arg)? {
             Value::Scalar(value) => {
-                let stored = self.to_storage(value)?;
+                let stored = self.stored(value)?;
                 Ok((stored.get_type().into(), stored.into()))
             }
             Value::Memory(place) if self.unit.ir.types.layout(arg.ty).size == 12 => {
@@ -232,6 +232,6 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let phi = self.builder.build_phi(word, "")?;
         let wrong = word.const_int(INVALID_VALUE, false);
         phi.add_incoming(&[(&wrong, from), (&recorded, last)]);
-        Ok(Value::Scalar(self.from_storage(phi.as_basic_value(), ty)?))
+        Ok(Value::Scalar(self.storage_value(phi.as_basic_value(), ty)?))
     }
 }

@@ -107,13 +107,13 @@ impl<'ctx> Unit<'_, 'ctx> {
             return Shape::Chunks;
         }
         let mut next = 0;
-        let mut packed = record.layout.size % self.struct_align(record) != 0;
+        let mut packed = !record.layout.size.is_multiple_of(self.struct_align(record));
         for field in &record.fields {
             if field.offset < next {
                 // Members share bytes: no struct type says that.
                 return Shape::Chunks;
             }
-            packed |= field.offset % self.llvm_align(field.ty) != 0;
+            packed |= !field.offset.is_multiple_of(self.llvm_align(field.ty));
             next = field.offset + self.ir.types.layout(field.ty).size;
         }
         if packed { Shape::Packed } else { Shape::Plain }

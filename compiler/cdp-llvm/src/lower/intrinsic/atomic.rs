@@ -24,7 +24,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let mut operands = Vec::new();
         for operand in &args[1..] {
             let value = self.scalar_of(operand)?;
-            operands.push(self.to_storage(value)?);
+            operands.push(self.stored(value)?);
         }
         let old = match (atomic.scope, operands.as_slice()) {
             (scope, values)
@@ -46,14 +46,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 let old = unsafe { raw::atomic_rmw(builder, op, address, value, scope) };
                 let storage = self.unit.storage_type(ty)?;
                 if let (BasicValueEnum::IntValue(bits), false) = (old, old.get_type() == storage) {
-                    self.from_bits(bits, storage)?
+                    self.value_of_bits(bits, storage)?
                 } else {
                     old
                 }
             }
             _ => return Err(bug("lower", "an atomic with another number of operands")),
         };
-        Ok(Value::Scalar(self.from_storage(old, ty)?))
+        Ok(Value::Scalar(self.storage_value(old, ty)?))
     }
 
     fn scope_id(&self, scope: Scope) -> u32 {
@@ -111,7 +111,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let pair =
             unsafe { raw::compare_exchange(builder, address, compare.into(), value.into(), scope) };
         let old = self.builder.build_extract_value(pair.into_struct_value(), 0, "")?;
-        self.from_bits(old.into_int_value(), ty)
+        self.value_of_bits(old.into_int_value(), ty)
     }
 
     /// An atomic as text: system and cluster scope, and 128 bits, which the back end does not have.
@@ -158,7 +158,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             self.unit.int_type(self.unit.ir.types.layout(ty).size as u32 * 8).into();
         let old = self.inline_ptx(&text, &constraints, Some(bits), &operands, true)?;
         let old = old.ok_or_else(|| bug("lower", "an atomic without result"))?;
-        self.from_bits(old.into_int_value(), storage)
+        self.value_of_bits(old.into_int_value(), storage)
     }
 }
 

@@ -112,7 +112,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let mut values: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
         for arg in args {
             let value = self.scalar_of(arg)?;
-            let value = self.to_storage(value)?;
+            let value = self.stored(value)?;
             types.push(value.get_type().into());
             values.push(value.into());
         }
@@ -129,7 +129,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let call = self.builder.build_direct_call(function, &values, "")?;
         call.add_attribute(AttributeLoc::Function, self.unit.attribute("nounwind"));
         match call.try_as_basic_value().basic() {
-            Some(value) => Ok(Value::Scalar(self.from_storage(value, ty)?)),
+            Some(value) => Ok(Value::Scalar(self.storage_value(value, ty)?)),
             None => Ok(Value::Void),
         }
     }

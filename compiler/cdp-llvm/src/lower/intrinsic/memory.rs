@@ -45,14 +45,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let values =
             self.multi_ptx(&text, &constraints.join(","), &results, &params, &[address], ordered)?;
         if count == 1 && !self.unit.ir.types.is_aggregate(ty) {
-            let value = self.from_access(values[0], elem)?;
+            let value = self.access_value(values[0], elem)?;
             return Ok(Value::Scalar(value));
         }
         let target = self.temporary(ty)?;
         let step = self.unit.ir.types.layout(elem).size;
         for (index, value) in values.into_iter().enumerate() {
             let at = self.place_at(target, step * index as u64)?;
-            let value = self.from_access(value, elem)?;
+            let value = self.access_value(value, elem)?;
             self.store(at, Value::Scalar(value), elem, false)?;
         }
         Ok(Value::Memory(target))
@@ -68,14 +68,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let mut operands = vec![self.global_address_of(place)?];
         let step = self.unit.ir.types.layout(elem).size;
         match value {
-            Value::Scalar(value) => operands.push(self.to_access(value, elem)?),
+            Value::Scalar(value) => operands.push(self.access_operand(value, elem)?),
             Value::Memory(source) => {
                 for index in 0..count as u64 {
                     let at = self.place_at(source, step * index)?;
                     let Value::Scalar(value) = self.load(at, elem, false)? else {
                         return Err(bug("lower", "a vector of aggregates"));
                     };
-                    operands.push(self.to_access(value, elem)?);
+                    operands.push(self.access_operand(value, elem)?);
                 }
             }
             Value::Void => return Err(bug("lower", "a store of nothing")),
@@ -140,9 +140,13 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         Ok(Access { ptx, letter, register })
     }
 
-    fn to_access(&self, value: BasicValueEnum<'ctx>, elem: TypeId) -> Result<BasicValueEnum<'ctx>> {
+    fn access_operand(
+        &self,
+        value: BasicValueEnum<'ctx>,
+        elem: TypeId,
+    ) -> Result<BasicValueEnum<'ctx>> {
         let access = self.access(elem)?;
-        let value = self.to_storage(value)?;
+        let value = self.stored(value)?;
         match (value, access.register) {
             (BasicValueEnum::FloatValue(_), BasicTypeEnum::FloatType(_)) => Ok(value),
             (value, BasicTypeEnum::IntType(target)) => {
@@ -153,7 +157,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
     }
 
-    fn from_access(
+    fn access_value(
         &self,
         value: BasicValueEnum<'ctx>,
         elem: TypeId,
@@ -164,11 +168,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 let size = self.unit.ir.types.layout(elem).size as u32;
                 let narrow = self.unit.int_type(size * 8);
                 let bits = self.builder.build_int_cast_sign_flag(bits, narrow, false, "")?;
-                self.from_bits(bits, storage)?
+                self.value_of_bits(bits, storage)?
             }
             other => other,
         };
-        self.from_storage(value, elem)
+        self.storage_value(value, elem)
     }
 
     fn multi_ptx(

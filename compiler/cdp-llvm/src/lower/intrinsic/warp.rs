@@ -51,7 +51,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 b.build_int_truncate(moved, bits.get_type(), "")?
             }
         };
-        Ok(Value::Scalar(self.from_bits(moved, value.get_type())?))
+        Ok(Value::Scalar(self.value_of_bits(moved, value.get_type())?))
     }
 
     /// A scalar's bits as an integer.
@@ -69,7 +69,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         })
     }
 
-    pub(super) fn from_bits(
+    pub(super) fn value_of_bits(
         &self,
         bits: IntValue<'ctx>,
         ty: BasicTypeEnum<'ctx>,
