@@ -90,10 +90,18 @@ pub struct KernelEntry {
     pub param_sizes: &'static [u32],
 }
 
-/// Says something about the environment on standard error.
+/// Says something about the environment or a refused launch on standard error, in the form that
+/// `CDP_MESSAGE_FORMAT` asks for.
 pub fn complain(message: &str) {
     crate::stdio::flush_stdout();
-    eprintln!("cdp: {message}");
+    if std::env::var_os("CDP_MESSAGE_FORMAT").is_some_and(|format| format == "json") {
+        let object = serde_json::json!({
+            "reason": "device-message", "severity": "warning", "message": message,
+        });
+        eprintln!("{object}");
+    } else {
+        eprintln!("cdp: {message}");
+    }
 }
 
 fn choose() -> Result<Runtime> {

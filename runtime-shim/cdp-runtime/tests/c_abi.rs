@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 /// The static library that cargo has built beside this test.
 fn static_library() -> PathBuf {
@@ -45,10 +46,22 @@ fn build(name: &str, folder: &Path) -> PathBuf {
     program
 }
 
-fn run(name: &str, env: &[(&str, &str)]) -> Output {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let program = build(name, folder.path());
-    let mut command = Command::new(program);
+/// The built program; each is built once.
+fn program(name: &'static str) -> PathBuf {
+    static BUILT: Mutex<Vec<(&str, PathBuf)>> = Mutex::new(Vec::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, path)) = built.iter().find(|known| known.0 == name) {
+        return path.clone();
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("cargo's folder for tests");
+    let path = build(name, &folder);
+    built.push((name, path.clone()));
+    path
+}
+
+fn run(name: &'static str, env: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(program(name));
     command.env("CDP_DEVICE", "cpu").envs(env.iter().copied());
     command.output().expect("the program runs")
 }
@@ -128,4 +141,37 @@ fn a_gpu_that_is_not_there_is_an_error_not_a_crash() {
     let output = run("hello", &[("CDP_DEVICE", "gpu")]);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "host\n"));
     assert!(text(&output.stderr).starts_with("cdp: CDP_DEVICE=gpu: "));
+}
+
+#[test]
+fn a_run_is_traced_and_profiled() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let trace = folder.path().join("trace.json");
+    let name = trace.to_str().expect("a scratch folder's name is text");
+    let output = run("semantics", &[("CDP_TRACE", name), ("CDP_PROFILE", "1")]);
+    // The lives of the device before and after its reset are both in them.
+    let table = text(&output.stderr);
+    let row = table.lines().find(|line| line.starts_with("parent ")).expect("a row for `parent`");
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!((cells[1], cells.last()), ("1", Some(&"1")), "{table}");
+    let trace = std::fs::read_to_string(trace).expect("the trace");
+    let trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let named = |name: &str| events.iter().filter(|event| event["name"] == name).count();
+    assert_eq!((named("parent"), named("child")), (1, 1));
+    let output = run("hello", &[("CDP_PROFILE", "1"), ("CDP_MESSAGE_FORMAT", "json")]);
+    let object: serde_json::Value = serde_json::from_str(&text(&output.stderr)).expect("JSON");
+    assert_eq!(object["reason"], "device-profile");
+    assert_eq!(object["kernels"][0]["threads"], 2);
+}
+
+#[test]
+fn a_run_is_bounded_and_its_order_chosen() {
+    let output = run("semantics", &[("CDP_MAX_INSTRUCTIONS", "10000")]);
+    assert_eq!(output.status.code(), Some(0), "the exit code is the program's own");
+    assert!(text(&output.stderr).contains("instruction-limit"), "{}", text(&output.stderr));
+    for seed in ["1", "2", "3"] {
+        let output = run("semantics", &[("CDP_SCHEDULE_SEED", seed), ("CDP_THREADS", "2")]);
+        assert_eq!(text(&output.stdout), include_str!("c/semantics.out"), "seed {seed}");
+    }
 }
