@@ -46,7 +46,7 @@ __global__ void failed_assert(int n) { assert(threadIdx.x < 3); }
 __global__ void trapped() { if (threadIdx.x == 5) __trap(); }
 __global__ void endless() { while (true) { table[0]++; } }
 __device__ __noinline__ int deep(int n) { volatile int a[32]; a[n & 31] = n; return n == 0 ? 0 : deep(n - 1) + a[(n + 1) & 31]; }
-__global__ void overflow() { table[0] = deep(100000); }
+__global__ void overflow(int n) { table[0] = deep(n); }
 __constant__ int fixed[4] = {1, 2, 3, 4};
 __global__ void write_constant() { *(int *)(size_t)&fixed[1] = 9; }
 __device__ __noinline__ int call(int (*f)(int)) { return f(1); }
