@@ -11,9 +11,11 @@ use cdp_runtime::{CudaError, Device, DeviceChoice, ModuleImage, open_device};
 
 const PTX: &[u8] = include_bytes!("c/kernels.ptx");
 
-/// A device with the output of its kernels and the number of its reports.
-fn device() -> (Box<dyn Device>, Arc<Mutex<(Vec<u8>, u32)>>) {
-    let seen = Arc::new(Mutex::new((Vec::new(), 0)));
+/// The output of kernels and the number of reports.
+type Seen = Arc<Mutex<(Vec<u8>, u32)>>;
+
+fn device() -> (Box<dyn Device>, Seen) {
+    let seen = Seen::default();
     let (output, reports) = (seen.clone(), seen.clone());
     let sinks = Sinks {
         output: Box::new(move |bytes| output.lock().expect("no panics").0.extend(bytes)),
