@@ -340,7 +340,14 @@ impl<'a> Checker<'a> {
         {
             user = self.set(set).to_vec();
         }
-        let builtin = self.visible_builtins(name, false);
+        // Enumerations have builtin operators, which are better than a conversion to a class.
+        let has_class =
+            |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);
+        let builtin = if args.iter().any(|arg| has_class(arg.ty)) {
+            self.visible_builtins(name, false)
+        } else {
+            Default::default()
+        };
         let functions = FnRef { name: name.to_owned(), user, builtin };
         let candidates = self.candidates(&functions, &args);
         if candidates.is_empty() {
