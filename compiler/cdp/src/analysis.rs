@@ -232,35 +232,27 @@ impl FileLoader for MemoryFirst {
 }
 
 fn preprocess_options(pass: Pass, options: &CompileOptions) -> PreprocessOptions {
-    let (pass, pointer_bits) = match pass {
-        Pass::Device(arch) => {
-            let suffix = match arch.suffix() {
+    let target = match pass {
+        Pass::Device(arch) => predefined::Target {
+            cuda_arch: Some(arch.cuda_arch_macro()),
+            arch_suffix: match arch.suffix() {
                 ArchSuffix::None => None,
                 ArchSuffix::Family => Some('f'),
                 ArchSuffix::Specific => Some('a'),
-            };
-            let arch = u32::from(arch.number());
-            (predefined::Pass::Device { arch, suffix }, options.address_size.bits())
-        }
-        Pass::Host => (predefined::Pass::Host, 64),
+            },
+            pointer_bytes: options.pointer_bytes(),
+            cdp1: options.cdp() == ir::CdpVersion::Cdp1,
+            optimised: options.opt_level != OptLevel::O0 && options.debug != DebugInfo::Full,
+            debug: options.debug == DebugInfo::Full,
+            fast_math: options.fast_math.fast_functions,
+        },
+        Pass::Host => predefined::Target::host(8),
     };
-    let cdp2 = options.cdp() == ir::CdpVersion::Cdp2;
-    let mut macros = predefined::predefined(pass, pointer_bits, cdp2);
-    let mut define = |name: &str| macros.push((name.to_owned(), "1".to_owned()));
-    if options.opt_level != OptLevel::O0 && options.debug != DebugInfo::Full {
-        define("__OPTIMIZE__");
-    }
-    if options.debug == DebugInfo::Full {
-        define("__CUDACC_DEBUG__");
-    }
-    if options.fast_math.fast_functions {
-        define("__USE_FAST_MATH__");
-    }
     PreprocessOptions {
         include_dirs: options.include_dirs.clone(),
         macros: options.macros.clone(),
         forced_includes: options.forced_includes.clone(),
-        predefined: macros,
+        predefined: predefined::macros(&target),
         source_date_epoch: options.source_date_epoch,
     }
 }

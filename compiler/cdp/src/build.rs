@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use cdp_frontend::ast_print;
 use cdp_toolchain::{
     Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, ToolCommand,
     fatbinary, host_link,
@@ -290,7 +291,7 @@ impl Build<'_> {
             let analysis = analyse(source, Pass::Device(arch), self.request.options)?;
             self.out.reports.push(analysis.report.clone());
             if goal == Goal::Ast {
-                return Ok(format!("{:#?}\n", analysis.unit).into_bytes());
+                return Ok(ast_print::print(&analysis.unit, &analysis.report.session).into_bytes());
             }
             let module = analysis.module.ok_or_else(|| self.failed())?;
             return Ok(cdp_ir::print::print_module(&module).into_bytes());
