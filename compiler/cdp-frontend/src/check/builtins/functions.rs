@@ -248,3 +248,5 @@ use ptx;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod compile_tests;
