@@ -235,7 +235,7 @@ impl<'a> Checker<'a> {
     pub fn default_argument(&mut self, id: FnId, index: usize, ty: QualType, name: &str) -> Expr {
         let func = self.func(id);
         let (default, ns) = (func.params[index].default, func.ns);
-        let Some(default) = default else { return self.dummy(ty) };
+        let Some(default) = default else { return self.poison(ty) };
         let blocks = std::mem::take(&mut self.f.blocks);
         let outer = std::mem::replace(&mut self.ns, ns);
         let value = self.expr(default);
@@ -250,7 +250,7 @@ impl<'a> Checker<'a> {
         let span = arg.span;
         let value = self.promote(arg);
         if self.is_error(&value) {
-            return self.dummy(Basic::Int.into());
+            return self.poison(Basic::Int.into());
         }
         let ty = value.ty;
         if self.types.basic(ty) == Some(Basic::Float) {
@@ -267,14 +267,14 @@ impl<'a> Checker<'a> {
                 "pass its members one by one"
             };
             self.report(Diagnostic::new(Code::E0303, span, message).help(help));
-            return self.dummy(Basic::Int.into());
+            return self.poison(Basic::Int.into());
         }
         if self.types.is_scoped_enum(ty) || self.types.is_scalar(ty) {
             return self.expr_of(value);
         }
         let message = format!("argument {number} of `{name}` has no value: {}", self.show(ty));
         self.error(Code::E0303, span, message);
-        self.dummy(Basic::Int.into())
+        self.poison(Basic::Int.into())
     }
 
     /// A call through a pointer (or reference) to a function.

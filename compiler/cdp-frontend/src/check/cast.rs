@@ -248,7 +248,6 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         if braces {
-            // The parser gives the list's items as arguments, or one list.
             if let [one] = args
                 && let ast::ExprKind::InitList(list) = &one.kind
             {

@@ -10,6 +10,7 @@ use cdp_ir::{
 use super::ctype::{Basic, QualType};
 use super::float16;
 use super::state::Checker;
+use super::value::is_poisoned;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
 
@@ -45,6 +46,7 @@ impl<'a> Checker<'a> {
         match self.const_eval(ir) {
             Some(Const::Int(value)) => Some((value, ty)),
             Some(Const::Zero) => Some((0, ty)),
+            _ if is_poisoned(ir) => None,
             _ => {
                 let reason = self.why_not_constant(ir);
                 let mut diagnostic = Diagnostic::new(
@@ -497,6 +499,7 @@ impl<'a> Checker<'a> {
         let cond = self.condition(value);
         match self.truth(&cond) {
             Some(yes) => Some(yes),
+            None if is_poisoned(&cond) => None,
             None => {
                 let mut diagnostic = Diagnostic::new(
                     Code::E0310,

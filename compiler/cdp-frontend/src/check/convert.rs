@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
     /// Converts a value implicitly, or reports that there is no conversion.
     pub fn convert(&mut self, value: Value<'a>, to: QualType, purpose: Purpose<'_>) -> Expr {
         if self.is_error(&value) || self.types.is_error(to) {
-            return self.dummy(to);
+            return self.poison(to);
         }
         if let Kind::Braces(list) = value.kind {
             return self.braces_value(list, to, value.span);
@@ -266,7 +266,7 @@ impl<'a> Checker<'a> {
             }
             None => {
                 self.report_no_conversion(&value, to, purpose);
-                self.dummy(to)
+                self.poison(to)
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'a> Checker<'a> {
                 let value = self.rvalue(value);
                 match value.kind {
                     Kind::RValue(expr) => expr,
-                    _ => self.dummy(value.ty),
+                    _ => self.poison(value.ty),
                 }
             }
         }
@@ -374,7 +374,7 @@ impl<'a> Checker<'a> {
         if let Kind::Fns(functions) = &value.kind {
             return match self.choose_function(functions, referent) {
                 Some(function) => self.function_address(function, span),
-                None => self.dummy(to),
+                None => self.poison(to),
             };
         }
         let same = value.ty.id == referent.id;
@@ -493,7 +493,8 @@ impl<'a> Checker<'a> {
 
     /// Integral promotion of a value (C++ [conv.prom]); a bit-field promotes by its width.
     pub fn promote(&mut self, value: Value<'a>) -> Value<'a> {
-        let mut to = self.promoted_type(value.ty);
+        let decayed = self.decay(value.ty);
+        let mut to = self.promoted_type(decayed);
         if let Kind::BitField { base, field } = &value.kind {
             to = self.promoted_bits(value.ty, base, *field);
         }
@@ -565,11 +566,11 @@ impl<'a> Checker<'a> {
     pub fn condition(&mut self, value: Value<'a>) -> Expr {
         let span = value.span;
         if self.is_error(&value) {
-            return self.dummy(Basic::Bool.into());
+            return self.poison(Basic::Bool.into());
         }
         let value = self.rvalue(value);
         if self.is_error(&value) {
-            return self.dummy(Basic::Bool.into());
+            return self.poison(Basic::Bool.into());
         }
         let ty = value.ty;
         let fits = self.types.is_arithmetic(ty)
@@ -584,7 +585,7 @@ impl<'a> Checker<'a> {
                 diagnostic = diagnostic.help("compare it with an enumerator, or cast it");
             }
             self.report(diagnostic);
-            return self.dummy(Basic::Bool.into());
+            return self.poison(Basic::Bool.into());
         }
         let expr = self.expr_of(value);
         let bool_ty = self.types.ir.bool();

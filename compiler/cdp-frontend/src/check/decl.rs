@@ -600,11 +600,8 @@ impl<'a> Checker<'a> {
         }
         let (ty, node) = self.initializer(ty, init, text);
         self.var_mut(id).ty = ty;
-        if self.types.is_error(ty)
-            || self.diags.has_errors() && self.node_const(&node, ty).is_none()
-        {
-            // The initialiser may be what the errors are about.
-            return self.node_const(&node, ty);
+        if self.types.is_error(ty) {
+            return None;
         }
         self.static_const(&node, ty, init.span, device)
     }
@@ -961,7 +958,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let constant = if self.is_const_object(ty) { self.node_const(&node, ty) } else { None };
-        if constexpr && constant.is_none() && !self.diags.has_errors() {
+        if constexpr && constant.is_none() && !self.node_poisoned(&node) {
             let text = self.text(self.var(id).name);
             let message =
                 format!("the initialiser of the `constexpr` variable `{text}` is not constant");

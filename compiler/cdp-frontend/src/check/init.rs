@@ -602,6 +602,15 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Whether something wrong, about which an error was given, is part of the initialiser.
+    pub fn node_poisoned(&self, node: &Node) -> bool {
+        match node {
+            Node::Default => false,
+            Node::Value(expr) => super::value::is_poisoned(expr),
+            Node::Parts(parts) => parts.iter().any(|(_, part)| self.node_poisoned(part)),
+        }
+    }
+
     /// Where the first value that is no constant stands, and why it is none.
     pub fn node_not_const(&self, node: &Node) -> Option<String> {
         match node {
@@ -779,6 +788,9 @@ impl<'a> Checker<'a> {
     ) -> Option<Const> {
         if let Some(constant) = self.node_const(node, ty) {
             return Some(constant);
+        }
+        if self.node_poisoned(node) {
+            return None;
         }
         let message = if device {
             "a variable in device memory needs a constant initialiser"

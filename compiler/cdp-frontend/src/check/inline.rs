@@ -10,6 +10,8 @@ use super::ctype::NsId;
 use super::scope::{FnId, Space};
 use super::state::{Checker, FnState, NO_ID};
 use crate::ast::{self, DeclKind};
+use crate::parse::parse_text;
+use crate::preprocess::PreprocessOptions;
 use crate::session::Session;
 
 /// Owns the parsed texts; appended to only, so that what is lent from it stays.
@@ -58,7 +60,7 @@ impl<'a> Checker<'a> {
         }
         let text = overload.source(body);
         let mut session = Session::new();
-        let Some(unit) = parse(&mut session, &text, self.options.pointer_bytes) else {
+        let Some(unit) = parse(&mut session, &text) else {
             panic!("the builtin function `{}` does not parse: {text}", overload.func.name);
         };
         let (session, unit) = self.arena.add(session, unit);
@@ -122,7 +124,7 @@ impl<'a> Checker<'a> {
 }
 
 /// Parses one function definition.
-fn parse(session: &mut Session, text: &str, pointer_bytes: u64) -> Option<ast::TranslationUnit> {
-    let _ = (session, text, pointer_bytes);
-    None
+fn parse(session: &mut Session, text: &str) -> Option<ast::TranslationUnit> {
+    let output = parse_text(session, "builtin", text, &PreprocessOptions::default());
+    (!output.diagnostics.has_errors()).then_some(output.unit)
 }

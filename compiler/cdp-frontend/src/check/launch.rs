@@ -298,7 +298,7 @@ impl<'a> Checker<'a> {
             };
             let message = format!("{what} is {from}, which does not convert to {}", self.show(to));
             self.error(Code::E0413, value.span, message);
-            return self.dummy(to);
+            return self.poison(to);
         }
         self.convert(value, to, Purpose::Operand(what))
     }

@@ -38,6 +38,8 @@ mod scope;
 mod spaces;
 mod state;
 mod stmt;
+#[cfg(test)]
+mod tests;
 mod types;
 mod value;
 mod warnings;

@@ -1,7 +1,7 @@
 //! Statements.
 
 use cdp_ir as ir;
-use cdp_ir::{Block, Expr, ExprKind, StmtKind, Unroll};
+use cdp_ir::{Block, Expr, StmtKind, Unroll};
 
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
@@ -158,7 +158,7 @@ impl<'a> Checker<'a> {
     /// The value of an `if constexpr`.
     fn known_condition(&mut self, cond: &Expr, stmt: &'a ast::IfStmt) -> Option<bool> {
         let known = self.truth(cond);
-        if known.is_none() && !self.diags.has_errors() {
+        if known.is_none() && !super::value::is_poisoned(cond) {
             let span = stmt.constexpr.unwrap_or(stmt.keyword_span);
             let mut diagnostic = Diagnostic::new(
                 Code::E0310,
@@ -301,13 +301,13 @@ impl<'a> Checker<'a> {
         let value =
             if self.types.is_scoped_enum(ty) { self.rvalue(value) } else { self.promote(value) };
         if self.is_error(&value) {
-            return (self.dummy(error), error);
+            return (self.poison(error), error);
         }
         let ty = value.ty;
         if !self.types.is_integer(ty) && self.types.enum_id(ty).is_none() {
             let message = format!("a `switch` needs an integer, not {}", self.show(ty));
             self.error(Code::E0329, span, message);
-            return (self.dummy(error), error);
+            return (self.poison(error), error);
         }
         let expr = self.expr_of(value);
         let ir_bool = self.types.ir.bool();
@@ -374,7 +374,8 @@ impl<'a> Checker<'a> {
         }
         let converted = self.convert(value, ty, Purpose::Operand("the case value"));
         let constant = self.const_int_value(&converted);
-        if constant.is_none() && !matches!(converted.kind, ExprKind::Const(ir::Const::Zero)) {
+        let silent = super::value::is_poisoned(&converted);
+        if constant.is_none() && !silent {
             let mut diagnostic = Diagnostic::new(
                 Code::E0310,
                 expr.span,
@@ -437,6 +438,9 @@ impl<'a> Checker<'a> {
         }
         let ret = self.f.ret;
         if self.types.is_error(ret) || self.is_error(&value) {
+            // The path ends here all the same.
+            let value = (!self.types.is_void(ret)).then(|| self.poison(ret));
+            self.emit(StmtKind::Return(value), loc);
             return;
         }
         if self.types.is_void(ret) {

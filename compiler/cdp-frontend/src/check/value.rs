@@ -92,8 +92,7 @@ impl<'a> Value<'a> {
 impl<'a> Checker<'a> {
     /// The value of something wrong, about which an error has been given.
     pub fn error_value(&mut self, span: Span) -> Value<'a> {
-        let loc = Loc::default();
-        let expr = self.const_int(0, Basic::Error.into(), loc);
+        let expr = self.poison(Basic::Error.into());
         Value::rvalue(expr, Basic::Error.into(), span)
     }
 
@@ -101,7 +100,15 @@ impl<'a> Checker<'a> {
         self.types.is_error(value.ty) && !matches!(value.kind, Kind::Fns(_) | Kind::Braces(_))
     }
 
-    /// A placeholder of a type, where an error has been reported.
+    /// A placeholder where an error has been reported: no constant, so that nothing is concluded
+    /// from it. It never reaches a module.
+    pub fn poison(&mut self, ty: QualType) -> Expr {
+        let ty = self.types.ir_type(ty);
+        let op = ir::Intrinsic::Unreachable;
+        Expr::new(ExprKind::Intrinsic { op, args: Vec::new() }, ty, Loc::default())
+    }
+
+    /// Zero of a type.
     pub fn dummy(&mut self, ty: QualType) -> Expr {
         let ty = self.types.ir_type(ty);
         Expr::new(ExprKind::Const(ir::Const::Zero), ty, Loc::default())
@@ -507,4 +514,14 @@ fn intrinsic_has_effects(op: ir::Intrinsic) -> bool {
         I::Ptx(template) => template.side_effects,
         _ => false,
     }
+}
+
+/// Whether a placeholder for something wrong is part of the expression.
+pub fn is_poisoned(expr: &Expr) -> bool {
+    if let ExprKind::Intrinsic { op: ir::Intrinsic::Unreachable, args } = &expr.kind {
+        return args.is_empty();
+    }
+    let mut found = false;
+    ir::for_each_child(expr, &mut |child| found = found || is_poisoned(child));
+    found
 }

@@ -305,7 +305,9 @@ impl<'a> Checker<'a> {
 
     /// What is known only at the end of the unit.
     pub fn finish_unit(&mut self) {
-        self.warn_repeated();
+        if !self.diags.has_errors() {
+            self.warn_repeated();
+        }
     }
 
     /// A call between functions of the program.
