@@ -73,6 +73,9 @@ pub fn balance(
         } else if is_closer(token.kind) {
             state.close(token);
         } else {
+            if token.kind == TokenKind::Semi {
+                state.end_of_statement(token);
+            }
             state.push(token);
         }
         at += 1;
@@ -95,6 +98,29 @@ impl Balancer<'_> {
     fn push(&mut self, token: Token) {
         self.done.push(token);
         self.partner.push(NONE);
+    }
+
+    /// A `;` ends every parenthesis that is not the head of a `for`.
+    fn end_of_statement(&mut self, semicolon: Token) {
+        while let Some(&open) = self.open.last() {
+            let is_brace = self.done[open as usize].kind == TokenKind::LBrace
+                && !self.is_list(self.open.len() - 1);
+            let head = open.checked_sub(1).map(|before| self.done[before as usize].symbol);
+            if is_brace || head.is_some_and(|word| &self.session.names[word] == "for") {
+                return;
+            }
+            self.report_open(semicolon.span.before(), Some(semicolon));
+        }
+    }
+
+    /// The open brace at this depth is an initialiser's: it follows `=`, or stands in such a one.
+    fn is_list(&self, depth: usize) -> bool {
+        let open = self.open[depth] as usize;
+        match open.checked_sub(1).map(|before| self.done[before].kind) {
+            Some(TokenKind::Eq) => true,
+            Some(TokenKind::Comma | TokenKind::LBrace) => depth > 0 && self.is_list(depth - 1),
+            _ => false,
+        }
     }
 
     /// Pairs the innermost open bracket with a closing token.
@@ -155,11 +181,6 @@ impl Balancer<'_> {
             Diagnostic::new(Code::E0202, open.span, format!("this `{opener}` is never closed"));
         if let Some(instead) = instead {
             found = found.secondary(instead.span, format!("expected `{missing}` before this"));
-        } else if let Some(suspect) = self.indentation_suspect(index) {
-            found = found.secondary(
-                suspect,
-                "this line begins no further right than the one with the open bracket",
-            );
         }
         self.out.push(found.help(format!("add `{missing}`")));
         let symbol = self.session.names.intern(missing);
@@ -168,41 +189,65 @@ impl Balancer<'_> {
 
     /// For an open `{`: a later line that begins at or left of the column of its own line, which
     /// is where the missing `}` probably belongs.
-    fn indentation_suspect(&self, open: u32) -> Option<Span> {
-        if self.done[open as usize].kind != TokenKind::LBrace {
+    fn indentation_suspect(&self, open: u32) -> Option<usize> {
+        let open = open as usize;
+        if self.done[open].kind != TokenKind::LBrace {
             return None;
         }
         let sources = &self.session.sources;
         let column =
             |token: &Token| sources.location(sources.call_site(token.span)).map(|at| at.column);
-        let first = self.done[..=open as usize]
-            .iter()
-            .rev()
-            .find(|token| token.flags.has(Flags::LINE_START))?;
+        let starts_line = |token: &Token| token.flags.has(Flags::LINE_START);
+        let first = self.done[..=open].iter().rev().find(|token| starts_line(token))?;
         let limit = column(first)?;
-        let mut starts = self.done[open as usize + 1..]
-            .iter()
-            .filter(|token| token.flags.has(Flags::LINE_START) && token.kind != TokenKind::RBrace)
-            .take(10_000);
-        starts.find(|token| column(token).is_some_and(|at| at <= limit)).map(|token| token.span)
+        let last = self.done.len().min(open + 20_000);
+        (open + 1..last).find(|&at| {
+            let token = &self.done[at];
+            starts_line(token)
+                && token.kind != TokenKind::RBrace
+                && column(token).is_some_and(|at| at <= limit)
+        })
     }
 
+    /// Closes what is still open: where the indentation says so, or at the end of the file.
     fn finish(&mut self, end: Span) {
-        // One report for the outermost; the others are closed in silence.
-        if let Some(&outermost) = self.open.first() {
-            let rest = self.open.len() - 1;
-            for _ in 0..rest {
-                let open = self.open.last().copied().unwrap_or(outermost);
-                let kind = closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace);
-                if rest < 3 {
-                    self.report_open(end, None);
-                } else {
-                    let symbol = self.session.names.intern(spelling(kind));
-                    self.pair(Token { kind, flags: Flags::default(), symbol, span: end });
+        let mut reported = 0;
+        while let Some(&open) = self.open.last() {
+            if reported < 3 {
+                reported += 1;
+                match self.indentation_suspect(open) {
+                    Some(suspect) => self.close_before(open, suspect),
+                    None => self.report_open(end, None),
                 }
+                continue;
             }
-            self.report_open(end, None);
+            let kind = closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace);
+            let symbol = self.session.names.intern(spelling(kind));
+            self.pair(Token { kind, flags: Flags::default(), symbol, span: end });
         }
+    }
+
+    /// Reports an open `{` and closes it before token `suspect`. All other open brackets are
+    /// further out, so only partners move.
+    fn close_before(&mut self, open: u32, suspect: usize) {
+        let at = self.done[suspect].span;
+        let brace = self.done[open as usize].span;
+        let found = Diagnostic::new(Code::E0202, brace, "this `{` is never closed")
+            .secondary(at, "this line begins no further right than the one with the open bracket")
+            .help("add `}` before it");
+        self.out.push(found);
+        self.open.pop();
+        let symbol = self.session.names.intern("}");
+        let closing =
+            Token { kind: TokenKind::RBrace, flags: Flags::default(), symbol, span: at.before() };
+        for partner in &mut self.partner {
+            if *partner != NONE && *partner as usize >= suspect {
+                *partner += 1;
+            }
+        }
+        self.done.insert(suspect, closing);
+        self.partner.insert(suspect, open);
+        self.partner[open as usize] = suspect as u32;
     }
 
     /// Drops a group that nests too deep; gives the place after it.

@@ -223,7 +223,7 @@ impl Builder<'_> {
         )
     }
 
-    /// `T{...}`: a list with designators stays one argument.
+    /// `T{...}`: the list is the one argument.
     pub fn construct_braces(
         &self,
         ty: TypeName,
@@ -233,12 +233,7 @@ impl Builder<'_> {
         r: usize,
     ) -> Expr {
         let args_span = self.span(m, r);
-        let plain = list.items.iter().all(|item| item.designators.is_empty());
-        let args = if plain {
-            list.items.into_iter().map(|item| item.value).collect()
-        } else {
-            vec![self.brace_expr(list)]
-        };
+        let args = vec![self.brace_expr(list)];
         self.expr(ExprKind::Construct { ty: Box::new(ty), args, braces: true, args_span }, l + 1, r)
     }
 

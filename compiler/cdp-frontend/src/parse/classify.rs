@@ -525,6 +525,7 @@ impl Classifier<'_> {
         let in_block = self.top().kind == ContextKind::Block;
         let at_start = self.top().mode == Mode::Start;
         let here = match token.kind {
+            TokenKind::PragmaEnd => in_block,
             TokenKind::PragmaCdp => at_start && (in_block || self.top().is_file_like()),
             _ => at_start && in_block,
         };

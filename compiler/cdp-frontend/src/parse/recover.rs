@@ -143,15 +143,26 @@ impl Recovery<'_> {
         {
             return self.widen(at);
         }
-        if stuck.takes(";") && self.belongs_before(at) {
+        if stuck.takes(";") && !stuck.takes("return") && self.belongs_before(at) {
             self.report_semicolon(at);
             let symbol = self.session.names.lookup(";").unwrap_or_default();
             let span = self.before(at);
             self.work.insert(at, Tok { kind: Kind::Semi, line_start: false, symbol, span });
             return true;
         }
-        let found = self.describe(stuck);
-        self.diagnostics.push(found);
+        // A bracket that was put in has had its report.
+        let made_up = self
+            .work
+            .get(at)
+            .is_some_and(|token| Self::is_close(token.kind) && token.span.lo == token.span.hi);
+        if !made_up {
+            let found = self.describe(stuck);
+            self.diagnostics.push(found);
+        }
+        if stuck.takes("return") && matches!(self.kind(at), Some(Kind::Else | Kind::RBrace)) {
+            self.put_error_item(at, at);
+            return true;
+        }
         match self.innermost_group(at) {
             Some((open, close)) if self.kind(open) != Some(Kind::LBrace) => {
                 self.replace_contents(open, close);
@@ -202,7 +213,7 @@ impl Recovery<'_> {
         let message =
             format!("expected `;` after {}, found {}", self.what_ends(at), self.found(at));
         let mut found = Diagnostic::new(Code::E0203, place, message);
-        if let Some(token) = self.work.get(at) {
+        if let Some(token) = self.work.get(at).filter(|token| token.line_start) {
             found = found.secondary(token.span, "unexpected here");
         }
         self.diagnostics.push(found.suggest("add", place, ";"));
@@ -296,7 +307,7 @@ impl Recovery<'_> {
         let span = self.work.get(at).map_or(self.end, |token| token.span);
         let error = |code: Code, message: String| Diagnostic::new(code, span, message);
         match self.kind(at) {
-            Some(Kind::Else) => {
+            Some(Kind::Else) if !stuck.takes("return") => {
                 return error(Code::E0201, "this `else` belongs to no `if`".to_owned())
                     .help("an `if` with several statements needs braces around them");
             }
@@ -319,7 +330,10 @@ impl Recovery<'_> {
         } else if stuck.takes("type word") && !stuck.takes(";") && !stuck.takes(",") {
             error(Code::E0201, format!("expected a type, found {found}"))
         } else {
-            error(Code::E0201, format!("{}, found {found}", self.expectation(stuck)))
+            match self.expectation(stuck) {
+                Some(wanted) => error(Code::E0201, format!("expected {wanted}, found {found}")),
+                None => error(Code::E0201, format!("{found} is not expected here")),
+            }
         };
         if self.launch_is_open(at) {
             result = result.note("`<<<` was opened before and has no `>>>` yet");
@@ -327,8 +341,8 @@ impl Recovery<'_> {
         result
     }
 
-    /// "expected `)` or `,`", naming punctuation only.
-    fn expectation(&self, stuck: &Stuck) -> String {
+    /// "`)` or `,`", naming punctuation only.
+    fn expectation(&self, stuck: &Stuck) -> Option<String> {
         const NAMED: [&str; 12] =
             [";", ",", ")", "]", "}", "(", "{", ":", "=", ">>>", "<", "while"];
         let mut wanted: Vec<String> = NAMED
@@ -336,9 +350,12 @@ impl Recovery<'_> {
             .filter(|terminal| stuck.takes(terminal))
             .map(|terminal| format!("`{terminal}`"))
             .collect();
-        // Where an expression may go on with a call or an assignment, its end is what is missing.
-        if stuck.takes("op=") {
-            wanted.retain(|terminal| !matches!(terminal.as_str(), "`(`" | "`=`" | "`<`"));
+        // Where something may go on or end, its end is what is missing.
+        if wanted.iter().any(|terminal| matches!(terminal.as_str(), "`;`" | "`)`" | "`]`" | "`}`"))
+        {
+            wanted.retain(|terminal| {
+                !matches!(terminal.as_str(), "`(`" | "`=`" | "`<`" | "`:`" | "`{`")
+            });
         }
         if wanted.is_empty() && stuck.takes("identifier") {
             wanted.push("a name".to_owned());
@@ -347,12 +364,11 @@ impl Recovery<'_> {
             wanted.push("a string".to_owned());
         }
         match wanted.as_slice() {
-            [] => "unexpected token".to_owned(),
-            [one] => format!("expected {one}"),
-            [many @ .., last] if many.len() < 4 => {
-                format!("expected {} or {last}", many.join(", "))
+            [one] => Some(one.clone()),
+            [many @ .., last] if !many.is_empty() && many.len() < 4 => {
+                Some(format!("{} or {last}", many.join(", ")))
             }
-            _ => "unexpected token".to_owned(),
+            _ => None,
         }
     }
 
