@@ -138,7 +138,8 @@ impl<'a> Checker<'a> {
             self.kernel_called(id, name_span, span);
             return self.error_value(span);
         }
-        if !self.check_call_side(id, name_span) {
+        let constexpr = self.func(id).constexpr;
+        if !constexpr && !self.check_call_side(id, name_span) {
             return self.error_value(span);
         }
         let func = self.func(id);
@@ -179,9 +180,34 @@ impl<'a> Checker<'a> {
             let value = self.default_argument(id, index, ty, &name);
             list.push(value);
         }
+        if constexpr {
+            if let Some(value) = self.constexpr_call(id, &list, ret, span) {
+                return value;
+            }
+            if !self.check_call_side(id, name_span) {
+                return self.error_value(span);
+            }
+        }
         self.note_call(id);
         let callee = Callee::Direct(self.ir_func(id));
         self.finish_call(callee, list, ret, span)
+    }
+
+    /// The value of a `constexpr` function's call, when its arguments are constant: neither side
+    /// of the program then has to have the function.
+    fn constexpr_call(
+        &mut self,
+        id: FnId,
+        args: &[Expr],
+        ret: QualType,
+        span: Span,
+    ) -> Option<Value<'a>> {
+        if self.types.is_void(ret) || self.types.referent(ret).is_some() {
+            return None;
+        }
+        let constant = self.eval_constexpr(id, args)?;
+        let (ty, loc) = (self.types.ir_type(ret), self.loc(span));
+        Some(Value::rvalue(Expr::new(ExprKind::Const(constant), ty, loc), ret, span))
     }
 
     /// The call itself; a result of reference type is an lvalue.
@@ -341,8 +367,7 @@ impl<'a> Checker<'a> {
             user = self.set(set).to_vec();
         }
         // Enumerations have builtin operators, which are better than a conversion to a class.
-        let has_class =
-            |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);
+        let has_class = |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);
         let builtin = if args.iter().any(|arg| has_class(arg.ty)) {
             self.visible_builtins(name, false)
         } else {

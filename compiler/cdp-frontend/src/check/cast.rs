@@ -432,8 +432,7 @@ impl<'a> Checker<'a> {
         };
         if let Some(count) = count {
             if !empty {
-                let message = "initial values for an array made by `new` are outside the subset";
-                self.error(Code::E0334, init.span, message);
+                self.new_array_values(init, ty, object, &count, effects);
                 return;
             }
             let void: QualType = Basic::Void.into();
@@ -449,6 +448,28 @@ impl<'a> Checker<'a> {
         }
         let node = if empty { Node::Default } else { self.initializer(ty, init, "").1 };
         self.node_stores(object, node, ty, effects);
+    }
+
+    /// `new T[n]{...}`: the elements of an array whose bound is known.
+    fn new_array_values(
+        &mut self,
+        init: &'a ast::Initializer,
+        ty: QualType,
+        object: Expr,
+        count: &Expr,
+        effects: &mut Vec<Expr>,
+    ) {
+        let known = self.const_int_value(count).and_then(|count| u64::try_from(count).ok());
+        let Some(len) = known.filter(|len| (1..1 << 24).contains(len)) else {
+            let message = "initial values need an array of a constant number of elements";
+            self.error(Code::E0334, init.span, message);
+            return;
+        };
+        let array = self.types.array_of(ty, Some(len));
+        let pointer = self.types.pointer_to(array);
+        let addr = self.pointer_cast(object, pointer);
+        let (_, node) = self.initializer(array, init, "");
+        self.node_stores(addr, node, array, effects);
     }
 
     /// `delete p`, `delete[] p`.

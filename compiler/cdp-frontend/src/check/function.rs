@@ -596,6 +596,14 @@ impl<'a> Checker<'a> {
         self.warn_unchecked_launch();
         let state = std::mem::replace(&mut self.f, outer);
         self.ns = outer_ns;
+        if self.func(id).constexpr {
+            let types = state.locals.iter().map(|local| local.ty).collect();
+            let kept = std::rc::Rc::new(super::interpret::Body { types, block: body.clone() });
+            if let Some(made) = self.func(id).ir {
+                self.constexpr_bodies.insert(made.0, kept.clone());
+            }
+            self.constexpr_bodies.insert(super::state::PSEUDO_ID | id.0, kept);
+        }
         if lowered {
             let made = self.make_ir_func(id);
             let attrs = self.func(id).attrs;

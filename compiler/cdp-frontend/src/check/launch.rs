@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
                     fields
                         .iter()
                         .find(|(index, _)| *index == axis)
-                        .and_then(|(_, value)| super::constant::int_of(value))
+                        .and_then(|(_, value)| super::evaluate::int_of(value))
                 }),
                 _ => [None; 3],
             },

@@ -165,7 +165,7 @@ impl<'a> Checker<'a> {
     fn flag_argument(&mut self, args: &[Value<'a>]) -> Option<i128> {
         match &args.get(1)?.kind {
             Kind::RValue(expr) => self.const_int_value(expr),
-            Kind::ConstVar(_, value) => super::constant::int_of(value),
+            Kind::ConstVar(_, value) => super::evaluate::int_of(value),
             _ => None,
         }
     }

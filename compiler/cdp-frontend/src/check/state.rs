@@ -37,6 +37,8 @@ pub struct Checker<'a> {
     /// Values of constant-initialised static aggregates, for constant expressions.
     pub const_globals: FastMap<u32, ir::Const>,
     pub builtins: super::call::BuiltinCache,
+    /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`].
+    pub constexpr_bodies: FastMap<u32, std::rc::Rc<super::interpret::Body>>,
     pub launches: Vec<LaunchFact>,
     pub calls: Vec<CallFact>,
     pub symbols: FastMap<String, Span>,
@@ -175,6 +177,10 @@ impl FnState {
 /// Stands for an id of something that is not in the module because the body at hand is not lowered.
 pub const NO_ID: u32 = u32::MAX;
 
+/// With a [`FnId`] in the low bits: a function in IR that is thrown away. `constexpr` functions are
+/// evaluated through it.
+pub const PSEUDO_ID: u32 = 0x8000_0000;
+
 impl<'a> Checker<'a> {
     pub fn new(
         session: &'a Session,
@@ -201,6 +207,7 @@ impl<'a> Checker<'a> {
             strings: FastMap::default(),
             const_globals: FastMap::default(),
             builtins: super::call::BuiltinCache::default(),
+            constexpr_bodies: FastMap::default(),
             launches: Vec::new(),
             calls: Vec::new(),
             symbols: FastMap::default(),
@@ -475,14 +482,14 @@ impl<'a> Checker<'a> {
         self.counter
     }
 
-    /// The IR function of a declared function, made on first use; [`NO_ID`] while the body at hand
-    /// is not lowered and nothing else needed the function.
+    /// The IR function of a declared function, made on first use; a [`PSEUDO_ID`] while the body at
+    /// hand is not lowered and nothing else needed the function.
     pub fn ir_func(&mut self, id: FnId) -> ir::FuncId {
         if let Some(found) = self.func(id).ir {
             return found;
         }
         if self.f.skips() {
-            return ir::FuncId(NO_ID);
+            return ir::FuncId(PSEUDO_ID | id.0);
         }
         self.make_ir_func(id)
     }

@@ -1,0 +1,300 @@
+//! `constexpr` functions: their bodies run on constants.
+//!
+//! Locals hold whole constants; pointers to them do not exist as values, so what takes the address
+//! of a local is not constant. Bounds on steps and depth end what does not end by itself.
+
+use cdp_ir::{
+    BinaryOp, Block, CastKind, Const, Expr, ExprKind, FuncId, LabelId, StmtKind, Type, TypeId,
+    UpdateYield,
+};
+
+use super::evaluate::{int_of, truth_of};
+use super::scope::FnId;
+use super::state::{Checker, PSEUDO_ID};
+
+/// Statements and turns of loops that one evaluation may take.
+const MAX_STEPS: u32 = 1 << 20;
+/// Calls inside calls.
+const MAX_DEPTH: u32 = 128;
+
+/// The body of a `constexpr` function and the types of its locals.
+#[derive(Debug)]
+pub struct Body {
+    pub types: Vec<TypeId>,
+    pub block: Block,
+}
+
+/// Where an evaluation stands.
+#[derive(Default)]
+pub struct Env {
+    /// The locals of the function that runs; `None` outside one.
+    pub frame: Option<Vec<Option<Const>>>,
+    types: Vec<TypeId>,
+    steps: u32,
+    depth: u32,
+}
+
+/// How a statement ended.
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Const),
+}
+
+/// One step into an aggregate.
+enum Step {
+    Field(u32),
+    Index(u64),
+}
+
+impl Checker<'_> {
+    /// Calls a `constexpr` function on constant arguments.
+    pub fn eval_constexpr(&self, id: FnId, args: &[Expr]) -> Option<Const> {
+        self.eval_call(FuncId(PSEUDO_ID | id.0), args, &mut Env::default())
+    }
+
+    pub fn eval_call(&self, function: FuncId, args: &[Expr], env: &mut Env) -> Option<Const> {
+        let body = self.constexpr_bodies.get(&function.0)?.clone();
+        if env.depth >= MAX_DEPTH {
+            return None;
+        }
+        let mut frame: Vec<Option<Const>> = vec![None; body.types.len()];
+        for (slot, arg) in frame.iter_mut().zip(args) {
+            *slot = Some(self.eval_in(arg, env)?);
+        }
+        let mut inner = Env {
+            frame: Some(frame),
+            types: body.types.clone(),
+            steps: env.steps,
+            depth: env.depth + 1,
+        };
+        let flow = self.run(&body.block, &mut inner);
+        env.steps = inner.steps;
+        match flow? {
+            Flow::Return(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn run(&self, block: &Block, env: &mut Env) -> Option<Flow> {
+        self.run_from(block, 0, env)
+    }
+
+    fn run_from(&self, block: &Block, start: usize, env: &mut Env) -> Option<Flow> {
+        for stmt in &block.stmts[start..] {
+            match self.run_stmt(&stmt.kind, env)? {
+                Flow::Next => {}
+                flow => return Some(flow),
+            }
+        }
+        Some(Flow::Next)
+    }
+
+    fn run_stmt(&self, stmt: &StmtKind, env: &mut Env) -> Option<Flow> {
+        env.steps += 1;
+        if env.steps > MAX_STEPS {
+            return None;
+        }
+        match stmt {
+            StmtKind::Expr(expr) => {
+                self.eval_in(expr, env)?;
+                Some(Flow::Next)
+            }
+            StmtKind::Block(block) => self.run(block, env),
+            StmtKind::Declare(local) => {
+                *env.frame.as_mut()?.get_mut(local.0 as usize)? = None;
+                Some(Flow::Next)
+            }
+            StmtKind::If { cond, then, otherwise } => {
+                let yes = truth_of(self.eval_in(cond, env)?)?;
+                self.run(if yes { then } else { otherwise }, env)
+            }
+            StmtKind::Loop { cond, body, step, test_first, .. } => {
+                self.run_loop(cond.as_ref(), body, step.as_ref(), *test_first, env)
+            }
+            StmtKind::Switch { value, cases, default, body } => {
+                let value = int_of(&self.eval_in(value, env)?)?;
+                let case = cases.iter().find(|case| case.value == value).map(|case| case.label);
+                match case.or(*default) {
+                    Some(label) => self.run_switch(body, label, env),
+                    None => Some(Flow::Next),
+                }
+            }
+            StmtKind::Label(_) => Some(Flow::Next),
+            StmtKind::Break => Some(Flow::Break),
+            StmtKind::Continue => Some(Flow::Continue),
+            StmtKind::Return(Some(value)) => Some(Flow::Return(self.eval_in(value, env)?)),
+            StmtKind::Return(None) => Some(Flow::Return(Const::Zero)),
+        }
+    }
+
+    fn run_loop(
+        &self,
+        cond: Option<&Expr>,
+        body: &Block,
+        step: Option<&Expr>,
+        test_first: bool,
+        env: &mut Env,
+    ) -> Option<Flow> {
+        let mut first = !test_first;
+        loop {
+            env.steps += 1;
+            if env.steps > MAX_STEPS {
+                return None;
+            }
+            if let (Some(cond), false) = (cond, first)
+                && !truth_of(self.eval_in(cond, env)?)?
+            {
+                return Some(Flow::Next);
+            }
+            first = false;
+            match self.run(body, env)? {
+                Flow::Break => return Some(Flow::Next),
+                Flow::Return(value) => return Some(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+            if let Some(step) = step {
+                self.eval_in(step, env)?;
+            }
+        }
+    }
+
+    /// Runs a `switch` from a label at the top level of its body.
+    fn run_switch(&self, body: &Block, label: LabelId, env: &mut Env) -> Option<Flow> {
+        let start = body.stmts.iter().position(|stmt| stmt.kind == StmtKind::Label(label))?;
+        match self.run_from(body, start, env)? {
+            Flow::Break => Some(Flow::Next),
+            flow => Some(flow),
+        }
+    }
+
+    // --- locals --------------------------------------------------------------------------------
+
+    /// `*addr = value` for a local of the running function.
+    pub fn eval_store(&self, addr: &Expr, value: Const, env: &mut Env) -> Option<()> {
+        let mut path = Vec::new();
+        let local = self.place(addr, &mut path, env)?;
+        let ty = *env.types.get(local)?;
+        let slot = env.frame.as_mut()?.get_mut(local)?;
+        let mut whole = slot.take().unwrap_or(Const::Zero);
+        self.store_in(&mut whole, ty, &path, value)?;
+        *slot = Some(whole);
+        Some(())
+    }
+
+    pub fn eval_update(
+        &self,
+        addr: &Expr,
+        op: BinaryOp,
+        rhs: &Expr,
+        compute: TypeId,
+        yields: UpdateYield,
+        env: &mut Env,
+    ) -> Option<Const> {
+        let ty = self.types.ir.pointee(addr.ty)?;
+        if self.types.ir.is_pointer(ty) {
+            return None;
+        }
+        let load = Expr::new(
+            ExprKind::Load { addr: Box::new(addr.clone()), volatile: false },
+            ty,
+            addr.loc,
+        );
+        let before = self.eval_in(&load, env)?;
+        let right = self.eval_in(rhs, env)?;
+        let wide = self.convert_const(before.clone(), ty, compute)?;
+        let result = self.eval_binary(op, wide, right, compute)?;
+        let after = self.convert_const(result, compute, ty)?;
+        self.eval_store(addr, after.clone(), env)?;
+        Some(match yields {
+            UpdateYield::Before => before,
+            UpdateYield::After => after,
+        })
+    }
+
+    /// A constant of one scalar type as another.
+    fn convert_const(&self, value: Const, from: TypeId, to: TypeId) -> Option<Const> {
+        if from == to {
+            return Some(value);
+        }
+        let types = &self.types.ir;
+        let kind = match (types.get(from), types.get(to)) {
+            (_, Type::Bool) => CastKind::ToBool,
+            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
+            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
+            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
+            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
+            _ => return None,
+        };
+        self.eval_cast(kind, value, from, to)
+    }
+
+    /// The local that an address is part of, and the way into it, outermost first.
+    fn place(&self, addr: &Expr, path: &mut Vec<Step>, env: &mut Env) -> Option<usize> {
+        match &addr.kind {
+            ExprKind::LocalAddr(local) => Some(local.0 as usize),
+            ExprKind::FieldAddr { base, field } => {
+                let local = self.place(base, path, env)?;
+                path.push(Step::Field(*field));
+                Some(local)
+            }
+            ExprKind::IndexAddr { base, index } => {
+                let ExprKind::Cast { kind: CastKind::PointerToPointer, operand } = &base.kind
+                else {
+                    return None;
+                };
+                let local = self.place(operand, path, env)?;
+                let index = int_of(&self.eval_in(index, env)?)?;
+                path.push(Step::Index(u64::try_from(index).ok()?));
+                Some(local)
+            }
+            _ => None,
+        }
+    }
+
+    fn store_in(&self, target: &mut Const, ty: TypeId, path: &[Step], value: Const) -> Option<()> {
+        let Some((first, rest)) = path.split_first() else {
+            *target = value;
+            return Some(());
+        };
+        match (first, self.types.ir.get(ty)) {
+            (Step::Index(index), Type::Array { elem, len }) if index < len => {
+                let items = match target {
+                    Const::Array(items) => items,
+                    Const::Zero => {
+                        *target = Const::Array(Vec::new());
+                        let Const::Array(items) = target else { return None };
+                        items
+                    }
+                    _ => return None,
+                };
+                let index = *index as usize;
+                if items.len() <= index {
+                    items.resize(index + 1, Const::Zero);
+                }
+                self.store_in(&mut items[index], *elem, rest, value)
+            }
+            (Step::Field(field), Type::Record(id)) => {
+                let record = self.types.ir.record(*id);
+                let field_ty = record.fields.get(*field as usize)?.ty;
+                if *target == Const::Zero {
+                    *target = Const::Record(Vec::new());
+                }
+                let Const::Record(fields) = target else { return None };
+                if record.kind == cdp_ir::RecordKind::Union {
+                    fields.retain(|(index, _)| index == field);
+                }
+                let at = match fields.binary_search_by_key(field, |(index, _)| *index) {
+                    Ok(at) => at,
+                    Err(at) => {
+                        fields.insert(at, (*field, Const::Zero));
+                        at
+                    }
+                };
+                self.store_in(&mut fields[at].1, field_ty, rest, value)
+            }
+            _ => None,
+        }
+    }
+}
