@@ -247,6 +247,6 @@ macro_rules! ptx {
 use ptx;
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod compile_tests;
+#[cfg(test)]
+mod tests;

@@ -190,7 +190,7 @@ pub(super) const C_LIBRARY: &[BuiltinFn] = &[
     device(
         "__nv_aligned_device_malloc",
         "void*(size_t size,size_t align)",
-        Lower::Extern("__nv_aligned_device_malloc"),
+        Lower::Extern("__cuda_syscall_aligned_malloc"),
         "Allocates from the device heap with an alignment in bytes.",
     ),
 ];
