@@ -47,6 +47,28 @@ impl<'a> Checker<'a> {
             }
             None => self.expr(callee),
         };
+        if adl.is_some() {
+            let values: Vec<Value<'a>> = args.iter().map(|arg| self.expr(arg)).collect();
+            let Kind::Fns(functions) = target.kind else { return self.error_value(span) };
+            if self.candidates(&functions, &values).is_empty() {
+                if let ast::ExprKind::Name(name) = &callee.kind {
+                    self.name(name);
+                }
+                return self.error_value(span);
+            }
+            return self.call_named(functions, values, args_span, span, callee.span);
+        }
+        self.call_value(target, args, args_span, span)
+    }
+
+    /// A call of a checked callee.
+    pub fn call_value(
+        &mut self,
+        target: Value<'a>,
+        args: &'a [ast::Expr],
+        args_span: Span,
+        span: Span,
+    ) -> Value<'a> {
         let symbols = self.takes_symbol(&target);
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
@@ -54,15 +76,10 @@ impl<'a> Checker<'a> {
             values.push(self.expr(arg));
             self.facts.symbol_context = before;
         }
+        let callee_span = target.span;
         match target.kind {
             Kind::Fns(functions) => {
-                if adl.is_some() && self.candidates(&functions, &values).is_empty() {
-                    if let ast::ExprKind::Name(name) = &callee.kind {
-                        self.name(name);
-                    }
-                    return self.error_value(span);
-                }
-                self.call_named(functions, values, args_span, span, callee.span)
+                self.call_named(functions, values, args_span, span, callee_span)
             }
             _ if self.is_error(&target) => self.error_value(span),
             _ => self.call_pointer(target, values, args_span, span),

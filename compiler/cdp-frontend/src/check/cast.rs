@@ -239,6 +239,14 @@ impl<'a> Checker<'a> {
         args_span: Span,
         span: Span,
     ) -> Value<'a> {
+        if let (ast::TypeSpecKind::Named(function), false) = (&name.specs.ty.kind, braces)
+            && let Some(super::scope::Entity::Fns(_)) =
+                self.find_name(function).and_then(|slot| slot.other)
+        {
+            // A function hides a record of the same name.
+            let target = self.name(function);
+            return self.call_value(target, args, args_span, span);
+        }
         let mut ty = self.type_name(name);
         let mut values: Vec<Value<'a>> = Vec::with_capacity(args.len());
         if self.types.is_error(ty) {

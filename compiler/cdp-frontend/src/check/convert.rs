@@ -104,12 +104,12 @@ impl<'a> Checker<'a> {
             let added = referent.quals.cv() != value.ty.quals.cv();
             return Some(Rank::new(Class::Exact, u8::from(added)));
         }
-        if let (Some((elem, _)), Some((want, None))) =
-            (self.types.array(value.ty), self.types.array(referent))
-            && elem == want
-            && binds
+        if binds
+            && self.types.is_array(value.ty)
+            && self.types.is_array(referent)
+            && let Some(added) = self.qualification(value.ty, referent, true)
         {
-            return Some(Rank::EXACT);
+            return Some(Rank::new(Class::Exact, u8::from(added)));
         }
         // Anything else needs a temporary: only for a reference to const, or an rvalue reference.
         let takes_temporary = rvalue || (referent.is_const() && !referent.is_volatile());

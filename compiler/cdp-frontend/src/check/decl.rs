@@ -808,7 +808,6 @@ impl<'a> Checker<'a> {
         let is_static = request.specs.has(StorageKind::Static);
         if memory == Memory::Shared && self.f.space == Space::Host {
             self.shared_on_host(request.memory_span);
-            return;
         }
         if matches!(request.memory, Memory::Device | Memory::Constant | Memory::Managed)
             && !is_static
@@ -819,7 +818,6 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(Code::E0505, request.memory_span, message)
                     .help("declare it at file scope"),
             );
-            return;
         }
         let id = self.new_var(&request, memory);
         let function = self.f.func.map(|func| self.func(func).symbol.clone()).unwrap_or_default();

@@ -706,7 +706,7 @@ impl<'a> Checker<'a> {
         params: &[QualType],
         places: &[(u64, u64)],
     ) -> String {
-        let mut table = String::from("offset    size  parameter");
+        let mut table = String::from("the parameter buffer:\noffset    size  parameter");
         for (index, (offset, size)) in places.iter().enumerate() {
             let name = func.params.get(index).and_then(|param| param.name);
             let name = name.map_or(String::new(), |name| self.text(name.name).to_owned());

@@ -112,7 +112,6 @@ codes! {
         E0239 "this C++ declaration is outside the `.cdp` subset";
         E0240 "this C++ expression is outside the `.cdp` subset";
         E0241 "file-scope `asm` is outside the `.cdp` subset";
-        E0242 "old-style function definitions are not C++";
         E0243 "the C++ standard library is outside the `.cdp` subset";
         E0244 "this type is outside the `.cdp` subset";
 
