@@ -724,7 +724,7 @@ pub enum ExprKind {
         ty: Box<TypeName>,
         operand: Box<Expr>,
     },
-    /// `float(x)`, `dim3(1, 2)`, and `T{...}` when `braces`.
+    /// `float(x)`, `dim3(1, 2)`, and `T{...}` when `braces`; then `args` is the one init list.
     Construct {
         ty: Box<TypeName>,
         args: Vec<Expr>,

@@ -477,7 +477,7 @@ impl Printer<'_> {
                 format!("({style:?}Cast {} {})", self.type_name(ty), self.expr(operand))
             }
             ExprKind::Construct { ty, args, braces, .. } => {
-                let (open, close) = if *braces { ("{", "}") } else { ("(", ")") };
+                let (open, close) = if *braces { ("", "") } else { ("(", ")") };
                 format!("new-value {}{open}{}{close}", self.type_name(ty), self.exprs(args))
             }
             ExprKind::CompoundLiteral { ty, init } => {

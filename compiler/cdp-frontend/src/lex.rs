@@ -321,7 +321,15 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
     let mut line_start = true;
     let mut previous_end = 0;
     while let Some(result) = lexer.next() {
-        let range = lexer.span();
+        if result.is_err() {
+            // A name with letters outside ASCII is one malformed token, not several.
+            let after = lexer.remainder();
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            if lexer.slice().chars().all(is_part) {
+                lexer.bump(after.find(|c: char| !is_part(c)).unwrap_or(after.len()));
+            }
+        }
+        let mut range = lexer.span();
         let kind = match result {
             Ok(TokenKind::Newline) => {
                 line_start = true;
@@ -331,6 +339,23 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
             Ok(kind) => kind,
             Err(()) => TokenKind::Stray,
         };
+        if kind == TokenKind::Stray && range.len() > 1 {
+            let joins = |last: &&mut Token| {
+                last.kind == TokenKind::Ident && last.span.hi == base + range.start as u32
+            };
+            if let Some(last) = tokens.last_mut().filter(joins) {
+                range.start = (last.span.lo - base) as usize;
+                let whole = names.intern(&text[range.clone()]);
+                *last = Token {
+                    kind,
+                    symbol: whole,
+                    span: Span { hi: base + range.end as u32, ..last.span },
+                    ..*last
+                };
+                previous_end = range.end;
+                continue;
+            }
+        }
         let mut symbol = spellings.of(kind);
         if symbol == Symbol::EMPTY {
             symbol = intern_unspliced(lexer.slice(), names, kind);

@@ -337,8 +337,10 @@ impl<'a> Preprocessor<'a> {
                 } else if "“”„‟«»".contains(character) {
                     found = found.help("write plain quotation marks: `\"`");
                 }
+                let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
                 self.diagnostics.push(found);
-                None
+                // Read on as if it were a name, so that nothing follows from it.
+                is_name.then_some(Token { kind: TokenKind::Ident, ..token })
             }
         }
     }

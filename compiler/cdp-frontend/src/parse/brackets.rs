@@ -100,13 +100,17 @@ impl Balancer<'_> {
         self.partner.push(NONE);
     }
 
-    /// A `;` ends every parenthesis that is not the head of a `for`.
+    /// A `;` ends every parenthesis that is not the head of a statement.
     fn end_of_statement(&mut self, semicolon: Token) {
         while let Some(&open) = self.open.last() {
             let is_brace = self.done[open as usize].kind == TokenKind::LBrace
                 && !self.is_list(self.open.len() - 1);
             let head = open.checked_sub(1).map(|before| self.done[before as usize].symbol);
-            if is_brace || head.is_some_and(|word| &self.session.names[word] == "for") {
+            if is_brace
+                || head.is_some_and(|word| {
+                    matches!(&self.session.names[word], "for" | "if" | "switch")
+                })
+            {
                 return;
             }
             self.report_open(semicolon.span.before(), Some(semicolon));
@@ -270,7 +274,17 @@ impl Balancer<'_> {
             }
             place += 1;
         }
-        // A number stands for the group: it is valid wherever an expression is.
+        // Braces can be left out; so can a call's or an index's brackets. Elsewhere a number
+        // stands for it, which is valid wherever an expression is.
+        let after_operand = at.checked_sub(1).is_some_and(|before| {
+            matches!(
+                tokens[before].kind,
+                TokenKind::Ident | TokenKind::RParen | TokenKind::RBracket | TokenKind::Number
+            )
+        });
+        if after_operand || tokens[at].kind == TokenKind::LBrace {
+            return place + 1;
+        }
         let zero: Symbol = self.session.names.intern("0");
         let stand_in = Token {
             kind: TokenKind::Number,

@@ -18,6 +18,9 @@ pub struct Builder<'b> {
     pub diagnostics: RefCell<Diagnostics>,
 }
 
+/// Types nest no deeper by one declarator.
+const MAX_DECLARATOR_PARTS: usize = 256;
+
 /// An item of a specifier list; numbers are tokens.
 pub enum SpecItem {
     Storage(usize),
@@ -453,6 +456,13 @@ impl<'b> Builder<'b> {
         let mut parts = direct.parts;
         pointers.reverse();
         parts.append(&mut pointers);
+        if let Some(excess) = parts.get(MAX_DECLARATOR_PARTS) {
+            let message = format!(
+                "a declarator has more than {MAX_DECLARATOR_PARTS} pointers, arrays and functions"
+            );
+            self.push(Diagnostic::new(Code::E0205, excess.span(), message));
+            parts.truncate(MAX_DECLARATOR_PARTS);
+        }
         Declarator { name: direct.name, parts, attrs: direct.attrs, span: self.span(l, r) }
     }
 

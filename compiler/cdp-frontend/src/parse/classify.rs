@@ -335,9 +335,10 @@ impl Classifier<'_> {
     /// One token, or a few that belong together.
     fn step(&mut self) {
         let token = self.input[self.at];
-        if self.top().after_body {
-            self.after_body(token);
+        if token.flags.has(Flags::LINE_START) {
+            self.missing_semicolon(token);
         }
+        self.top().after_body = false;
         use TokenKind as T;
         match token.kind {
             T::Ident => self.word(token),
@@ -406,23 +407,54 @@ impl Classifier<'_> {
         }
     }
 
-    /// A declaration on a new line right after a record's body: the `;` between is missing.
-    fn after_body(&mut self, token: Token) {
-        self.top().after_body = false;
-        if token.flags.has(Flags::LINE_START)
-            && self.starts_decl(self.at)
-            && self.top().mode == Mode::Specs
-        {
-            let Some(last) = self.out.last().copied() else { return };
-            let place = last.span.after();
-            let what = "expected `;` after the definition of the type";
-            let found = Diagnostic::new(Code::E0203, place, what)
-                .secondary(token.span, "the next declaration begins here");
-            self.diagnostics.push(found.suggest("add", place, ";"));
-            let symbol = self.session.names.intern(";");
-            self.out.push(Tok { kind: Kind::Semi, line_start: false, symbol, span: place });
-            self.next_item();
+    /// A declaration on a new line where the one before has not ended: its `;` is missing. Inside
+    /// functions, what follows an expression is left to the grammar.
+    fn missing_semicolon(&mut self, token: Token) {
+        let top = self.top();
+        let after_body = top.after_body && top.mode == Mode::Specs;
+        let holds_declarations = top.is_file_like() || top.kind == ContextKind::Record;
+        let after_declarator =
+            holds_declarations && top.decl && matches!(top.mode, Mode::Named | Mode::Expr);
+        let function = top.function;
+        if !after_body && !after_declarator {
+            return;
         }
+        let begins = match self.word_at(self.at) {
+            Word::Type | Word::Auto | Word::Storage | Word::Typedef | Word::Record | Word::Enum => {
+                true
+            }
+            Word::Attribute => !function,
+            Word::Name => {
+                let end = self.type_end(self.at);
+                end.is_some_and(|end| {
+                    self.is_name_at(end) || self.kind_at(end) == Some(TokenKind::Star)
+                })
+            }
+            _ => false,
+        };
+        let Some(last) = self.out.last().copied().filter(|_| begins) else { return };
+        let unfinished =
+            matches!(last.kind, Kind::Comma | Kind::Assign | Kind::Binary | Kind::Colon);
+        if unfinished || (after_declarator && self.top().questions > 0) {
+            return;
+        }
+        let place = last.span.after();
+        let what = if after_body {
+            "the definition of the type".to_owned()
+        } else {
+            let start = self.top().item_start;
+            let name = self.out[start..].iter().rev().find(|tok| tok.kind == Kind::Identifier);
+            match name {
+                Some(tok) => format!("the declaration of `{}`", self.text(tok.symbol)),
+                None => "this declaration".to_owned(),
+            }
+        };
+        let found = Diagnostic::new(Code::E0203, place, format!("expected `;` after {what}"))
+            .secondary(token.span, "the next declaration begins here");
+        self.diagnostics.push(found.suggest("add", place, ";"));
+        let symbol = self.session.names.intern(";");
+        self.out.push(Tok { kind: Kind::Semi, line_start: false, symbol, span: place });
+        self.next_item();
     }
 
     fn literal(&mut self, token: Token) {

@@ -404,6 +404,9 @@ impl Classifier<'_> {
                 self.emit(Kind::DeclScope, token);
             }
         }
+        if chain.qualified {
+            self.enter_scope_of(start, chain);
+        }
         let last = Chain {
             last: chain.last,
             end: chain.end,
@@ -421,6 +424,26 @@ impl Classifier<'_> {
             }
         }
         self.top().mode = Mode::Named;
+    }
+
+    /// The parameters and body of `int a::f(T)` see the names of `a`.
+    fn enter_scope_of(&mut self, start: usize, chain: &Chain) {
+        let mark = self.scopes.mark();
+        let mut scope = None;
+        for index in start..chain.last {
+            if self.kind_at(index) == Some(TokenKind::Ident) {
+                let symbol = self.input[index].symbol;
+                let meaning = match scope {
+                    None => self.scopes.get(symbol),
+                    Some(scope) => self.scopes.lookup(scope, symbol),
+                };
+                let Some(Meaning::Namespace(inner)) = meaning else { return };
+                self.scopes.open(inner);
+                scope = Some(inner);
+            }
+        }
+        let top = self.top();
+        top.pending = top.pending.or(Some(mark));
     }
 
     /// The context whose specifiers the current declarator belongs to.
@@ -461,7 +484,20 @@ impl Classifier<'_> {
         }
         let declares_only =
             !matches!(top_kind, ContextKind::Block | ContextKind::Head) || !at_start;
-        let unknown_type = if self.word_at(chain.last) == Word::Operator {
+        let is_operator = self.word_at(chain.last) == Word::Operator;
+        if is_operator && top_kind == ContextKind::Record {
+            let message = "conversion functions are outside the `.cdp` subset";
+            self.refuse(Code::E0236, token.span, message);
+            return self.drop_item();
+        }
+        let ends = matches!(
+            next,
+            Some(TokenKind::Eq | TokenKind::Semi | TokenKind::Comma | TokenKind::LBracket)
+        );
+        if !at_start && ends && top_kind != ContextKind::Params {
+            return self.untyped_declarator(start, chain);
+        }
+        let unknown_type = if is_operator {
             false
         } else if top_kind == ContextKind::Params || top_kind == ContextKind::Record {
             true
@@ -474,7 +510,7 @@ impl Classifier<'_> {
             return self.unknown_type(start, chain);
         }
         if declares_only && next == Some(TokenKind::LParen) && top_kind != ContextKind::Expr {
-            return self.untyped_function(start, chain);
+            return self.untyped_declarator(start, chain);
         }
         self.enter_expr();
         self.top().mode = Mode::Expr;
@@ -525,19 +561,21 @@ impl Classifier<'_> {
         self.at = chain.end;
     }
 
-    /// A function's name without a type before it, as in C before 1999.
-    fn untyped_function(&mut self, start: usize, chain: &Chain) {
+    /// A declared name without a type before it, as in C before 1999.
+    fn untyped_declarator(&mut self, start: usize, chain: &Chain) {
         let token = self.input[start];
         let name = self.text(self.input[chain.last].symbol).to_owned();
-        let is_main = name == "main";
-        let found =
-            Diagnostic::new(Code::E0204, token.span, format!("`{name}` has no return type"));
-        let found = if is_main {
+        let function = self.kind_at(chain.end) == Some(TokenKind::LParen);
+        let what = if function { "return type" } else { "type" };
+        let found = Diagnostic::new(Code::E0204, token.span, format!("`{name}` has no {what}"));
+        let found = if name == "main" {
             found.suggest("write the type before it", token.span.before(), "int ")
-        } else {
+        } else if function {
             found
                 .help("write the type before it, for example `void`")
                 .note(format!("if `{name}` is meant to be a macro, no such macro is defined"))
+        } else {
+            found.help("write the type before it, for example `int` or `auto`")
         };
         self.diagnostics.push(found);
         self.set_typed();
@@ -662,8 +700,10 @@ impl Classifier<'_> {
         }
         let next = self.kind_at(self.at);
         let defines = matches!(next, Some(TokenKind::LBrace | TokenKind::Semi | TokenKind::Colon));
-        let known = matches!(self.scopes.get(symbol), Some(Meaning::Type(_)));
-        if !chain.qualified && (defines || !known) {
+        let meaning = self.scopes.get(symbol);
+        let known = matches!(meaning, Some(Meaning::Type(_)));
+        // A function or variable of the same name keeps its meaning, unless the tag is new here.
+        if !chain.qualified && (defines || meaning.is_none()) {
             // A forward declaration must not hide the scope of an earlier definition.
             if !known || next != Some(TokenKind::Semi) {
                 let scope = self.scopes.new_scope();

@@ -159,6 +159,14 @@ impl Recovery<'_> {
             let found = self.describe(stuck);
             self.diagnostics.push(found);
         }
+        let after_statement = matches!(
+            at.checked_sub(1).and_then(|last| self.kind(last)),
+            Some(Kind::LBrace | Kind::RBrace | Kind::Semi)
+        );
+        if after_statement && self.kind(at) == Some(Kind::Else) {
+            self.work.remove(at);
+            return true;
+        }
         if stuck.takes("return") && matches!(self.kind(at), Some(Kind::Else | Kind::RBrace)) {
             self.put_error_item(at, at);
             return true;
@@ -307,7 +315,13 @@ impl Recovery<'_> {
         let span = self.work.get(at).map_or(self.end, |token| token.span);
         let error = |code: Code, message: String| Diagnostic::new(code, span, message);
         match self.kind(at) {
-            Some(Kind::Else) if !stuck.takes("return") => {
+            Some(Kind::Else)
+                if !stuck.takes("return")
+                    || matches!(
+                        at.checked_sub(1).and_then(|last| self.kind(last)),
+                        Some(Kind::LBrace | Kind::RBrace | Kind::Semi)
+                    ) =>
+            {
                 return error(Code::E0201, "this `else` belongs to no `if`".to_owned())
                     .help("an `if` with several statements needs braces around them");
             }
