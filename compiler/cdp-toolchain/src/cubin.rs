@@ -23,6 +23,10 @@ const EM_CUDA: u16 = 190;
 const STO_CUDA_ENTRY: u8 = 0x10;
 /// Section types of a kernel's shared memory and of the attribute sections.
 const SHT_CUDA_INFO: u32 = 0x7000_0000;
+/// What the system reserves of a block's shared memory, and the first architecture where linked
+/// cubins count it in (sections of one program linked by nvlink 13.0 for sm_75 to sm_121).
+const RESERVED_SHARED_BYTES: u64 = 1024;
+const FIRST_ARCH_WITH_RESERVED_SHARED: u32 = 90;
 
 /// Why an object could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +83,8 @@ pub struct KernelInfo {
     pub code_bytes: u64,
     /// Registers a thread (EIATTR_REGCOUNT).
     pub registers: Option<u32>,
-    /// Static shared memory a block, in bytes. From sm_90 on a linked cubin also counts the 1,024
-    /// bytes that the system reserves.
+    /// Static shared memory a block, in bytes, without the 1,024 bytes that the system reserves in
+    /// every block from sm_90 on and that linked cubins count in.
     pub shared_bytes: u64,
     /// Constant bank 0 (launch configuration and parameters), in bytes.
     pub constant0_bytes: u64,
@@ -310,17 +314,22 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
             kernels.insert(symbol.name.clone(), kernel);
         }
         self.read_sections(&symbols, &mut kernels)?;
+        let kind = match self.header.e_type(self.endian) {
+            elf::ET_REL => CubinKind::Relocatable,
+            elf::ET_EXEC => CubinKind::Linked,
+            other => return Err(CubinError::new(format!("an ELF file of type {other:?}"))),
+        };
+        if kind == CubinKind::Linked && self.arch_number() >= FIRST_ARCH_WITH_RESERVED_SHARED {
+            for kernel in kernels.values_mut() {
+                kernel.shared_bytes = kernel.shared_bytes.saturating_sub(RESERVED_SHARED_BYTES);
+            }
+        }
         let names = |keep: &dyn Fn(&Symbol) -> bool| {
             let mut names: Vec<String> =
                 symbols.iter().filter(|s| keep(s)).map(|s| s.name.clone()).collect();
             names.sort_unstable();
             names.dedup();
             names
-        };
-        let kind = match self.header.e_type(self.endian) {
-            elf::ET_REL => CubinKind::Relocatable,
-            elf::ET_EXEC => CubinKind::Linked,
-            other => return Err(CubinError::new(format!("an ELF file of type {other}"))),
         };
         Ok(Cubin {
             kind,

@@ -160,6 +160,9 @@ fn reads_parameters_and_resources_back() {
         assert_eq!(cubin.kernel("none").unwrap().params, []);
         assert_eq!(cubin.kernel("none").unwrap().required_threads, Some([32, 1, 1]), "{name}");
         assert_eq!(cubin.functions, ["helper"], "{name}");
+        let whole = linked(name, std::slice::from_ref(&made.object)).unwrap().cubin.unwrap();
+        assert_eq!(whole.kernel("k").unwrap().shared_bytes, 100, "{name}");
+        assert_eq!(whole.kernel("k").unwrap().params, kernel.params, "{name}");
         let usage = made.usage.iter().find(|usage| usage.name == "k").unwrap();
         assert!(
             usage.is_kernel && usage.shared_bytes == 100 && usage.registers == kernel.registers,
