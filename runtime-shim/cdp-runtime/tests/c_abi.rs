@@ -1,48 +1,22 @@
 //! C programs linked with the static library, as compiled programs are: their device code is
 //! `c/kernels.ptx`, their tables are written by hand. Needs a C compiler called `cc`.
 
+mod link;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// The static library that cargo has built beside this test.
-fn static_library() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its own path");
-    let deps = test.parent().expect("a file is in a folder");
-    let built = std::fs::read_dir(deps).expect("cargo's folder").filter_map(|entry| {
-        let path = entry.ok()?.path();
-        let name = path.file_name()?.to_str()?;
-        let is_library = name.starts_with("libcdp_runtime-") && name.ends_with(".a");
-        let time = path.metadata().and_then(|meta| meta.modified()).ok()?;
-        is_library.then_some((time, path))
-    });
-    built.max().expect("cargo builds the static library with the crate").1
-}
-
 /// Builds `c/NAME.c` with its device code and the library.
 fn build(name: &str, folder: &Path) -> PathBuf {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
-    let device = folder.join("device.s");
-    let ptx = sources.join("kernels.ptx");
-    let text = format!(
-        ".section .rodata\n\
-         .globl cdp_ptx_begin\n.globl cdp_ptx_end\n.globl cdp_cubin_begin\n.globl cdp_cubin_end\n\
-         cdp_ptx_begin: .incbin \"{}\"\ncdp_ptx_end:\ncdp_cubin_begin:\ncdp_cubin_end:\n\
-         .section .note.GNU-stack,\"\",@progbits\n",
-        ptx.display()
-    );
-    std::fs::write(&device, text).expect("a scratch file");
+    let sources = link::sources();
     let program = folder.join(name);
-    let output = Command::new("cc")
-        .args(["-std=c99", "-Wall", "-Wno-unused-function", "-o"])
-        .arg(&program)
-        .arg(sources.join(name).with_extension("c"))
-        .arg(&device)
-        .arg(static_library())
-        .args(["-lpthread", "-ldl", "-lm"])
-        .output()
-        .expect("cc runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = Command::new("cc");
+    command.args(["-std=c99", "-Wall", "-Wno-unused-function", "-o"]).arg(&program);
+    command.arg(sources.join(name).with_extension("c"));
+    command.arg(link::device_code(&sources.join("kernels.ptx"), folder));
+    command.arg(link::static_library()).args(["-lpthread", "-ldl", "-lm"]);
+    link::succeed(&mut command);
     program
 }
 
