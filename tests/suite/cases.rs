@@ -2,7 +2,7 @@
 //!
 //! `// arch: sm_75 sm_90` architectures (default sm_90); `// cdp: 1`; `// abi: all` or names;
 //! `// bits: 32 64`; `// function: NAME ...` what a snapshot shows; `// flags: ...` words for cdpc;
-//! `// skip: nvcc REASON` leaves an oracle out.
+//! `// skip: nvcc REASON` leaves an oracle out; `// warns: W0712` a warning that the case deserves.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Directives {
             .take(20)
             .filter_map(|line| line.strip_prefix("// ")?.split_once(':'))
             .filter(|(key, _)| {
-                matches!(*key, "arch" | "cdp" | "abi" | "bits" | "function" | "flags" | "skip")
+                matches!(*key, "arch" | "cdp" | "abi" | "bits" | "function" | "flags" | "skip" | "warns")
             })
             .map(|(key, value)| (key.to_string(), value.trim().to_string()))
             .collect();

@@ -11,6 +11,7 @@ mod compile;
 mod coverage;
 mod diagnostics;
 mod hostile;
+mod llvm;
 mod oracle;
 mod run;
 mod snapshots;
@@ -33,6 +34,7 @@ fn main() {
     trials.extend(run::trials());
     trials.extend(cli::trials());
     trials.extend(hostile::trials());
+    trials.extend(llvm::trials());
     trials.extend(coverage::trials());
     libtest_mimic::run(&args, trials).exit();
 }

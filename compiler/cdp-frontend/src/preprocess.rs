@@ -6,7 +6,7 @@
 //! again. Nothing here knows the grammar; keywords are identifiers.
 //!
 //! Bounds, so that hostile input ends: files nest 200 deep, arguments 256 deep, and expansions make
-//! at most eight million tokens.
+//! at most four million tokens.
 
 mod condition;
 mod directives;
@@ -92,7 +92,7 @@ const MAX_INCLUDE_DEPTH: usize = 200;
 /// Macro arguments that are macro uses nest at most this deep.
 const MAX_ARGUMENT_DEPTH: u32 = 256;
 /// Expansions and repeated inclusions make at most this many tokens.
-const TOKEN_BUDGET: u64 = 8_000_000;
+const TOKEN_BUDGET: u64 = 4_000_000;
 
 /// A file on the include stack.
 struct OpenFile {

@@ -1,0 +1,16 @@
+; A grid dimension of 64 bits.
+; error: in function `parent`
+; error: the grid's y has type i64
+
+target triple = "nvptx64-nvidia-cuda"
+
+declare i32 @cdp.launch(...)
+
+define ptx_kernel void @child(ptr %out, float %scale) {
+  ret void
+}
+
+define ptx_kernel void @parent(ptr %out) {
+  %error = call i32 (...) @cdp.launch(ptr @child, i32 1, i64 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, ptr %out, float 1.0)
+  ret void
+}

@@ -1,0 +1,19 @@
+; A struct of another size by value.
+; error: in function `parent`, argument 0 of
+; error: has 8 bytes, the kernel's parameter 16
+
+target triple = "nvptx64-nvidia-cuda"
+
+declare i32 @cdp.launch(...)
+
+%pair = type { double, i32 }
+%small = type { i32, i32 }
+
+define ptx_kernel void @child(ptr byval(%pair) align 8 %p) {
+  ret void
+}
+
+define ptx_kernel void @parent(ptr %out) {
+  %error = call i32 (...) @cdp.launch(ptr @child, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, %small zeroinitializer)
+  ret void
+}
