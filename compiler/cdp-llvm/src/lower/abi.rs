@@ -215,6 +215,11 @@ impl<'ctx> Unit<'_, 'ctx> {
         flag("nounwind");
         if self.on_device() {
             flag("convergent");
+            // The device heap can be exhausted, and programs look: LLVM must not assume away an
+            // allocation whose result is only compared with null.
+            if matches!(function.symbol.as_str(), "malloc" | "free") {
+                flag("nobuiltin");
+            }
         }
         if function.attrs.noreturn {
             flag("noreturn");
