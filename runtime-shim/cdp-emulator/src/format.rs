@@ -52,7 +52,7 @@ pub fn format<S: Source>(format: &[u8], source: &mut S) -> Result<(Vec<u8>, u32)
             break;
         };
         at += 1;
-        if conversion == b'%' {
+        if conversion == b'%' && at == start + 2 {
             out.push(b'%');
             continue;
         }

@@ -20,10 +20,10 @@ op! {
     BfeS64: (W64, W32, W32) -> W64 = |a, pos, len, _| bfe(a, pos, len, 64, true);
     /// First step of `bfi`: the field's mask from position and length.
     BfiMask32: (W32, W32, W0) -> W32 = |pos, len, _, _| field_mask(pos & 0xff, len & 0xff, 32) as u32;
-    BfiMask64: (W32, W32, W0) -> W64 = |pos, len, _, _| field_mask(pos & 0xff, len & 0xff, 64);
+    BfiMask64: (W32, W32, W0) -> W64 = |pos, len, _, _| field_mask(pos, len, 64);
     /// Second step: the field moved to its place.
     BfiShift32: (W32, W32, W0) -> W32 = |a, pos, _, _| a.checked_shl(pos & 0xff).unwrap_or(0);
-    BfiShift64: (W64, W32, W0) -> W64 = |a, pos, _, _| a.checked_shl(pos & 0xff).unwrap_or(0);
+    BfiShift64: (W64, W32, W0) -> W64 = |a, pos, _, _| a.checked_shl(pos).unwrap_or(0);
     /// Third step: `a` where the mask `c` is set, else `b`.
     Merge32: (W32, W32, W32) -> W32 = |a, b, c, _| (a & c) | (b & !c);
     Merge64: (W64, W64, W64) -> W64 = |a, b, c, _| (a & c) | (b & !c);
@@ -113,7 +113,9 @@ fn bfind(a: u64, width: u32, shift_amount: u32) -> u32 {
 
 #[inline(always)]
 fn bfe(a: u64, pos: u32, len: u32, width: u32, signed: bool) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    // Positions and lengths are bytes for 32 bits and whole words for 64 (H200).
+    let (pos, len) =
+        if width == 32 { (pos & 0xff, len & 0xff) } else { (pos.min(255), len.min(255)) };
     let top = width - 1;
     let bit = |n: u32| if n > top { 0 } else { a >> n & 1 };
     let sign = if !signed || len == 0 { 0 } else { bit((pos + len - 1).min(top)) };

@@ -191,7 +191,8 @@ macro_rules! testp {
                     1 => magnitude == $inf,
                     2 => magnitude <= $inf,
                     3 => magnitude > $inf,
-                    4 => magnitude < $inf && magnitude >= 1 << $man,
+                    // Zeros count as normal.
+                    4 => magnitude < $inf && (magnitude == 0 || magnitude >= 1 << $man),
                     _ => magnitude != 0 && magnitude < 1 << $man,
                 }
             }

@@ -5,7 +5,7 @@
 
 use cdp_ptx::ScalarType;
 
-use super::float::{finish, ftz};
+use super::float::ftz;
 use super::{heavy_op, op, select};
 use crate::code::AluFn;
 use crate::float::soft::{self, Format, Mode};
@@ -204,6 +204,9 @@ impl Conversion {
 
     fn float_to_float(&self, from: Format, to: Format, bits: u64) -> u64 {
         let bits = self.flush_input(from, bits);
+        if let Some(nan) = self.nan_payload(from, to, bits) {
+            return nan;
+        }
         if self.integral {
             let rounded = soft::to_integral(from, self.mode, bits);
             return self.finish_float(to, soft::convert(from, to, Mode::NearestEven, rounded));
@@ -216,6 +219,36 @@ impl Conversion {
             return self.finish_float(to, value);
         }
         self.finish_float(to, soft::convert(from, to, self.mode, bits))
+    }
+
+    /// What becomes of a NaN in the conversions that hand its payload on (H200): between `.f64` and
+    /// narrower formats, from `.bf16`, and to `.tf32`.
+    fn nan_payload(&self, from: Format, to: Format, bits: u64) -> Option<u64> {
+        let magnitude = bits & ((1 << (from.exp_bits + from.man_bits)) - 1);
+        if magnitude <= from.infinity() || self.sat || self.relu {
+            return None;
+        }
+        if self.ftz && from == soft::F32 {
+            // The flush makes it canonical first.
+            return (to == soft::F64).then_some(0x7fff_ffff_e000_0000);
+        }
+        let payload = from == soft::F64
+            || to == soft::F64
+            || self.src == ScalarType::BF16 && to == soft::F32
+            || self.dst == ScalarType::TF32;
+        if !payload {
+            return None;
+        }
+        let fraction = bits & ((1 << from.man_bits) - 1);
+        let moved = if to.man_bits >= from.man_bits {
+            fraction << (to.man_bits - from.man_bits)
+        } else {
+            fraction >> (from.man_bits - to.man_bits)
+        };
+        let sign = u64::from(bits != magnitude) << (to.exp_bits + to.man_bits);
+        let as_is = from == to || self.src == ScalarType::BF16 || self.dst == ScalarType::TF32;
+        let quiet = if as_is && moved != 0 { 0 } else { 1 << (to.man_bits - 1) };
+        Some(sign | to.infinity() | moved | quiet)
     }
 
     fn finish_float(&self, to: Format, value: u64) -> u64 {
@@ -288,8 +321,8 @@ op! {
         if value.is_nan() { 0x8000_0000 } else { value as u32 }
     };
     F32ToF64: (W32, W0, W0) -> W64 = |a, _, _, _| f64::from(f(a)).to_bits();
-    F64ToF32: (W64, W0, W0) -> W32 = |a, _, _, _| finish::<false, false>(f64::from_bits(a) as f32);
-    F64ToF32Ftz: (W64, W0, W0) -> W32 = |a, _, _, _| ftz::<true>(finish::<false, false>(f64::from_bits(a) as f32));
+    F64ToF32: (W64, W0, W0) -> W32 = |a, _, _, _| (f64::from_bits(a) as f32).to_bits();
+    F64ToF32Ftz: (W64, W0, W0) -> W32 = |a, _, _, _| ftz::<true>((f64::from_bits(a) as f32).to_bits());
 }
 
 heavy_op! {

@@ -36,6 +36,12 @@ fn d(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
+/// An `.f64` result, unless this later operand is NaN: then that one, made quiet.
+#[inline(always)]
+fn last_nan(operand: u64, result: u64) -> u64 {
+    if d(operand).is_nan() { operand | 1 << 51 } else { result }
+}
+
 macro_rules! binary32 {
     ($($name:ident = |$a:ident, $b:ident| $body:expr;)*) => {$(
         /// Nearest even.
@@ -75,15 +81,15 @@ impl<const FTZ: bool, const SAT: bool> LaneOp for FmaF32<FTZ, SAT> {
 }
 
 op! {
-    AddF64: (W64, W64, W0) -> W64 = |a, b, _, _| (d(a) + d(b)).to_bits();
-    SubF64: (W64, W64, W0) -> W64 = |a, b, _, _| (d(a) - d(b)).to_bits();
-    MulF64: (W64, W64, W0) -> W64 = |a, b, _, _| (d(a) * d(b)).to_bits();
+    AddF64: (W64, W64, W0) -> W64 = |a, b, _, _| last_nan(b, (d(a) + d(b)).to_bits());
+    SubF64: (W64, W64, W0) -> W64 = |a, b, _, _| last_nan(b, (d(a) - d(b)).to_bits());
+    MulF64: (W64, W64, W0) -> W64 = |a, b, _, _| last_nan(b, (d(a) * d(b)).to_bits());
     DivF64: (W64, W64, W0) -> W64 = |a, b, _, _| (d(a) / d(b)).to_bits();
-    FmaF64: (W64, W64, W64) -> W64 = |a, b, c, _| d(a).mul_add(d(b), d(c)).to_bits();
+    FmaF64: (W64, W64, W64) -> W64 = |a, b, c, _| last_nan(b, last_nan(c, d(a).mul_add(d(b), d(c)).to_bits()));
     SqrtF64: (W64, W0, W0) -> W64 = |a, _, _, _| d(a).sqrt().to_bits();
     RcpF64: (W64, W0, W0) -> W64 = |a, _, _, _| (1.0 / d(a)).to_bits();
-    AbsF64: (W64, W0, W0) -> W64 = |a, _, _, _| a & !(1 << 63);
-    NegF64: (W64, W0, W0) -> W64 = |a, _, _, _| a ^ 1 << 63;
+    AbsF64: (W64, W0, W0) -> W64 = |a, _, _, _| if d(a).is_nan() { a } else { a & !(1 << 63) };
+    NegF64: (W64, W0, W0) -> W64 = |a, _, _, _| if d(a).is_nan() { a } else { a ^ (1 << 63) };
     MinF64: (W64, W64, W0) -> W64 = |a, b, _, _| min64(a, b);
     MaxF64: (W64, W64, W0) -> W64 = |a, b, _, _| max64(a, b);
     CopysignF32: (W32, W32, W0) -> W32 = |a, b, _, _| (a & 0x8000_0000) | (b & 0x7fff_ffff);
@@ -195,6 +201,12 @@ pub fn soft_mode(imm: u32) -> soft::Mode {
     }
 }
 
+/// An `.f64` result, unless an operand is NaN: then the first of them, made quiet.
+fn pass_nan(operands: [u64; 2], result: u64) -> u64 {
+    let nan = operands.into_iter().find(|&v| d(v).is_nan());
+    nan.map_or(result, |v| v | 1 << 51)
+}
+
 fn soft_in(bits: u32, imm: u32) -> u64 {
     u64::from(if imm & 8 != 0 { ftz::<true>(bits) } else { bits })
 }
@@ -218,13 +230,13 @@ heavy_op! {
     FmaF32Soft: (W32, W32, W32) -> W32 = |a, b, c, i| {
         soft_out(soft::fma(soft::F32, soft_mode(i), soft_in(a, i), soft_in(b, i), soft_in(c, i)), i)
     };
-    AddF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| soft::add(soft::F64, soft_mode(i), a, b);
-    SubF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| soft::sub(soft::F64, soft_mode(i), a, b);
-    MulF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| soft::mul(soft::F64, soft_mode(i), a, b);
-    DivF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| soft::div(soft::F64, soft_mode(i), a, b);
-    SqrtF64Soft: (W64, W0, W0) -> W64 = |a, _, _, i| soft::sqrt(soft::F64, soft_mode(i), a);
-    RcpF64Soft: (W64, W0, W0) -> W64 = |a, _, _, i| soft::div(soft::F64, soft_mode(i), 1f64.to_bits(), a);
-    FmaF64Soft: (W64, W64, W64) -> W64 = |a, b, c, i| soft::fma(soft::F64, soft_mode(i), a, b, c);
+    AddF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| pass_nan([b, a], soft::add(soft::F64, soft_mode(i), a, b));
+    SubF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| pass_nan([b, a], soft::sub(soft::F64, soft_mode(i), a, b));
+    MulF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| pass_nan([b, a], soft::mul(soft::F64, soft_mode(i), a, b));
+    DivF64Soft: (W64, W64, W0) -> W64 = |a, b, _, i| pass_nan([a, b], soft::div(soft::F64, soft_mode(i), a, b));
+    SqrtF64Soft: (W64, W0, W0) -> W64 = |a, _, _, i| pass_nan([a, a], soft::sqrt(soft::F64, soft_mode(i), a));
+    RcpF64Soft: (W64, W0, W0) -> W64 = |a, _, _, i| pass_nan([a, a], soft::div(soft::F64, soft_mode(i), 1f64.to_bits(), a));
+    FmaF64Soft: (W64, W64, W64) -> W64 = |a, b, c, i| last_nan(b, pass_nan([c, a], soft::fma(soft::F64, soft_mode(i), a, b, c)));
 
     // Approximations; `imm` as for the soft operations (only ftz is used).
     Sin: (W32, W0, W0) -> W32 = |a, _, _, i| soft_out(u64::from(approx::sin(soft_in(a, i) as u32)), i);

@@ -62,6 +62,10 @@ impl HalfFlags {
         let subnormal = bits & 0x7fff < 1 << self.format().man_bits;
         if self.ftz && subnormal { bits & 0x8000 } else { bits }
     }
+    /// The result of a sign operation; NaN becomes canonical.
+    fn sign(self, operand: u64, result: u64) -> u64 {
+        if operand & 0x7fff > self.format().infinity() { self.format().nan } else { result }
+    }
     fn finish(self, bits: u64) -> u64 {
         let bits = self.flush(bits);
         let nan = bits & 0x7fff > self.format().infinity();
@@ -117,8 +121,8 @@ heavy_op! {
     Fma: (W32, W32, W32) -> W32 = |a, b, c, i| each(i, a, b, c, |h, a, b, c| soft::fma(h.format(), h.mode(), a, b, c));
     Min: (W32, W32, W0) -> W32 = |a, b, _, i| each(i, a, b, 0, |h, a, b, _| min_max(h, a, b, false));
     Max: (W32, W32, W0) -> W32 = |a, b, _, i| each(i, a, b, 0, |h, a, b, _| min_max(h, a, b, true));
-    Abs: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |_, a, _, _| a & 0x7fff);
-    Neg: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |_, a, _, _| a ^ 0x8000);
+    Abs: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |h, a, _, _| h.sign(a, a & 0x7fff));
+    Neg: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |h, a, _, _| h.sign(a, a ^ 0x8000));
     Ex2: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |h, a, _, _| through_f32(h, a, approx::ex2));
     Tanh: (W32, W0, W0) -> W32 = |a, _, _, i| each(i, a, 0, 0, |h, a, _, _| through_f32(h, a, approx::tanh));
 

@@ -80,19 +80,19 @@ op! {
     SadU64: (W64, W64, W64) -> W64 = |a, b, c, _| c.wrapping_add(a.abs_diff(b));
     SadS64: (W64, W64, W64) -> W64 = |a, b, c, _| c.wrapping_add((a as i64).abs_diff(b as i64));
 
-    // Division by zero gives all ones and the dividend as remainder, as the hardware does.
+    // Division by zero gives all ones, quotient and remainder, as the hardware does.
     DivU16: (W32, W32, W0) -> W32 = |a, b, _, _| (a & 0xffff).checked_div(b & 0xffff).unwrap_or(0xffff);
     DivS16: (W32, W32, W0) -> W32 = |a, b, _, _| if s16(b) == 0 { 0xffff } else { h(s16(a).wrapping_div(s16(b))) };
     DivU32: (W32, W32, W0) -> W32 = |a, b, _, _| a.checked_div(b).unwrap_or(u32::MAX);
     DivS32: (W32, W32, W0) -> W32 = |a, b, _, _| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 };
     DivU64: (W64, W64, W0) -> W64 = |a, b, _, _| a.checked_div(b).unwrap_or(u64::MAX);
     DivS64: (W64, W64, W0) -> W64 = |a, b, _, _| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 };
-    RemU16: (W32, W32, W0) -> W32 = |a, b, _, _| (a & 0xffff).checked_rem(b & 0xffff).unwrap_or(a & 0xffff);
-    RemS16: (W32, W32, W0) -> W32 = |a, b, _, _| if s16(b) == 0 { a & 0xffff } else { h(s16(a).wrapping_rem(s16(b))) };
-    RemU32: (W32, W32, W0) -> W32 = |a, b, _, _| a.checked_rem(b).unwrap_or(a);
-    RemS32: (W32, W32, W0) -> W32 = |a, b, _, _| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 };
-    RemU64: (W64, W64, W0) -> W64 = |a, b, _, _| a.checked_rem(b).unwrap_or(a);
-    RemS64: (W64, W64, W0) -> W64 = |a, b, _, _| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 };
+    RemU16: (W32, W32, W0) -> W32 = |a, b, _, _| (a & 0xffff).checked_rem(b & 0xffff).unwrap_or(0xffff);
+    RemS16: (W32, W32, W0) -> W32 = |a, b, _, _| if s16(b) == 0 { 0xffff } else { h(s16(a).wrapping_rem(s16(b))) };
+    RemU32: (W32, W32, W0) -> W32 = |a, b, _, _| a.checked_rem(b).unwrap_or(!0);
+    RemS32: (W32, W32, W0) -> W32 = |a, b, _, _| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 };
+    RemU64: (W64, W64, W0) -> W64 = |a, b, _, _| a.checked_rem(b).unwrap_or(!0);
+    RemS64: (W64, W64, W0) -> W64 = |a, b, _, _| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 };
 
     Abs16: (W32, W0, W0) -> W32 = |a, _, _, _| h(s16(a).wrapping_abs());
     Abs32: (W32, W0, W0) -> W32 = |a, _, _, _| (a as i32).wrapping_abs() as u32;

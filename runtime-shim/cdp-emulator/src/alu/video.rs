@@ -53,7 +53,8 @@ fn base(op: VideoOp, a: i64, b: i64) -> i64 {
         VideoOp::AbsDiff => (a - b).abs(),
         VideoOp::Min => a.min(b),
         VideoOp::Max => a.max(b),
-        VideoOp::Average => (a + b + 1) >> 1,
+        // Halves are rounded away from zero.
+        VideoOp::Average => (a + b + i64::from(a + b >= 0)) >> 1,
         VideoOp::Shl(mode) => a << shift_count(b, mode),
         VideoOp::Shr(mode) => a >> shift_count(b, mode),
         VideoOp::Set(cmp) => i64::from(compare(cmp, a, b)),

@@ -3,8 +3,8 @@
 //! A finite number is a sign, a 128-bit integer and a power of two; operations compute it exactly
 //! up to a sticky bit and round once. Slow and simple: the common cases (nearest even in `.f32` and
 //! `.f64`) use the host's own instructions and do not come here.
-//! NaN results are the canonical NaN of PTX (`0x7fffffff`, `0x7fff` for the half formats; in
-//! `.f64` the quieted operand, as the host does).
+//! NaN results are the canonical NaN of PTX (`0x7fffffff`, `0x7fff` for the half formats). In `.f64`
+//! a NaN operand is handed on, and a new NaN is negative, which is the host's habit too (H200).
 
 use std::cmp::Ordering;
 
@@ -43,7 +43,7 @@ pub const TF32: Format = Format { exp_bits: 8, man_bits: 10, nan: 0x3_ffff };
 /// `.f32`
 pub const F32: Format = Format { exp_bits: 8, man_bits: 23, nan: 0x7fff_ffff };
 /// `.f64`
-pub const F64: Format = Format { exp_bits: 11, man_bits: 52, nan: 0x7ff8_0000_0000_0000 };
+pub const F64: Format = Format { exp_bits: 11, man_bits: 52, nan: 0xfff8_0000_0000_0000 };
 
 impl Format {
     const fn bias(self) -> i32 {

@@ -90,9 +90,11 @@ impl Core {
             0 => self.limits.stack_bytes,
             1 => self.limits.printf_fifo_bytes,
             2 => self.limits.malloc_heap_bytes,
-            3 => u64::from(self.limits.sync_depth),
+            3 if self.is_cdp1(caller) => u64::from(self.limits.sync_depth),
             4 => u64::from(self.limits.pending_launches),
-            _ => return Ok(Outcome::Error(errors::UNSUPPORTED_LIMIT)),
+            // Measured on an H200: the depth is a limit of the first version only.
+            3 | 5 | 6 => return Ok(Outcome::Error(errors::UNSUPPORTED_LIMIT)),
+            _ => return Ok(Outcome::Error(errors::INVALID_VALUE)),
         };
         let pointer = caller.arg(0);
         if pointer == 0 {

@@ -226,6 +226,9 @@ impl Core {
             C::EventRecord | C::EventRecordWithFlags => self.event_record(caller),
             C::EventDestroy => self.event_destroy(caller),
             C::Malloc => {
+                if caller.arg(1) == 0 {
+                    return Ok(Outcome::Error(errors::INVALID_VALUE));
+                }
                 let address = self.device_malloc(caller, caller.arg(1));
                 if address == 0 {
                     Outcome::Error(errors::MEMORY_ALLOCATION)
