@@ -15,6 +15,8 @@ mod include;
 mod macros;
 pub mod predefined;
 mod substitute;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

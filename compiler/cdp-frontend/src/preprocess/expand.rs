@@ -15,6 +15,16 @@ pub struct Argument {
     pub expanded: Option<Vec<Token>>,
 }
 
+/// What stands between the parentheses of a macro use.
+struct Collected {
+    /// At least one, possibly empty.
+    arguments: Vec<Vec<Token>>,
+    /// Between the arguments.
+    commas: Vec<Token>,
+    /// The closing parenthesis.
+    close: Span,
+}
+
 impl Preprocessor<'_> {
     /// Expands the use of macro `index` that `name` begins; false if it is no use after all (a
     /// function-like macro without parentheses).
@@ -34,9 +44,12 @@ impl Preprocessor<'_> {
                 self.diagnostics.push(Diagnostic::new(Code::E0115, name.span, message));
                 return true;
             }
-            let Some((found, close)) = self.collect_arguments(name) else { return true };
+            let Some(Collected { arguments: found, commas, close }) = self.collect_arguments(name)
+            else {
+                return true;
+            };
             call = self.session.sources.join(name.span, close);
-            match self.fit_arguments(index, found, name, call) {
+            match self.fit_arguments(index, found, &commas, name, call) {
                 Some(fitting) => arguments = fitting,
                 None => return true,
             }
@@ -73,10 +86,11 @@ impl Preprocessor<'_> {
     }
 
     /// Reads `( ... )`; the arguments and the closing parenthesis. `None` after a report.
-    fn collect_arguments(&mut self, name: Token) -> Option<(Vec<Vec<Token>>, Span)> {
+    fn collect_arguments(&mut self, name: Token) -> Option<Collected> {
         let open = self.next_raw()?;
         let was_collecting = std::mem::replace(&mut self.collecting, true);
         let mut arguments = vec![Vec::new()];
+        let mut commas = Vec::new();
         let mut depth = 0u32;
         let close = loop {
             let Some(token) = self.next_raw() else {
@@ -92,6 +106,7 @@ impl Preprocessor<'_> {
                 TokenKind::RParen => depth -= 1,
                 TokenKind::Comma if depth == 0 => {
                     arguments.push(Vec::new());
+                    commas.push(token);
                     continue;
                 }
                 _ => {}
@@ -107,7 +122,7 @@ impl Preprocessor<'_> {
                 .secondary(open.span, "opened here");
             self.diagnostics.push(found);
         }
-        close.map(|close| (arguments, close))
+        close.map(|close| Collected { arguments, commas, close })
     }
 
     /// Matches arguments to parameters; `None` after a report.
@@ -115,6 +130,7 @@ impl Preprocessor<'_> {
         &mut self,
         index: u32,
         mut found: Vec<Vec<Token>>,
+        commas: &[Token],
         name: Token,
         call: Span,
     ) -> Option<Vec<Argument>> {
@@ -127,8 +143,8 @@ impl Preprocessor<'_> {
             if found.len() > wanted {
                 let rest = found.split_off(wanted);
                 if let Some(last) = found.last_mut() {
-                    for more in rest {
-                        last.push(self.comma(call));
+                    for (comma, more) in commas[wanted - 1..].iter().zip(rest) {
+                        last.push(*comma);
                         last.extend(more);
                     }
                 }
@@ -153,12 +169,6 @@ impl Preprocessor<'_> {
             return None;
         }
         Some(found.into_iter().map(|raw| Argument { raw, expanded: None }).collect())
-    }
-
-    /// The commas between variable arguments: their own spans are gone, the call stands for them.
-    fn comma(&self, call: Span) -> Token {
-        let symbol = self.spellings.of(TokenKind::Comma);
-        Token { kind: TokenKind::Comma, flags: Flags::default(), symbol, span: call.after() }
     }
 
     fn expand_builtin(&mut self, name: Token, builtin: Builtin) -> bool {
@@ -240,7 +250,9 @@ impl Preprocessor<'_> {
             self.error(Code::E0108, name.span, "expected `(` after `_Pragma`");
             return true;
         }
-        let Some((arguments, close)) = self.collect_arguments(name) else { return true };
+        let Some(Collected { arguments, close, .. }) = self.collect_arguments(name) else {
+            return true;
+        };
         let call = self.session.sources.join(name.span, close);
         let text = match arguments.as_slice() {
             [argument] => match argument.as_slice() {

@@ -1,0 +1,344 @@
+//! Tests of the preprocessor: expansion by the standard's own examples, directives, files, limits.
+
+use std::path::Path;
+
+use super::predefined::{Target, macros};
+use super::{MacroOption, MemoryLoader, PreprocessOptions, Preprocessed, preprocess, print_tokens};
+use crate::session::Session;
+
+fn run(loader: &MemoryLoader, options: &PreprocessOptions) -> (Session, Preprocessed) {
+    let mut session = Session::new();
+    let done = preprocess(&mut session, Path::new("main.cdp"), loader, options)
+        .expect("main.cdp is there");
+    (session, done)
+}
+
+/// The tokens that are left, one space between; no findings allowed.
+fn expand_with(loader: &MemoryLoader, options: &PreprocessOptions) -> String {
+    let (session, done) = run(loader, options);
+    let found: Vec<_> =
+        done.diagnostics.iter().map(|found| format!("{}: {}", found.code, found.message)).collect();
+    assert!(found.is_empty(), "{found:?}");
+    print_tokens(&done.tokens, &session).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn expand(text: &str) -> String {
+    expand_with(&MemoryLoader::single("main.cdp", text), &PreprocessOptions::default())
+}
+
+/// `line:code` of each finding.
+fn findings_with(loader: &MemoryLoader) -> Vec<String> {
+    let (session, done) = run(loader, &PreprocessOptions::default());
+    let line =
+        |span| session.sources.location(session.sources.call_site(span)).map_or(0, |at| at.line);
+    done.diagnostics
+        .iter()
+        .map(|found| format!("{}:{}", line(found.primary.span), found.code))
+        .collect()
+}
+
+fn findings(text: &str) -> Vec<String> {
+    findings_with(&MemoryLoader::single("main.cdp", text))
+}
+
+#[test]
+fn object_like() {
+    assert_eq!(expand("#define A 1\n#define B A + A\nB C"), "1 + 1 C");
+    assert_eq!(expand("#define A B\n#define B A\nA B"), "A B");
+    assert_eq!(expand("#define EMPTY\nEMPTY x EMPTY"), "x");
+    assert_eq!(expand("#define A 1\n#undef A\n#undef NEVER\nA"), "A");
+    assert_eq!(expand("#define A (1)\nA"), "( 1 )");
+}
+
+#[test]
+fn function_like() {
+    assert_eq!(
+        expand("#define F(x, y) x - y\nF(1, 2) F(a + b, (c, d)) F"),
+        "1 - 2 a + b - ( c , d ) F"
+    );
+    assert_eq!(expand("#define F() 1\nF() F ( ) F"), "1 1 F");
+    assert_eq!(expand("#define F(x) [x]\nF() F( ) F((,))"), "[ ] [ ] [ ( , ) ]");
+    assert_eq!(expand("#define F(x) x x\nF(F(1))"), "1 1 1 1");
+    assert_eq!(expand("#define f(a) a*g\n#define g(a) f(a)\nf(2)(9)"), "2 * 9 * g");
+    assert_eq!(expand("#define F(x) x\nF\n(\n1\n)\n"), "1");
+    assert_eq!(expand("#define F(x) x\n#define G F\nG(1) G (F)(2)"), "1 F ( 2 )");
+}
+
+/// C11 6.10.3.5, examples 3 to 7.
+#[test]
+fn the_standards_examples() {
+    let definitions = "#define x 3\n#define f(a) f(x * (a))\n#undef x\n#define x 2\n#define g f\n#define z z[0]\n\
+                       #define h g(~\n#define m(a) a(w)\n#define w 0,1\n#define t(a) a\n#define p() int\n#define q(x) x\n\
+                       #define r(x,y) x ## y\n#define str(x) # x\n";
+    assert_eq!(
+        expand(&format!("{definitions}f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);")),
+        "f ( 2 * ( y + 1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % f ( 2 * ( 0 ) ) + t ( 1 ) ;"
+    );
+    assert_eq!(
+        expand(&format!("{definitions}g(x+(3,4)-w) | h 5) & m\n(f)^m(m);")),
+        "f ( 2 * ( 2 + ( 3 , 4 ) - 0 , 1 ) ) | f ( 2 * ( ~ 5 ) ) & f ( 2 * ( 0 , 1 ) ) ^ m ( 0 , 1 ) ;"
+    );
+    assert_eq!(
+        expand(&format!("{definitions}p() i[q()] = {{ q(1), r(2,3), r(4,), r(,5), r(,) }};")),
+        "int i [ ] = { 1 , 23 , 4 , 5 , } ;"
+    );
+    assert_eq!(
+        expand(&format!("{definitions}char c[2][6] = {{ str(hello), str() }};")),
+        "char c [ 2 ] [ 6 ] = { \"hello\" , \"\" } ;"
+    );
+    assert_eq!(
+        expand(
+            "#define str(s) # s\n#define xstr(s) str(s)\n#define INCFILE(n) vers ## n\nxstr(INCFILE(2).h) str(strncmp(\"abc\\0d\", \"abc\", '\\4') == 0)"
+        ),
+        r#""vers2.h" "strncmp(\"abc\\0d\", \"abc\", '\\4') == 0""#
+    );
+    assert_eq!(
+        expand(
+            "#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n#define join(c, d) in_between(c hash_hash d)\njoin(x, y)"
+        ),
+        "\"x ## y\""
+    );
+    assert_eq!(
+        expand(
+            "#define t(x,y,z) x ## y ## z\nint j[] = { t(1,2,3), t(,4,5), t(6,,7), t(8,9,), t(10,,), t(,11,), t(,,12), t(,,) };"
+        ),
+        "int j [ ] = { 123 , 45 , 67 , 89 , 10 , 11 , 12 , } ;"
+    );
+}
+
+#[test]
+fn variadic() {
+    assert_eq!(expand("#define F(...) g(__VA_ARGS__)\nF(1, 2) F()"), "g ( 1 , 2 ) g ( )");
+    assert_eq!(
+        expand("#define F(f, ...) g(f, ## __VA_ARGS__)\nF(1) F(1, 2, 3)"),
+        "g ( 1 ) g ( 1 , 2 , 3 )"
+    );
+    assert_eq!(
+        expand("#define F(f, ...) g(f __VA_OPT__(,) __VA_ARGS__)\nF(1) F(1, 2) F(1,)"),
+        "g ( 1 ) g ( 1 , 2 ) g ( 1 )"
+    );
+    assert_eq!(
+        expand("#define F(x, ...) __VA_OPT__(x ## x) #__VA_ARGS__\nF(a) F(a, b , c)"),
+        "\"\" aa \"b , c\""
+    );
+    assert_eq!(expand("#define F(args...) g(args)\nF(1, 2)"), "g ( 1 , 2 )");
+}
+
+#[test]
+fn pasting_and_spelling() {
+    assert_eq!(
+        expand("#define P(a, b) a ## b\nP(x, 1) P(1, e5) P(<, <=) P(-, >) P(., 5)"),
+        "x1 1e5 <<= -> .5"
+    );
+    assert_eq!(expand("#define A AB\n#define B(x) x ## B\nB(A) B(x)"), "AB xB");
+    assert_eq!(
+        expand("#define S(x) #x\nS(  a   b ) S('\"') S(\"\\n\")"),
+        r#""a b" "'\"'" "\"\\n\"""#
+    );
+    assert_eq!(
+        expand(
+            "#define CAT(a, b) a ## b\n#define XCAT(a, b) CAT(a, b)\nXCAT(v, __LINE__)\nXCAT(v, __COUNTER__) XCAT(v, __COUNTER__)"
+        ),
+        "v3 v0 v1"
+    );
+    assert_eq!(findings("#define P(a, b) a ## b\nP(+, x)"), ["2:E0113"]);
+}
+
+#[test]
+fn conditionals() {
+    for (condition, value) in [
+        ("1", true),
+        ("0", false),
+        ("defined(A) && defined B", false),
+        ("defined A", true),
+        ("A == 3 && (A << 1) == 6", true),
+        ("-1 < 0u", false),
+        ("-1 < 0", true),
+        ("1 ? 2 : 0", true),
+        ("0 && (1 / 0)", false),
+        ("1 || (1 / 0)", true),
+        ("'a' == 97 && '\\n' == 10", true),
+        ("UNKNOWN", false),
+        ("true && !false", true),
+        ("0x10 == 16 && 0b11 == 3 && 010 == 8 && 1'000 == 1000", true),
+        ("18446744073709551615u == -1", true),
+        ("F(2) == 4", true),
+        ("__has_include(<stdio.h>) && !__has_include(\"nothing.h\")", true),
+        ("5 % 3 == 2 && ~0 == -1 && (6 ^ 3) == 5 && (6 | 1) == 7 && -7 / 2 == -3", true),
+        ("1 << 62 >> 62 == 1 && -1 >> 63 == -1", true),
+    ] {
+        let text =
+            format!("#define A 3\n#define F(x) ((x) * 2)\n#if {condition}\nyes\n#else\nno\n#endif");
+        assert_eq!(expand(&text), if value { "yes" } else { "no" }, "{condition}");
+    }
+    assert_eq!(expand("#ifdef A\na\n#elif defined B\nb\n#elifndef C\nc\n#else\nd\n#endif"), "c");
+    assert_eq!(
+        expand("#if 0\n#if 1\nx\n#else\ny\n#endif\n'unbalanced \" text\n#bogus\n#else\nz\n#endif"),
+        "z"
+    );
+    assert_eq!(expand("#if 1\na\n#elif 1 / 0\nb\n#endif"), "a");
+}
+
+#[test]
+fn bad_conditionals() {
+    assert_eq!(findings("#if 1 +\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if 1 / 0\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if 1.5\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if F(1)\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#ifdef\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if 1\nx"), ["1:E0109"]);
+    assert_eq!(findings("#endif\n#else"), ["1:E0109", "2:E0109"]);
+    assert_eq!(findings("#if 0\n#else\n#else\n#endif"), ["3:E0109"]);
+    assert_eq!(
+        findings(&format!("#if {}1{}\n#endif", "(".repeat(10_000), ")".repeat(10_000))),
+        ["1:E0110"]
+    );
+    assert_eq!(findings(&format!("#if {}1\n#endif", "!".repeat(10_000))), ["1:E0110"]);
+}
+
+#[test]
+fn other_directives() {
+    assert_eq!(findings("#error no good\nint x;"), ["1:E0114"]);
+    assert_eq!(findings("#warning careful\nint x;"), ["1:W0150"]);
+    assert_eq!(findings("#define A 1\n#define A 2\n#define A 2"), ["2:W0151"]);
+    assert_eq!(findings("#endif x\n").len(), 2);
+    assert_eq!(findings("#bogus\n#defin A"), ["1:E0108", "2:E0108"]);
+    assert_eq!(
+        findings(
+            "#define 3\n#define\n#define F(x\n#define G(x, x) 1\n#define H(x) #y\n#define I ## x\n#define defined"
+        ),
+        ["1:E0111", "2:E0111", "3:E0111", "4:E0111", "5:E0111", "6:E0111", "7:E0111"]
+    );
+    assert_eq!(expand("#line 100 \"other.c\"\n__LINE__ __FILE__\n__LINE__"), "100 \"other.c\" 101");
+    assert_eq!(expand("#\n# 7 \"x.c\" 1\n__LINE__"), "7");
+    assert_eq!(
+        expand("__FILE__ __LINE__ __DATE__ __TIME__ __INCLUDE_LEVEL__"),
+        "\"main.cdp\" 1 \"Jan 1 1970\" \"00:00:00\" 0"
+    );
+    assert_eq!(expand("#pragma push_macro(\"A\")\n#define A 1\n#pragma pop_macro(\"A\")\nA"), "A");
+    assert_eq!(expand("#define U _Pragma(\"unroll 4\") for\nU"), "#pragma unroll 4 for");
+    assert_eq!(findings("#define F(x) x\nF(1"), ["2:E0112"]);
+    assert_eq!(findings("#define F(x) x\nF(1, 2)"), ["2:E0112"]);
+    assert_eq!(findings("#define F(x, y) x\nF(1)"), ["2:E0112"]);
+}
+
+#[test]
+fn dates_follow_the_given_epoch() {
+    let loader = MemoryLoader::single("main.cdp", "__DATE__ __TIME__ __TIMESTAMP__");
+    for (epoch, wanted) in [
+        (1_709_164_799, "\"Feb 28 2024\" \"23:59:59\" \"Wed Feb 28 23:59:59 2024\""),
+        (1_709_164_800, "\"Feb 29 2024\" \"00:00:00\" \"Thu Feb 29 00:00:00 2024\""),
+        (1_735_689_600, "\"Jan 1 2025\" \"00:00:00\" \"Wed Jan 1 00:00:00 2025\""),
+    ] {
+        let options = PreprocessOptions { source_date_epoch: Some(epoch), ..Default::default() };
+        assert_eq!(expand_with(&loader, &options), wanted);
+    }
+}
+
+#[test]
+fn comments_and_line_splices() {
+    assert_eq!(expand("a/* x\n y */b // c \\\n still a comment\nd"), "a b d");
+    assert_eq!(expand("fo\\\no b\\\r\nar 1\\\n2"), "foo bar 12");
+    assert_eq!(expand("#define A \\\n  1 \\\n  + 2\nA"), "1 + 2");
+    assert_eq!(expand("\"a\\\nb\" /**/ // \"\n'/*'"), "\"ab\" '/*'");
+    assert_eq!(expand("a //"), "a");
+}
+
+#[test]
+fn included_files() {
+    let loader = MemoryLoader::single("main.cdp", "#include \"a.h\"\n#include <b.h>\n#include \"sub/c.h\"\n#define H <b.h>\n#include H\nmain")
+        .with("a.h", "#pragma once\na\n#include \"a.h\"\n")
+        .with("inc/b.h", "b __INCLUDE_LEVEL__\n")
+        .with("sub/c.h", "#ifndef C_H\n#define C_H\n#include \"d.h\"\n#include \"../a.h\"\n#include \"c.h\"\nc\n#endif\n")
+        .with("sub/d.h", "d\n");
+    let options = PreprocessOptions { include_dirs: vec!["inc".into()], ..Default::default() };
+    assert_eq!(expand_with(&loader, &options), "a b 1 d c b 1 main");
+    let (_, done) = run(&loader, &options);
+    let names: Vec<String> =
+        done.dependencies.iter().map(|path| path.display().to_string()).collect();
+    assert_eq!(names, ["main.cdp", "a.h", "inc/b.h", "sub/c.h", "sub/d.h"]);
+}
+
+#[test]
+fn include_next_and_forced_includes() {
+    let loader = MemoryLoader::single("main.cdp", "#include <x.h>\nmain A")
+        .with("one/x.h", "one\n#include_next <x.h>\n")
+        .with("two/x.h", "two\n")
+        .with("first.h", "#define A 7\nfirst\n");
+    let options = PreprocessOptions {
+        include_dirs: vec!["one".into(), "two".into()],
+        forced_includes: vec!["first.h".into()],
+        macros: vec![
+            MacroOption::Define("B".into()),
+            MacroOption::Define("F(x)=x x".into()),
+            MacroOption::Undefine("B".into()),
+        ],
+        ..Default::default()
+    };
+    assert_eq!(expand_with(&loader, &options), "first one two main 7");
+}
+
+#[test]
+fn files_that_cannot_be_included() {
+    assert_eq!(
+        findings("#include \"nothing.h\"\n#include <nothing.h>\n#include\n#include 3"),
+        ["1:E0106", "2:E0106", "3:E0108", "4:E0108"]
+    );
+    let cycle = MemoryLoader::single("main.cdp", "#include \"main.cdp\"\n");
+    assert_eq!(findings_with(&cycle), ["1:E0107"]);
+    let pair = MemoryLoader::single("main.cdp", "#include \"a.h\"\nx")
+        .with("a.h", "#include \"b.h\"\n#include \"b.h\"\n")
+        .with("b.h", "#include \"a.h\"\n#include \"a.h\"\n");
+    assert_eq!(findings_with(&pair), ["1:E0107"]);
+    let bad = MemoryLoader::single("main.cdp", b"int x;\nint \xff;\n".to_vec());
+    assert_eq!(findings_with(&bad), ["2:E0101"]);
+}
+
+#[test]
+fn macro_bombs_end() {
+    let doubling: String =
+        (1..64).map(|n| format!("#define B{n} B{} B{}\n", n - 1, n - 1)).collect();
+    assert_eq!(findings(&format!("#define B0 x\n{doubling}B63\nint y;")), ["65:E0115"]);
+    let arguments: String = (1..64).map(|n| format!("#define F{n}(x) F{}(x x)\n", n - 1)).collect();
+    assert_eq!(findings(&format!("#define F0(x) x\n{arguments}F63(1)")).len(), 1);
+    let deep = format!("#define F(x) x\nint a = {}1{};", "F(".repeat(10_000), ")".repeat(10_000));
+    assert_eq!(findings(&deep), ["2:E0115"]);
+    let strings: String = (1..64).map(|n| format!("#define S{n}(x) S{}(#x #x)\n", n - 1)).collect();
+    let found = findings(&format!("#define S0(x) #x\n{strings}S63(\"\\\"\")"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let empty: String = (1..64).map(|n| format!("#define E{n} E{} E{}\n", n - 1, n - 1)).collect();
+    assert_eq!(findings(&format!("#define E0\n{empty}E63")).len(), 1);
+}
+
+#[test]
+fn nvcc_macros() {
+    let of = |target: &Target, text: &str| {
+        let options = PreprocessOptions { predefined: macros(target), ..Default::default() };
+        expand_with(&MemoryLoader::single("main.cdp", text), &options)
+    };
+    let device = Target::device(90);
+    assert_eq!(
+        of(&device, "__CUDA_ARCH__ __CUDACC__ __NVCC__ __cplusplus __CUDACC_RDC__"),
+        "900 1 1 201703L 1"
+    );
+    assert_eq!(of(&Target::host(8), "#ifdef __CUDA_ARCH__\ndevice\n#else\nhost\n#endif"), "host");
+    let specific = Target { arch_suffix: Some('a'), ..device };
+    assert_eq!(of(&specific, "__CUDA_ARCH_FEAT_SM90_ALL __CUDA_ARCH_SPECIFIC__"), "1 900");
+    assert_eq!(of(&Target::host(4), "__SIZEOF_POINTER__ __SIZE_TYPE__"), "4 unsigned int");
+}
+
+/// Every embedded header can be read alone, twice, and after all the others.
+#[test]
+fn embedded_headers() {
+    for name in crate::headers::NAMES {
+        let text = format!("#include <{name}>\n#include <{name}>\n");
+        let options =
+            PreprocessOptions { predefined: macros(&Target::device(90)), ..Default::default() };
+        expand_with(&MemoryLoader::single("main.cdp", text), &options);
+    }
+    let all: String =
+        crate::headers::NAMES.iter().map(|name| format!("#include <{name}>\n")).collect();
+    let options = PreprocessOptions { predefined: macros(&Target::host(8)), ..Default::default() };
+    expand_with(&MemoryLoader::single("main.cdp", all), &options);
+}
