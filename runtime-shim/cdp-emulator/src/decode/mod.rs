@@ -254,10 +254,12 @@ impl<'a> Decoder<'a> {
     /// Lays out the local frame: parameters and results of a device function, call parameters,
     /// local variables.
     fn place_locals(&mut self) -> Decoded {
+        // More than this cannot be had, and sums of such sizes do not overflow.
+        const MOST: u64 = 512 << 10;
         let mut end = 0u64;
         let mut place = |size: u64, align: u64| {
-            let at = end.next_multiple_of(align.max(4));
-            end = at + size.next_multiple_of(4);
+            let at = end.next_multiple_of(align.clamp(4, 4096));
+            end = (at + size.min(MOST).next_multiple_of(4)).min(2 * MOST);
             at
         };
         if !self.out.is_kernel {
@@ -295,7 +297,8 @@ impl<'a> Decoder<'a> {
                 }
                 ptx::Space::Local => {
                     self.local_offsets[index] = Some(place(size, align) as u32);
-                    self.out.stack_bytes += size as u32;
+                    self.out.stack_bytes =
+                        self.out.stack_bytes.saturating_add(size.min(MOST) as u32);
                 }
                 ptx::Space::Global
                 | ptx::Space::Const
@@ -304,8 +307,10 @@ impl<'a> Decoder<'a> {
                 | ptx::Space::Generic => {}
             }
         }
-        if end > 1 << 20 {
-            return Err(format!("{end} bytes of local memory a thread; the device has 524288"));
+        if end > MOST {
+            return Err(format!(
+                "more than {MOST} bytes of local memory a thread, which is all it can have"
+            ));
         }
         // Frames begin at multiples of 16 bytes, so that vectors in them are aligned.
         self.out.local_words = (end.next_multiple_of(16) / 4) as u32;

@@ -33,7 +33,7 @@ pub fn start(machine: &Machine, grid: &Arc<GridInfo>, linear: u64, old: Option<B
         grid: grid.clone(),
         linear,
         index: grid.block_index(linear),
-        serial: grid.first_block_serial + linear,
+        serial: grid.first_block_serial.wrapping_add(linear),
         warps,
         shared,
         written,

@@ -206,10 +206,13 @@ pub fn read_slot(warp: &Warp, from: Located, lane: usize) -> u64 {
     let (base, local, slot) = from;
     match slot {
         Slot::Memory { offset_bytes, size_bytes } => {
+            if size_bytes == 0 {
+                return 0;
+            }
             let at = (local + offset_bytes / 4) as usize * 32 + lane;
             let low = u64::from(warp.local[at]);
             match size_bytes {
-                0..=4 => low & (u64::MAX >> (64 - 8 * size_bytes.max(1))),
+                1..=4 => low & (u64::MAX >> (64 - 8 * size_bytes)),
                 _ => low | u64::from(warp.local[at + 32]) << 32,
             }
         }
@@ -226,6 +229,7 @@ pub fn read_slot(warp: &Warp, from: Located, lane: usize) -> u64 {
 pub fn write_slot(warp: &mut Warp, to: Located, lane: usize, value: u64, size: u32) {
     let (base, local, slot) = to;
     match slot {
+        Slot::Memory { size_bytes: 0, .. } => {}
         Slot::Memory { offset_bytes, size_bytes } => {
             let at = (local + offset_bytes / 4) as usize * 32 + lane;
             warp.local[at] = value as u32;

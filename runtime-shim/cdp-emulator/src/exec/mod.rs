@@ -81,7 +81,7 @@ impl GridInfo {
 
     /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
-        self.grid.iter().map(|&n| u64::from(n)).product()
+        self.grid.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d)))
     }
 
     /// `blockIdx` of a block by its linear index.

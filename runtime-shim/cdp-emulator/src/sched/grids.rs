@@ -111,7 +111,7 @@ impl Core {
         let kernel = &self.program.kernels[request.kernel as usize];
         self.grid_serial += 1;
         let serial = self.grid_serial;
-        let blocks: u64 = request.grid.iter().map(|&n| u64::from(n)).product();
+        let blocks = request.grid.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d)));
         let depth = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.depth + 1);
         let parent_serial =
             parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.serial);
@@ -129,7 +129,7 @@ impl Core {
             start_clock: launch_clock + latency,
             first_block_serial: self.block_serial,
         };
-        self.block_serial += blocks;
+        self.block_serial = self.block_serial.wrapping_add(blocks);
         let lineage = Lineage {
             kernel: request.kernel,
             grid: request.grid,
