@@ -11,6 +11,8 @@
 //!   a function name that the program declares at file scope still has the rows here in its
 //!   overload set, as if an included header had declared them;
 //! - `std::name` finds the rows with [`Flags::std`];
+//! - a name that is nowhere may still be a runtime function of CUDA that the subset leaves out
+//!   ([`is_outside`]): say so rather than "undeclared";
 //! - convert a row's types once and keep them (by [`Overload::key`]): look-ups are cheap, but not
 //!   free.
 //!
@@ -26,6 +28,7 @@ pub mod types;
 pub mod variables;
 
 pub use constants::{BuiltinConst, lookup_constant};
+pub use functions::is_outside;
 pub use signature::{SigBase, SigParam, SigType, Signature};
 pub use types::{BuiltinTypeDef, BuiltinTypeKind, is_type_name, lookup_type};
 pub use variables::{BuiltinVariable, lookup_variable};
@@ -42,12 +45,6 @@ pub enum Header {
     Fp16,
     /// `cuda_bf16.h`
     Bf16,
-    /// `cooperative_groups.h`: refused by name.
-    CooperativeGroups,
-    /// `mma.h`: refused by name.
-    Mma,
-    /// `cuComplex.h`
-    Complex,
 }
 
 impl Header {
@@ -57,9 +54,6 @@ impl Header {
             Header::None => None,
             Header::Fp16 => Some("cuda_fp16.h"),
             Header::Bf16 => Some("cuda_bf16.h"),
-            Header::CooperativeGroups => Some("cooperative_groups.h"),
-            Header::Mma => Some("mma.h"),
-            Header::Complex => Some("cuComplex.h"),
         }
     }
 }
@@ -96,10 +90,6 @@ pub enum Lower {
     IfFtz(&'static Lower, &'static Lower),
     /// The first under `-use_fast_math`.
     IfFast(&'static Lower, &'static Lower),
-    /// The first when square roots need not be exact (`-prec-sqrt=false`).
-    IfApproxSqrt(&'static Lower, &'static Lower),
-    /// The first when divisions need not be exact (`-prec-div=false`).
-    IfApproxDiv(&'static Lower, &'static Lower),
     /// The first from this architecture (`90` for sm_90) on.
     IfSm(u16, &'static Lower, &'static Lower),
 }
@@ -199,8 +189,6 @@ impl Overload {
             let (condition, yes, no) = match lower {
                 Lower::IfFtz(yes, no) => (mode.fast_math.ftz, yes, no),
                 Lower::IfFast(yes, no) => (mode.fast_math.fast_functions, yes, no),
-                Lower::IfApproxSqrt(yes, no) => (!mode.fast_math.prec_sqrt, yes, no),
-                Lower::IfApproxDiv(yes, no) => (!mode.fast_math.prec_div, yes, no),
                 Lower::IfSm(sm, yes, no) => (mode.sm >= *sm, yes, no),
                 other => return *other,
             };

@@ -164,7 +164,7 @@ macro_rules! wide_rows {
                     " mov.b128 v, {%5, %6}; atom",
                     $scope,
                     ".cas.b128 old, [%2], c, v;",
-                    " mov.b128 {%0, %1}, old; }\" : \"=l\"(old.x), \"=l\"(old.y) : \"l\"(address),",
+                    " mov.b128 {%0, %1}, old; }\" : \"=l\"(old.x), \"=l\"(old.y) : \"l\"((unsigned long long)address),",
                     " \"l\"(c.x), \"l\"(c.y), \"l\"(v.x), \"l\"(v.y) : \"memory\");",
                     " return *(T*)&old; }"
                 )),
@@ -184,7 +184,7 @@ macro_rules! wide_rows {
                     " asm volatile(\"{ .reg .b128 v, old; mov.b128 v, {%3, %4}; atom",
                     $scope,
                     ".exch.b128 old, [%2], v; mov.b128 {%0, %1}, old; }\" : \"=l\"(old.x),",
-                    " \"=l\"(old.y) : \"l\"(address), \"l\"(v.x), \"l\"(v.y) : \"memory\");",
+                    " \"=l\"(old.y) : \"l\"((unsigned long long)address), \"l\"(v.x), \"l\"(v.y) : \"memory\");",
                     " return *(T*)&old; }"
                 )),
                 concat!("Stores; yields the old value. Atomic in ", $where, "."),
@@ -198,7 +198,7 @@ macro_rules! wide_rows {
                     "{ float2 old; asm volatile(\"atom.global",
                     $scope,
                     ".add.v2.f32 {%0, %1}, [%2], {%3, %4};\" : \"=f\"(old.x), \"=f\"(old.y)",
-                    " : \"l\"(__cvta_generic_to_global(address)), \"f\"(value.x), \"f\"(value.y)",
+                    " : \"l\"((unsigned long long)__cvta_generic_to_global(address)), \"f\"(value.x), \"f\"(value.y)",
                     " : \"memory\"); return old; }"
                 )),
                 concat!("Adds each element; yields the old values. Atomic in ", $where, "."),
@@ -212,7 +212,7 @@ macro_rules! wide_rows {
                     $scope,
                     ".add.v4.f32 {%0, %1, %2, %3}, [%4], {%5, %6, %7, %8};\" : \"=f\"(old.x),",
                     " \"=f\"(old.y), \"=f\"(old.z), \"=f\"(old.w)",
-                    " : \"l\"(__cvta_generic_to_global(address)), \"f\"(value.x), \"f\"(value.y),",
+                    " : \"l\"((unsigned long long)__cvta_generic_to_global(address)), \"f\"(value.x), \"f\"(value.y),",
                     " \"f\"(value.z), \"f\"(value.w) : \"memory\"); return old; }"
                 )),
                 concat!("Adds each element; yields the old values. Atomic in ", $where, "."),

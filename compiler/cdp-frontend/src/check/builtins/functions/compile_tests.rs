@@ -82,7 +82,7 @@ fn caller(overload: &Overload, pass: Pass, number: usize) -> String {
 }
 
 /// What is wrong with a program of such functions, if anything.
-fn fault(overloads: &[Overload], mode: &Mode) -> Option<String> {
+fn fault(overloads: &[Overload], mode: &Mode, pointer_bytes: u64) -> Option<String> {
     let mut text = String::from(
         "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void kernel() {}\n\
          __device__ int variable;\n",
@@ -102,6 +102,7 @@ fn fault(overloads: &[Overload], mode: &Mode) -> Option<String> {
         },
         arch: u32::from(mode.sm),
         fast_math: mode.fast_math,
+        pointer_bytes,
         ..CheckOptions::default()
     };
     let output = check(&parsed.unit, &session, &options);
@@ -116,13 +117,13 @@ fn fault(overloads: &[Overload], mode: &Mode) -> Option<String> {
 }
 
 /// The same, for a defect of a row that ends in a panic.
-fn caught(overloads: &[Overload], mode: &Mode) -> Option<String> {
-    std::panic::catch_unwind(|| fault(overloads, mode)).unwrap_or_else(|panic| {
+fn caught(overloads: &[Overload], mode: &Mode, pointer_bytes: u64) -> Option<String> {
+    std::panic::catch_unwind(|| fault(overloads, mode, pointer_bytes)).unwrap_or_else(|panic| {
         Some(panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic".into()))
     })
 }
 
-fn all_compile(mode: Mode) {
+fn all_compile(mode: Mode, pointer_bytes: u64) {
     let mut overloads = Vec::new();
     for func in all_functions() {
         let skipped = func.flags.internal
@@ -141,10 +142,10 @@ fn all_compile(mode: Mode) {
     let mut faults = Vec::new();
     for chunk in overloads.chunks(100) {
         // Many in one program; one by one only to say which is wrong.
-        let Some(together) = caught(chunk, &mode) else { continue };
+        let Some(together) = caught(chunk, &mode, pointer_bytes) else { continue };
         let before = faults.len();
         faults.extend(chunk.iter().filter_map(|overload| {
-            let fault = caught(std::slice::from_ref(overload), &mode)?;
+            let fault = caught(std::slice::from_ref(overload), &mode, pointer_bytes)?;
             Some(format!("{}: {fault}", overload.func.name))
         }));
         if faults.len() == before {
@@ -156,17 +157,22 @@ fn all_compile(mode: Mode) {
 
 #[test]
 fn device_rows_compile_for_sm_90() {
-    all_compile(Mode { pass: Pass::Device, sm: 90, fast_math: FastMath::default() });
+    all_compile(Mode { pass: Pass::Device, sm: 90, fast_math: FastMath::default() }, 8);
 }
 
 #[test]
 fn device_rows_compile_for_sm_75_with_fast_mathematics() {
     let fast_math =
         FastMath { fmad: true, ftz: true, prec_div: false, prec_sqrt: false, fast_functions: true };
-    all_compile(Mode { pass: Pass::Device, sm: 75, fast_math });
+    all_compile(Mode { pass: Pass::Device, sm: 75, fast_math }, 8);
 }
 
 #[test]
 fn host_rows_compile() {
-    all_compile(Mode { pass: Pass::Host, sm: 90, fast_math: FastMath::default() });
+    all_compile(Mode { pass: Pass::Host, sm: 90, fast_math: FastMath::default() }, 8);
+}
+
+#[test]
+fn device_rows_compile_for_32_bit_addresses() {
+    all_compile(Mode { pass: Pass::Device, sm: 61, fast_math: FastMath::default() }, 4);
 }

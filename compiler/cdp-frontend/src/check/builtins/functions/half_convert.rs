@@ -457,6 +457,22 @@ macro_rules! moves {
 pub(super) const HALF_MOVES: &[BuiltinFn] = moves! { half; "__half" "__half2" };
 pub(super) const BF16_MOVES: &[BuiltinFn] = moves! { bf16; "__nv_bfloat16" "__nv_bfloat162" };
 
+/// A sum of pairs where no instruction makes it.
+macro_rules! add_by_exchange {
+    ($v:literal) => {
+        concat!(
+            "{ unsigned* word = (unsigned*)address; unsigned old = *word, seen; do { seen = old; ",
+            $v,
+            " sum = __hadd2(*(",
+            $v,
+            "*)&seen, value);",
+            " old = atomicCAS(word, seen, *(unsigned*)&sum); } while (old != seen); return *(",
+            $v,
+            "*)&old; }"
+        )
+    };
+}
+
 const ADD: Lower =
     Lower::Intrinsic(Intrinsic::Atomic(Atomic { op: AtomicOp::Add, scope: Scope::Device }));
 const ADDS: &str = "Adds; yields the old value. Atomic in the device, each half for itself.";
@@ -468,10 +484,14 @@ pub(super) const ATOMICS: &[BuiltinFn] = &[
     half(
         "atomicAdd",
         "__half2(__half2* address,__half2 value)",
-        Lower::Inline(
-            "{ unsigned r; asm volatile(\"atom.add.noftz.f16x2 %0, [%1], %2;\" : \"=r\"(r)\
-             : \"l\"(address), \"r\"(*(unsigned*)&value) : \"memory\"); return *(__half2*)&r; }",
-        ),
+        Lower::Inline(concat!(
+            "{ if constexpr (sizeof(void*) == 8) { unsigned r;",
+            " asm volatile(\"atom.add.noftz.f16x2 %0, [%1], %2;\" : \"=r\"(r)",
+            " : \"l\"((unsigned long long)address), \"r\"(*(unsigned*)&value) : \"memory\");",
+            " return *(__half2*)&r; } else ",
+            add_by_exchange!("__half2"),
+            " }"
+        )),
         ADDS,
     )
     .since(60),
@@ -482,15 +502,10 @@ pub(super) const ATOMICS: &[BuiltinFn] = &[
             90,
             &Lower::Inline(
                 "{ unsigned r; asm volatile(\"atom.add.noftz.bf16x2 %0, [%1], %2;\" : \"=r\"(r)\
-                 : \"l\"(address), \"r\"(*(unsigned*)&value) : \"memory\");\
+                 : \"l\"((unsigned long long)address), \"r\"(*(unsigned*)&value) : \"memory\");\
                  return *(__nv_bfloat162*)&r; }",
             ),
-            &Lower::Inline(
-                "{ unsigned* word = (unsigned*)address; unsigned old = *word, seen;\
-                 do { seen = old; __nv_bfloat162 sum = __hadd2(*(__nv_bfloat162*)&seen, value);\
-                 old = atomicCAS(word, seen, *(unsigned*)&sum); } while (old != seen);\
-                 return *(__nv_bfloat162*)&old; }",
-            ),
+            &Lower::Inline(add_by_exchange!("__nv_bfloat162")),
         ),
         ADDS,
     )

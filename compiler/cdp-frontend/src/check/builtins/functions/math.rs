@@ -201,8 +201,6 @@ pub(super) const NAMED: &[BuiltinFn] = named! {
         "The nearest integer, halves away from zero.";
     std "modf" "modf" "modff", "double(double x,double* whole)", "float(float x,float* whole)",
         "The fraction of x, and its integral part.";
-    posix "sincos" "sincos" "sincosf", "void(double x,double* sine,double* cosine)",
-        "void(float x,float* sine,float* cosine)", "Sine and cosine.";
     cuda "sincospi" "sincospi" "sincospif", "void(double x,double* sine,double* cosine)",
         "void(float x,float* sine,float* cosine)", "Sine and cosine of pi times x.";
 };
@@ -402,6 +400,15 @@ pub(super) const SINGLES: &[BuiltinFn] = &[
         "A NaN.",
     )
     .in_std(),
+    row(
+        "sincos",
+        "void(double x,double* sine,double* cosine)",
+        Lower::Intrinsic(Libdevice("sincos")),
+        host_c!("sincos"),
+        SINCOS,
+    ),
+    row("sincosf", SINCOSF, SINCOSF_DEVICE, host_c!("sincosf"), SINCOS),
+    row("sincos", SINCOSF, SINCOSF_DEVICE, host_c!("sincosf"), SINCOS),
     constant("__builtin_inff", "float(unsigned bits=0x7f800000)", "Infinity."),
     constant("__builtin_inf", "double(unsigned long long bits=0x7ff0000000000000)", "Infinity."),
     constant("__builtin_huge_valf", "float(unsigned bits=0x7f800000)", "Infinity."),
@@ -449,6 +456,12 @@ pub(super) const SINGLES: &[BuiltinFn] = &[
     inline("__signbitf", "int(float x)", "{ return signbit(x); }", "Whether the sign bit is set."),
 ];
 
+const SINCOS: &str = "Sine and cosine.";
+const SINCOSF: &str = "void(float x,float* sine,float* cosine)";
+const SINCOSF_DEVICE: Lower = Lower::IfFast(
+    &Lower::Inline("{ __sincosf(x, sine, cosine); }"),
+    &Lower::Intrinsic(Libdevice("sincosf")),
+);
 const SCALB: &str = "x times 2 to the power of an integer.";
 /// Exponents past every finite result are as good as their limits.
 const SCALBLN: &str =
