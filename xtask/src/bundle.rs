@@ -198,6 +198,8 @@ impl Bundle<'_> {
             match self.add_case(&name, &program, &expected, abi) {
                 Ok(case) => self.cases.push(case),
                 Err(failure) if self.options.keep_going => {
+                    // Half a case is no use to anyone.
+                    let _ = fs::remove_dir_all(self.out.join("cases").join(&name));
                     self.left_out.push(LeftOut { name, reason: failure.to_string() });
                 }
                 Err(failure) => return Err(failure),
