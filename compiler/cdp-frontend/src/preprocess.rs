@@ -58,6 +58,7 @@ pub enum MacroOption {
 
 /// The result of preprocessing.
 pub struct Preprocessed {
+    /// Empty when the preprocessor had to stop before the end of the program.
     pub tokens: Vec<Token>,
     pub diagnostics: Diagnostics,
     /// Every file that was read, the main file first, headers of the compiler left out.
@@ -81,6 +82,10 @@ pub fn preprocess(
     let mut preprocessor = Preprocessor::new(session, loader, options);
     preprocessor.start(path);
     let end = preprocessor.main_file(path, bytes);
+    if preprocessor.stopped {
+        // Half a program would give errors of its own.
+        preprocessor.out.clear();
+    }
     Ok(Preprocessed {
         tokens: preprocessor.out,
         diagnostics: preprocessor.diagnostics,
@@ -295,7 +300,11 @@ impl<'a> Preprocessor<'a> {
                     TokenKind::BadString => ("string literal", '"', TokenKind::String),
                     _ => ("character constant", '\'', TokenKind::Char),
                 };
-                let closed = format!("{}{quote}", text.trim_end_matches('\\'));
+                // What ends the statement was probably meant to stand after the quote.
+                let body = text.trim_end().trim_end_matches([';', ')', ',']);
+                let tail = text[body.len()..].trim_end().to_owned();
+                let tail_at = token.span.lo + body.len() as u32;
+                let closed = format!("{}{quote}", body.trim_end_matches('\\'));
                 let text = if closed.ends_with("''") { "'?'".to_owned() } else { closed };
                 self.diagnostics.push(
                     Diagnostic::new(
@@ -307,6 +316,9 @@ impl<'a> Preprocessor<'a> {
                     .help(format!("close it with `{quote}` on the same line")),
                 );
                 let symbol = self.session.names.intern(&text);
+                let tokens =
+                    crate::lex::lex(&tail, tail_at, &mut self.session.names, &self.spellings);
+                self.frames.push(Frame { tokens, at: 0, owner: None });
                 Some(Token { kind, symbol, ..token })
             }
             TokenKind::BadComment => {

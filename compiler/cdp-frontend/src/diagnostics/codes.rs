@@ -87,7 +87,6 @@ codes! {
         E0206 "an invalid combination of type words";
         E0207 "a missing expression";
         E0208 "strings with different prefixes side by side";
-        E0209 "the program is too large";
 
         // What the subset leaves out.
         E0220 "templates are outside the `.cdp` subset";
@@ -213,6 +212,7 @@ codes! {
         W0720 "launch-in-loop" off "launches in a loop may pass the pending-launch limit";
         W0721 "narrowing" on "a value in braces that its type cannot hold";
         W0722 "pointer-to-int-cast" on "a pointer cast to an integer that is too small for it";
+        W0723 "execution-space" on "declarations of one function that name different sides";
     }
 }
 
@@ -222,11 +222,21 @@ impl Code {
         self.info().name.is_some()
     }
 
+    /// The page that explains it, in Markdown: what it means, an example, and the cure.
+    pub fn page(self) -> Option<&'static str> {
+        let code = self.info().code;
+        let place = PAGES.binary_search_by_key(&code, |(name, _)| name).ok()?;
+        Some(PAGES[place].1)
+    }
+
     /// The code spelled `E0203`; upper or lower case.
     pub fn parse(text: &str) -> Option<Code> {
         ALL.iter().copied().find(|code| code.info().code.eq_ignore_ascii_case(text))
     }
 }
+
+/// The pages of `compiler/docs/codes`, sorted by code.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

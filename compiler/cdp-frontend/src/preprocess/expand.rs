@@ -51,7 +51,12 @@ impl Preprocessor<'_> {
             call = self.session.sources.join(name.span, close);
             match self.fit_arguments(index, found, &commas, name, call) {
                 Some(fitting) => arguments = fitting,
-                None => return true,
+                None => {
+                    // A number stands for the use: it is valid wherever an expression is.
+                    let (kind, symbol) = (TokenKind::Number, self.words.zero);
+                    self.out.push(Token { kind, symbol, span: call, ..name });
+                    return true;
+                }
             }
         }
         let definition = self.macros.macro_at(index).name_span;

@@ -2,6 +2,7 @@
 
 mod documents;
 mod hostile;
+mod pages;
 mod recovery;
 mod refusals;
 mod trees;
