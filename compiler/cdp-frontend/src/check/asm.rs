@@ -12,8 +12,8 @@ use crate::source::Span;
 /// A PTX constraint letter: its register, and the bytes that operands have.
 fn register(letter: char) -> Option<(&'static str, &'static [u64], bool)> {
     Some(match letter {
-        'h' => (".u16", &[1, 2], false),
-        'r' => (".u32", &[1, 2, 4], false),
+        'h' => (".u16", &[2], false),
+        'r' => (".u32", &[4], false),
         'l' => (".u64", &[8], false),
         'q' => (".u128", &[16], false),
         'f' => (".f32", &[4], true),
@@ -191,7 +191,7 @@ impl<'a> Checker<'a> {
         match (self.types.basic(ty), self.types.layout(ty).size) {
             (Some(Basic::Float), _) => Some("f"),
             (Some(Basic::Double), _) => Some("d"),
-            (_, 1 | 2) => Some("h"),
+            (_, 2) => Some("h"),
             (_, 4) => Some("r"),
             (_, 8) => Some("l"),
             (_, 16) => Some("q"),

@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         let constexpr = self.func(id).constexpr;
-        if !constexpr && !self.check_call_side(id, name_span) {
+        if !self.check_call_side(id, name_span) {
             return self.error_value(span);
         }
         let func = self.func(id);
@@ -200,9 +200,6 @@ impl<'a> Checker<'a> {
         if constexpr {
             if let Some(value) = self.constexpr_call(id, &list, ret, span) {
                 return value;
-            }
-            if !self.check_call_side(id, name_span) {
-                return self.error_value(span);
             }
         }
         self.note_call(id);

@@ -161,38 +161,25 @@ impl<'a> Checker<'a> {
                 }
                 _ => Some(""),
             },
-            CastStyle::Reinterpret | CastStyle::C => {
-                let pointer_bits = (self.types.pointer_bytes() * 8) as u8;
-                let wide_enough = |checker: &Self, ty: QualType| {
-                    let basic = match checker.types.enum_id(ty) {
-                        Some(id) => checker.types.enumeration(id).underlying,
-                        None => checker.types.basic(ty).unwrap_or(Basic::Error),
-                    };
-                    basic == Basic::Bool || checker.types.int_bits(basic).0 >= pointer_bits
-                };
-                match (a, b) {
-                    (Some(x), Some(y)) => {
-                        let drops =
-                            style == CastStyle::Reinterpret && !y.quals.cv().has(x.quals.cv());
-                        drops.then_some("it would drop a qualifier; that wants `const_cast`")
-                    }
-                    (Some(_), None) if integer(to) && style == CastStyle::C => None,
-                    (Some(_), None) if integer(to) => (!wide_enough(self, to))
-                        .then_some("the integer is too small to hold an address; use `size_t`"),
-                    (None, Some(_)) if integer(from) => None,
-                    (None, None) if self.types.is_nullptr(from) && integer(to) => None,
-                    (None, None) if style == CastStyle::C && number(from) && number(to) => None,
-                    (None, None)
-                        if style == CastStyle::C
-                            && (half(from) && number(to) || number(from) && half(to)) =>
-                    {
-                        None
-                    }
-                    (None, None) if integer(from) && from.id == to.id => None,
-                    _ if null && b.is_some() => None,
-                    _ => Some(""),
+            CastStyle::Reinterpret | CastStyle::C => match (a, b) {
+                (Some(x), Some(y)) => {
+                    let drops = style == CastStyle::Reinterpret && !y.quals.cv().has(x.quals.cv());
+                    drops.then_some("it would drop a qualifier; that wants `const_cast`")
                 }
-            }
+                (Some(_), None) if integer(to) => None,
+                (None, Some(_)) if integer(from) => None,
+                (None, None) if self.types.is_nullptr(from) && integer(to) => None,
+                (None, None) if style == CastStyle::C && number(from) && number(to) => None,
+                (None, None)
+                    if style == CastStyle::C
+                        && (half(from) && number(to) || number(from) && half(to)) =>
+                {
+                    None
+                }
+                (None, None) if integer(from) && from.id == to.id => None,
+                _ if null && b.is_some() => None,
+                _ => Some(""),
+            },
         }
     }
 

@@ -210,6 +210,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let base = self.spec_type(specs);
+        self.facts.auto_type = None;
         for declarator in &simple.declarators {
             let ty = self.declarator_type(base, &declarator.declarator);
             if specs.has(StorageKind::Typedef) {
@@ -362,6 +363,8 @@ impl<'a> Checker<'a> {
         slot.span = name.span;
         if before.other.is_some() {
             self.redefinition(name, before.span);
+        } else if let Some(first) = self.f.blocks.in_head(name.name) {
+            self.redefinition(name, first);
         }
     }
 
@@ -622,12 +625,30 @@ impl<'a> Checker<'a> {
         };
         let value = expr.map(|expr| self.quiet(|checker| checker.expr(expr)));
         match value {
-            Some(value) if !value.is_braces() => self.deduce(ty, value, name, init.span),
+            Some(value) if !value.is_braces() => {
+                let deduced = self.deduce(ty, value, name, init.span);
+                self.check_same_auto(ty, deduced, name, init.span);
+                deduced
+            }
             _ => {
                 let message = format!("the type of `{name}` cannot be deduced from this");
                 self.error(Code::E0331, init.span, message);
                 Basic::Error.into()
             }
+        }
+    }
+
+    /// All declarators of one declaration deduce the same type for `auto`.
+    fn check_same_auto(&mut self, pattern: QualType, deduced: QualType, name: &str, span: Span) {
+        let Some(hole) = self.hole_of(pattern, deduced) else { return };
+        let first = *self.facts.auto_type.get_or_insert(hole);
+        if first.id != hole.id && !self.types.is_error(hole) {
+            let message = format!(
+                "`auto` is {} for `{name}` and {} before in the same declaration",
+                self.show(hole),
+                self.show(first)
+            );
+            self.error(Code::E0331, span, message);
         }
     }
 

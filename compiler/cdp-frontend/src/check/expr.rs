@@ -215,6 +215,9 @@ impl<'a> Checker<'a> {
     pub fn name(&mut self, name: &'a ast::QualName) -> Value<'a> {
         let span = name.span;
         if let Some(slot) = self.find_name(name) {
+            if let Some(value) = self.through_usings(name) {
+                return value;
+            }
             return match slot.entity() {
                 Some(Entity::Var(var)) => self.var_value(var, span),
                 Some(Entity::Fns(set)) => self.functions_value(name, set),
@@ -238,6 +241,52 @@ impl<'a> Checker<'a> {
         }
         self.undeclared(name);
         self.error_value(span)
+    }
+
+    /// A name that several namespaces give through `using namespace`: functions overload, anything
+    /// else is ambiguous.
+    fn through_usings(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+        let symbol = name.as_plain()?;
+        if self.spaces.list.len() < 3 || self.f.blocks.find(symbol).is_some() {
+            return None;
+        }
+        let mut ns = Some(self.ns);
+        while let Some(id) = ns {
+            if self.spaces.get(id).members.contains_key(&symbol) {
+                return None;
+            }
+            let found = self.spaces.find_through_usings(id, symbol);
+            if found.len() > 1 {
+                return Some(self.several(name, &found));
+            }
+            if !found.is_empty() {
+                return None;
+            }
+            ns = self.spaces.get(id).parent;
+        }
+        None
+    }
+
+    fn several(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
+        let text = self.text(name.base.name).to_owned();
+        let mut user = Vec::new();
+        for slot in found {
+            match slot.entity() {
+                Some(Entity::Fns(set)) => user.extend(self.set(set).iter().copied()),
+                _ => {
+                    let message = format!("`{text}` is declared in several namespaces in use here");
+                    let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
+                        .help("write the namespace before the name");
+                    for slot in found {
+                        diagnostic = diagnostic.secondary(slot.span, "one of them");
+                    }
+                    self.report(diagnostic);
+                    return self.error_value(name.span);
+                }
+            }
+        }
+        let kind = Kind::Fns(FnRef { name: text, user, builtin: Vec::new() });
+        Value::new(kind, Basic::Error.into(), name.span)
     }
 
     fn enumerator_value(&mut self, id: super::ctype::CEnumId, index: u32, span: Span) -> Value<'a> {
@@ -557,6 +606,13 @@ impl<'a> Checker<'a> {
             self.error(Code::E0320, index.span, message);
             return self.error_value(span);
         }
+        if self.types.is_void(elem) {
+            self.report(
+                Diagnostic::new(Code::E0320, span, "a subscript of a pointer to `void`")
+                    .help("cast it to a pointer to the type of the elements first"),
+            );
+            return self.error_value(span);
+        }
         if !self.check_arithmetic_pointee(elem, base.span) {
             return self.error_value(span);
         }
@@ -584,14 +640,13 @@ impl<'a> Checker<'a> {
         if self.types.is_error(pointee) {
             return false;
         }
-        if self.types.is_complete(pointee) {
+        // As in GNU C++ (and nvcc), `void` counts in bytes.
+        if self.types.is_complete(pointee) || self.types.is_void(pointee) {
             return true;
         }
         let message = format!("arithmetic on a pointer to {}", self.show(pointee));
         let mut diagnostic = Diagnostic::new(Code::E0320, span, message);
-        if self.types.is_void(pointee) {
-            diagnostic = diagnostic.help("cast it to a pointer to `char` to count in bytes");
-        } else if !self.types.is_function(pointee) {
+        if !self.types.is_function(pointee) {
             diagnostic = diagnostic.note("the type is incomplete here, so its size is not known");
         }
         self.report(diagnostic);
@@ -643,7 +698,7 @@ impl<'a> Checker<'a> {
         if self.types.is_error(ty) {
             return false;
         }
-        if !self.types.is_complete(ty) {
+        if !self.types.is_complete(ty) && !self.types.is_void(ty) {
             let message = format!("the size of {} is not known", self.show(ty));
             self.error(Code::E0308, span, message);
             return false;

@@ -127,6 +127,17 @@ impl<'a> Checker<'a> {
                 }
             }
         }
+        if words.bounds && words.global.is_none() {
+            let attr = specs.attrs.iter().chain(&declarator.attrs).find(|attr| {
+                matches!(
+                    attr.kind,
+                    AttrKind::LaunchBounds(_) | AttrKind::MaxNReg(_) | AttrKind::ClusterDims(_)
+                )
+            });
+            if let Some(attr) = attr {
+                self.error(Code::E0326, attr.span, "this attribute belongs to kernels");
+            }
+        }
         if let (Some(global), Some(other)) = (words.global, words.device.or(words.host)) {
             let message = "a kernel is neither a `__device__` nor a `__host__` function";
             self.report(
@@ -185,6 +196,15 @@ impl<'a> Checker<'a> {
         defines: bool,
     ) -> Option<FnId> {
         let name = declarator.name.as_ref()?;
+        let defines_type = match &specs.ty.kind {
+            ast::TypeSpecKind::Record(spec) => spec.members.is_some(),
+            ast::TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
+            _ => false,
+        };
+        if defines_type {
+            let message = "a type is defined in the result of a function";
+            self.error(Code::E0317, specs.ty.span, message);
+        }
         let words = self.words(specs, declarator);
         let mut params = match declarator
             .parts
@@ -215,7 +235,21 @@ impl<'a> Checker<'a> {
         self.check_signature(&func, specs, name);
         let id = self.enter_function(func, name, defines);
         self.ns = outer;
+        if let Some(id) = id {
+            self.check_defaults(id);
+        }
         id
+    }
+
+    /// Parameters after one with a default argument have one too.
+    fn check_defaults(&mut self, id: FnId) {
+        let params = &self.func(id).params;
+        let first = params.iter().position(|param| param.default.is_some());
+        let Some(first) = first else { return };
+        if let Some(bare) = params[first..].iter().find(|param| param.default.is_none()) {
+            let span = bare.span;
+            self.error(Code::E0317, span, "a parameter without a default after one with");
+        }
     }
 
     fn new_func(
@@ -287,16 +321,6 @@ impl<'a> Checker<'a> {
         }
         if name.operator.is_some() {
             self.check_operator(func, name);
-        }
-        let mut seen_default = false;
-        for param in &func.params {
-            if param.default.is_some() {
-                seen_default = true;
-            } else if seen_default {
-                let message = "a parameter without a default after one with";
-                self.error(Code::E0317, param.span, message);
-                break;
-            }
         }
         if func.space == Space::Global {
             self.check_kernel_signature(func, specs);
@@ -473,18 +497,7 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return false;
         }
-        if old.space != new.space {
-            let message = format!(
-                "`{}` is declared `{}` here and `{}` before",
-                new.display,
-                new.space.word(),
-                old.space.word()
-            );
-            let span = if new.space_span.is_none() { new.span } else { new.space_span };
-            let diagnostic = Diagnostic::new(Code::E0508, span, message)
-                .secondary(old.span, "first declared here")
-                .help("write the same words on every declaration");
-            self.report(diagnostic);
+        if old.space != new.space && !self.merge_spaces(id, &old, &new) {
             return false;
         }
         if defines && old.defined {
@@ -538,6 +551,32 @@ impl<'a> Checker<'a> {
             self.error(Code::E0302, span, "the default argument is given twice");
         }
         true
+    }
+
+    /// Declarations that name different sides: CUDA takes the function for one of both, unless one
+    /// of them makes it a kernel.
+    fn merge_spaces(&mut self, id: FnId, old: &Func<'a>, new: &Func<'a>) -> bool {
+        let span = if new.space_span.is_none() { new.span } else { new.space_span };
+        let message = format!(
+            "`{}` is declared `{}` here and `{}` before",
+            new.display,
+            new.space.word(),
+            old.space.word()
+        );
+        let kernel = new.space == Space::Global || old.space == Space::Global;
+        let code = if kernel { Code::E0508 } else { Code::W0723 };
+        let mut diagnostic = Diagnostic::new(code, span, message)
+            .secondary(old.span, "first declared here")
+            .help("write the same words on every declaration");
+        if !kernel {
+            diagnostic = diagnostic.note("it is compiled as `__host__ __device__`");
+            self.func_mut(id).space = Space::HostDevice;
+            if let Some(made) = self.func(id).ir {
+                self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
+            }
+        }
+        self.report(diagnostic);
+        !kernel
     }
 
     // --- bodies --------------------------------------------------------------------------------

@@ -290,6 +290,11 @@ impl<'a> Checker<'a> {
                     cursor.at += 1;
                     continue;
                 };
+                let last = parts.last().map_or(0, |(at, _)| *at);
+                if u64::from(path[0]) < last {
+                    let message = "C++ wants designators in the order of the members";
+                    self.error(Code::E0313, item.value.span, message);
+                }
                 next = path[0] as usize;
                 let node = self.designated_path(
                     fields[next],

@@ -246,7 +246,7 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         let ty = value.ty.unqualified();
-        if self.types.is_bool(ty) {
+        if self.types.is_bool(ty) && op == BinaryOp::Sub {
             let message = format!("`{word}` on a `bool`");
             self.report(
                 Diagnostic::new(Code::E0304, op_span, message)

@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
             .filter(|(index, ranks)| {
                 viable.iter().all(|(other, theirs)| {
                     index == other
-                        || better(ranks, theirs)
+                        || self.better((&candidates[*index], ranks), (&candidates[*other], theirs))
                         || self.tie_break(&candidates[*index], &candidates[*other], ranks, theirs)
                 })
             })
@@ -206,6 +206,26 @@ impl<'a> Checker<'a> {
                 viable.iter().map(|(index, _)| candidates[*index].clone()).collect(),
             ),
         }
+    }
+
+    /// Whether the first sequence of conversions is nowhere worse and somewhere better. A value and
+    /// a reference do not differ by the qualifiers that the reference adds.
+    fn better(&self, ours: (&Candidate, &[Rank]), theirs: (&Candidate, &[Rank])) -> bool {
+        let reference = |candidate: &Candidate, index: usize| match candidate.params.get(index) {
+            Some(ParamKind::Type(ty)) => self.types.referent(*ty).is_some(),
+            _ => false,
+        };
+        let mut some_better = false;
+        for (index, (a, b)) in ours.1.iter().zip(theirs.1).enumerate() {
+            let mixed = reference(ours.0, index) != reference(theirs.0, index);
+            let alike = mixed && a.class == Class::Exact && b.class == Class::Exact;
+            match if alike { std::cmp::Ordering::Equal } else { a.cmp(b) } {
+                std::cmp::Ordering::Greater => return false,
+                std::cmp::Ordering::Less => some_better = true,
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        some_better
     }
 
     /// Equal conversions: the program's own function wins over a builtin, and a function without
@@ -313,10 +333,4 @@ impl<'a> Checker<'a> {
         }
         self.report(diagnostic);
     }
-}
-
-/// Whether the first sequence of conversions is nowhere worse and somewhere better.
-fn better(ours: &[Rank], theirs: &[Rank]) -> bool {
-    let none_worse = ours.iter().zip(theirs).all(|(a, b)| a <= b);
-    none_worse && ours.iter().zip(theirs).any(|(a, b)| a < b)
 }

@@ -183,7 +183,13 @@ impl<'a> Checker<'a> {
         }
         self.ns = outer_ns;
         let packed = spec.attrs.iter().chain(&specs.attrs).any(|attr| self.is_packed(attr));
-        let align = self.align_attrs(&[&spec.attrs]);
+        let mut align = self.align_attrs(&[&spec.attrs]);
+        // `struct S { ... } __attribute__((aligned(16)))`: words behind the members are the type's.
+        for attr in &specs.attrs {
+            if attr.span.lo > spec.keyword_span.lo {
+                align = align.max(self.align_attrs(&[std::slice::from_ref(attr)]));
+            }
+        }
         let natural = fields.iter().map(|field| field.ty).collect::<Vec<_>>();
         let total = natural
             .iter()

@@ -207,6 +207,8 @@ pub struct Blocks {
     names: FastMap<Symbol, Vec<LocalName>>,
     /// Per open scope: the names bound in it.
     bound: Vec<Vec<Symbol>>,
+    /// Depths of scopes that are the head of a `for`, `if`, `while` or `switch`.
+    heads: Vec<u32>,
     /// `using namespace` in blocks: depth and target.
     pub usings: Vec<(u32, NsId)>,
 }
@@ -216,7 +218,27 @@ impl Blocks {
         self.bound.push(Vec::new());
     }
 
+    /// Opens the scope of a statement's head, whose names the outermost block of the statement
+    /// cannot declare again (C++ [basic.scope.block]).
+    pub fn push_head(&mut self) {
+        self.push();
+        self.heads.push(self.depth());
+    }
+
+    /// Where the head around the current block declares a name.
+    pub fn in_head(&self, name: Symbol) -> Option<Span> {
+        let depth = self.depth().checked_sub(1)?;
+        if self.heads.last() != Some(&depth) {
+            return None;
+        }
+        let stack = self.names.get(&name)?;
+        stack.iter().rev().find(|found| found.depth == depth).map(|found| found.slot.span)
+    }
+
     pub fn pop(&mut self) {
+        if self.heads.last() == Some(&self.depth()) {
+            self.heads.pop();
+        }
         for name in self.bound.pop().unwrap_or_default() {
             if let Some(stack) = self.names.get_mut(&name) {
                 stack.pop();
@@ -332,6 +354,30 @@ impl Namespaces {
             queue.extend(&space.usings);
         }
         None
+    }
+
+    /// All meanings that namespaces taken in with `using namespace` give a name that the namespace
+    /// itself does not declare.
+    pub fn find_through_usings(&self, ns: NsId, name: Symbol) -> Vec<Slot> {
+        let mut found: Vec<Slot> = Vec::new();
+        let mut seen = vec![ns];
+        let mut queue: Vec<NsId> = self.get(ns).usings.clone();
+        while let Some(next) = queue.pop() {
+            if seen.contains(&next) {
+                continue;
+            }
+            seen.push(next);
+            let space = self.get(next);
+            match space.members.get(&name) {
+                Some(slot) => {
+                    if !found.iter().any(|other| other.entity() == slot.entity()) {
+                        found.push(*slot);
+                    }
+                }
+                None => queue.extend(&space.usings),
+            }
+        }
+        found
     }
 
     /// Whether the namespace or one around it is anonymous, which makes its members internal.

@@ -114,6 +114,8 @@ pub struct FnState {
     pub ret: QualType,
     /// `auto` as return type and not yet deduced.
     pub ret_auto: bool,
+    /// What the declaration said instead of a type, once that is deduced.
+    pub auto_pattern: Option<QualType>,
     pub locals: Vec<ir::Local>,
     pub facts: Vec<LocalFacts>,
     pub blocks: Blocks,
@@ -146,6 +148,7 @@ impl FnState {
             lowered: false,
             ret: Basic::Void.into(),
             ret_auto: false,
+            auto_pattern: None,
             locals: Vec::new(),
             facts: Vec::new(),
             blocks: Blocks::default(),

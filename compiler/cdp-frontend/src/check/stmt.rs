@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
     }
 
     fn if_stmt(&mut self, stmt: &'a ast::IfStmt, loc: ir::Loc) {
-        self.f.blocks.push();
+        self.f.blocks.push_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -191,7 +191,7 @@ impl<'a> Checker<'a> {
         unroll: Option<Unroll>,
         loc: ir::Loc,
     ) {
-        self.f.blocks.push();
+        self.f.blocks.push_head();
         let (cond, body) = self.tested_body(Some(condition), body);
         self.f.blocks.pop();
         self.emit(StmtKind::Loop { cond, body, step: None, test_first: true, unroll }, loc);
@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
     }
 
     fn for_stmt(&mut self, stmt: &'a ast::ForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
-        self.f.blocks.push();
+        self.f.blocks.push_head();
         self.stmt(&stmt.init);
         // The step sees the names of the head, not those of the body.
         let (cond, body) = self.tested_body(stmt.condition.as_ref(), &stmt.body);
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
     // --- switch --------------------------------------------------------------------------------
 
     fn switch_stmt(&mut self, stmt: &'a ast::SwitchStmt, loc: ir::Loc) {
-        self.f.blocks.push();
+        self.f.blocks.push_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -372,6 +372,11 @@ impl<'a> Checker<'a> {
         if self.is_error(&value) || self.types.is_error(ty) {
             return None;
         }
+        if self.types.is_floating(value.ty) || self.types.is_half(value.ty) {
+            let message = format!("a `case` value is an integer, not {}", self.show(value.ty));
+            self.error(Code::E0310, expr.span, message);
+            return None;
+        }
         let converted = self.convert(value, ty, Purpose::Operand("the case value"));
         let constant = self.const_int_value(&converted);
         let silent = super::value::is_poisoned(&converted);
@@ -425,6 +430,7 @@ impl<'a> Checker<'a> {
             && let Some(func) = self.f.func
         {
             let pattern = self.func(func).ret;
+            self.f.auto_pattern = Some(pattern);
             let ty = if self.types.is_void(value.ty) {
                 Basic::Void.into()
             } else {
@@ -435,6 +441,16 @@ impl<'a> Checker<'a> {
                 }
             };
             self.finish_auto(func, ty);
+        } else if let Some(pattern) = self.f.auto_pattern
+            && !self.types.is_void(value.ty)
+        {
+            let again = self.deduce(pattern, value.clone(), "the result", expr.span);
+            if again != self.f.ret && !self.types.is_error(again) {
+                let (now, before) = (self.show(again), self.show(self.f.ret));
+                let message = format!("the result is deduced as {now} here and as {before} before");
+                self.error(Code::E0331, expr.span, message);
+                return;
+            }
         }
         let ret = self.f.ret;
         if self.types.is_error(ret) || self.is_error(&value) {
@@ -463,7 +479,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What `auto` was replaced by to give a type.
-    fn hole_of(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
+    pub fn hole_of(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
         match (self.types.get(pattern.id), self.types.get(actual.id)) {
             (CType::Basic(Basic::Auto), _) => {
                 Some(QualType { id: actual.id, quals: actual.quals.without(pattern.quals) })

@@ -25,6 +25,8 @@ pub struct Facts {
     pub symbol_context: bool,
     /// Inside `extern "C" declaration` without braces.
     pub implied_extern: bool,
+    /// What `auto` stands for in the declaration at hand.
+    pub auto_type: Option<QualType>,
     /// `extern` variables declared in blocks only.
     pub block_externs: FastMap<(NsId, Symbol), VarId>,
     /// Static variables of one name in one function, counted.
