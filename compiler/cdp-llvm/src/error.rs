@@ -22,6 +22,8 @@ pub enum LowerError {
     Unsupported { function: String, loc: Loc, message: String },
     /// LLVM refused the module.
     Backend { message: String },
+    /// Bytes that are no LLVM IR, or IR that does not verify.
+    Foreign { message: String },
     /// Calls of `@cdp.launch` in a foreign module that cannot be lowered; all of them.
     Launches(Vec<LaunchCallError>),
     /// A mistake of this crate or of the producer of the IR.
@@ -51,6 +53,7 @@ impl fmt::Display for LowerError {
                 write!(f, "in `{function}`: {message}")
             }
             LowerError::Backend { message } => write!(f, "LLVM: {message}"),
+            LowerError::Foreign { message } => f.write_str(message),
             LowerError::Launches(errors) => {
                 let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("\n"))

@@ -14,16 +14,17 @@ use std::fmt;
 
 use cdp_ir::CdpVersion;
 use cdp_ir::RuntimeFn;
-use cdp_launch::{LayoutError, ParamSize, buffer_layout, runtime_symbol};
+use cdp_launch::{
+    BufferLayout, MAX_PARAM_ALIGN, ParamSize, StreamConst, buffer_layout, runtime_symbol,
+};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{
-    AnyValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, IntValue,
-    PointerValue,
+    AnyValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue,
+    InstructionValue, IntValue, PointerValue,
 };
 
 use crate::artifact::LlvmModule;
@@ -35,8 +36,15 @@ use crate::options::LowerOptions;
 use crate::raw;
 use crate::target::CodeTarget;
 
-/// The pseudo-function.
+mod module;
+
+pub use module::{ForeignKernel, ForeignParam};
+
+/// The pseudo-function of version 1, the only one. A later version would have another name, so that
+/// a module says by itself which it wants.
 pub const LAUNCH: &str = "cdp.launch";
+/// What names of pseudo-functions begin with; an unknown one is refused.
+const PREFIX: &str = "cdp.";
 /// Operands before the kernel's own: kernel, six dimensions, shared bytes, stream.
 const FIXED_OPERANDS: u32 = 9;
 
@@ -59,7 +67,9 @@ pub struct LaunchCallError {
 
 impl fmt::Display for LaunchCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in function `{}`, ", self.function)?;
+        if !self.function.is_empty() {
+            write!(f, "in function `{}`, ", self.function)?;
+        }
         if let Some(argument) = self.argument {
             write!(f, "argument {argument} of ")?;
         }
@@ -67,38 +77,55 @@ impl fmt::Display for LaunchCallError {
     }
 }
 
-/// Reads LLVM IR (text or bitcode) for the device, lowers its launches and links libdevice.
+/// Reads LLVM IR (text or bitcode) for the device, lowers its launches and links libdevice. Also
+/// what the module says of its kernels.
 ///
 /// Target triple and data layout are set when absent and checked when present. Kernels are functions
-/// of calling convention `ptx_kernel`, or those that the older `nvvm.annotations` name.
+/// of calling convention `ptx_kernel`, or those that the older `nvvm.annotations` name. The
+/// architecture is that of the options, whatever the functions' attributes say.
 pub fn lower_foreign(
     name: &str,
     bytes: &[u8],
     address_bits: u32,
     options: &LowerOptions,
-) -> Result<LlvmModule> {
-    let target = CodeTarget::Device { address_bits };
-    let lowered = LlvmModule::with_module(target, options, |context, machine| {
-        let module = parse(context, name, bytes)?;
-        check_target(&module, target)?;
-        let given = module.get_data_layout().as_str().to_string_lossy().into_owned();
-        let data = machine.get_target_data();
-        let layout = data.get_data_layout();
-        let wanted = layout.as_str().to_string_lossy().into_owned();
-        if !given.is_empty() && !compatible(&given, &wanted) {
-            return Err(LowerError::Target {
-                triple: target.triple().into(),
-                message: format!("the module's data layout is `{given}`, the target's `{wanted}`"),
-            });
-        }
-        module.set_triple(&machine.get_triple());
-        module.set_data_layout(&layout);
-        lower_launches(context, &module, &data, address_bits, options)?;
-        libdevice::link(context, &module, options, false)?;
-        Ok(module)
+) -> Result<(LlvmModule, Vec<ForeignKernel>)> {
+    let mut kernels = Vec::new();
+    let lowered = lower_module(name, bytes, address_bits, options, |context, module, data| {
+        kernels = module::kernels(context, module, data);
+        module::drop_function_targets(module);
+        libdevice::link(context, module, options, false)
     })?;
     lowered.run_passes("always-inline,globaldce")?;
-    Ok(lowered)
+    Ok((lowered, kernels))
+}
+
+/// The same without anything but the launches: attributes stay, libdevice is not linked, no
+/// function is removed. For toolchains with a back end of their own.
+pub fn lower_foreign_only(
+    name: &str,
+    bytes: &[u8],
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<LlvmModule> {
+    lower_module(name, bytes, address_bits, options, |_, _, _| Ok(()))
+}
+
+fn lower_module(
+    name: &str,
+    bytes: &[u8],
+    address_bits: u32,
+    options: &LowerOptions,
+    finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetData) -> Result<()>,
+) -> Result<LlvmModule> {
+    let target = CodeTarget::Device { address_bits };
+    LlvmModule::with_module(target, options, |context, machine| {
+        let module = module::parse(context, name, bytes)?;
+        module::set_target(&module, target, machine)?;
+        let data = machine.get_target_data();
+        lower_launches(context, &module, &data, address_bits, options)?;
+        finish(context, &module, &data)?;
+        Ok(module)
+    })
 }
 
 /// Lowers every `@cdp.launch` of a module in place.
@@ -109,31 +136,52 @@ pub fn lower_launches<'ctx>(
     address_bits: u32,
     options: &LowerOptions,
 ) -> Result<()> {
-    let Some(pseudo) = module.get_function(LAUNCH) else { return Ok(()) };
-    let mut lowering = Lowering { context, module, data, address_bits, options, count: 0 };
-    let mut errors = Vec::new();
-    for call in calls_of(pseudo) {
-        match lowering.lower_call(call) {
-            Ok(()) => {}
-            Err(Failure::Call(error)) => errors.push(error),
-            Err(Failure::Lower(error)) => return Err(error),
+    let mut errors = unknown_pseudo_functions(module);
+    if let Some(pseudo) = module.get_function(LAUNCH) {
+        let mut lowering = Lowering { context, module, data, address_bits, options, count: 0 };
+        let (calls, others) = uses_of(pseudo);
+        errors.extend(others);
+        for call in calls {
+            match lowering.lower_call(call) {
+                Ok(()) => {}
+                Err(Failure::Call(error)) => errors.push(error),
+                Err(Failure::Lower(error)) => return Err(error),
+            }
+        }
+        if errors.is_empty() && raw::has_uses(pseudo) {
+            errors.push(misused(None, "can only be called; its address cannot be taken"));
+        }
+        if errors.is_empty() {
+            // SAFETY: nothing uses the pseudo-function any more.
+            unsafe { pseudo.delete() };
         }
     }
-    if !errors.is_empty() {
-        return Err(LowerError::Launches(errors));
-    }
-    if raw::has_uses(pseudo) {
-        let error = LaunchCallError {
+    if errors.is_empty() { Ok(()) } else { Err(LowerError::Launches(errors)) }
+}
+
+/// Pseudo-functions that this version does not know.
+fn unknown_pseudo_functions(module: &Module<'_>) -> Vec<LaunchCallError> {
+    module
+        .get_functions()
+        .map(|function| function.get_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with(PREFIX) && name != LAUNCH)
+        .map(|name| LaunchCallError {
             function: String::new(),
-            call: LAUNCH.into(),
+            call: format!("@{name}"),
             argument: None,
-            message: "@cdp.launch can only be called, its address cannot be taken".into(),
-        };
-        return Err(LowerError::Launches(vec![error]));
+            message: format!("is not known; this is version 1, whose only name is @{LAUNCH}"),
+        })
+        .collect()
+}
+
+/// A use of the pseudo-function that is no call.
+fn misused(instruction: Option<InstructionValue<'_>>, message: &str) -> LaunchCallError {
+    LaunchCallError {
+        function: instruction.map(function_name).unwrap_or_default(),
+        call: instruction.map_or(format!("@{LAUNCH}"), |i| i.print_to_string().to_string()),
+        argument: None,
+        message: message.into(),
     }
-    // SAFETY: nothing uses the pseudo-function any more.
-    unsafe { pseudo.delete() };
-    Ok(())
 }
 
 /// Links the memset kernel and lowers its launch.
@@ -143,7 +191,7 @@ pub(crate) fn link_memset<'ctx>(
     options: &LowerOptions,
     address_bits: u32,
 ) -> Result<()> {
-    let memset = parse(context, "memset", include_bytes!("memset.ll"))?;
+    let memset = module::parse(context, "memset", include_bytes!("memset.ll"))?;
     memset.set_triple(&module.get_triple());
     memset.set_data_layout(&module.get_data_layout());
     let unlinked = |error: inkwell::support::LLVMString| bug("link memset", error.to_string());
@@ -164,51 +212,28 @@ pub(crate) fn link_memset<'ctx>(
     lower_launches(context, module, &data, address_bits, options)
 }
 
-fn parse<'ctx>(context: &'ctx Context, name: &str, bytes: &[u8]) -> Result<Module<'ctx>> {
-    // The text parser wants a terminating NUL, which the copy brings.
-    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
-    context
-        .create_module_from_ir(buffer)
-        .map_err(|message| LowerError::Backend { message: message.to_string().trim().to_string() })
-}
-
-fn check_target(module: &Module<'_>, target: CodeTarget) -> Result<()> {
-    let triple = module.get_triple().as_str().to_string_lossy().into_owned();
-    let wanted = target.triple();
-    let arch = |triple: &str| triple.split('-').next().unwrap_or_default().to_string();
-    if triple.is_empty() || arch(&triple) == arch(wanted) {
-        return Ok(());
-    }
-    Err(LowerError::Target {
-        triple: wanted.into(),
-        message: format!("the module is for `{triple}`"),
-    })
-}
-
-/// Whether two data layouts agree where it matters: the size of a pointer. (Older compilers write
-/// fewer fields for the same target.)
-fn compatible(given: &str, wanted: &str) -> bool {
-    let pointer = |layout: &str| {
-        let field = layout.split('-').find(|field| field.starts_with("p:"));
-        field.map_or("p:64".to_string(), |field| {
-            field.splitn(3, ':').take(2).collect::<Vec<_>>().join(":")
-        })
-    };
-    pointer(given) == pointer(wanted)
-}
-
-/// The calls of a function, in the order of the module.
-fn calls_of<'ctx>(function: FunctionValue<'ctx>) -> Vec<CallSiteValue<'ctx>> {
-    let mut calls = Vec::new();
+/// The calls of the pseudo-function, in the order of the module, and errors for instructions that
+/// use it otherwise.
+fn uses_of<'ctx>(
+    function: FunctionValue<'ctx>,
+) -> (Vec<CallSiteValue<'ctx>>, Vec<LaunchCallError>) {
+    let (mut calls, mut errors) = (Vec::new(), Vec::new());
+    let callee = Some(function.as_global_value().as_pointer_value());
     for user in raw::users(function) {
-        let callee = Some(function.as_global_value().as_pointer_value());
-        if let (Ok(call), true) = (CallSiteValue::try_from(user), raw::called(user) == callee) {
-            calls.push(call);
+        match CallSiteValue::try_from(user) {
+            Ok(call) if raw::called(user) == callee => calls.push(call),
+            _ if user.get_opcode() == inkwell::values::InstructionOpcode::Invoke => {
+                errors.push(misused(Some(user), "a launch does not unwind: use call, not invoke"));
+            }
+            _ => {
+                let message = "@cdp.launch can only be called; its address cannot be taken";
+                errors.push(misused(Some(user), message));
+            }
         }
     }
     // LLVM lists the newest use first.
     calls.reverse();
-    calls
+    (calls, errors)
 }
 
 enum Failure {
@@ -227,6 +252,10 @@ impl From<inkwell::builder::BuilderError> for Failure {
         Failure::Lower(error.into())
     }
 }
+
+/// What a call is checked to be: the kernel's parameters, whether each argument is an address to copy
+/// from, and the layout of the buffer.
+type Checked<'ctx> = (Vec<KernelParam<'ctx>>, Vec<bool>, BufferLayout);
 
 struct Lowering<'a, 'ctx> {
     context: &'ctx Context,
@@ -249,7 +278,7 @@ struct KernelParam<'ctx> {
 impl<'ctx> Lowering<'_, 'ctx> {
     fn lower_call(&mut self, call: CallSiteValue<'ctx>) -> std::result::Result<(), Failure> {
         let instruction = raw::instruction(call);
-        let error = |argument: Option<u32>, message: String| {
+        let refused = |(argument, message): (Option<u32>, String)| {
             Failure::Call(LaunchCallError {
                 function: function_name(instruction),
                 call: instruction.print_to_string().to_string(),
@@ -257,53 +286,11 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 message,
             })
         };
-        let operands = self.operands(call);
-        if operands.len() < FIXED_OPERANDS as usize {
-            let message = format!(
-                "takes a kernel, six dimensions, shared bytes and a stream before the kernel's \
-                 arguments; {} operands are given",
-                operands.len()
-            );
-            return Err(error(None, message));
+        if !raw::has_basic_arguments(call) {
+            return Err(refused((None, "an argument has a type that no kernel can take".into())));
         }
-        let kernel = raw::as_function(operands[0])
-            .ok_or_else(|| error(None, "the first operand is not a function".into()))?;
-        if kernel.get_call_conventions() != PTX_KERNEL {
-            let name = kernel.get_name().to_string_lossy();
-            let message =
-                format!("`{name}` is not a kernel: declare it with calling convention ptx_kernel");
-            return Err(error(None, message));
-        }
-        let fixed = self.fixed_types();
-        for (operand, (ty, what)) in operands.iter().zip(fixed).skip(1) {
-            if operand.get_type() != ty {
-                let message = format!("{what} has type {}", operand.get_type().print_to_string());
-                return Err(error(None, message));
-            }
-        }
-        let params = self.kernel_params(kernel);
-        let given = operands.len() - FIXED_OPERANDS as usize;
-        if given != params.len() {
-            let message = format!("the kernel has {} parameters, {given} are given", params.len());
-            return Err(error(None, message));
-        }
-        let mut by_address = Vec::new();
-        for (index, (param, operand)) in
-            params.iter().zip(&operands[FIXED_OPERANDS as usize..]).enumerate()
-        {
-            let index = index as u32;
-            let address = self
-                .check_argument(call, index, param, *operand)
-                .map_err(|message| error(Some(index), message))?;
-            by_address.push(address);
-        }
-        let sizes: Vec<_> = params.iter().map(|param| param.size).collect();
-        let layout = match buffer_layout(&sizes) {
-            Ok(layout) => layout,
-            Err(wrong @ (LayoutError::TooLarge { .. } | LayoutError::BadAlignment { .. })) => {
-                return Err(error(None, wrong.to_string()));
-            }
-        };
+        let operands = raw::call_arguments(call);
+        let (params, by_address, layout) = self.checked(call, &operands).map_err(refused)?;
         let wrapper = self.wrapper(&operands, &by_address, &params, &layout)?;
         let builder = self.context.create_builder();
         builder.position_before(&instruction);
@@ -320,8 +307,84 @@ impl<'ctx> Lowering<'_, 'ctx> {
         Ok(())
     }
 
-    fn operands(&self, call: CallSiteValue<'ctx>) -> Vec<BasicValueEnum<'ctx>> {
-        raw::call_arguments(call)
+    /// The kernel's parameters, which arguments are addresses to copy from, and the layout; or the
+    /// guilty argument (`None` for the call as a whole) and what is wrong.
+    fn checked(
+        &self,
+        call: CallSiteValue<'ctx>,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> std::result::Result<Checked<'ctx>, (Option<u32>, String)> {
+        let whole = |message: String| (None, message);
+        let kernel = self.check_configuration(call, operands).map_err(whole)?;
+        let params = self.kernel_params(kernel);
+        let args = &operands[FIXED_OPERANDS as usize..];
+        if args.len() != params.len() {
+            let count = params.len();
+            let message = format!("the kernel has {count} parameters, {} are given", args.len());
+            return Err(whole(message));
+        }
+        let mut by_address = Vec::new();
+        for (index, (param, operand)) in params.iter().zip(args).enumerate() {
+            let index = index as u32;
+            let address = self
+                .check_argument(call, index, param, *operand)
+                .map_err(|message| (Some(index), message))?;
+            by_address.push(address);
+        }
+        let sizes: Vec<_> = params.iter().map(|param| param.size).collect();
+        let layout = buffer_layout(&sizes).map_err(|error| whole(error.to_string()))?;
+        Ok((params, by_address, layout))
+    }
+
+    /// Everything before the kernel's own arguments; yields the kernel.
+    fn check_configuration(
+        &self,
+        call: CallSiteValue<'ctx>,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> std::result::Result<FunctionValue<'ctx>, String> {
+        let result = result_of(call).map(|value| value.get_type());
+        if let Some(ty) = result.filter(|ty| *ty != self.context.i32_type().into()) {
+            return Err(format!(
+                "yields {}, and the error code of a launch is an i32",
+                type_text(ty)
+            ));
+        }
+        if operands.len() < FIXED_OPERANDS as usize {
+            return Err(format!(
+                "takes a kernel, six dimensions, shared bytes and a stream before the kernel's \
+                 arguments; {} operands are given",
+                operands.len()
+            ));
+        }
+        let kernel = raw::as_function(operands[0]).ok_or_else(|| {
+            "the first operand is not a function: the parameters of a kernel that is chosen at run \
+             time are not known, so launch each kernel by its name"
+                .to_string()
+        })?;
+        if kernel.get_call_conventions() != PTX_KERNEL {
+            let name = kernel.get_name().to_string_lossy();
+            return Err(format!(
+                "`{name}` is not a kernel: declare it with calling convention ptx_kernel"
+            ));
+        }
+        for (operand, (ty, what)) in operands.iter().zip(self.fixed_types()).skip(1) {
+            if operand.get_type() != ty {
+                let (given, wanted) = (operand.get_type(), ty);
+                return Err(format!(
+                    "{what} has type {}, not {}",
+                    type_text(given),
+                    type_text(wanted)
+                ));
+            }
+        }
+        let stream = raw::constant_address(operands[8]).and_then(StreamConst::from_value);
+        if let Some(stream) = stream {
+            // CDP2, since a CDP1 program has a v1 ABI, which is refused all the same.
+            stream
+                .check(self.options.abi, CdpVersion::Cdp2)
+                .map_err(|refusal| format!("the stream is {}: {refusal}", stream.name()))?;
+        }
+        Ok(kernel)
     }
 
     fn fixed_types(&self) -> [(BasicTypeEnum<'ctx>, &'static str); FIXED_OPERANDS as usize] {
@@ -343,31 +406,18 @@ impl<'ctx> Lowering<'_, 'ctx> {
     /// The kernel's parameters; an alignment above 16 is lowered on the kernel itself, so that both
     /// sides agree (FACTS.md).
     fn kernel_params(&self, kernel: FunctionValue<'ctx>) -> Vec<KernelParam<'ctx>> {
-        let byval = Attribute::get_named_enum_kind_id("byval");
         let align_kind = Attribute::get_named_enum_kind_id("align");
-        kernel
-            .get_params()
-            .iter()
-            .enumerate()
-            .map(|(index, param)| {
-                let at = AttributeLoc::Param(index as u32);
-                let by_value = kernel.get_enum_attribute(at, byval).is_some();
-                let stored = if by_value { raw::byval_type(kernel, index as u32) } else { None };
-                let ty = stored.unwrap_or_else(|| param.get_type());
-                let mut align = u64::from(self.data.get_abi_alignment(&ty));
-                if let (true, Some(stated)) = (by_value, kernel.get_enum_attribute(at, align_kind))
-                {
-                    align = stated.get_enum_value();
-                    let clamped = cdp_launch::param_align(align);
-                    if clamped != align {
-                        kernel.remove_enum_attribute(at, align_kind);
-                        let attribute = self.context.create_enum_attribute(align_kind, clamped);
-                        kernel.add_attribute(at, attribute);
-                    }
+        (0..kernel.count_params())
+            .map(|index| {
+                let param = kernel_param(self.context, self.data, kernel, index);
+                let clamped = cdp_launch::param_align(param.size.align_bytes);
+                if param.by_value && clamped != param.size.align_bytes {
+                    let at = AttributeLoc::Param(index);
+                    kernel.remove_enum_attribute(at, align_kind);
+                    let attribute = self.context.create_enum_attribute(align_kind, clamped);
+                    kernel.add_attribute(at, attribute);
                 }
-                let size_bytes = self.data.get_abi_size(&ty);
-                let size = ParamSize { size_bytes, align_bytes: align };
-                KernelParam { ty, by_value, size }
+                param
             })
             .collect()
     }
@@ -385,23 +435,40 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let byval = Attribute::get_named_enum_kind_id("byval");
         let given = operand.get_type();
         if !param.by_value {
+            if param.size.align_bytes > MAX_PARAM_ALIGN {
+                // ptxas would place it by its own alignment, the parent by at most 16.
+                return Err(format!(
+                    "is {}, which as a direct parameter is aligned to {}, and parameters align to \
+                     {MAX_PARAM_ALIGN} at most: take it as `ptr byval(...) align {MAX_PARAM_ALIGN}`",
+                    type_text(param.ty),
+                    param.size.align_bytes
+                ));
+            }
             if given == param.ty {
                 return Ok(false);
             }
             return Err(format!(
                 "has type {}, the kernel's parameter {}",
-                given.print_to_string(),
-                param.ty.print_to_string()
+                type_text(given),
+                type_text(param.ty)
             ));
         }
         if given.is_pointer_type() {
             if call.get_enum_attribute(at, byval).is_some() {
-                return Ok(true);
+                let copied = raw::call_byval_type(call, FIXED_OPERANDS + index);
+                let bytes = copied.map_or(0, |ty| self.data.get_abi_size(&ty));
+                if bytes == param.size.size_bytes {
+                    return Ok(true);
+                }
+                return Err(format!(
+                    "is a byval pointer to {bytes} bytes, the kernel's parameter has {}",
+                    param.size.size_bytes
+                ));
             }
             return Err(format!(
                 "is a pointer, and the kernel takes {} by value: pass the value, or a pointer with \
                  the attribute byval",
-                param.ty.print_to_string()
+                type_text(param.ty)
             ));
         }
         if self.data.get_abi_size(&given) != param.size.size_bytes {
@@ -420,7 +487,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         operands: &[BasicValueEnum<'ctx>],
         by_address: &[bool],
         params: &[KernelParam<'ctx>],
-        layout: &cdp_launch::BufferLayout,
+        layout: &BufferLayout,
     ) -> std::result::Result<FunctionValue<'ctx>, Failure> {
         let types: Vec<BasicMetadataTypeEnum<'ctx>> =
             operands.iter().map(|operand| operand.get_type().into()).collect();
@@ -489,11 +556,45 @@ impl<'ctx> Lowering<'_, 'ctx> {
     }
 }
 
+/// A kernel's parameter, as its declaration tells.
+fn kernel_param<'ctx>(
+    context: &'ctx Context,
+    data: &TargetData,
+    kernel: FunctionValue<'ctx>,
+    index: u32,
+) -> KernelParam<'ctx> {
+    let at = AttributeLoc::Param(index);
+    let enum_attribute =
+        |name: &str| kernel.get_enum_attribute(at, Attribute::get_named_enum_kind_id(name));
+    let by_value = enum_attribute("byval").is_some();
+    let stored = if by_value { raw::byval_type(kernel, index) } else { None };
+    let declared = || kernel.get_nth_param(index).map(|param| param.get_type());
+    let ty = stored.or_else(declared).unwrap_or_else(|| context.i8_type().into());
+    let mut align_bytes = u64::from(data.get_abi_alignment(&ty));
+    if let (true, Some(stated)) = (by_value, enum_attribute("align")) {
+        align_bytes = stated.get_enum_value();
+    }
+    let size = ParamSize { size_bytes: data.get_abi_size(&ty), align_bytes };
+    KernelParam { ty, by_value, size }
+}
+
+/// A type as LLVM writes it where it is used: a struct with a name by its name alone.
+fn type_text(ty: BasicTypeEnum<'_>) -> String {
+    let text = ty.print_to_string();
+    let text = text.to_string_lossy();
+    text.split(" = type ").next().unwrap_or_default().to_string()
+}
+
+/// A parameter's name; empty without one.
+fn name_of(value: BasicValueEnum<'_>) -> String {
+    value.get_name().to_string_lossy().into_owned()
+}
+
 fn result_of<'ctx>(call: CallSiteValue<'ctx>) -> Option<BasicValueEnum<'ctx>> {
     call.try_as_basic_value().basic()
 }
 
-fn function_name(instruction: inkwell::values::InstructionValue<'_>) -> String {
+fn function_name(instruction: InstructionValue<'_>) -> String {
     instruction
         .get_parent()
         .and_then(|block| block.get_parent())

@@ -20,7 +20,9 @@ pub mod target;
 
 pub use artifact::LlvmModule;
 pub use error::{Bug, LowerError};
-pub use foreign::{LaunchCallError, lower_foreign};
+pub use foreign::{
+    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only,
+};
 pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};

@@ -292,6 +292,47 @@ pub(crate) fn call_arguments<'ctx>(call: CallSiteValue<'ctx>) -> Vec<BasicValueE
     }
 }
 
+/// Whether a type is one that inkwell's basic types can hold (a kernel parameter of type
+/// `target("...")` is not).
+fn is_basic(ty: LLVMTypeRef) -> bool {
+    use llvm_sys::LLVMTypeKind::*;
+    // SAFETY: a live type.
+    let kind = unsafe { LLVMGetTypeKind(ty) };
+    matches!(
+        kind,
+        LLVMHalfTypeKind
+            | LLVMBFloatTypeKind
+            | LLVMFloatTypeKind
+            | LLVMDoubleTypeKind
+            | LLVMFP128TypeKind
+            | LLVMIntegerTypeKind
+            | LLVMStructTypeKind
+            | LLVMArrayTypeKind
+            | LLVMPointerTypeKind
+            | LLVMVectorTypeKind
+    )
+}
+
+/// The first parameter of a function whose type no kernel can have.
+pub(crate) fn odd_param(function: FunctionValue<'_>) -> Option<u32> {
+    let function = function.as_value_ref();
+    // SAFETY: the indices are below the number of parameters.
+    unsafe {
+        (0..LLVMCountParams(function))
+            .find(|index| !is_basic(LLVMTypeOf(LLVMGetParam(function, *index))))
+    }
+}
+
+/// Whether all arguments of a call have basic types.
+pub(crate) fn has_basic_arguments(call: CallSiteValue<'_>) -> bool {
+    let value = call.as_value_ref();
+    // SAFETY: the indices are below the number of arguments.
+    unsafe {
+        (0..LLVMGetNumArgOperands(value))
+            .all(|index| is_basic(LLVMTypeOf(LLVMGetOperand(value, index))))
+    }
+}
+
 /// A value as the function that it is, if it is one.
 pub(crate) fn as_function<'ctx>(value: BasicValueEnum<'ctx>) -> Option<FunctionValue<'ctx>> {
     // SAFETY: checked to be a function.
@@ -315,6 +356,42 @@ pub(crate) fn byval_type<'ctx>(
             return None;
         }
         Some(BasicTypeEnum::new(LLVMGetTypeAttributeValue(attribute)))
+    }
+}
+
+/// The type of a `byval` argument of a call.
+pub(crate) fn call_byval_type<'ctx>(
+    call: CallSiteValue<'ctx>,
+    index: u32,
+) -> Option<BasicTypeEnum<'ctx>> {
+    let kind = Attribute::get_named_enum_kind_id("byval");
+    // SAFETY: the attribute is checked to be there; its type belongs to the call's context.
+    unsafe {
+        let attribute = LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index + 1, kind);
+        if attribute.is_null() {
+            return None;
+        }
+        Some(BasicTypeEnum::new(LLVMGetTypeAttributeValue(attribute)))
+    }
+}
+
+/// The number of a pointer constant that is made of an integer, `inttoptr (i64 3 to ptr)` or `null`.
+pub(crate) fn constant_address(value: BasicValueEnum<'_>) -> Option<u64> {
+    let value = value.as_value_ref();
+    // SAFETY: each kind of value is checked before it is read as such.
+    unsafe {
+        if LLVMIsNull(value) != 0 {
+            return Some(0);
+        }
+        if LLVMIsAConstantExpr(value).is_null()
+            || LLVMGetConstOpcode(value) != llvm_sys::LLVMOpcode::LLVMIntToPtr
+        {
+            return None;
+        }
+        let number = LLVMGetOperand(value, 0);
+        let fits =
+            !LLVMIsAConstantInt(number).is_null() && LLVMGetIntTypeWidth(LLVMTypeOf(number)) <= 64;
+        fits.then(|| LLVMConstIntGetZExtValue(number))
     }
 }
 

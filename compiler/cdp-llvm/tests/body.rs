@@ -423,3 +423,24 @@ fn output_is_reproducible_on_every_thread() {
         assert!(thread.join().unwrap().iter().all(|text| *text == first));
     }
 }
+
+#[test]
+fn small_floats_compare_with_flushed_denormals() {
+    for kind in [FloatKind::F16, FloatKind::BF16] {
+        for op in [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::Gt] {
+            let mut b = Build::device();
+            b.module.fast_math.ftz = true;
+            let float = b.module.types.float(kind);
+            let bool_type = b.bool;
+            store_of(&mut b, bool_type, &[float, float], |b| {
+                let (x, y) = (b.get(1, float), b.get(2, float));
+                let test = b.compare(op, x.clone(), y);
+                let nan = b.intrinsic(Intrinsic::IsNan, vec![x.clone()], b.bool);
+                let truth = b.cast(CastKind::ToBool, x, b.bool);
+                let both = b.binary(BinaryOp::Xor, test, nan);
+                b.binary(BinaryOp::Xor, both, truth)
+            });
+            judge(&b.verified());
+        }
+    }
+}

@@ -59,7 +59,7 @@ fn a_launch_at_a_builder() {
 
         let options = common::options("sm_90", abi);
         let text = module.print_to_string().to_string();
-        let lowered = lower_foreign("embedder", text.as_bytes(), 64, &options).unwrap();
+        let (lowered, _) = lower_foreign("embedder", text.as_bytes(), 64, &options).unwrap();
         let ptx = lowered.emit_ptx().unwrap();
         assert!(ptx.contains(".extern .entry child"), "{ptx}");
         common::assemble(&ptx, "sm_90", 64);

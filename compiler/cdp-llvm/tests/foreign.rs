@@ -16,7 +16,7 @@ define ptx_kernel void @child(ptr %p, i1 %b, ptr byval(%S) align 8 %s, half %h) 
 fn read(body: &str, abi: LaunchAbi) -> Result<String, LowerError> {
     let text = format!("{HEAD}{body}");
     let options = options("sm_90", abi);
-    let module = lower_foreign("test.ll", text.as_bytes(), 64, &options)?;
+    let (module, _) = lower_foreign("test.ll", text.as_bytes(), 64, &options)?;
     module.optimize()?;
     module.emit_ptx()
 }
@@ -80,7 +80,7 @@ fn wrong_targets_and_texts_are_errors() {
     let options = options("sm_90", LaunchAbi::Cdp2V2);
     let wrong = lower_foreign("a.ll", host.as_bytes(), 64, &options);
     assert!(matches!(wrong.err(), Some(LowerError::Target { .. })));
-    assert!(matches!(read("define what", LaunchAbi::Cdp2), Err(LowerError::Backend { .. })));
+    assert!(matches!(read("define what", LaunchAbi::Cdp2), Err(LowerError::Foreign { .. })));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Arithmetic: binary operations with C's meaning and CUDA's floating-point options.
 
-use cdp_ir::{BinaryOp, FloatKind, Type, TypeId};
+use cdp_ir::{BinaryOp, CompareOp, FloatKind, Type, TypeId};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FloatValue, InstructionValue, IntValue,
 };
@@ -124,6 +124,43 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             (false, false) => "llvm.nvvm.div.full",
         };
         self.llvm_intrinsic(name, &[], &[left.into(), right.into()])
+    }
+
+    /// With flushed denormals LLVM 22 gives comparisons of `__nv_bfloat16` the modifier `.ftz`, which
+    /// PTX does not have there: they are made of text. `None` where LLVM's own do.
+    pub fn compare_bfloat(
+        &self,
+        op: CompareOp,
+        left: FloatValue<'ctx>,
+        right: FloatValue<'ctx>,
+    ) -> Result<Option<IntValue<'ctx>>> {
+        if !self.flushed_bfloat(left) {
+            return Ok(None);
+        }
+        let name = match op {
+            CompareOp::Eq => "eq",
+            CompareOp::Ne => "neu",
+            CompareOp::Lt => "lt",
+            CompareOp::Le => "le",
+            CompareOp::Gt => "gt",
+            CompareOp::Ge => "ge",
+        };
+        let text = format!("{{ .reg .pred p; setp.{name}.bf16 p, $1, $2; selp.b32 $0, 1, 0, p; }}");
+        let word = self.unit.context.i32_type();
+        let operands = [self.as_bits(left.into())?.into(), self.as_bits(right.into())?.into()];
+        let answer = self.inline_ptx(&text, "=r,h,h", Some(word.into()), &operands, false)?;
+        let answer = answer.ok_or_else(|| bug("lower", "a comparison without result"))?;
+        let bit = self.unit.context.bool_type();
+        Ok(Some(self.builder.build_int_truncate(answer.into_int_value(), bit, "")?))
+    }
+
+    /// Whether a comparison of this value would get the modifier that PTX does not have. (Below
+    /// sm_90 such values are compared as single precision.)
+    pub fn flushed_bfloat(&self, value: FloatValue<'ctx>) -> bool {
+        self.unit.on_device()
+            && self.unit.ir.fast_math.ftz
+            && self.unit.options.arch_sm() >= 90
+            && value.get_type() == self.unit.context.bf16_type()
     }
 
     /// Calls an LLVM intrinsic that yields a value; `overloads` are the types it is overloaded on.

@@ -1,6 +1,6 @@
 //! Conversions.
 
-use cdp_ir::{CastKind, Expr, FloatKind, Type, TypeId};
+use cdp_ir::{CastKind, CompareOp, Expr, FloatKind, Type, TypeId};
 use inkwell::IntPredicate;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, FloatValue, IntValue};
@@ -198,6 +198,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             BasicValueEnum::FloatValue(value) => {
                 let zero = value.get_type().const_zero();
+                if let Some(result) = self.compare_bfloat(CompareOp::Ne, value, zero)? {
+                    return Ok(result);
+                }
                 let unequal = inkwell::FloatPredicate::UNE;
                 Ok(self.builder.build_float_compare(unequal, value, zero, "")?)
             }

@@ -243,6 +243,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let signed = matches!(self.unit.ir.types.get(ty), Type::Int { signed: true, .. });
         match (left, right) {
             (BasicValueEnum::FloatValue(left), BasicValueEnum::FloatValue(right)) => {
+                if let Some(result) = self.compare_bfloat(op, left, right)? {
+                    return Ok(result);
+                }
                 let predicate = match op {
                     CompareOp::Eq => FloatPredicate::OEQ,
                     CompareOp::Ne => FloatPredicate::UNE,

@@ -1,6 +1,7 @@
 //! Floating-point intrinsics and libdevice calls.
 
 use cdp_ir::{Expr, FloatKind, Intrinsic, Type, TypeId};
+use inkwell::IntPredicate;
 use inkwell::attributes::AttributeLoc;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::{BasicMetadataValueEnum, FloatValue};
@@ -80,6 +81,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     fn float_class(&self, value: FloatValue<'ctx>, class: u64, ty: TypeId) -> Result<Value<'ctx>> {
+        if self.flushed_bfloat(value) {
+            return self.bfloat_class(value, class, ty);
+        }
         let mask = self.unit.context.i32_type().const_int(class, false);
         let overloads = [value.get_type().into()];
         let operands = [value.into(), mask.into()];
@@ -87,10 +91,25 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         self.truth(is.into_int_value(), ty)
     }
 
+    /// The same by bits, since LLVM would make a comparison of it.
+    fn bfloat_class(&self, value: FloatValue<'ctx>, class: u64, ty: TypeId) -> Result<Value<'ctx>> {
+        let bits = self.as_bits(value.into())?;
+        let int = bits.get_type();
+        let magnitude = self.builder.build_and(bits, int.const_int(0x7fff, false), "")?;
+        let infinity = int.const_int(0x7f80, false);
+        let predicate = match class {
+            NAN => IntPredicate::UGT,
+            INFINITE => IntPredicate::EQ,
+            _ => IntPredicate::ULT,
+        };
+        let is = self.builder.build_int_compare(predicate, magnitude, infinity, "")?;
+        self.truth(is, ty)
+    }
+
     fn sign_bit(&self, value: FloatValue<'ctx>, ty: TypeId) -> Result<Value<'ctx>> {
         let bits = self.as_bits(value.into())?;
         let zero = bits.get_type().const_zero();
-        let negative = inkwell::IntPredicate::SLT;
+        let negative = IntPredicate::SLT;
         let sign = self.builder.build_int_compare(negative, bits, zero, "")?;
         self.truth(sign, ty)
     }

@@ -55,7 +55,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// A scalar's bits as an integer.
-    pub(super) fn as_bits(&self, value: BasicValueEnum<'ctx>) -> Result<IntValue<'ctx>> {
+    pub(in crate::lower) fn as_bits(&self, value: BasicValueEnum<'ctx>) -> Result<IntValue<'ctx>> {
         Ok(match value {
             BasicValueEnum::IntValue(value) => value,
             BasicValueEnum::FloatValue(value) => {

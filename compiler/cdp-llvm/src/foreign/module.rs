@@ -1,0 +1,160 @@
+//! What a module of another front end must be before its launches are lowered: valid IR for the
+//! target, free of the choices that are the caller's here (architecture, PTX version); and what it
+//! says about its kernels.
+
+use inkwell::attributes::AttributeLoc;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::targets::{TargetData, TargetMachine};
+
+use crate::error::{LowerError, Result};
+use crate::lower::PTX_KERNEL;
+use crate::raw;
+use crate::target::CodeTarget;
+
+use super::{KernelParam, kernel_param};
+
+/// A kernel that a foreign module defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKernel {
+    pub symbol: String,
+    pub params: Vec<ForeignParam>,
+}
+
+/// A kernel's parameter as its declaration tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignParam {
+    /// Empty when the module does not name it.
+    pub name: String,
+    /// The LLVM type in memory, as LLVM prints it.
+    pub ty: String,
+    /// Bytes.
+    pub size_bytes: u64,
+    /// Bytes; not yet limited to what a parameter buffer aligns to.
+    pub align_bytes: u64,
+}
+
+/// Reads LLVM IR (text or bitcode) and verifies it.
+pub(super) fn parse<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    bytes: &[u8],
+) -> Result<Module<'ctx>> {
+    // The text parser wants a terminating NUL, which the copy brings.
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
+    let refused = |message: String| LowerError::Foreign { message: message.trim().to_string() };
+    let module =
+        context.create_module_from_ir(buffer).map_err(|message| refused(message.to_string()))?;
+    module
+        .verify()
+        .map_err(|message| refused(format!("not valid LLVM IR: {}", message.to_string())))?;
+    for kernel in module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL) {
+        if let Some(index) = raw::odd_param(kernel) {
+            let name = kernel.get_name().to_string_lossy();
+            return Err(refused(format!(
+                "parameter {index} of kernel `{name}` has a type that no kernel can have"
+            )));
+        }
+    }
+    Ok(module)
+}
+
+/// Checks triple and data layout against the target's, and sets them.
+pub(super) fn set_target(
+    module: &Module<'_>,
+    target: CodeTarget,
+    machine: &TargetMachine,
+) -> Result<()> {
+    check_triple(module, target)?;
+    let given = module.get_data_layout().as_str().to_string_lossy().into_owned();
+    let data = machine.get_target_data();
+    let layout = data.get_data_layout();
+    let wanted = layout.as_str().to_string_lossy().into_owned();
+    if !given.is_empty() && !compatible(&given, &wanted) {
+        return Err(LowerError::Target {
+            triple: target.triple().into(),
+            message: format!("the module's data layout is `{given}`, the target's `{wanted}`"),
+        });
+    }
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&layout);
+    Ok(())
+}
+
+fn check_triple(module: &Module<'_>, target: CodeTarget) -> Result<()> {
+    let triple = module.get_triple().as_str().to_string_lossy().into_owned();
+    let wanted = target.triple();
+    let arch = |triple: &str| triple.split('-').next().unwrap_or_default().to_string();
+    if triple.is_empty() || arch(&triple) == arch(wanted) {
+        return Ok(());
+    }
+    Err(LowerError::Target {
+        triple: wanted.into(),
+        message: format!("the module is for `{triple}`"),
+    })
+}
+
+/// Whether two data layouts agree where it matters: the size of a pointer. (Older compilers write
+/// fewer fields for the same target.)
+fn compatible(given: &str, wanted: &str) -> bool {
+    let pointer = |layout: &str| {
+        let field = layout.split('-').find(|field| field.starts_with("p:"));
+        field.map_or("p:64".to_string(), |field| {
+            field.splitn(3, ':').take(2).collect::<Vec<_>>().join(":")
+        })
+    };
+    pointer(given) == pointer(wanted)
+}
+
+/// Drops the architecture and PTX version that the front end wrote on its functions: those of the
+/// request count. LLVM ends the process on a pair that does not go together (`sm_90` with `+ptx42`,
+/// which clang writes when it is not told a PTX version).
+pub(super) fn drop_function_targets(module: &Module<'_>) {
+    for function in module.get_functions() {
+        for key in ["target-cpu", "target-features", "tune-cpu"] {
+            function.remove_string_attribute(AttributeLoc::Function, key);
+        }
+    }
+}
+
+/// The kernels with a body, in the order of the module.
+pub(super) fn kernels<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    data: &TargetData,
+) -> Vec<ForeignKernel> {
+    let describe = |param: KernelParam<'_>, name: String| ForeignParam {
+        name,
+        ty: super::type_text(param.ty),
+        size_bytes: param.size.size_bytes,
+        align_bytes: param.size.align_bytes,
+    };
+    module
+        .get_functions()
+        .filter(|f| f.get_call_conventions() == PTX_KERNEL && !raw::is_declaration(*f))
+        .map(|kernel| ForeignKernel {
+            symbol: kernel.get_name().to_string_lossy().into_owned(),
+            params: (0..kernel.count_params())
+                .map(|index| {
+                    let value = kernel.get_nth_param(index);
+                    let name = value.map(super::name_of).unwrap_or_default();
+                    describe(kernel_param(context, data, kernel, index), name)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compatible;
+
+    #[test]
+    fn layouts_agree_when_pointers_do() {
+        let new = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
+        assert!(compatible("e-i64:64-v16:16-v32:32-n16:32:64", new));
+        assert!(compatible("e-p:64:64:64-i1:8:8", new));
+        assert!(!compatible("e-p:32:32-i64:64-v16:16-v32:32-n16:32:64", new));
+    }
+}
