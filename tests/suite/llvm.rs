@@ -175,7 +175,9 @@ fn bitcode() -> Outcome {
     let module = context.create_module_from_ir(buffer).map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file: PathBuf = folder.path().join("simple.bc");
-    module.write_bitcode_to_path(&file).map_err(|error| error.to_string())?;
+    if !module.write_bitcode_to_path(&file) {
+        return Err("the bitcode was not written".into());
+    }
     let emit = |command: &mut std::process::Command| -> Result<String, Failed> {
         let output = run_limited(command.args(["--emit", "ptx", "-o", "-"]), TIME_LIMIT)?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -333,6 +333,9 @@ impl Build<'_> {
             Input::Bytes(InputKind::Llvm, name, bytes) => {
                 let code = self.compiler.emit_foreign(name, bytes, arch, options, want_ir)?;
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
+                if arch == options.archs()[0] {
+                    self.out.kernels.extend(code.kernels.iter().cloned());
+                }
                 Ok(Some(code))
             }
             Input::Bytes(InputKind::Ptx, name, bytes) => {

@@ -9,7 +9,7 @@ use cdp_toolchain::{
 };
 
 use crate::analysis::Analysis;
-use crate::describe::KernelDescription;
+use crate::describe::{KernelDescription, describe_foreign_kernel};
 use crate::error::Error;
 use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel, RequestedAbi};
 
@@ -126,12 +126,13 @@ impl Compiler {
         let lower_options = self.lower_options(arch, abi, options);
         let address_bits = options.address_size.bits();
         let failed = |error| from_foreign(name, error);
-        let lowered =
+        let (lowered, kernels) =
             cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options).map_err(failed)?;
         lowered.optimize().map_err(failed)?;
         let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
         let ptx = lowered.emit_ptx().map_err(failed)?;
-        Ok(DeviceCode { ptx, llvm_ir, kernels: Vec::new() })
+        let kernels = kernels.iter().map(describe_foreign_kernel).collect();
+        Ok(DeviceCode { ptx, llvm_ir, kernels })
     }
 
     /// LLVM IR text of another compiler's module with its launches lowered and nothing else done.
@@ -148,7 +149,7 @@ impl Compiler {
         let abi = self.foreign_abi(arch, options)?;
         let lower_options = self.lower_options(arch, abi, options);
         let address_bits = options.address_size.bits();
-        cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
+        cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
             .map(|lowered| lowered.emit_llvm_ir())
             .map_err(|error| from_foreign(name, error))
     }
@@ -267,6 +268,8 @@ fn from_lowering(error: LowerError) -> Error {
 fn from_foreign(name: &str, error: LowerError) -> Error {
     match from_lowering(error) {
         Error::Request { message, cure: None } => Error::Input { name: name.into(), message },
+        // What LLVM refuses to emit, the module asked for.
+        Error::Bug { stage: "emit", message, .. } => Error::Input { name: name.into(), message },
         other => other,
     }
 }

@@ -3,6 +3,7 @@
 
 use cdp_ir as ir;
 use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
+use cdp_llvm::{ForeignKernel, ForeignParam};
 use cdp_toolchain::Cubin;
 use serde::Serialize;
 
@@ -82,15 +83,46 @@ pub fn describe_kernel(module: &ir::Module, kernel: &ir::Function) -> KernelDesc
     }
 }
 
-/// The layout, also of kernels that only the host may launch because their parameters are larger
-/// than a parameter buffer.
+/// A kernel of another compiler's LLVM IR. Its name is its symbol.
+pub fn describe_foreign_kernel(kernel: &ForeignKernel) -> KernelDescription {
+    let size_of = |param: &ForeignParam| ParamSize {
+        size_bytes: param.size_bytes,
+        align_bytes: param.align_bytes,
+    };
+    let buffer = laid_out(&kernel.params.iter().map(size_of).collect::<Vec<_>>());
+    let params = kernel.params.iter().zip(&buffer.slots).enumerate();
+    let params = params.map(|(ordinal, (param, slot))| ParamDescription {
+        ordinal: ordinal as u32,
+        name: param.name.clone(),
+        ty: param.ty.clone(),
+        offset: slot.offset_bytes,
+        size: slot.size_bytes,
+        align: slot.align_bytes,
+        declared_align: param.align_bytes,
+    });
+    KernelDescription {
+        name: kernel.symbol.clone(),
+        symbol: kernel.symbol.clone(),
+        params: params.collect(),
+        buffer_bytes: buffer.size_bytes,
+        buffer_align: buffer.align_bytes,
+        registers: None,
+        shared_bytes: None,
+    }
+}
+
 fn buffer_of(module: &ir::Module, kernel: &ir::Function) -> BufferLayout {
     let size_of = |param: &ir::Local| {
         let layout = module.types.layout(param.ty);
         ParamSize { size_bytes: layout.size, align_bytes: layout.align }
     };
-    let sizes: Vec<_> = kernel.params().iter().map(size_of).collect();
-    match buffer_layout(&sizes) {
+    laid_out(&kernel.params().iter().map(size_of).collect::<Vec<_>>())
+}
+
+/// The layout, also of kernels that only the host may launch because their parameters are larger
+/// than a parameter buffer.
+fn laid_out(sizes: &[ParamSize]) -> BufferLayout {
+    match buffer_layout(sizes) {
         Ok(layout) | Err(LayoutError::TooLarge { layout, .. }) => layout,
         Err(LayoutError::BadAlignment { .. }) => BufferLayout::default(),
     }
