@@ -68,7 +68,8 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             stack_bytes: 1024,
-            printf_fifo_bytes: 1 << 20,
+            // What an H200 has; older guides say 1 MB.
+            printf_fifo_bytes: 8_650_752,
             malloc_heap_bytes: 8 << 20,
             sync_depth: 2,
             pending_launches: 2048,

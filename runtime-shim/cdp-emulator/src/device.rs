@@ -152,12 +152,7 @@ impl Emulator {
 
     /// The value of a `cudaDeviceAttr`, `None` for numbers that are no attribute.
     pub fn device_attribute(&self, attribute: u32) -> Option<u32> {
-        let memory_bytes = self.core.machine.memory.limit_bytes();
-        crate::runtime::device_attribute(
-            attribute,
-            self.core.config.compute_capability,
-            memory_bytes,
-        )
+        crate::runtime::device_attribute(attribute, self.core.config.compute_capability)
     }
 
     /// The module-scope variable with this (mangled) name.

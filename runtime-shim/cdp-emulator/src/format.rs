@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn floats() {
-        assert_eq!(float("%f", 3.14159265), "3.141593");
+        assert_eq!(float("%f", 1.23456789), "1.234568");
         assert_eq!(float("%.0f", 2.5), "2");
         assert_eq!(float("%10.3f|", -1.5), "    -1.500|");
         assert_eq!(float("%010.3f", -1.5), "-00001.500");

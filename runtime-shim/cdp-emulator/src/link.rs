@@ -78,6 +78,9 @@ struct Unit {
     links: UnitLinks,
 }
 
+/// A name with the text and variable that define it.
+type Definition = (String, (usize, usize));
+
 /// State of one load.
 struct Linker<'a> {
     machine: &'a mut Machine,
@@ -178,14 +181,11 @@ impl Linker<'_> {
                 }
                 let id = ptx::FunctionId(f as u32);
                 let shared_name = function.linkage != Linkage::Internal;
-                if shared_name && let Some(&(other, other_id, number)) = global.get(&function.name)
+                if function.linkage == Linkage::Weak
+                    && let Some(&(_, _, number)) = global.get(&function.name)
                 {
-                    let weak_new = function.linkage == Linkage::Weak;
-                    if weak_new {
-                        unit.links.functions[f] = Some(Target::Function(number));
-                        continue;
-                    }
-                    let _ = (other, other_id);
+                    unit.links.functions[f] = Some(Target::Function(number));
+                    continue;
                 }
                 let number = base + self.defined.len() as u32;
                 unit.links.functions[f] = Some(Target::Function(number));
@@ -352,18 +352,16 @@ impl Linker<'_> {
                     Some(_) if variable.linkage == Linkage::Weak => {}
                     Some(&(u2, v2)) if u2 != u || v2 != v => {
                         global.insert(format!("{}\0{u}", variable.name), (u, v));
-                        let _ = (u2, v2);
                     }
                     Some(_) => {}
                 }
             }
         }
         let winners = self.pick_definitions(&global)?;
-        for (name, (u, v)) in &winners {
+        for (_, (u, v)) in &winners {
             let variable = self.units[*u].module.variables[*v].clone();
             let target = self.place_variable(*u, &variable)?;
             self.units[*u].links.variables[*v] = Some(target);
-            let _ = name;
         }
         self.bind_variables(&winners)
     }
@@ -372,7 +370,7 @@ impl Linker<'_> {
     fn pick_definitions(
         &self,
         global: &HashMap<String, (usize, usize)>,
-    ) -> Result<Vec<(String, (usize, usize))>, Error> {
+    ) -> Result<Vec<Definition>, Error> {
         let mut winners: HashMap<String, (usize, usize)> = HashMap::new();
         let mut all: Vec<(usize, usize)> = global.values().copied().collect();
         all.sort_unstable();
@@ -407,7 +405,7 @@ impl Linker<'_> {
         Ok(winners)
     }
 
-    fn bind_variables(&mut self, winners: &[(String, (usize, usize))]) -> Result<(), Error> {
+    fn bind_variables(&mut self, winners: &[Definition]) -> Result<(), Error> {
         let by_name: HashMap<&str, (usize, usize)> =
             winners.iter().map(|(n, at)| (n.as_str(), *at)).collect();
         let mut dynamic: HashMap<String, Target> = HashMap::new();

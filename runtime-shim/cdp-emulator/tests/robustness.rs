@@ -34,8 +34,9 @@ fn survive(text: &str, state: &mut u64) {
     let Ok(module) = device.load(&[Source { name: "damaged.ptx", text }]) else { return };
     for kernel in device.kernels(module) {
         let size = device.kernel_info(kernel).expect("kernel").param_bytes as usize;
-        let params: Vec<u8> =
-            (0..size).map(|_| if next(state) % 3 == 0 { next(state) as u8 } else { 0 }).collect();
+        let params: Vec<u8> = (0..size)
+            .map(|_| if next(state).is_multiple_of(3) { next(state) as u8 } else { 0 })
+            .collect();
         let launch = Launch {
             kernel,
             grid: [1 + next(state) as u32 % 3, 1, 1],

@@ -27,7 +27,7 @@ fn run_here() -> Anyhow<Vec<Vec<u64>>> {
     let _ = device.copy_to_device(input, &operands(), StreamId::NULL)?;
     let params: Vec<u8> = [input, output].iter().flat_map(|p| p.to_le_bytes()).collect();
     let mut all = Vec::new();
-    for index in 0..lines.len() {
+    for (index, line) in lines.iter().enumerate() {
         let kernel = device.kernel(module, &format!("k{index}"))?;
         let launch = Launch {
             kernel,
@@ -41,7 +41,7 @@ fn run_here() -> Anyhow<Vec<Vec<u64>>> {
         let mut bytes = vec![0; COUNT * 8];
         match device.copy_from_device(&mut bytes, output, StreamId::NULL)? {
             Completion::Done => {}
-            other => return Err(format!("{}: {other:?}", lines[index]).into()),
+            other => return Err(format!("{line}: {other:?}").into()),
         }
         all.push(words(&bytes));
     }

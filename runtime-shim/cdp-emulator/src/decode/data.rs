@@ -6,7 +6,7 @@ use cdp_ptx::{CvtRounding, Inst, Operand, Reg, ScalarType, Space, Symbol};
 use super::dispatch::is_memory;
 use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
-use crate::alu::{bits, half, int};
+use crate::alu::{bits, int};
 use crate::code::{Access, NONE, Op, Place, PredLogic};
 use crate::float::soft::Mode;
 
@@ -160,7 +160,6 @@ impl Decoder<'_> {
         let imm = convert::pack_half_imm(&conversion).ok_or("`cvt` of two values")?;
         let (d, a, b) = (self.narrow_dst(*dst)?, self.narrow(*a)?, self.narrow(*b)?);
         self.alu::<convert::PackHalf>(d, [a, b, 0], imm);
-        let _ = half::Add;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use cdp_ptx::{Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
-use crate::alu::{bits, float, half, int, video};
+use crate::alu::{bits, float, half, int};
 use crate::code::Op;
 
 impl Decoder<'_> {
@@ -376,7 +376,6 @@ impl Decoder<'_> {
         b: cdp_ptx::Operand,
         c: cdp_ptx::Operand,
     ) -> Decoded {
-        let _ = video::scalar;
         let (d, a) = (self.narrow_dst(dst)?, self.narrow(a)?);
         let (b, c) = (self.narrow(b)?, self.narrow(c)?);
         let imm = self.out.videos.len() as u32;

@@ -8,6 +8,7 @@ mod control;
 mod data;
 mod dispatch;
 pub mod flow;
+mod select;
 mod sync;
 
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use cdp_ptx::{Operand, ScalarType, Symbol};
 
 use crate::alu::{self, LaneOp};
 use crate::code::{
-    AluFn, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Slot, SourceLines, Special,
+    AluFn, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Slot, SourceLines,
 };
 use crate::report::SourceLine;
 
@@ -203,7 +204,7 @@ impl<'a> Decoder<'a> {
             starts: Vec::with_capacity(body.instructions.len() + 1),
             guard: (0, 0),
             origin: 0,
-            flow: flow::analyse(body),
+            flow: flow::analyse(module, body),
         }
     }
 
@@ -216,14 +217,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn place_registers(&mut self) -> Decoded {
-        for register in &self.body.registers {
-            let place = match register.ty.bits() {
-                1 => continue,
-                64 => RegPlace::Wide(0),
-                8 | 16 | 32 => RegPlace::Narrow(0),
-                _ => return Err(format!("128-bit register `{}`", register.name)),
-            };
-            let _ = place;
+        if let Some(wide) = self.body.registers.iter().find(|r| r.ty.bits() > 64) {
+            return Err(format!("128-bit register `{}`", wide.name));
         }
         for register in &self.body.registers {
             let place = match register.ty.bits() {
@@ -244,9 +239,14 @@ impl<'a> Decoder<'a> {
             }
         }
         self.out.frame_words = next.next_multiple_of(32);
-        self.unread = vec![true; self.registers.len()];
-        for instruction in &self.body.instructions {
-            mark_read(instruction, &mut self.unread);
+        let has_atomics =
+            |i: &ptx::Instruction| matches!(&i.inst, ptx::Inst::Atom(a) if a.dst.is_some());
+        self.unread = vec![false; self.registers.len()];
+        if self.body.instructions.iter().any(has_atomics) {
+            self.unread.fill(true);
+            for instruction in &self.body.instructions {
+                mark_read(instruction, &mut self.unread);
+            }
         }
         Ok(())
     }
@@ -547,9 +547,6 @@ impl<'a> Decoder<'a> {
 
     fn special(&mut self, register: ptx::SpecialReg, d: u32) -> Decoded {
         let special = control::special(register);
-        if matches!(special, Special::ClockLo | Special::ClockHi | Special::Clock64) {
-            // Clocks differ between blocks but do not depend on their order.
-        }
         let inst = Inst { d, ..self.blank(Op::Special(special)) };
         self.emit(inst);
         Ok(())

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use cdp_ptx::{AtomOp, ScalarType};
 
 use super::run::{Running, lanes_of, read_row, write_row};
-use super::{Block, Machine, Step, Warp, memory};
+use super::{Block, Machine, Step, Warp, checks, memory};
 use crate::code::{Inst, NONE, Place};
 use crate::float::soft;
 use crate::memory::space::{self, Window};
@@ -161,17 +161,17 @@ pub fn execute(
             };
             let old = if shared {
                 if atomic.place == Place::Generic {
-                    memory::own(block, warp, address, lane, bytes, true)?;
+                    checks::own(block, warp, address, lane, bytes, true)?;
                 }
                 let offset =
                     if atomic.place == Place::Generic { space::offset(address) } else { address };
-                memory::check_shared(block, offset, bytes, lane)?;
+                checks::check_shared(block, offset, bytes, lane)?;
                 shared_update(machine, block, offset as usize, bytes as usize, lane, f)?
             } else {
                 if space::window(address) != Window::Global {
-                    memory::own(block, warp, address, lane, bytes, true)?;
+                    checks::own(block, warp, address, lane, bytes, true)?;
                 }
-                memory::check_one(machine, address, bytes, lane)?;
+                checks::check_one(machine, address, bytes, lane)?;
                 match bytes {
                     1 => update!(AtomicU8, u8, address, f),
                     2 => update!(AtomicU16, u16, address, f),
@@ -199,7 +199,7 @@ fn shared_update(
     f: impl Fn(u64) -> u64,
 ) -> Step<u64> {
     if block.written[offset..offset + bytes].iter().all(|&flag| flag == 0) {
-        memory::uninitialized_atomic(machine, block, offset as u64, bytes as u64, lane)?;
+        checks::uninitialized_atomic(machine, block, offset as u64, bytes as u64, lane)?;
     }
     let mut word = [0; 8];
     word[..bytes].copy_from_slice(&block.shared[offset..offset + bytes]);

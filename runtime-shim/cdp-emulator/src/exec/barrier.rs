@@ -16,7 +16,6 @@ fn barrier_of<'m>(machine: &'m Machine, warp: &Warp, path: &Path) -> Option<(&'m
 
 /// Lanes of a path come to a barrier.
 pub fn arrive(
-    machine: &Machine,
     block: &mut Block,
     warp: &mut Warp,
     run: &mut Running<'_>,
@@ -69,7 +68,6 @@ pub fn arrive(
     }
     run.path.state = PathState::Barrier(id as u8);
     warp.paths.push(run.path);
-    let _ = machine;
     Ok(Next::Switch)
 }
 
@@ -148,7 +146,7 @@ fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
     }
     fault.site = fault.waiters.first().map(|w| w.site);
     if machine.checks.barrier_divergence == CheckAction::Warn {
-        block.warnings.push(fault);
+        block.warnings.push(*fault);
         return Ok(());
     }
     Err(fault)
@@ -202,12 +200,6 @@ fn release(machine: &Machine, block: &mut Block, id: u8) {
             path.pc += 1;
         }
     }
-}
-
-/// Threads have ended: barriers without a count wait for fewer now. Completion itself happens
-/// between turns.
-pub fn lanes_ended(block: &mut Block, warp: &mut Warp) {
-    let _ = (block, warp);
 }
 
 /// Lanes at an aligned block barrier while other lanes of their warp wait for them elsewhere.

@@ -2,8 +2,8 @@
 
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
-use super::run::{Next, Running, exit, keep_active, lanes_of, read_row, write_row};
-use super::{Block, Frame, Machine, Path, PathState, Step, Warp, memory, print};
+use super::run::{Next, Running, keep_active, lanes_of, read_row, write_row};
+use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -384,7 +384,6 @@ fn end_lanes(warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
         return Next::Switch;
     }
     run.path.pc += 1;
-    let _ = exit;
     Next::Continue
 }
 
@@ -429,7 +428,6 @@ pub fn alloca(
         // SAFETY: decoded row.
         unsafe { write_row(run.regs, inst.d, wide, lane, start) };
     }
-    let _ = memory::peek_local::<4>;
     Ok(())
 }
 

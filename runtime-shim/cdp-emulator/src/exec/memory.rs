@@ -4,20 +4,15 @@
 //! for the warp; everything else is looked at lane by lane. No access reaches memory before its
 //! check has passed.
 
+use super::checks::{
+    Addresses, OnLane, bad_global, bad_local, bad_shared, misaligned, own, uninitialized, verb,
+};
 use super::fault::Fault;
 use super::run::{Running, lanes_of, read_row, write_row};
-use super::{Block, CachedExtent, Machine, Step, Warp, action};
+use super::{Block, CachedExtent, Machine, Step, Warp};
 use crate::code::{Access, Inst, NONE, Place};
-use crate::config::CheckAction;
 use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
-
-/// The cure of addresses that reach a thread which cannot use them.
-const FOREIGN_HELP: &str = "only global memory is common to parents, children and blocks; pass memory from \
-    cudaMalloc, malloc or a __device__ variable";
-
-/// Addresses of the lanes of a warp; inactive lanes repeat an active one.
-type Addresses = [u64; 32];
 
 /// Computes the addresses of an access.
 #[inline(always)]
@@ -135,103 +130,6 @@ fn check_global_slow(
     }
     warp.cache[(slot & 7) as usize] = known;
     Ok(())
-}
-
-trait OnLane {
-    fn on(self, lane: usize) -> Self;
-}
-impl OnLane for Box<Fault> {
-    fn on(mut self, lane: usize) -> Box<Fault> {
-        self.lane = Some(lane as u32);
-        self
-    }
-}
-
-fn verb(write: bool) -> &'static str {
-    if write { "store" } else { "load" }
-}
-
-fn misaligned(address: u64, bytes: u64, write: bool) -> Box<Fault> {
-    let message = format!(
-        "{} of {bytes} bytes at {address:#x}, which is not a multiple of {bytes}",
-        verb(write)
-    );
-    Fault::new(ReportKind::Misaligned, None, message).at(address)
-}
-
-/// Why an access to global memory is wrong.
-#[cold]
-pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> Box<Fault> {
-    let what = verb(write);
-    let elsewhere = match space::window(address) {
-        Window::Global => None,
-        Window::Shared => Some("the shared memory of a block"),
-        Window::Local => Some("the local memory of a thread"),
-        Window::Param => Some("the kernel parameters"),
-        Window::Function => Some("a function"),
-        Window::Invalid => Some("no memory at all"),
-    };
-    if let Some(elsewhere) = elsewhere {
-        let message = format!(
-            "{what} of {bytes} bytes at {address:#x}, which is {elsewhere} and not global memory"
-        );
-        let kind = match space::window(address) {
-            Window::Shared | Window::Local => ReportKind::ForeignAddress,
-            _ => ReportKind::OutOfBounds,
-        };
-        return Fault::new(kind, None, message).at(address).help(FOREIGN_HELP);
-    }
-    if address < 1 << 16 {
-        let message =
-            format!("{what} of {bytes} bytes through a null pointer (address {address:#x})");
-        return Fault::new(ReportKind::NullAccess, None, message).at(address);
-    }
-    let record = machine.memory.record_at(address);
-    let (kind, message) = match record {
-        Some(record) if !record.live && address - record.base < record.size_bytes => (
-            ReportKind::UseAfterFree,
-            format!("{what} of {bytes} bytes at {address:#x}, in memory that was released"),
-        ),
-        Some(record)
-            if record.live
-                && address - record.base < record.size_bytes
-                && write
-                && !record.writable =>
-        {
-            (
-                ReportKind::ReadOnlyWrite,
-                format!("store of {bytes} bytes at {address:#x}, in constant memory"),
-            )
-        }
-        _ => (ReportKind::OutOfBounds, out_of_bounds_text(machine, address, bytes, what)),
-    };
-    Fault::new(kind, None, message).at(address)
-}
-
-fn out_of_bounds_text(machine: &Machine, address: u64, bytes: u64, what: &str) -> String {
-    let Some(near) = machine.memory.nearest(address) else {
-        return format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated");
-    };
-    let end = near.base + near.size_bytes;
-    if address < near.base {
-        let distance = near.base - address;
-        format!("{what} of {bytes} bytes at {address:#x}, {distance} bytes before an allocation")
-    } else if address < end {
-        let beyond = address + bytes - end;
-        format!(
-            "{what} of {bytes} bytes at {address:#x} runs {beyond} bytes past the end of an allocation"
-        )
-    } else {
-        let distance = address - end;
-        if distance == 0 {
-            return format!(
-                "{what} of {bytes} bytes at {address:#x}, right behind the end of an allocation"
-            );
-        }
-        format!(
-            "{what} of {bytes} bytes at {address:#x}, {distance} bytes past the end of an allocation"
-        )
-    }
 }
 
 /// Reads `S` bytes of checked memory.
@@ -432,7 +330,7 @@ fn global<const S: usize, const WRITE: bool>(
             } else {
                 row.write_unaligned(memory.read_unaligned());
             }
-            transactions = (at[31] + 3 >> 7) - (at[0] >> 7) + 1;
+            transactions = ((at[31] + 3) >> 7) - (at[0] >> 7) + 1;
         } else if shape == Pattern::Same && !WRITE {
             for (i, &row) in rows.iter().enumerate() {
                 if row != NONE {
@@ -547,69 +445,6 @@ fn shared<const S: usize, const WRITE: bool>(
     Ok(())
 }
 
-#[cold]
-fn uninitialized(
-    machine: &Machine,
-    block: &mut Block,
-    at: &Addresses,
-    lanes: u32,
-    bytes: u64,
-) -> Step<()> {
-    let lane = lanes.trailing_zeros();
-    let message = format!(
-        "load of {bytes} bytes at offset {} of shared memory, which this block never wrote",
-        at[lane as usize & 31]
-    );
-    let fault = Fault::new(ReportKind::UninitializedShared, Some(lane), message).help(
-        "shared memory has no initial contents; write it, and __syncthreads(), before reading",
-    );
-    match action(&machine.checks, ReportKind::UninitializedShared) {
-        CheckAction::Off => Ok(()),
-        CheckAction::Warn => {
-            block.warnings.push(fault);
-            Ok(())
-        }
-        CheckAction::Stop => Err(fault),
-    }
-}
-
-/// As [`uninitialized`], for an atomic.
-pub fn uninitialized_atomic(
-    machine: &Machine,
-    block: &mut Block,
-    offset: u64,
-    bytes: u64,
-    lane: usize,
-) -> Step<()> {
-    uninitialized(machine, block, &[offset; 32], 1 << lane, bytes)
-}
-
-#[cold]
-fn bad_shared(block: &Block, at: &Addresses, mask: u32, bytes: u64, write: bool) -> Box<Fault> {
-    let size = block.shared.len() as u64;
-    for lane in lanes_of(mask) {
-        let offset = at[lane];
-        if offset >= space::WINDOW_BYTES || offset + bytes > size {
-            let message = format!(
-                "{} of {bytes} bytes at offset {offset} of shared memory; the block has {size} bytes",
-                verb(write)
-            );
-            let fault = Fault::new(ReportKind::OutOfBounds, None, message).on(lane);
-            return if block.grid.dynamic_bytes == 0 && size == 0 {
-                fault.help(
-                    "give the size of `extern __shared__` memory as the launch's third argument",
-                )
-            } else {
-                fault
-            };
-        }
-        if offset & (bytes - 1) != 0 {
-            return misaligned(offset, bytes, write).on(lane);
-        }
-    }
-    misaligned(at[0], bytes, write)
-}
-
 fn local<const S: usize, const WRITE: bool>(
     warp: &mut Warp,
     run: &Running<'_>,
@@ -641,24 +476,6 @@ fn local<const S: usize, const WRITE: bool>(
         }
     }
     Ok(())
-}
-
-#[cold]
-fn bad_local(at: &Addresses, mask: u32, bytes: u64, end: u64, write: bool) -> Box<Fault> {
-    for lane in lanes_of(mask) {
-        if at[lane] & (bytes - 1) != 0 {
-            return misaligned(at[lane], bytes, write).on(lane);
-        }
-        if at[lane] >= space::WINDOW_BYTES || at[lane] + bytes > end {
-            let message = format!(
-                "{} of {bytes} bytes at offset {} of local memory; the thread's stack ends at {end}",
-                verb(write),
-                at[lane] as i64
-            );
-            return Fault::new(ReportKind::OutOfBounds, None, message).on(lane);
-        }
-    }
-    misaligned(at[0], bytes, write)
 }
 
 /// Reads an aligned value of a lane's local memory.
@@ -885,50 +702,6 @@ fn generic<const S: usize, const WRITE: bool>(
     Ok(())
 }
 
-/// Checks that a generic address outside of global memory belongs to the thread that uses it.
-pub fn own(
-    block: &Block,
-    warp: &Warp,
-    address: u64,
-    lane: usize,
-    bytes: u64,
-    write: bool,
-) -> Step<()> {
-    let what = verb(write);
-    let foreign = |message: String| {
-        Err(Fault::new(ReportKind::ForeignAddress, None, message)
-            .at(address)
-            .on(lane)
-            .help(FOREIGN_HELP))
-    };
-    let here = space::truncated_serial(block.serial);
-    match space::window(address) {
-        Window::Global | Window::Param => Ok(()),
-        Window::Shared if space::owner_serial(address) == here => Ok(()),
-        Window::Shared => foreign(format!(
-            "{what} of {bytes} bytes at {address:#x}, in the shared memory of another block"
-        )),
-        Window::Local if space::owner_serial(address) != here => foreign(format!(
-            "{what} of {bytes} bytes at {address:#x}, in the local memory of a thread of another block or grid"
-        )),
-        Window::Local if space::local_thread(address) != warp.index * 32 + lane as u32 => {
-            foreign(format!(
-                "{what} of {bytes} bytes at {address:#x}, in the local memory of thread {} of the block",
-                space::local_thread(address)
-            ))
-        }
-        Window::Local => Ok(()),
-        Window::Function => {
-            let message = format!("{what} of {bytes} bytes at {address:#x}, which is a function");
-            Err(Fault::new(ReportKind::OutOfBounds, None, message).at(address).on(lane))
-        }
-        Window::Invalid => {
-            let message = format!("{what} of {bytes} bytes at {address:#x}, which is no address");
-            Err(Fault::new(ReportKind::OutOfBounds, None, message).at(address).on(lane))
-        }
-    }
-}
-
 /// A byte that a lane can read through a generic address; for the device runtime and `printf`.
 pub fn read_byte(
     machine: &Machine,
@@ -1006,7 +779,6 @@ pub fn write_byte(
 pub fn async_copy(
     machine: &Machine,
     block: &mut Block,
-    warp: &mut Warp,
     run: &Running<'_>,
     inst: &Inst,
     active: u32,
@@ -1055,7 +827,6 @@ pub fn async_copy(
             block.written[start + i] = 0xff;
         }
     }
-    let _ = warp;
     block.counters.load_transactions += 1;
     Ok(())
 }
@@ -1071,26 +842,4 @@ pub fn atomic_addresses(
     let mut at = [0; 32];
     addresses(run.regs, row, wide, offset, mask, &mut at);
     at
-}
-
-/// Checks one lane's atomic on global memory.
-pub fn check_one(machine: &Machine, address: u64, bytes: u64, lane: usize) -> Step<()> {
-    match machine.memory.find(address) {
-        Some(extent) if bytes <= extent.hi - address && extent.writable => {}
-        _ => return Err(bad_global(machine, address, bytes, true).on(lane)),
-    }
-    if address & (bytes - 1) != 0 {
-        return Err(misaligned(address, bytes, true).on(lane));
-    }
-    Ok(())
-}
-
-/// Checks one lane's atomic on shared memory.
-pub fn check_shared(block: &Block, offset: u64, bytes: u64, lane: usize) -> Step<()> {
-    let at = [offset; 32];
-    let size = block.shared.len() as u64;
-    if offset & (bytes - 1) != 0 || offset >= space::WINDOW_BYTES || offset + bytes > size {
-        return Err(bad_shared(block, &at, 1 << lane, bytes, true));
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ pub mod atomics;
 pub mod barrier;
 pub mod block;
 pub mod calls;
+pub mod checks;
 pub mod collective;
 pub mod diverge;
 pub mod fault;
@@ -310,7 +311,7 @@ pub struct Block {
     /// `printf` output of this block not yet handed to the device.
     pub output: Vec<PrintEntry>,
     /// Reports that did not stop the program.
-    pub warnings: Vec<Box<fault::Fault>>,
+    pub warnings: Vec<fault::Fault>,
     /// Counters.
     pub counters: Counters,
     /// Next warp to run.

@@ -138,7 +138,7 @@ fn choose(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<Option<
             if machine.checks.barrier_divergence == CheckAction::Stop {
                 return Err(fault);
             }
-            block.warnings.push(fault);
+            block.warnings.push(*fault);
         }
         if machine.warp_scheduling == WarpScheduling::Lockstep
             || warp.paths.iter().any(|path| path.state == PathState::Runtime)
@@ -442,7 +442,7 @@ fn special<'m>(
         Op::Brx { table, join } => return indexed_branch(warp, run, inst, table, join, active),
         Op::Call => return calls::call(machine, block, warp, run, inst, active),
         Op::Ret { join } => return calls::ret(machine, warp, run, active, join),
-        Op::Exit => return Ok(exit(block, warp, run, active)),
+        Op::Exit => return Ok(exit(warp, run, active)),
         Op::Trap if active != 0 => {
             let message = "the program executed a trap";
             return Err(Fault::new(ReportKind::Trap, Some(active.trailing_zeros()), message));
@@ -452,7 +452,7 @@ fn special<'m>(
             return Err(Fault::new(ReportKind::Breakpoint, Some(active.trailing_zeros()), message));
         }
         Op::Barrier if active != 0 => {
-            return barrier::arrive(machine, block, warp, run, inst, active);
+            return barrier::arrive(block, warp, run, inst, active);
         }
         Op::WarpSync if active != 0 => return collective::warp_sync(warp, run, inst, active),
         Op::Collective if active != 0 => return collective::exchange(warp, run, inst, active),
@@ -462,7 +462,7 @@ fn special<'m>(
                 atomics::execute(machine, block, warp, run, inst, active)?;
             }
         }
-        Op::AsyncCopy => memory::async_copy(machine, block, warp, run, inst, active)?,
+        Op::AsyncCopy => memory::async_copy(machine, block, run, inst, active)?,
         Op::Texture => surface::fetch(machine, run, inst, active)?,
         Op::Surface => surface::access(machine, run, inst, active)?,
         Op::TextureQuery => surface::query(machine, run, inst, active)?,
@@ -683,7 +683,7 @@ fn read_special(
 }
 
 /// Ends lanes.
-pub fn exit(block: &mut Block, warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
+pub fn exit(warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
     if active == 0 {
         run.path.pc += 1;
         return Next::Continue;
@@ -691,7 +691,6 @@ pub fn exit(block: &mut Block, warp: &mut Warp, run: &mut Running<'_>, active: u
     warp.live &= !active;
     run.path.mask &= !active;
     diverge::leave(warp, run.path.group, active);
-    barrier::lanes_ended(block, warp);
     if run.path.mask == 0 {
         warp.release_frame(run.path.frame);
         return Next::Switch;

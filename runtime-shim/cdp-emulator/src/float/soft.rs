@@ -289,7 +289,7 @@ pub fn div(format: Format, mode: Mode, a: u64, b: u64) -> u64 {
             _ => {
                 let shift = ma.leading_zeros();
                 let numerator = ma << shift;
-                let quotient = numerator / mb << 1 | u128::from(!numerator.is_multiple_of(mb));
+                let quotient = (numerator / mb) << 1 | u128::from(!numerator.is_multiple_of(mb));
                 // The quotient has at least 128 - 53 bits; shifting it once more cannot overflow
                 // unless the divisor is 1, whose quotient is exact.
                 if mb == 1 {

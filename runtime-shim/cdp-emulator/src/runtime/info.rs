@@ -10,8 +10,7 @@ use crate::sched::{Core, MAX_SHARED_BYTES, MULTIPROCESSORS};
 pub const RUNTIME_VERSION: u32 = 13_000;
 
 /// The value of a `cudaDeviceAttr`; `None` for numbers that are no attribute.
-pub fn device_attribute(attribute: u32, compute_capability: u32, memory_bytes: u64) -> Option<u32> {
-    let _ = memory_bytes;
+pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> {
     Some(match attribute {
         1 => 1024,             // MaxThreadsPerBlock
         2 | 3 => 1024,         // MaxBlockDimX, Y
@@ -77,8 +76,7 @@ impl Core {
         if device != 0 {
             return Ok(Outcome::Error(errors::INVALID_DEVICE));
         }
-        let memory = self.machine.memory.limit_bytes();
-        match device_attribute(attribute, self.config.compute_capability, memory) {
+        match device_attribute(attribute, self.config.compute_capability) {
             Some(value) => self.store_u32(caller, 0, value),
             None => Ok(Outcome::Error(errors::INVALID_VALUE)),
         }

@@ -304,7 +304,7 @@ impl Core {
             crate::config::CheckAction::Warn => {
                 let mut fault = fault;
                 fault.site = Some(site);
-                caller.block.warnings.push(fault);
+                caller.block.warnings.push(*fault);
                 Ok(())
             }
             crate::config::CheckAction::Stop => Err(fault),

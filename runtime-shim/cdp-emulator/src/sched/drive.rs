@@ -27,7 +27,7 @@ const MAX_SPARE: usize = 64;
 struct Finished {
     linear: u64,
     output: Vec<PrintEntry>,
-    warnings: Vec<Box<Fault>>,
+    warnings: Vec<Fault>,
     counters: Counters,
     clock: u64,
     fault: Option<Box<Fault>>,
@@ -148,7 +148,7 @@ impl Core {
     fn nothing_runs(&mut self) -> bool {
         if !self.is_idle() {
             let message = "queued work waits for itself";
-            self.fail(None, Fault::new(ReportKind::Deadlock, None, message));
+            self.fail(Fault::new(ReportKind::Deadlock, None, message));
         }
         false
     }
@@ -169,7 +169,7 @@ impl Core {
                 });
                 let mut fault = fault;
                 fault.site = waiters.as_ref().and_then(|w| w.first()).map(|w| w.site);
-                self.fail(None, fault);
+                self.fail(fault);
                 false
             }
         }
@@ -222,11 +222,9 @@ impl Core {
             Some(_) => 1 + (next_random(&mut self.random) % 4096) as i64,
         };
         loop {
-            let before = block.counters.warp_instructions;
             let threads_before = block.counters.thread_instructions;
             let stop = block::run(&self.machine, &mut block, slice);
             self.instructions += block.counters.thread_instructions - threads_before;
-            let _ = before;
             self.collect(&mut block);
             match stop {
                 BlockStop::Done => {
@@ -235,7 +233,7 @@ impl Core {
                 }
                 BlockStop::Service { warp, path, lanes } => {
                     if let Err(fault) = self.serve(key, grid, &mut block, warp, path, lanes) {
-                        self.fail(Some(&block), fault);
+                        self.fail(fault);
                         return;
                     }
                     if block.runtime.launches >= LAUNCHES_A_PAUSE {
@@ -254,7 +252,7 @@ impl Core {
                 BlockStop::Spin => {
                     if self.spins_forever(&block) {
                         let fault = block::deadlock(&self.machine, &block);
-                        self.fail(Some(&block), fault);
+                        self.fail(fault);
                         return;
                     }
                     self.put_block(key, block);
@@ -267,7 +265,7 @@ impl Core {
                     return;
                 }
                 BlockStop::Fault(fault) => {
-                    self.fail(Some(&block), fault);
+                    self.fail(fault);
                     return;
                 }
             }
@@ -290,7 +288,7 @@ impl Core {
             self.print(entry.text, entry.cost_bytes);
         }
         for warning in std::mem::take(&mut block.warnings) {
-            self.warn(warning);
+            self.warn(&warning);
         }
     }
 
@@ -387,14 +385,14 @@ impl Core {
                 self.print(entry.text, entry.cost_bytes);
             }
             for warning in finished.warnings {
-                self.warn(warning);
+                self.warn(&warning);
             }
             if let Some(grid) = self.grid_mut(key) {
                 grid.end_clock = grid.end_clock.max(finished.clock);
                 grid.next_block += 1;
             }
             if let Some(fault) = finished.fault {
-                self.fail(None, fault);
+                self.fail(fault);
                 return;
             }
         }

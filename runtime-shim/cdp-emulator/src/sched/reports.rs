@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use super::Core;
-use crate::exec::Block;
 use crate::exec::fault::Fault;
 use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{AllocationInfo, GridStep, Report, Site, SourceLine, Waiter};
 
 impl Core {
     /// Ends the program with a report.
-    pub(super) fn fail(&mut self, block: Option<&Block>, fault: Box<Fault>) {
-        let _ = block;
+    pub(super) fn fail(&mut self, fault: Box<Fault>) {
         let report = Arc::new(self.report(&fault, false));
         self.reports.push(report.clone());
         self.fault = Some(report);
@@ -21,8 +19,8 @@ impl Core {
     }
 
     /// Notes a report that does not end the program.
-    pub(super) fn warn(&mut self, fault: Box<Fault>) {
-        let report = Arc::new(self.report(&fault, true));
+    pub(super) fn warn(&mut self, fault: &Fault) {
+        let report = Arc::new(self.report(fault, true));
         self.reports.push(report);
     }
 
