@@ -9,10 +9,14 @@ use crate::ast::*;
 use crate::intern::Symbol;
 use crate::session::Session;
 
-/// The whole unit.
+/// The whole unit, what the compiler's own headers declare left out.
 pub fn print(unit: &TranslationUnit, session: &Session) -> String {
     let mut printer = Printer { session, out: String::new(), indent: 0 };
-    for decl in &unit.decls {
+    let own = |decl: &&Decl| {
+        let site = session.sources.call_site(decl.span);
+        session.sources.file_of(site.lo).is_none_or(|file| !session.sources.file(file).system)
+    };
+    for decl in unit.decls.iter().filter(own) {
         printer.decl(decl);
     }
     printer.out

@@ -210,6 +210,12 @@ impl<'a> Preprocessor<'a> {
         for (name, value) in &self.options.predefined {
             text.push_str(&format!("#define {name} {value}\n"));
         }
+        // nvcc reads cuda_runtime.h before every file, and with it these.
+        if self.options.predefined.iter().any(|(name, _)| name == "__CUDACC__") {
+            for header in ["stddef.h", "limits.h", "math.h", "stdlib.h", "string.h"] {
+                text.push_str(&format!("#include <{header}>\n"));
+            }
+        }
         self.synthetic("<built-in>", text);
         let mut text = String::new();
         for option in &self.options.macros {

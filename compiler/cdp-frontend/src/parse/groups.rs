@@ -260,6 +260,20 @@ impl Classifier<'_> {
     fn last_kind_is_type(&self) -> bool {
         match self.last_kind() {
             Some(Kind::TypeName | Kind::TypeWord) => true,
+            // `new T[n]{...}`
+            Some(Kind::RBracket) => {
+                let mut depth = 0;
+                let mut before = self.out.iter().rev().skip_while(|token| {
+                    match token.kind {
+                        Kind::RBracket => depth += 1,
+                        Kind::LBracket => depth -= 1,
+                        _ => return depth > 0,
+                    }
+                    true
+                });
+                let last = before.next().map(|token| token.kind);
+                matches!(last, Some(Kind::TypeName | Kind::TypeWord | Kind::NewStar))
+            }
             // `(T){...}`
             Some(Kind::RParen) => {
                 let mut depth = 0;

@@ -92,7 +92,6 @@ const COMMON: &[(&str, &str)] = &[
     ("__CUDA_API_VER_MAJOR__", "13"),
     ("__CUDA_API_VER_MINOR__", "0"),
     ("CUDART_VERSION", "13000"),
-    ("CUDA_VERSION", "13000"),
     ("CUDART_CB", ""),
     ("CUDARTAPI", ""),
     ("CUDARTAPI_CDECL", ""),

@@ -184,6 +184,10 @@ fn memory_expressions() {
     assert_eq!(body("p = new T[n]; delete[] p;"), "(= p (new array(T, n))); (delete[] p)");
     assert_eq!(body("p = new T(3); delete p;"), "(= p (new T (3))); (delete p)");
     assert_eq!(body("p = new (q) T *[2][3];"), "(= p (new (q) array(array(ptr(T), 3), 2)))");
+    assert_eq!(
+        body("p = new int[n[1]][2]{{1, 2}, {}};"),
+        "(= p (new array(array(int, 2), n[1]) {{1, 2}, {}}))"
+    );
     assert_eq!(body("p = new S{1};"), "(= p (new S {1}))");
     assert_eq!(body("p = ::new unsigned int;"), "(= p (new uint))");
 }
