@@ -27,7 +27,10 @@ impl Directives {
             .take(20)
             .filter_map(|line| line.strip_prefix("// ")?.split_once(':'))
             .filter(|(key, _)| {
-                matches!(*key, "arch" | "cdp" | "abi" | "bits" | "function" | "flags" | "skip" | "warns")
+                matches!(
+                    *key,
+                    "arch" | "cdp" | "abi" | "bits" | "function" | "flags" | "skip" | "warns"
+                )
             })
             .map(|(key, value)| (key.to_string(), value.trim().to_string()))
             .collect();

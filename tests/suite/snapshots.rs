@@ -2,10 +2,11 @@
 //!
 //! A file of `cases/ptx` is compiled for every launch ABI and address size it names; each PTX text
 //! is assembled by the real ptxas for every architecture that the case claims, and linked where
-//! there is a device runtime.
+//! there is a device runtime (with `with/<name>.cdp`, when the case leaves something to another file).
 
 use std::path::{Path, PathBuf};
 
+use cdp::toolchain::DeviceObject;
 use cdp::{AddressSize, Arch, CompileOptions, Goal, LaunchAbi, RequestedAbi};
 use libtest_mimic::{Failed, Trial};
 
@@ -78,14 +79,27 @@ fn ptx(
             .map_err(|error| format!("{arch}: {error}"))?;
         let tools = compiler()?.toolchain().link_tools(arch, size);
         if tools.is_ok_and(|tools| tools.cudadevrt.is_some()) {
+            let mut objects = vec![object.object];
+            objects.extend(companion(path, &options)?);
             compiler()?
-                .link(&job()?, label, &[object.object], arch, &options)
+                .link(&job()?, label, &objects, arch, &options)
                 .map_err(|error| format!("{arch}: {error}"))?;
         }
         first.get_or_insert(text);
     }
     let text = first.ok_or("the case was built for no architecture")?;
     assert("ptx", label, &selected(&text, &directives.words("function"))?)
+}
+
+/// The object of the file that a case is linked with, `with/<name>.cdp`, if there is one.
+fn companion(path: &Path, options: &CompileOptions) -> Result<Option<DeviceObject>, Failed> {
+    let name = path.file_name().unwrap_or_default();
+    let other = path.with_file_name("with").join(name);
+    if !other.is_file() {
+        return Ok(None);
+    }
+    let bytes = build(&other, options, Goal::Object)?;
+    DeviceObject::from_bytes("with", bytes).map(Some).map_err(|error| error.to_string().into())
 }
 
 fn archs(directives: &Directives, size: AddressSize) -> Result<Vec<Arch>, Failed> {

@@ -67,7 +67,6 @@ pub fn explain(failure: Failure) -> Failed {
     match failure {
         Failure::Program(reports) => format!("the program has errors:\n{reports:?}").into(),
         Failure::Error { error, reports } => format!("{error}\n{reports:?}").into(),
-        other => format!("{other:?}").into(),
     }
 }
 
