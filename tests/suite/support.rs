@@ -1,5 +1,6 @@
 //! What all tests use: the repository's folders, the tools, threads with room, and failures as text.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -88,12 +89,8 @@ pub fn trial(name: String, test: impl FnOnce() -> Outcome + Send + 'static) -> T
 /// Runs a command with no input, and kills it after the limit.
 pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Output, Failed> {
     let described = format!("{command:?}");
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("{described}: {error}"))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = spawn(command).map_err(|error| format!("{described}: {error}"))?;
     let id = child.id();
     let started = Instant::now();
     let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
@@ -125,6 +122,21 @@ pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Output, Fai
     let stdout = watchdog.join().unwrap_or_default();
     let stderr = reader.join().unwrap_or_default();
     Ok(Output { status, stdout, stderr })
+}
+
+/// Starts a command, again while its file is busy: a program that was just written may still be open
+/// in a child that another test's thread is starting.
+fn spawn(command: &mut Command) -> std::io::Result<std::process::Child> {
+    let mut tries = 0;
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && tries < 200 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            other => return other,
+        }
+    }
 }
 
 /// The command `cdpc`, which is this binary.
