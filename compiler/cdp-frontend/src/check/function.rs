@@ -633,6 +633,7 @@ impl<'a> Checker<'a> {
         self.check_missing_return(id, &mut body, block.close_span);
         self.judge_deferred(id);
         self.warn_unchecked_launch();
+        self.find_result_reads(&body);
         let state = std::mem::replace(&mut self.f, outer);
         self.ns = outer_ns;
         if self.func(id).constexpr {

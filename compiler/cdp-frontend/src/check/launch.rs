@@ -1,7 +1,5 @@
-//! Launch sites: the kernel, its configuration and arguments, and what CUDA forbids about them.
-//!
-//! Which ABI a launch becomes is not decided here; but what no ABI of the options allows is refused
-//! here, where there is a place in the source to point at.
+//! Launch sites: the kernel, its configuration and arguments. What CUDA forbids about them is in
+//! `launch_rules`; which ABI a launch becomes is not decided in this crate.
 
 use cdp_ir as ir;
 use cdp_ir::{Callee, Const, Dim, Expr, ExprKind, Launch};
@@ -10,35 +8,13 @@ use super::LaunchFact;
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
 use super::overload::{Callable, Candidate, Choice};
-use super::scope::{FnId, Func, Space};
+use super::scope::{FnId, Space};
 use super::spaces::Deferred;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
-
-/// The parameter buffer of a device-side launch (CUDA guide 4.18.6.2).
-const MAX_DEVICE_PARAMETER_BYTES: u64 = 4096;
-/// Kernel parameters launched from the host (CUDA 12.1 and later, sm_70 and later).
-const MAX_PARAMETER_BYTES: u64 = 32_764;
-/// Offsets in a parameter buffer are aligned to at most this (FACTS.md, "Parameter buffer").
-const MAX_PARAMETER_ALIGN: u64 = 16;
-const MAX_BLOCK_THREADS: i128 = 1024;
-
-/// The most dynamic shared memory a block can have, in bytes (CUDA guide, table of compute
-/// capabilities: the opt-in maximum).
-fn max_shared_bytes(arch: u32) -> u64 {
-    let kib = match arch {
-        0..=69 => 48,
-        70..=74 => 96,
-        75 => 64,
-        80 | 87 => 163,
-        86 | 88 | 89 | 120 | 121 => 99,
-        _ => 227,
-    };
-    kib * 1024
-}
 
 impl<'a> Checker<'a> {
     /// `kernel<<<grid, block, shared_bytes, stream>>>(args)`.
@@ -73,7 +49,10 @@ impl<'a> Checker<'a> {
             self.defer_arguments(&name, &list, &refs, &params);
             self.check_device_bytes(&name, target, &params, launch);
             self.warn_handles(&params, launch);
-            self.warn_launch_habits(&stream, launch);
+            self.warn_launch_habits(launch);
+            if let Some(id) = target {
+                self.note_result_site(id, launch, &list, &stream, span);
+            }
         }
         self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch, span);
         let params = params.iter().map(|&ty| self.types.ir_type(ty)).collect();
@@ -337,108 +316,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The constant components of a dimension, as far as they are known.
-    pub fn dim_values(&self, dim: &Dim) -> [Option<i128>; 3] {
-        match dim {
-            Dim::Xyz(axes) => [0, 1, 2].map(|axis| self.const_int_value(&axes[axis])),
-            Dim::Record(value) => match self.record_const(value) {
-                Some(Const::Record(fields)) => [0u32, 1, 2].map(|axis| {
-                    fields
-                        .iter()
-                        .find(|(index, _)| *index == axis)
-                        .and_then(|(_, value)| super::evaluate::int_of(value))
-                }),
-                _ => [None; 3],
-            },
-        }
-    }
-
-    /// The constant of a record value: directly, or of a local that is never changed.
-    fn record_const(&self, value: &Expr) -> Option<Const> {
-        if let Some(constant) = self.const_eval(value) {
-            return Some(constant);
-        }
-        let ExprKind::Load { addr, .. } = &value.kind else { return None };
-        let ExprKind::LocalAddr(local) = &addr.kind else { return None };
-        let facts = self.f.facts.get(local.0 as usize)?;
-        if facts.changed || facts.escaped { None } else { facts.initial.clone() }
-    }
-
-    /// Constant configurations that no device runs.
-    fn check_dimensions(
-        &mut self,
-        grid: &Dim,
-        block: &Dim,
-        launch: &'a ast::LaunchExpr,
-        target: Option<FnId>,
-    ) {
-        let (grid_span, block_span) = (launch.config[0].span, launch.config[1].span);
-        let grid = self.dim_values(grid);
-        let block = self.dim_values(block);
-        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-            let most_block = [1024, 1024, 64][index];
-            let most_grid = [2_147_483_647, 65_535, 65_535][index];
-            let checks = [
-                (block[index], most_block, "block", block_span, Code::E0406),
-                (grid[index], most_grid, "grid", grid_span, Code::E0407),
-            ];
-            for (value, most, what, span, code) in checks {
-                let Some(value) = value else { continue };
-                if value == 0 {
-                    let message = format!("the {what} has no extent in {axis}");
-                    self.report(
-                        Diagnostic::new(code, span, message)
-                            .label("this is 0")
-                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
-                    );
-                    return;
-                }
-                if value > most {
-                    let message =
-                        format!("the {what} is {value} in {axis}; at most {most} is possible");
-                    self.report(
-                        Diagnostic::new(code, span, message)
-                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
-                    );
-                    return;
-                }
-            }
-        }
-        let threads = block.iter().copied().try_fold(1i128, |product, axis| Some(product * axis?));
-        let Some(threads) = threads else { return };
-        if threads > MAX_BLOCK_THREADS {
-            let message = format!("the block has {threads} threads; at most 1,024 are possible");
-            self.report(
-                Diagnostic::new(Code::E0406, block_span, message)
-                    .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
-            );
-            return;
-        }
-        let bound = target.map_or(0, |id| self.func(id).attrs.launch_bounds.max_threads_per_block);
-        if bound > 0 && threads > i128::from(bound) {
-            let declared = target.map_or(Span::NONE, |id| self.func(id).span);
-            let message =
-                format!("the block has {threads} threads, but the kernel promises at most {bound}");
-            self.report(
-                Diagnostic::new(Code::E0406, block_span, message)
-                    .secondary(declared, format!("`__launch_bounds__({bound})` is here"))
-                    .note("the launch would fail"),
-            );
-        }
-    }
-
-    fn check_shared(&mut self, shared: &Expr, launch: &'a ast::LaunchExpr) {
-        let Some(value) = self.const_int_value(shared) else { return };
-        let most = max_shared_bytes(self.options.arch);
-        if value > i128::from(most) {
-            let span = launch.config.get(2).map_or(launch.config_span, |expr| expr.span);
-            let arch = self.options.arch;
-            let message =
-                format!("{value} bytes of shared memory; sm_{arch} has at most {most} for a block");
-            self.report(Diagnostic::new(Code::E0408, span, message));
-        }
-    }
-
     // --- arguments -------------------------------------------------------------------------------
 
     fn launch_args(
@@ -554,206 +431,6 @@ impl<'a> Checker<'a> {
             ));
         }
         self.report(diagnostic);
-    }
-
-    // --- where and how ---------------------------------------------------------------------------
-
-    /// Launches that the function at hand, or the options, cannot make.
-    fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr, span: Span) {
-        let _ = span;
-        if self.f.space == Space::HostDevice {
-            let (name, place) = match self.f.func {
-                Some(id) => (self.func(id).display.clone(), self.func(id).space_span),
-                None => (String::new(), Span::NONE),
-            };
-            let message = "a launch in a `__host__ __device__` function";
-            self.report(
-                Diagnostic::new(Code::E0409, launch.config_span, message)
-                    .secondary(place, format!("`{name}` runs on both sides"))
-                    .note("launches work differently on the two sides, so CUDA allows neither here")
-                    .help("make two functions, one `__host__` and one `__device__`"),
-            );
-        }
-        if !self.f.in_function() {
-            self.error(Code::E0413, launch.config_span, "a launch outside a function");
-        }
-        if self.f.space.device_only() {
-            self.check_cdp_arch(launch.config_span);
-        }
-    }
-
-    /// E0416: CDP1 where it is gone.
-    pub fn check_cdp_arch(&mut self, span: Span) {
-        if self.cdp() == Some(ir::CdpVersion::Cdp1) && self.options.arch >= 90 {
-            let arch = self.options.arch;
-            let message = format!("CDP1 is not available on sm_{arch}");
-            self.report(
-                Diagnostic::new(Code::E0416, span, message)
-                    .note("from sm_90 on there is only CDP2, whatever the program was compiled for")
-                    .help("compile without `--cdp 1`, or for an older architecture"),
-            );
-        }
-    }
-
-    /// E0414, E0415: `cudaStreamTailLaunch` and `cudaStreamFireAndForget` where they do not work.
-    pub fn check_stream_constant(&mut self, name: &str, value: i128, span: Span) {
-        let named = matches!(name, "cudaStreamTailLaunch" | "cudaStreamFireAndForget");
-        if !named || !self.f.space.device_only() || self.unevaluated > 0 {
-            return;
-        }
-        let _ = value;
-        if self.cdp() == Some(ir::CdpVersion::Cdp1) {
-            let message = format!("`{name}` does not exist in CDP1");
-            self.report(
-                Diagnostic::new(Code::E0414, span, message)
-                    .help("compile with `--cdp 2`, or wait with `cudaDeviceSynchronize()`"),
-            );
-        } else if self.options.v1_launch_abi {
-            let message = format!("the chosen launch ABI cannot launch into `{name}`");
-            self.report(
-                Diagnostic::new(Code::E0415, span, message)
-                    .note(
-                        "launches of the v1 ABI into it fail with cudaErrorInvalidValue (1) \
-                         and the child never runs",
-                    )
-                    .help("compile with `--launch-abi cdp2-v2` (the default for CDP2)"),
-            );
-        }
-    }
-
-    fn check_child(&mut self, id: FnId, launch: &'a ast::LaunchExpr, span: Span) {
-        let _ = span;
-        let func = self.func(id);
-        let (declared, name) = (func.span, func.display.clone());
-        let cluster = func.attrs.cluster_dims.iter().any(|&dim| dim > 1);
-        if cluster && self.f.space.on_device() {
-            let message =
-                format!("`{name}` needs a cluster, which a launch from the device cannot make");
-            self.report(
-                Diagnostic::new(Code::E0418, launch.kernel.span, message)
-                    .secondary(declared, "`__cluster_dims__` is on this kernel")
-                    .help("launch it from the host"),
-            );
-        }
-    }
-
-    // --- parameter buffers -------------------------------------------------------------------------
-
-    /// Offset, size of each parameter in the buffer, and the total.
-    fn buffer_layout(&mut self, params: &[QualType]) -> (Vec<(u64, u64)>, u64) {
-        let mut end = 0u64;
-        let mut places = Vec::with_capacity(params.len());
-        for &param in params {
-            let ty = self.types.ir_type(param);
-            let layout = self.types.ir.layout(ty);
-            let align = layout.align.clamp(1, MAX_PARAMETER_ALIGN);
-            let offset = ir::types::round_up(end, align);
-            places.push((offset, layout.size));
-            end = offset.saturating_add(layout.size);
-        }
-        (places, end)
-    }
-
-    /// A kernel that cannot be launched from anywhere.
-    pub fn check_parameter_bytes(&mut self, func: &Func<'a>, params: &[QualType]) {
-        if !params.iter().all(|&ty| self.types.is_complete(ty) && !self.types.is_error(ty)) {
-            return;
-        }
-        let (places, total) = self.buffer_layout(params);
-        if total <= MAX_PARAMETER_BYTES {
-            return;
-        }
-        let message = format!(
-            "the parameters of `{}` take {total} bytes; at most {MAX_PARAMETER_BYTES} are possible",
-            func.display
-        );
-        let table = self.parameter_table(func, params, &places);
-        self.report(
-            Diagnostic::new(Code::E0405, func.span, message)
-                .note(table)
-                .help("pass a pointer to global memory"),
-        );
-    }
-
-    /// E0405: a device-side launch with more than 4,096 bytes of parameters.
-    fn check_device_bytes(
-        &mut self,
-        name: &str,
-        target: Option<FnId>,
-        params: &[QualType],
-        launch: &'a ast::LaunchExpr,
-    ) {
-        let (places, total) = self.buffer_layout(params);
-        if !(MAX_DEVICE_PARAMETER_BYTES + 1..=MAX_PARAMETER_BYTES).contains(&total) {
-            return;
-        }
-        let message = format!(
-            "the parameters of `{name}` take {total} bytes; a launch from the device has room for \
-             {MAX_DEVICE_PARAMETER_BYTES}"
-        );
-        let mut diagnostic = Diagnostic::new(Code::E0405, launch.args_span, message);
-        if let Some(id) = target {
-            let func = self.func(id).clone();
-            let table = self.parameter_table(&func, params, &places);
-            diagnostic = diagnostic.secondary(func.span, "the kernel").note(table);
-        }
-        self.report(diagnostic.help("pass a pointer to global memory"));
-    }
-
-    fn parameter_table(
-        &self,
-        func: &Func<'a>,
-        params: &[QualType],
-        places: &[(u64, u64)],
-    ) -> String {
-        let mut table = String::from("the parameter buffer:\noffset    size  parameter");
-        for (index, (offset, size)) in places.iter().enumerate() {
-            let name = func.params.get(index).and_then(|param| param.name);
-            let name = name.map_or(String::new(), |name| self.text(name.name).to_owned());
-            let ty = self.types.show_around(params[index], name);
-            table.push_str(&format!("\n{offset:>6}  {size:>6}  {ty}"));
-        }
-        table
-    }
-
-    // --- warnings --------------------------------------------------------------------------------
-
-    /// Streams and events of the parent, given to the child.
-    fn warn_handles(&mut self, params: &[QualType], launch: &'a ast::LaunchExpr) {
-        for (&param, arg) in params.iter().zip(&launch.args) {
-            let Some(pointee) = self.types.pointee(param) else { continue };
-            let Some(id) = self.types.record_id(pointee) else { continue };
-            let what = match (self.types.record(id).builtin, self.types.record(id).name.as_str()) {
-                (true, "CUstream_st") => "stream",
-                (true, "CUevent_st") => "event",
-                _ => continue,
-            };
-            let message = format!("a {what} of this grid is passed to a child");
-            self.report(
-                Diagnostic::new(Code::W0716, arg.span, message)
-                    .note("a handle is valid in the grid that created it only"),
-            );
-        }
-    }
-
-    /// Opt-in warnings: launches whose errors nobody looks for, launches in loops.
-    fn warn_launch_habits(&mut self, stream: &Expr, launch: &'a ast::LaunchExpr) {
-        if self.unevaluated > 0 {
-            return;
-        }
-        if self.f.first_launch.is_none() {
-            self.f.first_launch = Some(launch.kernel.span);
-        }
-        // Fire-and-forget and tail launches count as well; a NULL or created stream is the rule.
-        let _ = stream;
-        if self.f.loop_depth > 0 {
-            let message = "a launch in a loop";
-            self.report(
-                Diagnostic::new(Code::W0720, launch.kernel.span, message)
-                    .note("2,048 launches can be pending by default; further ones fail with error 69")
-                    .help("launch one grid with more blocks, or raise cudaLimitDevRuntimePendingLaunchCount"),
-            );
-        }
     }
 
     // --- facts -------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@
 //! everything, so that one mistake is reported once and the rest of the file is still checked.
 
 mod asm;
+mod assign;
+mod auto;
 mod builtin_call;
 pub mod builtins;
 mod call;
@@ -28,15 +30,21 @@ mod flow;
 mod format;
 mod function;
 mod init;
+mod init_value;
 mod inline;
 mod interpret;
 mod launch;
+mod launch_rules;
+mod local;
 mod mangle;
+mod names;
 mod operators;
 mod overload;
 mod record;
+mod results;
 mod runtime;
 mod scope;
+mod show;
 mod spaces;
 mod state;
 mod stmt;
@@ -44,6 +52,7 @@ mod stmt;
 mod tests;
 mod types;
 mod value;
+mod variable;
 mod warnings;
 
 use cdp_ir as ir;
@@ -126,6 +135,27 @@ pub struct CheckOutput {
 /// Functions that run on the side of `options.target` are lowered into the module; the bodies of
 /// host functions are checked on both passes, those of device functions on the device pass.
 pub fn check(
+    unit: &ast::TranslationUnit,
+    session: &Session,
+    options: &CheckOptions,
+) -> CheckOutput {
+    // Trees nest up to `ast::MAX_DEPTH` deep, and the checker follows them by recursion.
+    std::thread::scope(|scope| {
+        let work = || check_here(unit, session, options);
+        match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work) {
+            Ok(thread) => match thread.join() {
+                Ok(output) => output,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+            Err(_) => check_here(unit, session, options),
+        }
+    })
+}
+
+/// Address space for the checker's stack; only what is touched becomes memory.
+const STACK_BYTES: usize = 512 << 20;
+
+fn check_here(
     unit: &ast::TranslationUnit,
     session: &Session,
     options: &CheckOptions,

@@ -156,7 +156,10 @@ impl<'a> Checker<'a> {
             RuntimeFn::MemcpyAsync
             | RuntimeFn::Memcpy2DAsync
             | RuntimeFn::MemsetAsync
-            | RuntimeFn::Memset2DAsync => self.check_copy(overload, args),
+            | RuntimeFn::Memset2DAsync => {
+                self.check_copy(overload, args);
+                self.check_copy_kind(overload, args);
+            }
             _ => {}
         }
         true
@@ -218,6 +221,33 @@ impl<'a> Checker<'a> {
                 _ => continue,
             };
             self.defer_copy(&address, overload.func.name, arg.span);
+        }
+    }
+
+    /// Copies by the device runtime stay on the device.
+    fn check_copy_kind(&mut self, overload: &Overload, args: &[Value<'a>]) {
+        const HOST_KINDS: [(i128, &str); 3] = [
+            (0, "cudaMemcpyHostToHost"),
+            (1, "cudaMemcpyHostToDevice"),
+            (2, "cudaMemcpyDeviceToHost"),
+        ];
+        let name = overload.func.name;
+        for arg in args {
+            let kind = self.types.enum_id(arg.ty).map(|id| &self.types.enumeration(id).name);
+            if kind.is_none_or(|kind| kind != "cudaMemcpyKind") {
+                continue;
+            }
+            let Kind::RValue(expr) = &arg.kind else { continue };
+            let value = self.const_int_value(expr);
+            if let Some((_, word)) = HOST_KINDS.iter().find(|(kind, _)| Some(*kind) == value) {
+                let message = format!("`{name}` in device code cannot copy with `{word}`");
+                let span = arg.span;
+                self.report(
+                    Diagnostic::new(Code::W0724, span, message)
+                        .note("the device runtime copies within device memory only")
+                        .suggest("say so", span, "cudaMemcpyDeviceToDevice"),
+                );
+            }
         }
     }
 

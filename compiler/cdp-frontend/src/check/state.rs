@@ -133,6 +133,8 @@ pub struct FnState {
     pub builtin_body: bool,
     /// An initialiser that the module at hand has no place for.
     pub discard_ir: bool,
+    /// Launches with pointer variables as arguments.
+    pub sites: Vec<super::results::Site>,
     /// The first launch of the body, and whether the body looks for errors.
     pub first_launch: Option<Span>,
     pub looks_for_errors: bool,
@@ -161,6 +163,7 @@ impl FnState {
             local_types: 0,
             builtin_body: false,
             discard_ir: false,
+            sites: Vec::new(),
             first_launch: None,
             looks_for_errors: false,
             deferred: Vec::new(),

@@ -4,7 +4,7 @@ use cdp_ir as ir;
 use cdp_ir::{Block, Expr, StmtKind, Unroll};
 
 use super::convert::Purpose;
-use super::ctype::{Basic, CType, QualType};
+use super::ctype::{Basic, QualType};
 use super::state::{Checker, SwitchState};
 use super::value::Value;
 use crate::ast::{self, Condition, LabelKind, PragmaKind, StmtKind as Ast};
@@ -476,19 +476,5 @@ impl<'a> Checker<'a> {
         self.warn_returns_local(&value, ret, expr.span);
         let value = self.convert(value, ret, Purpose::Return);
         self.emit(StmtKind::Return(Some(value)), loc);
-    }
-
-    /// What `auto` was replaced by to give a type.
-    pub fn hole_of(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
-        match (self.types.get(pattern.id), self.types.get(actual.id)) {
-            (CType::Basic(Basic::Auto), _) => {
-                Some(QualType { id: actual.id, quals: actual.quals.without(pattern.quals) })
-            }
-            (CType::Pointer(a), CType::Pointer(b)) => self.hole_of(*a, *b),
-            (CType::Reference { to: a, .. }, CType::Reference { to: b, .. }) => {
-                self.hole_of(*a, *b)
-            }
-            _ => None,
-        }
     }
 }

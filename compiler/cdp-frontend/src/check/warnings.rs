@@ -35,6 +35,8 @@ pub struct Facts {
     pub repeated: Vec<Repeated>,
     /// Per kernel: the threads a block of each launch of it, where known.
     pub block_threads: FastMap<FnId, Vec<Option<i128>>>,
+    /// Reads of what children may write.
+    pub results: Vec<super::results::Pending>,
     /// Pairs of caller and callee that are in the output already.
     pub called: FastMap<(u32, u32), ()>,
 }
@@ -309,6 +311,7 @@ impl<'a> Checker<'a> {
     pub fn finish_unit(&mut self) {
         if !self.diags.has_errors() {
             self.warn_repeated();
+            self.report_result_reads();
         }
     }
 
@@ -374,7 +377,7 @@ impl<'a> Checker<'a> {
 }
 
 /// Whether an expression of a kind stands anywhere in a block.
-fn block_has(block: &ir::Block, test: &dyn Fn(&Expr) -> bool) -> bool {
+pub fn block_has(block: &ir::Block, test: &dyn Fn(&Expr) -> bool) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.kind {
         ir::StmtKind::Expr(expr) | ir::StmtKind::Return(Some(expr)) => expr_has(expr, test),
         ir::StmtKind::Block(block) => block_has(block, test),

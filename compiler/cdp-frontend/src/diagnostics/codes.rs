@@ -207,12 +207,14 @@ codes! {
         W0714 "stream-flags" on "a device-side stream without `cudaStreamNonBlocking`";
         W0715 "event-flags" on "a device-side event without `cudaEventDisableTiming`";
         W0716 "handle-to-child" on "a stream or event handle is passed to a child";
+        W0717 "child-result" on "the parent reads what its child writes";
         W0718 "volatile-register" off "a register whose value may change while the thread runs";
         W0719 "unchecked-launch" off "a function that launches and never looks for an error";
         W0720 "launch-in-loop" off "launches in a loop may pass the pending-launch limit";
         W0721 "narrowing" on "a value in braces that its type cannot hold";
         W0722 "pointer-to-int-cast" on "a pointer cast to an integer that is too small for it";
         W0723 "execution-space" on "declarations of one function that name different sides";
+        W0724 "copy-kind" on "a device-side copy from or to the host";
     }
 }
 

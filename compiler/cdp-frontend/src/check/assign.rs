@@ -1,0 +1,326 @@
+//! Assignment, compound assignment, comma and the conditional operator.
+
+use cdp_ir as ir;
+use cdp_ir::{Expr, ExprKind};
+
+use super::convert::Purpose;
+use super::ctype::QualType;
+use super::operators::{ir_op, op_text};
+use super::state::Checker;
+use super::value::{Action, Kind, Pending, Value};
+use crate::ast::{self, BinaryOp as AstOp};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    pub fn assign(
+        &mut self,
+        op: Option<AstOp>,
+        op_span: Span,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Value<'a> {
+        let left = self.expr(lhs);
+        let right = self.expr(rhs);
+        if self.is_error(&left) || self.is_error(&right) {
+            return self.error_value(span);
+        }
+        let Some(op) = op else { return self.assign_values(left, right, op_span, span) };
+        let name = assign_name(op);
+        match self.overloaded(name, vec![left, right], op_span, span) {
+            Ok(result) => result,
+            Err(args) => {
+                let mut args = args.into_iter();
+                match (args.next(), args.next()) {
+                    (Some(left), Some(right)) => self.compound(op, left, right, op_span, span),
+                    _ => self.error_value(span),
+                }
+            }
+        }
+    }
+
+    fn assign_values(
+        &mut self,
+        left: Value<'a>,
+        right: Value<'a>,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        if !self.check_assignable(&left, "=", op_span) {
+            return self.error_value(span);
+        }
+        let ty = left.ty;
+        let value = self.convert(right, ty.unqualified(), Purpose::Assign);
+        let loc = self.loc(span);
+        self.note_assigned(&left, &value);
+        if let Kind::BitField { base, field } = left.kind {
+            let ir_ty = self.types.ir_type(ty);
+            let (base, value) = (Box::new(base), Box::new(value));
+            let kind = ExprKind::StoreBits { base, field, value, volatile: ty.is_volatile() };
+            return Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), span);
+        }
+        let addr = self.address(left);
+        let (action, volatile) = (Action::Store(value), ty.is_volatile());
+        Value::new(Kind::Pending(Box::new(Pending { addr, action, volatile })), ty, span)
+    }
+
+    /// `lhs op= rhs` with a builtin operator.
+    fn compound(
+        &mut self,
+        op: AstOp,
+        left: Value<'a>,
+        right: Value<'a>,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let text = format!("{}=", op_text(op));
+        if !self.check_assignable(&left, &text, op_span) {
+            return self.error_value(span);
+        }
+        let Some(ir_op) = ir_op(op) else { return self.error_value(span) };
+        let ty = left.ty.unqualified();
+        let right = self.promote(right);
+        if self.is_error(&right) {
+            return self.error_value(span);
+        }
+        let right_span = right.span;
+        if let Some(pointee) = self.types.pointee(ty) {
+            let fits = matches!(op, AstOp::Add | AstOp::Sub) && self.types.is_integer(right.ty);
+            if !fits {
+                return self.bad_operands(op, ty, right.ty, op_span, span);
+            }
+            if !self.check_arithmetic_pointee(pointee, left.span) {
+                return self.error_value(span);
+            }
+            let rhs = self.expr_of(right);
+            let rhs = self.to_index(rhs);
+            let compute = rhs.ty;
+            return self.finish_update(left, ir_op, rhs, compute, true, span);
+        }
+        let shift = matches!(op, AstOp::Shl | AstOp::Shr);
+        let integer_only =
+            shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
+        let promoted = match &left.kind {
+            Kind::BitField { .. } | Kind::LValue(_) => self.promoted_type(ty),
+            _ => self.promoted_type(ty),
+        };
+        let half = self.types.is_half(ty) && ty.id == right.ty.id && !integer_only;
+        let enumeration = self.types.enum_id(ty).is_some();
+        let fits = !enumeration
+            && (half
+                || if integer_only {
+                    self.types.is_integer(promoted) && self.types.is_integer(right.ty)
+                } else {
+                    self.types.is_arithmetic(promoted) && self.types.is_arithmetic(right.ty)
+                });
+        if !fits {
+            if enumeration && self.types.is_unscoped_enum(ty) {
+                let message = format!("`{text}` would store an integer in {}", self.show(ty));
+                self.report(
+                    Diagnostic::new(Code::E0303, op_span, message)
+                        .help("cast the result back to the enumeration"),
+                );
+                return self.error_value(span);
+            }
+            return self.bad_operands(op, ty, right.ty, op_span, span);
+        }
+        let compute = if half || shift { promoted } else { self.usual_type(promoted, right.ty) };
+        let compute_ir = self.types.ir_type(compute);
+        let rhs = self.expr_of(right);
+        self.warn_bad_right_operand(op, promoted, &rhs, right_span);
+        let rhs = if shift { rhs } else { self.cast(rhs, compute_ir) };
+        self.finish_update(left, ir_op, rhs, compute_ir, true, span)
+    }
+
+    /// Whether a value can be assigned to; says why not.
+    pub fn check_assignable(&mut self, value: &Value<'a>, op: &str, op_span: Span) -> bool {
+        if self.types.is_error(value.ty) && !matches!(value.kind, Kind::Fns(_) | Kind::Braces(_)) {
+            return false;
+        }
+        let (code, message, help) = match &value.kind {
+            Kind::Builtin(variable) => (
+                Code::E0507,
+                format!("the builtin variable `{}` cannot be written", variable.name),
+                "it is set by the launch; copy it into a variable of your own",
+            ),
+            Kind::RValue(expr) if is_builtin_read(expr) => (
+                Code::E0507,
+                "a builtin variable cannot be written".to_owned(),
+                "it is set by the launch; copy it into a variable of your own",
+            ),
+            Kind::RValue(_) | Kind::Braces(_) => {
+                (Code::E0305, format!("the left side of `{op}` is only a value"), "")
+            }
+            Kind::Fns(functions) => (
+                Code::E0305,
+                format!("the function `{}` cannot be assigned to", functions.name),
+                "",
+            ),
+            _ if self.types.is_array(value.ty) => (
+                Code::E0305,
+                format!("an array, {}, cannot be assigned to", self.show(value.ty)),
+                "assign its elements, or put it into a struct",
+            ),
+            _ if value.ty.is_const() => {
+                (Code::E0305, format!("`{}` is `const`", self.source_text(value.span)), "")
+            }
+            _ if self.types.record_id(value.ty).is_some() && self.has_const_member(value.ty) => {
+                (Code::E0305, format!("{} has `const` members", self.show(value.ty)), "")
+            }
+            _ if !self.types.is_complete(value.ty) => {
+                (Code::E0308, format!("{} is incomplete here", self.show(value.ty)), "")
+            }
+            _ => return self.check_constant_memory(value, op_span),
+        };
+        let mut diagnostic = Diagnostic::new(code, value.span, message);
+        if !help.is_empty() {
+            diagnostic = diagnostic.help(help);
+        }
+        self.report(diagnostic);
+        false
+    }
+
+    // --- comma and conditional ---------------------------------------------------------------
+
+    pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Value<'a> {
+        let left = self.expr(lhs);
+        let left = self.discard(left);
+        let right = self.expr(rhs);
+        let Some(effect) = left else { return Value { span, ..right } };
+        let kind = match right.kind {
+            Kind::LValue(addr) => Kind::LValue(self.sequence(vec![effect], addr)),
+            Kind::RValue(expr) => Kind::RValue(self.sequence(vec![effect], expr)),
+            Kind::Fns(_) | Kind::Braces(_) => right.kind,
+            _ if self.types.is_error(right.ty) => return self.error_value(span),
+            _ if self.types.record_id(right.ty).is_none() => {
+                let ty = right.ty.unqualified();
+                let expr = self.load(right);
+                let expr = self.sequence(vec![effect], expr);
+                return Value::rvalue(expr, ty, span);
+            }
+            _ => {
+                let ty = right.ty;
+                let addr = self.address(right);
+                let addr = self.sequence(vec![effect], addr);
+                return Value::lvalue(addr, ty, span);
+            }
+        };
+        Value::new(kind, right.ty, span)
+    }
+
+    pub fn conditional(
+        &mut self,
+        condition: &'a ast::Expr,
+        then: &'a ast::Expr,
+        otherwise: &'a ast::Expr,
+        question_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let cond = self.expr(condition);
+        let cond = self.condition(cond);
+        let a = self.expr(then);
+        let b = self.expr(otherwise);
+        if self.is_error(&a) || self.is_error(&b) {
+            return self.error_value(span);
+        }
+        let loc = self.loc(span);
+        // Two lvalues of one type stay an lvalue (C++ [expr.cond]).
+        let objects = matches!(a.kind, Kind::LValue(_)) && matches!(b.kind, Kind::LValue(_));
+        if objects && a.ty == b.ty && !self.types.is_void(a.ty) {
+            let ty = a.ty;
+            let (a, b) = (self.address(a), self.address(b));
+            let pointer = a.ty;
+            let addr = self.select(cond, a, b, pointer, loc);
+            return Value::lvalue(addr, ty, span);
+        }
+        let (a, b) = (self.rvalue(a), self.rvalue(b));
+        if self.is_error(&a) || self.is_error(&b) {
+            return self.error_value(span);
+        }
+        let Some(common) = self.conditional_type(&a, &b) else {
+            let message = format!(
+                "the operands of `?:` are {} and {}, which have no common type",
+                self.show(a.ty),
+                self.show(b.ty)
+            );
+            let diagnostic = Diagnostic::new(Code::E0304, question_span, message)
+                .secondary(a.span, self.types.show(a.ty))
+                .secondary(b.span, self.types.show(b.ty));
+            self.report(diagnostic);
+            return self.error_value(span);
+        };
+        let (a, b) = if self.types.is_void(common) {
+            (self.expr_of(a), self.expr_of(b))
+        } else {
+            (self.apply(a, common), self.apply(b, common))
+        };
+        let ty = self.types.ir_type(common);
+        let expr = self.select(cond, a, b, ty, loc);
+        Value::rvalue(expr, common, span)
+    }
+
+    fn select(
+        &mut self,
+        cond: Expr,
+        then: Expr,
+        otherwise: Expr,
+        ty: ir::TypeId,
+        loc: ir::Loc,
+    ) -> Expr {
+        let kind = ExprKind::Select {
+            cond: Box::new(cond),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        };
+        Expr::new(kind, ty, loc)
+    }
+
+    fn conditional_type(&mut self, a: &Value<'a>, b: &Value<'a>) -> Option<QualType> {
+        let (x, y) = (a.ty, b.ty);
+        if x.id == y.id {
+            return Some(x.unqualified());
+        }
+        if self.types.is_pointer(x) && self.types.is_pointer(y) {
+            return self.composite_pointer(x, y);
+        }
+        if self.types.is_pointer(x) && (b.null || self.types.is_nullptr(y)) {
+            return Some(x.unqualified());
+        }
+        if self.types.is_pointer(y) && (a.null || self.types.is_nullptr(x)) {
+            return Some(y.unqualified());
+        }
+        let (p, q) = (self.promoted_type(x), self.promoted_type(y));
+        if self.types.is_arithmetic(p) && self.types.is_arithmetic(q) {
+            return Some(self.usual_type(p, q));
+        }
+        // A class type on one side: the other side converts to it, if only one way works.
+        let there = self.rank_types(x, y).is_some();
+        let back = self.rank_types(y, x).is_some();
+        match (there, back) {
+            (true, false) => Some(y.unqualified()),
+            (false, true) => Some(x.unqualified()),
+            _ => None,
+        }
+    }
+}
+
+fn is_builtin_read(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Intrinsic { op: ir::Intrinsic::Builtin(_), .. })
+}
+
+fn assign_name(op: AstOp) -> &'static str {
+    match op {
+        AstOp::Mul => "operator*=",
+        AstOp::Div => "operator/=",
+        AstOp::Rem => "operator%=",
+        AstOp::Add => "operator+=",
+        AstOp::Sub => "operator-=",
+        AstOp::Shl => "operator<<=",
+        AstOp::Shr => "operator>>=",
+        AstOp::BitAnd => "operator&=",
+        AstOp::BitXor => "operator^=",
+        AstOp::BitOr => "operator|=",
+        _ => "operator=",
+    }
+}

@@ -1,0 +1,324 @@
+//! Names in expressions: variables, functions, enumerators, builtin names; and the nearest name when
+//! there is none.
+
+use cdp_ir::{Const, Expr, ExprKind};
+
+use super::builtins;
+use super::ctype::{Basic, QualType};
+use super::scope::{Entity, FnId, Memory, SetId, VarId};
+use super::state::Checker;
+use super::value::{FnRef, Kind, Value};
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    pub fn name(&mut self, name: &'a ast::QualName) -> Value<'a> {
+        let span = name.span;
+        if let Some(slot) = self.find_name(name) {
+            if let Some(value) = self.through_usings(name) {
+                return value;
+            }
+            return match slot.entity() {
+                Some(Entity::Var(var)) => self.var_value(var, span),
+                Some(Entity::Fns(set)) => self.functions_value(name, set),
+                Some(Entity::Enumerator(id, index)) => self.enumerator_value(id, index, span),
+                Some(Entity::Type(_)) => {
+                    let text = self.text(name.base.name);
+                    let message = format!("`{text}` is a type, where a value is expected");
+                    self.error(Code::E0207, span, message);
+                    self.error_value(span)
+                }
+                Some(Entity::Namespace(_)) | None => {
+                    let text = self.text(name.base.name);
+                    let message = format!("`{text}` is a namespace, where a value is expected");
+                    self.error(Code::E0207, span, message);
+                    self.error_value(span)
+                }
+            };
+        }
+        if let Some(value) = self.builtin_name(name) {
+            return value;
+        }
+        self.undeclared(name);
+        self.error_value(span)
+    }
+
+    /// A name that several namespaces give through `using namespace`: functions overload, anything
+    /// else is ambiguous.
+    fn through_usings(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+        let symbol = name.as_plain()?;
+        if self.spaces.list.len() < 3 || self.f.blocks.find(symbol).is_some() {
+            return None;
+        }
+        let mut ns = Some(self.ns);
+        while let Some(id) = ns {
+            if self.spaces.get(id).members.contains_key(&symbol) {
+                return None;
+            }
+            let found = self.spaces.find_through_usings(id, symbol);
+            if found.len() > 1 {
+                return Some(self.several(name, &found));
+            }
+            if !found.is_empty() {
+                return None;
+            }
+            ns = self.spaces.get(id).parent;
+        }
+        None
+    }
+
+    fn several(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
+        let text = self.text(name.base.name).to_owned();
+        let mut user = Vec::new();
+        for slot in found {
+            match slot.entity() {
+                Some(Entity::Fns(set)) => user.extend(self.set(set).iter().copied()),
+                _ => {
+                    let message = format!("`{text}` is declared in several namespaces in use here");
+                    let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
+                        .help("write the namespace before the name");
+                    for slot in found {
+                        diagnostic = diagnostic.secondary(slot.span, "one of them");
+                    }
+                    self.report(diagnostic);
+                    return self.error_value(name.span);
+                }
+            }
+        }
+        let kind = Kind::Fns(FnRef { name: text, user, builtin: Vec::new() });
+        Value::new(kind, Basic::Error.into(), name.span)
+    }
+
+    fn enumerator_value(&mut self, id: super::ctype::CEnumId, index: u32, span: Span) -> Value<'a> {
+        let info = self.types.enumeration(id);
+        let value = info.enumerators[index as usize].value;
+        let ty = if info.complete {
+            self.types.enum_type(id)
+        } else if info.fixed {
+            info.underlying.into()
+        } else if value > i128::from(i32::MAX) || value < i128::from(i32::MIN) {
+            Basic::LongLong.into()
+        } else {
+            Basic::Int.into()
+        };
+        self.int_value(value, ty, span)
+    }
+
+    /// What the name means when the program does not declare it.
+    fn builtin_name(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+        let text = self.text(name.base.name);
+        let span = name.span;
+        let in_std = match name.scopes.as_slice() {
+            [] => false,
+            [scope] if self.text(scope.name) == "std" => true,
+            _ => return None,
+        };
+        if !in_std {
+            if let Some(variable) = builtins::lookup_variable(text) {
+                return Some(self.builtin_variable(variable, span));
+            }
+            if let Some(constant) = self.builtin_constant(text, span) {
+                return Some(constant);
+            }
+            if matches!(text, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__")
+                && let Some(func) = self.f.func
+            {
+                return Some(self.function_name(func, span));
+            }
+        }
+        let builtin = self.visible_builtins(text, in_std);
+        if builtin.is_empty() {
+            return None;
+        }
+        let kind = Kind::Fns(FnRef { name: text.to_owned(), user: Vec::new(), builtin });
+        Some(Value::new(kind, Basic::Error.into(), span))
+    }
+
+    fn function_name(&mut self, func: FnId, span: Span) -> Value<'a> {
+        let mut bytes = self.text(self.func(func).name).as_bytes().to_vec();
+        bytes.push(0);
+        let elem = QualType::from(Basic::Char).as_const();
+        let ty = self.types.array_of(elem, Some(bytes.len() as u64));
+        let key =
+            bytes[..bytes.len() - 1].iter().flat_map(|&b| u32::from(b).to_le_bytes()).collect();
+        let addr = self.string_global(key, Const::Bytes(bytes), ty, span);
+        Value::lvalue(addr, ty, span)
+    }
+
+    /// A function name: the program's overloads, with the builtin ones of the same name when the
+    /// set stands at file scope, as if a header had declared them.
+    fn functions_value(&mut self, name: &'a ast::QualName, set: SetId) -> Value<'a> {
+        let user = self.set(set).to_vec();
+        let text = self.text(name.base.name);
+        let global = user.first().is_some_and(|&id| self.func(id).ns == super::ctype::NsId::GLOBAL);
+        let builtin = if global { self.visible_builtins(text, false) } else { Vec::new() };
+        let ty = match user.as_slice() {
+            [one] if builtin.is_empty() => self.func(*one).ty,
+            _ => Basic::Error.into(),
+        };
+        let kind = Kind::Fns(FnRef { name: text.to_owned(), user, builtin });
+        Value::new(kind, ty, name.span)
+    }
+
+    /// E0301 with the nearest name.
+    fn undeclared(&mut self, name: &'a ast::QualName) {
+        let text = self.text(name.base.name);
+        let shown = match name.scopes.as_slice() {
+            [] => text.to_owned(),
+            _ => self.source_text(name.span),
+        };
+        let mut diagnostic =
+            Diagnostic::new(Code::E0301, name.span, format!("`{shown}` is not declared"));
+        if let Some(near) = self.near_name(text, false) {
+            let text = format!("a similar name exists: `{near}`");
+            diagnostic = diagnostic.suggest(text, name.base.span, near);
+        }
+        self.report(diagnostic);
+    }
+
+    /// A variable's value, with the judgement of whether this side may use it.
+    pub fn var_value(&mut self, id: VarId, span: Span) -> Value<'a> {
+        let var = self.var(id);
+        let ty = var.ty;
+        if self.types.is_error(ty) {
+            return self.error_value(span);
+        }
+        let referent = self.types.referent(ty);
+        if referent.is_none()
+            && let Some(constant) = &var.value
+            && self.types.is_scalar(ty)
+        {
+            let kind = Kind::ConstVar(id, constant.clone());
+            return Value::new(kind, ty, span);
+        }
+        if !self.check_var_side(id, span) {
+            return self.error_value(span);
+        }
+        let addr = self.var_address(id, span);
+        match referent {
+            Some(referent) => {
+                let loc = self.loc(span);
+                let pointer = self.load_from(addr, false, loc);
+                if self.types.is_function(referent) {
+                    return Value::rvalue(pointer, self.types.pointer_to(referent), span);
+                }
+                Value::lvalue(pointer, referent, span)
+            }
+            None => Value::lvalue(addr, ty, span),
+        }
+    }
+
+    /// The address of a variable's own storage.
+    pub fn var_address(&mut self, id: VarId, span: Span) -> Expr {
+        let loc = self.loc(span);
+        if let Some(local) = self.var(id).local {
+            if (local.0 as usize) < self.f.locals.len() {
+                return self.local_addr(local, loc);
+            }
+            return self.dummy(Basic::Nullptr.into());
+        }
+        if self.var(id).memory == Memory::Host && self.on_device() {
+            self.check_var_side(id, span);
+        }
+        let global = self.ir_global(id);
+        let ty = self.var(id).ty;
+        let ty = self.types.ir_type(ty);
+        let ty = self.types.ir.pointer_to(ty);
+        Expr::new(ExprKind::GlobalAddr(global), ty, loc)
+    }
+
+    /// The address of a function.
+    pub fn function_address(&mut self, id: FnId, span: Span) -> Expr {
+        let host = self.func(id).space == super::scope::Space::Host;
+        if host && self.f.space.device_only() {
+            self.check_call_side(id, span);
+        }
+        let function = self.ir_func(id);
+        let ty = self.func(id).ty;
+        let ty = self.types.pointer_to(ty);
+        let ty = self.types.ir_type(ty);
+        let loc = self.loc(span);
+        Expr::new(ExprKind::FunctionAddr(function), ty, loc)
+    }
+
+    /// The name in sight that is most like `text`, if one is like it at all.
+    pub fn near_name(&self, text: &str, types: bool) -> Option<String> {
+        let fits = |entity: Option<Entity>| match entity {
+            Some(Entity::Type(_)) => types,
+            Some(Entity::Namespace(_)) | None => false,
+            Some(_) => !types,
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.f.blocks.all() {
+            if fits(self.f.blocks.find(name).and_then(|slot| slot.entity())) {
+                names.push(self.text(name));
+            }
+        }
+        let mut ns = Some(self.ns);
+        while let Some(id) = ns {
+            let space = self.spaces.get(id);
+            let members = space.members.iter();
+            names.extend(
+                members.filter(|(_, slot)| fits(slot.entity())).map(|(name, _)| self.text(*name)),
+            );
+            ns = space.parent;
+        }
+        names.sort_unstable();
+        let own = nearest(text, names.into_iter());
+        if let Some(own) = own {
+            return Some(own.to_owned());
+        }
+        if types {
+            return nearest(text, builtins::types::all_types().map(|def| def.name))
+                .map(str::to_owned);
+        }
+        let functions = builtins::all_functions().filter(|row| !row.flags.internal);
+        let builtin = functions
+            .map(|row| row.name)
+            .chain(builtins::constants::all_constants().map(|constant| constant.name))
+            .chain(builtins::variables::VARIABLES.iter().map(|variable| variable.name));
+        nearest(text, builtin).map(str::to_owned)
+    }
+}
+
+/// The candidate within a third of the text's length in edits, the nearest first.
+pub fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = (text.len() / 3).clamp(1, 3);
+    if text.len() < 2 {
+        return None;
+    }
+    let mut best: Option<(usize, &str)> = None;
+    for name in names {
+        if name.len().abs_diff(text.len()) > limit || name == text || name.is_empty() {
+            continue;
+        }
+        let distance = edit_distance(text.as_bytes(), name.as_bytes(), limit);
+        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Damerau's distance (insert, delete, replace, swap neighbours); case changes count as nothing
+/// more than a replacement. Gives up above `limit`.
+fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        if row.iter().min().is_some_and(|&least| least > limit) {
+            return limit + 1;
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}

@@ -1,0 +1,476 @@
+//! Variables with static storage: memory spaces, linkage, redeclarations, constant initial values.
+//! Automatic variables and those of functions are in `local`.
+
+use cdp_ir as ir;
+
+use super::ctype::{Basic, QualType, Quals};
+use super::init::Node;
+use super::init_value::scalar_const;
+use super::mangle;
+use super::scope::{Entity, Memory, Space, Var, VarId};
+use super::state::Checker;
+use crate::ast::{self, AttrKind, StorageKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// The largest object with `dim3` parts that an initialiser is made for.
+const MAX_DIM3_BYTES: u64 = 1 << 24;
+
+/// A variable's declaration, taken apart.
+#[derive(Clone, Copy)]
+pub struct VarRequest<'a> {
+    pub specs: &'a ast::DeclSpecs,
+    pub declarator: &'a ast::InitDeclarator,
+    pub name: &'a ast::QualName,
+    pub ty: QualType,
+    pub memory: Memory,
+    pub memory_span: Span,
+    pub align: u64,
+    pub constexpr: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// The memory-space words of a declaration.
+    pub fn memory_of(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        declarator: &'a ast::Declarator,
+    ) -> (Memory, Span) {
+        let mut memory = Memory::Auto;
+        let mut place = Span::NONE;
+        for attr in specs.attrs.iter().chain(&declarator.attrs) {
+            let next = match &attr.kind {
+                AttrKind::Device => Memory::Device,
+                AttrKind::Constant => Memory::Constant,
+                AttrKind::Shared => Memory::Shared,
+                AttrKind::Managed => Memory::Managed,
+                AttrKind::Global | AttrKind::Host | AttrKind::LaunchBounds(_) => {
+                    let message = "this word belongs to functions, not to variables";
+                    self.error(Code::E0505, attr.span, message);
+                    continue;
+                }
+                AttrKind::GridConstant => {
+                    let message = "`__grid_constant__` belongs to kernel parameters";
+                    self.error(Code::E0505, attr.span, message);
+                    continue;
+                }
+                _ => continue,
+            };
+            let combined = match (memory, next) {
+                (Memory::Auto, next) => Some(next),
+                (a, Memory::Device) => Some(a),
+                (Memory::Device, next) => Some(next),
+                (a, b) if a == b => Some(a),
+                _ => None,
+            };
+            match combined {
+                Some(combined) => memory = combined,
+                None => {
+                    let message =
+                        format!("a variable cannot be both {} and {}", memory.word(), next.word());
+                    let diagnostic = Diagnostic::new(Code::E0505, attr.span, message)
+                        .secondary(place, "the other memory space");
+                    self.report(diagnostic);
+                }
+            }
+            place = attr.span;
+        }
+        (memory, place)
+    }
+
+    pub fn variable(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        declarator: &'a ast::InitDeclarator,
+        ty: QualType,
+    ) {
+        let Some(name) = &declarator.declarator.name else {
+            self.error(Code::E0316, declarator.span, "a variable without a name");
+            return;
+        };
+        if name.operator.is_some() {
+            self.error(Code::E0333, name.span, "an operator is a function");
+            return;
+        }
+        let (memory, memory_span) = self.memory_of(specs, &declarator.declarator);
+        let align = self.align_attrs(&[&specs.attrs, &declarator.declarator.attrs]);
+        if let Some(span) = specs.storage_span(StorageKind::ThreadLocal) {
+            self.error(Code::E0240, span, "thread-local variables are outside the `.cdp` subset");
+        }
+        if let Some(span) = specs.storage_span(StorageKind::Inline)
+            && self.f.blocks.depth() > 0
+        {
+            self.error(Code::E0316, span, "`inline` on a variable of a function");
+        }
+        let constexpr = specs.has(StorageKind::Constexpr);
+        let ty = if constexpr { self.qualify(ty, Quals::CONST) } else { ty };
+        let ty = self.object_type(ty, name.span);
+        let local = self.f.blocks.depth() > 0;
+        let request =
+            VarRequest { specs, declarator, name, ty, memory, memory_span, align, constexpr };
+        if !local {
+            self.file_variable(request);
+        } else if specs.has(StorageKind::Extern) {
+            self.extern_in_block(request);
+        } else if specs.has(StorageKind::Static) || memory != Memory::Auto {
+            self.static_in_block(request);
+        } else {
+            self.local_variable(request);
+        }
+    }
+
+    /// Refuses types that no variable has.
+    pub fn object_type(&mut self, ty: QualType, span: Span) -> QualType {
+        if self.types.is_void(ty) {
+            self.error(Code::E0316, span, "a variable of type `void`");
+            return Basic::Error.into();
+        }
+        ty
+    }
+
+    /// A `Var` as its declaration describes it.
+    pub fn new_var(&mut self, request: &VarRequest<'a>, memory: Memory) -> VarId {
+        let symbol = String::new();
+        self.vars.push(Var {
+            name: request.name.base.name,
+            ty: request.ty,
+            memory,
+            local: None,
+            global: None,
+            value: None,
+            constexpr: request.constexpr,
+            linkage: ir::Linkage::External,
+            defined: false,
+            symbol,
+            align: request.align,
+            in_function: false,
+            is_param: false,
+            span: request.name.base.span,
+        });
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    /// Binds a variable's name in the open scope; reports a clash.
+    pub fn bind_var(&mut self, name: ast::Ident, id: VarId) {
+        let slot = self.slot_here(name.name);
+        let before = *slot;
+        slot.other = Some(Entity::Var(id));
+        slot.span = name.span;
+        if before.other.is_some() {
+            self.redefinition(name, before.span);
+        } else if let Some(first) = self.f.blocks.in_head(name.name) {
+            self.redefinition(name, first);
+        }
+    }
+
+    pub fn file_variable(&mut self, request: VarRequest<'a>) {
+        let name = request.name;
+        let memory = if request.memory == Memory::Auto { Memory::Host } else { request.memory };
+        let is_extern = request.specs.has(StorageKind::Extern) || self.facts.implied_extern;
+        let outer = self.ns;
+        if name.as_plain().is_none() {
+            match self.find_scope(name) {
+                Ok(ns) => self.ns = ns,
+                Err(scope) => {
+                    let text = self.text(scope.name);
+                    self.error(Code::E0301, scope.span, format!("there is no namespace `{text}`"));
+                    return;
+                }
+            }
+        }
+        self.check_shared_bound(&request, memory, is_extern);
+        let existing = self.spaces.get(self.ns).members.get(&name.base.name).copied();
+        let id = match existing.and_then(|slot| slot.other) {
+            Some(Entity::Var(id)) => {
+                self.redeclare(id, &request, memory, existing.map_or(Span::NONE, |slot| slot.span));
+                id
+            }
+            Some(_) => {
+                self.redefinition(name.base, existing.map_or(Span::NONE, |slot| slot.span));
+                self.ns = outer;
+                return;
+            }
+            None => {
+                let id = self.new_var(&request, memory);
+                let slot = self.slot_here(name.base.name);
+                slot.other = Some(Entity::Var(id));
+                slot.span = name.base.span;
+                let internal_const =
+                    self.is_const_object(request.ty) && !is_extern && !self.extern_c;
+                let inline = request.specs.has(StorageKind::Inline);
+                let internal = request.specs.has(StorageKind::Static)
+                    || (internal_const && !inline)
+                    || self.spaces.is_internal(self.ns);
+                let text = self.text(name.base.name);
+                let symbol = if self.extern_c && !internal {
+                    text.to_owned()
+                } else {
+                    let (types, spaces) = (&self.types, &self.spaces);
+                    mangle::variable(types, spaces, self.ns, text, internal)
+                };
+                let var = self.var_mut(id);
+                var.symbol = symbol;
+                var.linkage = if internal {
+                    ir::Linkage::Internal
+                } else if inline {
+                    ir::Linkage::LinkOnce
+                } else {
+                    ir::Linkage::External
+                };
+                id
+            }
+        };
+        let defines = !is_extern || request.declarator.init.is_some();
+        if defines {
+            self.define_static(id, &request, memory);
+        } else if !self.types.is_error(request.ty) && request.constexpr {
+            let message = "a `constexpr` variable needs an initialiser";
+            self.error(Code::E0313, name.span, message);
+        }
+        self.ns = outer;
+    }
+
+    /// `extern __shared__` arrays have no bound; other shared variables have one.
+    pub fn check_shared_bound(
+        &mut self,
+        request: &VarRequest<'a>,
+        memory: Memory,
+        is_extern: bool,
+    ) {
+        if memory != Memory::Shared || !is_extern {
+            return;
+        }
+        let unbounded = self.types.array(request.ty).is_some_and(|(_, len)| len.is_none());
+        if !unbounded && !self.types.is_error(request.ty) {
+            let message = "an `extern __shared__` variable is an array without a bound";
+            let text = self.text(request.name.base.name);
+            self.report(
+                Diagnostic::new(Code::E0505, request.name.span, message)
+                    .note("its size is the launch's third configuration argument")
+                    .help(format!("write `extern __shared__ int {text}[];`")),
+            );
+        }
+    }
+
+    pub fn redeclare(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory, first: Span) {
+        let var = self.var(id);
+        let (old_ty, old_memory) = (var.ty, var.memory);
+        if self.types.is_error(old_ty) || self.types.is_error(request.ty) {
+            return;
+        }
+        let completes = match (self.types.array(old_ty), self.types.array(request.ty)) {
+            (Some((a, None)), Some((b, _))) => a == b,
+            (Some((a, Some(_))), Some((b, None))) => a == b,
+            _ => false,
+        };
+        if old_ty != request.ty && !completes {
+            let text = self.text(request.name.base.name);
+            let message = format!(
+                "`{text}` is declared as {} and as {}",
+                self.show(old_ty),
+                self.show(request.ty)
+            );
+            let diagnostic = Diagnostic::new(Code::E0302, request.name.span, message)
+                .secondary(first, "first declared here");
+            self.report(diagnostic);
+            return;
+        }
+        if old_memory != memory {
+            let text = self.text(request.name.base.name);
+            let message = format!(
+                "`{text}` is declared in {} and in {} memory",
+                old_memory.word(),
+                memory.word()
+            );
+            let diagnostic = Diagnostic::new(Code::E0302, request.name.span, message)
+                .secondary(first, "first declared here");
+            self.report(diagnostic);
+        }
+        if completes && self.types.is_complete(request.ty) {
+            self.var_mut(id).ty = request.ty;
+        }
+    }
+
+    /// Gives a static variable its storage and initial value.
+    pub fn define_static(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory) {
+        let name = request.name;
+        let text = self.text(name.base.name);
+        if self.var(id).defined {
+            let first = self.var(id).span;
+            self.redefinition(name.base, first);
+            return;
+        }
+        self.var_mut(id).defined = true;
+        let device = !matches!(memory, Memory::Host);
+        let constant = match &request.declarator.init {
+            Some(init) if memory == Memory::Shared => {
+                self.report(
+                    Diagnostic::new(
+                        Code::E0506,
+                        init.span,
+                        "a `__shared__` variable cannot have an initialiser",
+                    )
+                    .help("let one thread assign it, then call `__syncthreads()`"),
+                );
+                None
+            }
+            Some(init) => {
+                let ty = self.deduced(request.ty, init, text);
+                let side = if device { Space::Device } else { Space::Host };
+                let outer = std::mem::replace(&mut self.f.space, side);
+                let skipped = device != self.device_pass();
+                let before = std::mem::replace(&mut self.f.discard_ir, skipped);
+                let constant = self.static_initial(id, ty, init, text, device);
+                self.f.discard_ir = before;
+                self.f.space = outer;
+                constant
+            }
+            None => {
+                self.check_uninitialised(request);
+                self.check_complete(id, name.span);
+                let ty = self.var(id).ty;
+                let ones = memory != Memory::Shared && self.has_dim3(ty);
+                ones.then(|| self.default_const(ty))
+            }
+        };
+        self.check_complete(id, name.span);
+        self.remember_constant(id, constant.as_ref());
+        let belongs = if self.device_pass() { device } else { memory != Memory::Shared };
+        let ty = self.var(id).ty;
+        if !belongs || self.types.is_error(ty) || !self.types.is_complete(ty) {
+            return;
+        }
+        let global = self.make_ir_global(id);
+        let ir_ty = self.types.ir_type(ty);
+        let on_device = self.device_pass();
+        if let Some(value) = &constant
+            && self.is_const_object(ty)
+            && self.var(id).constexpr
+        {
+            self.const_globals.insert(global.0, value.clone());
+        }
+        let entry = &mut self.module.globals[global.0 as usize];
+        entry.ty = ir_ty;
+        entry.defined = true;
+        // The shadow of a device variable on the host holds no value.
+        entry.init = if on_device || !device { constant } else { None };
+        self.claim_symbol(id);
+    }
+
+    /// `const`, or an array of `const` elements.
+    pub fn is_const_object(&self, ty: QualType) -> bool {
+        match self.types.array(ty) {
+            Some((elem, _)) => self.is_const_object(elem),
+            None => ty.is_const(),
+        }
+    }
+
+    /// Two definitions of one symbol.
+    pub fn claim_symbol(&mut self, id: VarId) {
+        let (symbol, span) = (self.var(id).symbol.clone(), self.var(id).span);
+        self.claim(symbol, span);
+    }
+
+    /// Records a symbol's definition; E0302 when another definition has it.
+    pub fn claim(&mut self, symbol: String, span: Span) {
+        if let Some(&first) = self.symbols.get(&symbol) {
+            let message = format!("the symbol `{symbol}` is defined twice");
+            let diagnostic = Diagnostic::new(Code::E0302, span, message)
+                .secondary(first, "the other definition");
+            self.report(diagnostic);
+            return;
+        }
+        self.symbols.insert(symbol, span);
+    }
+
+    pub fn static_initial(
+        &mut self,
+        id: VarId,
+        ty: QualType,
+        init: &'a ast::Initializer,
+        text: &str,
+        device: bool,
+    ) -> Option<ir::Const> {
+        self.var_mut(id).ty = ty;
+        if self.types.referent(ty).is_some() {
+            let node = match &init.kind {
+                ast::InitializerKind::Assign(expr) => {
+                    let value = self.expr(expr);
+                    Node::Value(self.convert(value, ty, super::convert::Purpose::Init(text)))
+                }
+                _ => Node::Default,
+            };
+            return self.static_const(&node, ty, init.span, device);
+        }
+        let (ty, node) = self.initializer(ty, init, text);
+        self.var_mut(id).ty = ty;
+        if self.types.is_error(ty) {
+            return None;
+        }
+        self.static_const(&node, ty, init.span, device)
+    }
+
+    pub fn check_uninitialised(&mut self, request: &VarRequest<'a>) {
+        let (ty, name) = (request.ty, request.name);
+        let text = self.text(name.base.name);
+        if self.types.is_error(ty) {
+            return;
+        }
+        if self.types.referent(ty).is_some() {
+            let message = format!("the reference `{text}` needs an initialiser");
+            self.error(Code::E0313, name.span, message);
+        } else if self.has_auto(ty) {
+            let message = format!("`{text}` needs an initialiser to deduce its type from");
+            self.error(Code::E0331, name.span, message);
+        } else if request.constexpr
+            || (self.is_const_object(ty) && !self.is_dim3(ty) && !self.given_from_outside(request))
+        {
+            let message = format!("`{text}` is `const` and needs an initialiser");
+            self.error(Code::E0313, name.span, message);
+        }
+    }
+
+    /// `__constant__ const` variables may be set by the host.
+    pub fn given_from_outside(&self, request: &VarRequest<'a>) -> bool {
+        matches!(request.memory, Memory::Constant | Memory::Shared)
+    }
+
+    pub fn check_complete(&mut self, id: VarId, span: Span) {
+        let ty = self.var(id).ty;
+        if self.types.is_error(ty) || self.has_auto(ty) {
+            self.var_mut(id).ty = if self.types.is_error(ty) { ty } else { Basic::Error.into() };
+            return;
+        }
+        if !self.types.is_complete(ty) {
+            let message = match self.types.array(ty) {
+                Some((_, None)) => "an array without a bound needs an initialiser".to_owned(),
+                _ => format!("a variable of the incomplete type {}", self.show(ty)),
+            };
+            self.error(Code::E0308, span, message);
+            self.var_mut(id).ty = Basic::Error.into();
+            return;
+        }
+        // The ones that `dim3` starts with are written out.
+        if self.has_dim3(ty) && self.types.layout(ty).size > MAX_DIM3_BYTES {
+            self.error(Code::E0312, span, "the object is too large for its initial values");
+            self.var_mut(id).ty = Basic::Error.into();
+        }
+    }
+
+    /// Keeps the value of a constant, for constant expressions.
+    pub fn remember_constant(&mut self, id: VarId, constant: Option<&ir::Const>) {
+        let var = self.var(id);
+        let (ty, constexpr) = (var.ty, var.constexpr);
+        let Some(constant) = constant else { return };
+        if !ty.is_const() || ty.is_volatile() {
+            return;
+        }
+        // A `const` variable counts as constant if it is an integer or enumeration
+        // (C++ [expr.const]); floating ones may be read from device code as well.
+        let integral = self.types.is_integer(ty) || self.types.enum_id(ty).is_some();
+        let takes = constexpr || integral || self.types.is_floating(ty);
+        if takes && scalar_const(constant) && self.types.is_scalar(ty) {
+            self.var_mut(id).value = Some(constant.clone());
+        }
+    }
+}
