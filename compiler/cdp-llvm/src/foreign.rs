@@ -110,6 +110,21 @@ pub fn lower_foreign_only(
     lower_module(name, bytes, address_bits, options, |_, _, _| Ok(()))
 }
 
+/// Lowers the launches of a module that the embedder built with inkwell and hands over: its triple
+/// and data layout are set or checked, and each call is replaced where it stands. After an error some
+/// calls may have been replaced already.
+pub fn lower_in_place<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<()> {
+    let target = CodeTarget::Device { address_bits };
+    let machine = crate::target::machine(target, options)?;
+    module::set_target(module, target, &machine)?;
+    lower_launches(context, module, &machine.get_target_data(), address_bits, options)
+}
+
 fn lower_module(
     name: &str,
     bytes: &[u8],

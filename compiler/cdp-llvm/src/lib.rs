@@ -2,7 +2,7 @@
 //! project that names inkwell.
 //!
 //! One call, one LLVM context: any number of threads may lower at once, and there is no state of the
-//! process but LLVM's list of targets, filled once. Nothing is printed and no file is read;
+//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]). Nothing is printed and no file is read;
 //! libdevice comes in as bytes.
 //!
 //! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`artifact`].
@@ -10,6 +10,7 @@
 pub mod artifact;
 pub mod error;
 pub mod foreign;
+pub mod guard;
 pub mod image;
 pub mod launch;
 mod libdevice;
@@ -21,8 +22,9 @@ pub mod target;
 pub use artifact::LlvmModule;
 pub use error::{Bug, LowerError};
 pub use foreign::{
-    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only,
+    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only, lower_in_place,
 };
+pub use guard::{Stopped, guarded};
 pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};

@@ -303,7 +303,7 @@ pub struct LinkTools {
 }
 
 /// All toolkits found, in order of preference, and everything that was looked at.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Toolchain {
     toolkits: Vec<Toolkit>,
     searched: Vec<SearchedPlace>,

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 
 use cdp_frontend::ast::TranslationUnit;
@@ -21,7 +21,7 @@ use cdp_launch::{AbiError, AbiRequest, LaunchAbi, choose};
 use cdp_toolchain::{Arch, ArchSuffix};
 
 use crate::describe::{KernelDescription, describe_kernels};
-use crate::error::Error;
+use crate::error::{Error, guard};
 use crate::graph::LaunchGraph;
 use crate::options::{CompileOptions, DebugInfo, OptLevel};
 
@@ -63,7 +63,7 @@ pub enum Pass {
 #[derive(Clone)]
 pub struct Report {
     pub diagnostics: Diagnostics,
-    pub session: Rc<Session>,
+    pub session: Shared<Session>,
 }
 
 impl fmt::Debug for Report {
@@ -155,6 +155,14 @@ pub fn analyse(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Analysis, Error> {
+    guard("check", &source.name(), || analyse_here(source, pass, options))
+}
+
+fn analyse_here(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+) -> Result<Analysis, Error> {
     let started = Instant::now();
     let launch_abi = launch_abi(pass, options)?;
     let mut session = Session::new();
@@ -174,7 +182,7 @@ pub fn analyse(
     };
     Ok(Analysis {
         kernels: module.as_deref().map(describe_kernels).unwrap_or_default(),
-        report: Report { diagnostics, session: Rc::new(session) },
+        report: Report { diagnostics, session: Shared::new(session) },
         unit: parsed.unit,
         module,
         launch_abi,

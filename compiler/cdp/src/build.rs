@@ -6,17 +6,18 @@ use std::time::Instant;
 
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
-    Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, ToolCommand,
-    fatbinary, host_link,
+    Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, JobOptions,
+    ToolCommand, fatbinary, host_link,
 };
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
 use crate::compiler::{Compiler, DeviceCode};
 use crate::describe::{KernelDescription, check_against_cubin};
-use crate::error::{Error, Failure};
+use crate::error::{Error, Failure, guard};
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::mend::mend_extern_kernels;
+use crate::message::{Message, messages};
 use crate::options::{AddressSize, CompileOptions, DebugInfo};
 
 /// What an input holds.
@@ -79,7 +80,28 @@ pub enum Input {
 }
 
 impl Input {
-    fn name(&self) -> String {
+    /// A source from memory, without includes of its own.
+    pub fn source(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Source(SourceInput::text(name, text))
+    }
+
+    /// LLVM IR of another compiler, as text or bitcode.
+    pub fn llvm(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
+        Input::Bytes(InputKind::Llvm, name.into(), bytes.into())
+    }
+
+    /// PTX text.
+    pub fn ptx(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Bytes(InputKind::Ptx, name.into(), text.into().into_bytes())
+    }
+
+    /// A device object, a cubin, a host object with device code, a library of these, a fat binary.
+    pub fn object(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
+        Input::Bytes(InputKind::Object, name.into(), bytes.into())
+    }
+
+    /// The name in messages.
+    pub fn name(&self) -> String {
         match self {
             Input::Source(source) => source.name(),
             Input::Bytes(_, name, _) => name.clone(),
@@ -175,6 +197,8 @@ pub struct BuildOutput {
     /// Kernels of the sources, for the first architecture.
     pub kernels: Vec<KernelDescription>,
     pub launches: Vec<LaunchEdge>,
+    /// (caller, callee), for functions of the sources from which a launch can be reached.
+    pub calls: Vec<(String, String)>,
     /// Warnings; a program with errors is a [`Failure::Program`].
     pub reports: Vec<Report>,
     /// Warnings of CUDA's tools, a line each.
@@ -187,7 +211,44 @@ pub struct BuildOutput {
     pub timings: Timings,
 }
 
+impl BuildOutput {
+    /// What was made, as text: PTX, LLVM IR, cdp's IR. Bytes that are no UTF-8 are replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// The warnings as data.
+    pub fn messages(&self) -> Vec<Message> {
+        messages(&self.reports)
+    }
+
+    /// The device-side and host-side launches of the sources.
+    pub fn graph(&self) -> LaunchGraph {
+        LaunchGraph { launches: self.launches.clone(), calls: self.calls.clone() }
+    }
+}
+
 impl Compiler {
+    /// Compiles inputs from memory (or files) to a goal, with a temporary folder of its own where
+    /// CUDA's tools are needed: what an embedder wants who needs neither `--keep` nor host libraries.
+    /// It may be called on a thread with a small stack.
+    ///
+    /// # Errors
+    /// [`Failure::Program`] with every error of every input, or what the environment did.
+    pub fn compile(
+        &self,
+        inputs: &[Input],
+        goal: Goal,
+        options: &CompileOptions,
+    ) -> Result<BuildOutput, Failure> {
+        // Without tools there is nothing to put into a folder.
+        let job = Job::new(JobOptions { dry_run: !goal.needs_tools(), ..JobOptions::default() })?;
+        let request =
+            BuildRequest { cubin: true, ..BuildRequest::new(inputs, goal, options, &job) };
+        let name = inputs.first().map(Input::name).unwrap_or_default();
+        guard("build", &name, || self.build(&request))
+    }
+
     /// Builds.
     ///
     /// # Errors
@@ -321,6 +382,7 @@ impl Build<'_> {
                 if arch == options.archs()[0] {
                     self.out.kernels.extend(analysis.kernels);
                     self.out.launches.extend(analysis.graph.launches);
+                    self.out.calls.extend(analysis.graph.calls);
                 }
                 Ok(Some(code))
             }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{LowerError, LowerOptions};
+use cdp_llvm::{LowerError, LowerOptions, Stopped, inkwell};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
     SearchOptions, Toolchain,
@@ -10,8 +10,8 @@ use cdp_toolchain::{
 
 use crate::analysis::Analysis;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
-use crate::error::Error;
-use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel, RequestedAbi};
+use crate::error::{Error, guard};
+use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
 
 /// PTX ISA 9.0: what ptxas 13.0 reads, and what is emitted when no ptxas was found.
 const DEFAULT_PTX_ISA: u32 = 90;
@@ -40,6 +40,12 @@ impl Compiler {
     /// When a toolkit was named and is none.
     pub fn new(search: &SearchOptions) -> Result<Compiler, Error> {
         Ok(Compiler { toolchain: Toolchain::find(search)?, libdevice: OnceLock::new() })
+    }
+
+    /// A compiler without CUDA's tools, which makes PTX and what comes before it.
+    pub fn without_tools() -> Compiler {
+        // Nowhere is searched, so there is nothing that could be wrong.
+        Compiler { toolchain: Toolchain::default(), libdevice: OnceLock::new() }
     }
 
     /// The tools that were found.
@@ -76,11 +82,13 @@ impl Compiler {
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
         let lower_options = self.lower_options(arch, analysis.launch_abi, options);
-        let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
-        lowered.optimize().map_err(from_lowering)?;
-        let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
-        let ptx = lowered.emit_ptx().map_err(from_lowering)?;
-        Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
+        guard("emit", &module.name, || {
+            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+            lowered.optimize().map_err(from_lowering)?;
+            let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
+            let ptx = lowered.emit_ptx().map_err(from_lowering)?;
+            Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
+        })
     }
 
     /// The host pass's object: functions, and the registration of kernels and variables.
@@ -97,9 +105,11 @@ impl Compiler {
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
         let lower_options = self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, options);
-        let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
-        lowered.optimize().map_err(from_lowering)?;
-        lowered.emit_object().map_err(from_lowering)
+        guard("emit", &module.name, || {
+            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+            lowered.optimize().map_err(from_lowering)?;
+            lowered.emit_object().map_err(from_lowering)
+        })
     }
 
     /// The host object that carries the device code of a program.
@@ -126,13 +136,16 @@ impl Compiler {
         let lower_options = self.lower_options(arch, abi, options);
         let address_bits = options.address_size.bits();
         let failed = |error| from_foreign(name, error);
-        let (lowered, kernels) =
-            cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options).map_err(failed)?;
-        lowered.optimize().map_err(failed)?;
-        let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
-        let ptx = lowered.emit_ptx().map_err(failed)?;
-        let kernels = kernels.iter().map(describe_foreign_kernel).collect();
-        Ok(DeviceCode { ptx, llvm_ir, kernels })
+        guard_input(name, || {
+            let (lowered, kernels) =
+                cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
+                    .map_err(failed)?;
+            lowered.optimize().map_err(failed)?;
+            let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
+            let ptx = lowered.emit_ptx().map_err(failed)?;
+            let kernels = kernels.iter().map(describe_foreign_kernel).collect();
+            Ok(DeviceCode { ptx, llvm_ir, kernels })
+        })
     }
 
     /// LLVM IR text of another compiler's module with its launches lowered and nothing else done.
@@ -149,9 +162,45 @@ impl Compiler {
         let abi = self.foreign_abi(arch, options)?;
         let lower_options = self.lower_options(arch, abi, options);
         let address_bits = options.address_size.bits();
-        cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
-            .map(|lowered| lowered.emit_llvm_ir())
-            .map_err(|error| from_foreign(name, error))
+        guard_input(name, || {
+            cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
+                .map(|lowered| lowered.emit_llvm_ir())
+                .map_err(|error| from_foreign(name, error))
+        })
+    }
+
+    /// PTX of a module that the embedder built with inkwell and keeps: it is not changed.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_foreign`].
+    pub fn emit_module(
+        &self,
+        module: &inkwell::module::Module<'_>,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<DeviceCode, Error> {
+        let name = module.get_name().to_string_lossy().into_owned();
+        let bitcode = module.write_bitcode_to_memory();
+        self.emit_foreign(&name, bitcode.as_slice(), arch, options, false)
+    }
+
+    /// Replaces the launches (`@cdp.launch`) of a module that the embedder built with inkwell and
+    /// hands over. After an error some may have been replaced already.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_foreign`].
+    pub fn lower_module<'ctx>(
+        &self,
+        context: &'ctx inkwell::context::Context,
+        module: &inkwell::module::Module<'ctx>,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<(), Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let lower_options = self.lower_options(arch, abi, options);
+        let name = module.get_name().to_string_lossy().into_owned();
+        cdp_llvm::lower_in_place(context, module, options.address_size.bits(), &lower_options)
+            .map_err(|error| from_foreign(&name, error))
     }
 
     fn foreign_abi(&self, arch: Arch, options: &CompileOptions) -> Result<LaunchAbi, Error> {
@@ -238,6 +287,23 @@ impl Compiler {
     }
 }
 
+/// The guard for another compiler's IR: what LLVM gives up on, the input asked for.
+fn guard_input<T: Send>(
+    name: &str,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    match cdp_llvm::guarded(work) {
+        Ok(result) => result,
+        Err(Stopped::LlvmFatal(message)) => {
+            Err(Error::Input { name: name.into(), message: format!("LLVM gave up: {message}") })
+        }
+        Err(Stopped::NoThread(message)) => Err(Error::request(message)),
+        Err(Stopped::Panic(message)) => {
+            Err(Error::Bug { stage: "emit", place: name.into(), message })
+        }
+    }
+}
+
 fn ptxas_level(level: OptLevel) -> cdp_toolchain::OptLevel {
     match level {
         OptLevel::O0 => cdp_toolchain::OptLevel::O0,
@@ -274,9 +340,19 @@ fn from_foreign(name: &str, error: LowerError) -> Error {
     }
 }
 
-#[allow(unused)]
-fn assert_shareable() {
-    fn shareable<T: Send + Sync>() {}
-    shareable::<Compiler>();
-    shareable::<RequestedAbi>();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an embedder may hand from thread to thread.
+    #[test]
+    fn shareable() {
+        fn shareable<T: Send + Sync>() {}
+        shareable::<Compiler>();
+        shareable::<CompileOptions>();
+        shareable::<Analysis>();
+        shareable::<DeviceCode>();
+        shareable::<crate::BuildOutput>();
+        shareable::<crate::Failure>();
+    }
 }

@@ -4,9 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 
 use cdp_launch::AbiError;
+use cdp_llvm::Stopped;
 use cdp_toolchain::ToolError;
 
-use crate::analysis::Report;
+use cdp_frontend::diagnostics::render::Format;
+
+use crate::analysis::{Report, render_reports};
+use crate::message::{Message, messages};
 
 /// A failure of the environment, of the embedder's request, or of cdp itself.
 #[derive(Debug)]
@@ -80,6 +84,23 @@ impl From<AbiError> for Error {
     }
 }
 
+/// Runs a stage on a guarded thread: with room for deep programs, and with panics and LLVM's fatal
+/// errors as errors.
+pub(crate) fn guard<T: Send, E: Send + From<Error>>(
+    stage: &'static str,
+    name: &str,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, E> {
+    cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
+        let message = stopped.to_string();
+        Err(match stopped {
+            Stopped::NoThread(_) => Error::request(message),
+            _ => Error::Bug { stage, place: name.into(), message },
+        }
+        .into())
+    })
+}
+
 /// Why a build made nothing.
 #[derive(Debug)]
 pub enum Failure {
@@ -98,5 +119,39 @@ impl From<Error> for Failure {
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
         Error::Tool(error).into()
+    }
+}
+
+impl Failure {
+    /// What the program is to blame for, and the warnings that came with another failure.
+    pub fn reports(&self) -> &[Report] {
+        match self {
+            Failure::Program(reports) | Failure::Error { reports, .. } => reports,
+        }
+    }
+
+    /// The same as data.
+    pub fn messages(&self) -> Vec<Message> {
+        messages(self.reports())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Program(reports) => {
+                f.write_str(render_reports(reports, Format::Short, false).trim_end())
+            }
+            Failure::Error { error, .. } => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failure::Program(_) => None,
+            Failure::Error { error, .. } => Some(error),
+        }
     }
 }

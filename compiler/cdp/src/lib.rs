@@ -1,19 +1,49 @@
 //! cdp as a library: CUDA dynamic parallelism for `.cdp` sources and for other compilers' LLVM IR.
 //!
+//! ```
+//! use cdp::{CompileOptions, Compiler, Goal, Input};
+//!
+//! let source = "__global__ void child(int *out, int n) { out[threadIdx.x] = n; }
+//!               __global__ void parent(int *out) { child<<<1, 32>>>(out, 7); }";
+//! let compiler = Compiler::without_tools();
+//! let options = CompileOptions::default();
+//! let made = compiler.compile(&[Input::source("spawn.cdp", source)], Goal::Ptx, &options)?;
+//!
+//! assert!(made.text().contains(".visible .entry _Z6parentPi"));
+//! let child = &made.kernels[0];
+//! assert_eq!((child.symbol.as_str(), child.params[1].offset), ("_Z5childPii", 8));
+//! assert_eq!((made.launches[0].parent.as_str(), made.launches[0].child.as_str()), ("parent", "child"));
+//!
+//! // A program's errors come back as data.
+//! let wrong = [Input::source("wrong.cdp", "__global__ void k() { missing<<<1, 1>>>(); }")];
+//! let failure = compiler.compile(&wrong, Goal::Ptx, &options).unwrap_err();
+//! let message = &failure.messages()[0];
+//! assert_eq!((message.place.line, message.place.column), (1, 23));
+//! # Ok::<(), cdp::Failure>(())
+//! ```
+//!
 //! One idea: each stage is a function from one proved thing to the next, and every way to use the
 //! compiler (the command line, the C API, an embedder in Rust) is a few of these calls:
 //!
+//! - [`Compiler::compile`] does all of it for inputs from memory; [`Goal`] says how far;
 //! - [`analyse`] reads a source for one pass and architecture: diagnostics, launch graph, parameter
 //!   layouts, and the verified IR if the program is right;
 //! - [`Compiler::emit_ptx`] (and `emit_llvm_ir`) makes PTX of it;
+//! - [`Compiler::emit_foreign`] and [`Compiler::emit_module`] make PTX of another compiler's LLVM IR,
+//!   which asks for launches with `@cdp.launch` (embedding.md);
 //! - [`Compiler::assemble`] and [`Compiler::link`] make objects and cubins with CUDA's tools;
-//! - [`Compiler::build`] does all of it for a list of inputs, which is what `cdpc build` is.
+//! - [`Compiler::build`] is what `cdpc build` is: with intermediate files to keep, host libraries.
 //!
 //! Nothing here prints, exits, reads the environment, or keeps state between calls; a [`Compiler`]
-//! may be used by many threads at once.
+//! may be used by many threads at once, of any stack size, and options, results and failures may be
+//! handed from thread to thread. The one thing that belongs to the process is LLVM's handler for fatal
+//! errors ([`llvm::guard`]), without which LLVM would end it.
 //!
-//! Failures: the program's are [`Report`]s with spans; the machine's and the embedder's are
-//! [`Error`]; ours are [`Error::Bug`], which names the stage and asks for a report.
+//! Failures: the program's are [`Report`]s with spans (as data, [`Message`]s); the machine's and the
+//! embedder's are [`Error`]; ours are [`Error::Bug`], which names the stage and asks for a report.
+//!
+//! For the facts alone, without LLVM, there is crate `cdp-launch`; for a launch at the position of an
+//! inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`].
 
 pub mod analysis;
 pub mod build;
@@ -22,7 +52,9 @@ pub mod describe;
 pub mod error;
 pub mod graph;
 pub mod mend;
+pub mod message;
 pub mod options;
+pub mod set;
 
 pub use analysis::{Analysis, Pass, Report, SourceInput, analyse, render_reports};
 pub use build::{BuildOutput, BuildRequest, Goal, Input, InputKind, Timings};
@@ -30,13 +62,16 @@ pub use compiler::{Compiler, DeviceCode};
 pub use describe::{KernelDescription, ParamDescription, layout_table};
 pub use error::{Error, Failure};
 pub use graph::{LaunchEdge, LaunchGraph};
+pub use message::{Message, Place};
 pub use options::{
     AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
     OptLevel, RequestedAbi,
 };
+pub use set::{OPTIONS, OptionError};
 
 pub use cdp_frontend as frontend;
 pub use cdp_ir as ir;
 pub use cdp_launch as launch;
 pub use cdp_llvm as llvm;
 pub use cdp_toolchain as toolchain;
+pub use cdp_toolchain::SearchOptions;

@@ -1,0 +1,149 @@
+//! A thread on which compilation may fail in every way without the caller's process noticing: it has
+//! the stack that deep programs need, a panic on it becomes an error, and so does LLVM's fatal error,
+//! after which LLVM would otherwise end the process.
+//!
+//! LLVM's handler for fatal errors belongs to the process; it is set once, when the first guard runs.
+//! On threads that are not guarded it prints the message and lets LLVM end the process, as LLVM does
+//! without a handler.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+use std::fmt;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, Once, PoisonError};
+
+use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+
+/// Stack of a guarded thread: programs may nest as deep as the front end's limits allow. The memory
+/// is taken only as far as it is used.
+pub const STACK_BYTES: usize = 256 << 20;
+
+/// Why guarded work did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// A panic, with its message: a mistake of cdp.
+    Panic(String),
+    /// LLVM met something that it ends processes for: code that it cannot select, for example.
+    LlvmFatal(String),
+    /// No thread could be started.
+    NoThread(String),
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stopped::Panic(message) => write!(f, "a panic: {message}"),
+            Stopped::LlvmFatal(message) => write!(f, "LLVM gave up: {message}"),
+            Stopped::NoThread(message) => write!(f, "a thread could not be started: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+enum Event {
+    Done,
+    Fatal(String),
+}
+
+thread_local! {
+    /// Where this thread reports to, if it is guarded.
+    static REPORT: RefCell<Option<Sender<Event>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` on a guarded thread and waits for it; on a thread that is guarded already, at once.
+///
+/// After a fatal error of LLVM the guarded thread stays behind, asleep, with what it had allocated:
+/// LLVM's frames can be neither left nor unwound.
+///
+/// # Errors
+/// [`Stopped`], when `work` did not return.
+pub fn guarded<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Stopped> {
+    if REPORT.with_borrow(Option::is_some) {
+        return Ok(work());
+    }
+    install_handler();
+    let result = Mutex::new(None);
+    let (sender, receiver) = channel();
+    let slot = &result;
+    let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+        let value = work();
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    });
+    // SAFETY: this function returns only when the thread has ended, so that everything borrowed
+    // outlives it, or when the thread sleeps forever in `on_fatal`, where it touches nothing more.
+    let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
+    let thread = std::thread::Builder::new().name("cdp".into()).stack_size(STACK_BYTES);
+    let thread = thread
+        .spawn(move || {
+            REPORT.with_borrow_mut(|report| *report = Some(sender));
+            job();
+            if let Some(report) = REPORT.with_borrow_mut(Option::take) {
+                let _ = report.send(Event::Done);
+            }
+        })
+        .map_err(|error| Stopped::NoThread(error.to_string()))?;
+    // Without an event the sender was dropped by a panic.
+    if let Ok(Event::Fatal(message)) = receiver.recv() {
+        return Err(Stopped::LlvmFatal(message));
+    }
+    thread.join().map_err(|panic| Stopped::Panic(panic_text(panic.as_ref())))?;
+    let value = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    value.ok_or_else(|| Stopped::Panic("the work left no result".into()))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_string()
+}
+
+fn install_handler() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler lives as long as the process, and does not unwind.
+    ONCE.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(on_fatal)) });
+}
+
+/// LLVM calls this on the thread that met the error; when it returns, LLVM ends the process.
+extern "C" fn on_fatal(reason: *const c_char) {
+    // SAFETY: LLVM passes a live string.
+    let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    let report = REPORT.try_with(|report| report.try_borrow_mut().ok().and_then(|mut r| r.take()));
+    let Ok(Some(report)) = report else {
+        eprintln!("LLVM ERROR: {reason}");
+        return;
+    };
+    let _ = report.send(Event::Fatal(reason));
+    loop {
+        std::thread::park();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_and_borrows_pass_through() {
+        let text = String::from("text");
+        let length = guarded(|| text.len());
+        assert_eq!(length, Ok(4));
+        let inner = guarded(|| guarded(|| text.clone()));
+        assert_eq!(inner, Ok(Ok(text)));
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let stopped = guarded(|| -> u32 { panic!("on purpose") });
+        assert_eq!(stopped, Err(Stopped::Panic("on purpose".into())));
+    }
+
+    #[test]
+    fn deep_recursion_has_room() {
+        fn deep(depth: u32) -> u64 {
+            let local = [u64::from(depth); 32];
+            if depth == 0 { 0 } else { deep(depth - 1) + std::hint::black_box(local)[3] % 2 }
+        }
+        assert_eq!(guarded(|| deep(200_000)), Ok(100_000));
+    }
+}

@@ -1,0 +1,256 @@
+//! Options by name, as text: for the C API, build scripts and configuration files. The names are those
+//! of `cdpc`'s long options.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use cdp_frontend::preprocess::MacroOption;
+
+use crate::options::{
+    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, OptLevel, RequestedAbi,
+};
+
+/// Why an option was not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionError {
+    /// There is no such option.
+    Unknown { name: String },
+    /// The option has no such value.
+    Value { name: String, value: String, expected: String },
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionError::Unknown { name } => {
+                let names: Vec<_> = OPTIONS.iter().map(|(name, _)| *name).collect();
+                write!(f, "there is no option `{name}`; there are {}", names.join(", "))
+            }
+            OptionError::Value { name, value, expected } => {
+                write!(f, "`{value}` is no value for option `{name}`: {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+/// Every option with the values it takes.
+pub const OPTIONS: &[(&str, &str)] = &[
+    ("arch", "architectures with commas, sm_90 or sm_75,sm_90"),
+    ("address-size", "32 or 64"),
+    ("cdp", "1 or 2, the version of the device runtime"),
+    ("launch-abi", "auto, documented, documented-v2, cdp2 or cdp2-v2"),
+    ("opt-level", "0 to 3"),
+    ("default-stream", "legacy or per-thread"),
+    ("use-fast-math", "true or false"),
+    ("fmad", "true or false"),
+    ("ftz", "true or false"),
+    ("prec-div", "true or false"),
+    ("prec-sqrt", "true or false"),
+    ("debug", "none, lines or full"),
+    ("maxrregcount", "a number of registers"),
+    ("cudadevrt", "auto, always or never"),
+    ("include-dir", "a folder; each adds one"),
+    ("include", "a file to read before the source; each adds one"),
+    ("define", "NAME or NAME=TEXT; each adds one"),
+    ("undefine", "NAME; each adds one"),
+    ("warning", "NAME, no-NAME, error, error=NAME or no-error=NAME, as after -W"),
+    ("no-warnings", "true or false"),
+    ("ptxas-arg", "an argument for ptxas; each adds one"),
+    ("nvlink-arg", "an argument for nvlink; each adds one"),
+    ("source-date-epoch", "seconds since 1970"),
+];
+
+impl CompileOptions {
+    /// Sets an option by its name in [`OPTIONS`]; those that say so add to a list, the others
+    /// replace what was there.
+    ///
+    /// # Errors
+    /// The name or the value is none; nothing was set.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+        let Some((_, expected)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
+            return Err(OptionError::Unknown { name: name.to_string() });
+        };
+        let set = self.set_known(name, value);
+        set.ok_or_else(|| OptionError::Value {
+            name: name.to_string(),
+            value: value.to_string(),
+            expected: expected.to_string(),
+        })
+    }
+
+    /// `None` for a value that the option does not have.
+    fn set_known(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            "arch" => self.archs = archs(value)?,
+            "address-size" => {
+                self.address_size =
+                    one_of(value, &[("32", AddressSize::Bits32), ("64", AddressSize::Bits64)])?;
+            }
+            "cdp" => {
+                self.cdp =
+                    Some(one_of(value, &[("1", CdpVersion::Cdp1), ("2", CdpVersion::Cdp2)])?);
+            }
+            "launch-abi" => self.launch_abi = value.parse::<RequestedAbi>().ok()?,
+            "opt-level" => {
+                self.opt_level = one_of(
+                    value,
+                    &[
+                        ("0", OptLevel::O0),
+                        ("1", OptLevel::O1),
+                        ("2", OptLevel::O2),
+                        ("3", OptLevel::O3),
+                    ],
+                )?;
+            }
+            "default-stream" => {
+                self.per_thread_default_stream =
+                    one_of(value, &[("legacy", false), ("null", false), ("per-thread", true)])?;
+            }
+            "debug" => {
+                self.debug = one_of(
+                    value,
+                    &[
+                        ("none", DebugInfo::None),
+                        ("lines", DebugInfo::Lines),
+                        ("full", DebugInfo::Full),
+                    ],
+                )?;
+            }
+            "maxrregcount" => self.max_registers = Some(number(value)?),
+            "cudadevrt" => {
+                self.cudadevrt = one_of(
+                    value,
+                    &[
+                        ("auto", Cudadevrt::Auto),
+                        ("always", Cudadevrt::Always),
+                        ("never", Cudadevrt::Never),
+                    ],
+                )?;
+            }
+            "include-dir" => self.include_dirs.push(PathBuf::from(value)),
+            "include" => self.forced_includes.push(PathBuf::from(value)),
+            "define" => self.macros.push(MacroOption::Define(value.to_string())),
+            "undefine" => self.macros.push(MacroOption::Undefine(value.to_string())),
+            "warning" => self.warnings.apply(value).ok()?,
+            "no-warnings" => self.warnings.silent = bool_of(value)?,
+            "ptxas-arg" => self.ptxas_args.push(value.to_string()),
+            "nvlink-arg" => self.nvlink_args.push(value.to_string()),
+            "source-date-epoch" => self.source_date_epoch = Some(number(value)?),
+            _ => self.set_floating_point(name, bool_of(value)?)?,
+        }
+        Some(())
+    }
+
+    fn set_floating_point(&mut self, name: &str, value: bool) -> Option<()> {
+        let math = &mut self.fast_math;
+        match name {
+            "use-fast-math" => {
+                math.ftz = value;
+                math.prec_div = !value;
+                math.prec_sqrt = !value;
+                math.fmad = true;
+                math.fast_functions = value;
+            }
+            "fmad" => math.fmad = value,
+            "ftz" => math.ftz = value,
+            "prec-div" => math.prec_div = value,
+            "prec-sqrt" => math.prec_sqrt = value,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn one_of<T: Copy>(value: &str, values: &[(&str, T)]) -> Option<T> {
+    values.iter().find(|(known, _)| *known == value).map(|(_, meaning)| *meaning)
+}
+
+fn bool_of(value: &str) -> Option<bool> {
+    one_of(
+        value,
+        &[
+            ("true", true),
+            ("1", true),
+            ("yes", true),
+            ("on", true),
+            ("false", false),
+            ("0", false),
+            ("no", false),
+            ("off", false),
+        ],
+    )
+}
+
+fn number<T: FromStr>(value: &str) -> Option<T> {
+    value.parse().ok()
+}
+
+fn archs(value: &str) -> Option<Vec<Arch>> {
+    let mut archs = Vec::new();
+    for name in value.split(',') {
+        let arch = Arch::parse(name.trim()).ok()?;
+        if !archs.contains(&arch) {
+            archs.push(arch);
+        }
+    }
+    Some(archs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value that each option takes.
+    fn good(name: &str) -> &'static str {
+        match name {
+            "arch" => "sm_75, sm_90a",
+            "address-size" => "64",
+            "cdp" => "1",
+            "launch-abi" => "cdp2",
+            "opt-level" => "0",
+            "default-stream" => "per-thread",
+            "debug" => "lines",
+            "maxrregcount" => "32",
+            "cudadevrt" => "never",
+            "define" => "N=3",
+            "undefine" => "N",
+            "warning" => "error",
+            "source-date-epoch" => "0",
+            "include-dir" | "include" | "ptxas-arg" | "nvlink-arg" => "-v",
+            _ => "yes",
+        }
+    }
+
+    #[test]
+    fn every_option_is_set() {
+        for (name, _) in OPTIONS {
+            let mut options = CompileOptions::default();
+            let before = format!("{options:?}");
+            options.set(name, good(name)).unwrap_or_else(|error| panic!("{error}"));
+            let unchanged_by_default = matches!(*name, "address-size");
+            let flips = matches!(*name, "fmad" | "prec-div" | "prec-sqrt");
+            if flips {
+                options.set(name, "off").unwrap();
+            }
+            assert_eq!(format!("{options:?}") == before, unchanged_by_default, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let mut options = CompileOptions::default();
+        let unknown = options.set("archh", "sm_90").unwrap_err().to_string();
+        assert!(unknown.contains("`archh`") && unknown.contains("launch-abi"), "{unknown}");
+        for (name, _) in OPTIONS {
+            let free = ["include-dir", "include", "define", "undefine", "ptxas-arg", "nvlink-arg"];
+            if !free.contains(name) {
+                let error = options.set(name, "no such value").unwrap_err().to_string();
+                assert!(error.contains(name) && error.contains("no such value"), "{error}");
+            }
+        }
+        assert_eq!(format!("{options:?}"), format!("{:?}", CompileOptions::default()));
+    }
+}
