@@ -1,6 +1,7 @@
 //! Brackets in the classifier: what each one opens, and where it leaves off.
 
-use super::classify::{Classifier, Context, ContextKind, Mode, Unit};
+use super::classify::{Classifier, Unit};
+use super::context::{Context, ContextKind, Mode};
 use super::token::Kind;
 use super::words::Word;
 use crate::diagnostics::{Code, Diagnostic};

@@ -1,10 +1,10 @@
 //! Names, types and declarators in the classifier: what a name is where it stands.
 
-use super::classify::{Classifier, Context, ContextKind, Mode, TagState, Unit};
+use super::classify::Classifier;
+use super::context::{Context, ContextKind, Mode};
 use super::scopes::{Meaning, NO_SCOPE};
-use super::token::{Kind, Tok};
+use super::token::Kind;
 use super::words::Word;
-use crate::ast::Ident;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::intern::Symbol;
 use crate::lex::{Token, TokenKind};
@@ -265,7 +265,7 @@ impl Classifier<'_> {
     }
 
     /// Emits the tokens of a name or type word; the last as `last`, the others as scopes.
-    fn emit_name(&mut self, start: usize, end: usize, last: Kind) {
+    pub fn emit_name(&mut self, start: usize, end: usize, last: Kind) {
         for index in start..end {
             let token = self.input[index];
             let kind = match token.kind {
@@ -280,7 +280,7 @@ impl Classifier<'_> {
     }
 
     /// Emits a name whose last part may be `operator+`.
-    fn emit_identifier(&mut self, start: usize, chain: &Chain) {
+    pub fn emit_identifier(&mut self, start: usize, chain: &Chain) {
         if self.word_at(chain.last) == Word::Operator {
             self.emit_name(start, chain.last, Kind::ScopeName);
             self.emit_operator(chain);
@@ -589,10 +589,45 @@ impl Classifier<'_> {
         {
             return self.template_use(start, chain, end, false);
         }
-        if std::mem::take(&mut self.top().new_type) {
+        if std::mem::take(&mut self.top().new_type) || self.is_cast_type(chain) {
             return self.unknown_type(start, chain);
         }
         self.emit_identifier(start, chain);
+    }
+
+    /// A name where only a type makes sense: `(name *)`, `(name)x`, `static_cast<name>`.
+    fn is_cast_type(&self, chain: &Chain) -> bool {
+        let mut at = chain.end;
+        while matches!(self.kind_at(at), Some(TokenKind::Star | TokenKind::Amp)) {
+            at += 1;
+        }
+        let pointers = at > chain.end;
+        let mut before = self.out.iter().rev().map(|token| token.kind);
+        match (before.next(), self.kind_at(at)) {
+            (Some(Kind::LParen), Some(TokenKind::RParen)) => {
+                let operand = matches!(
+                    self.kind_at(at + 1),
+                    Some(TokenKind::Number | TokenKind::Char | TokenKind::String)
+                ) || self.is_name_at(at + 1);
+                let in_expression = matches!(
+                    before.next(),
+                    Some(
+                        Kind::Assign
+                            | Kind::OpAssign
+                            | Kind::Binary
+                            | Kind::Return
+                            | Kind::Comma
+                            | Kind::LParen
+                            | Kind::Question
+                            | Kind::Plus
+                            | Kind::Minus
+                    )
+                );
+                pointers || (operand && in_expression)
+            }
+            (Some(Kind::Lt), Some(TokenKind::Gt)) => before.next() == Some(Kind::NamedCast),
+            _ => false,
+        }
     }
 
     /// For a name followed by `<`: the index after the `>`, if this is a list of template arguments.
@@ -670,184 +705,6 @@ impl Classifier<'_> {
         } else {
             self.enter_expr();
             self.emit(Kind::ErrorExpr, Token { span, ..first });
-        }
-    }
-
-    pub fn record_word(&mut self, token: Token) {
-        if self.top().mode == Mode::Expr {
-            // `(struct S *)p`, `sizeof(struct S)`
-            self.take(Kind::Record);
-            if self.is_name_at(self.at) {
-                let chain = self.chain(self.at);
-                self.emit_name(self.at, chain.end, Kind::TypeName);
-            }
-            return;
-        }
-        self.set_typed();
-        self.top().tag = Some(TagState { is_enum: false, name: None });
-        self.emit(Kind::Record, token);
-        self.at += 1;
-    }
-
-    fn tag_name(&mut self) {
-        let chain = self.chain(self.at);
-        let symbol = self.input[chain.last].symbol;
-        let is_enum = self.top().tag.is_some_and(|tag| tag.is_enum);
-        let start = self.at;
-        self.emit_name(start, chain.end, Kind::TypeName);
-        if self.is_text(self.at, "final") {
-            self.at += 1;
-        }
-        let next = self.kind_at(self.at);
-        let defines = matches!(next, Some(TokenKind::LBrace | TokenKind::Semi | TokenKind::Colon));
-        let meaning = self.scopes.get(symbol);
-        let known = matches!(meaning, Some(Meaning::Type(_)));
-        // A function or variable of the same name keeps its meaning, unless the tag is new here.
-        if !chain.qualified && (defines || meaning.is_none()) {
-            // A forward declaration must not hide the scope of an earlier definition.
-            if !known || next != Some(TokenKind::Semi) {
-                let scope = self.scopes.new_scope();
-                self.scopes.declare(symbol, Meaning::Type(scope));
-            }
-        }
-        self.top().tag = Some(TagState { is_enum, name: Some(symbol) });
-    }
-
-    /// `using namespace a;`, `using a::b;`, `using T = type;`
-    pub fn using_word(&mut self) {
-        self.take(Kind::Using);
-        self.top().mode = Mode::Expr;
-        if self.word_at(self.at) == Word::Namespace {
-            self.take(Kind::Namespace);
-            let chain = self.chain(self.at);
-            if let Some(Meaning::Namespace(scope)) = chain.meaning {
-                self.scopes.open(scope);
-            }
-            if self.is_name_at(chain.last) {
-                self.emit_name(self.at, chain.end, Kind::Identifier);
-            }
-            return;
-        }
-        if self.is_name_at(self.at) && self.kind_at(self.at + 1) == Some(TokenKind::Eq) {
-            let symbol = self.input[self.at].symbol;
-            self.take(Kind::Identifier);
-            self.top().alias = Some(symbol);
-            return;
-        }
-        let chain = self.chain(self.at);
-        if self.is_name_at(chain.last) || self.word_at(chain.last) == Word::Operator {
-            let symbol = self.input[chain.last].symbol;
-            let start = self.at;
-            match chain.meaning {
-                Some(meaning @ Meaning::Type(_)) => {
-                    self.emit_name(start, chain.end, Kind::TypeName);
-                    self.scopes.declare(symbol, meaning);
-                }
-                _ => self.emit_identifier(start, &chain),
-            }
-        }
-    }
-
-    /// `namespace a::b {`, `namespace {`, `namespace a = b;`; the current token is the keyword.
-    pub fn namespace_word(&mut self, inline: bool) {
-        let keyword = self.input[self.at];
-        let is_alias =
-            self.is_name_at(self.at + 1) && self.kind_at(self.at + 2) == Some(TokenKind::Eq);
-        if is_alias {
-            self.take(Kind::Namespace);
-            let name = self.input[self.at].symbol;
-            self.take(Kind::Identifier);
-            self.take(Kind::Assign);
-            self.top().mode = Mode::Expr;
-            let chain = self.chain(self.at);
-            if let Some(meaning @ Meaning::Namespace(_)) = chain.meaning {
-                self.scopes.declare(name, meaning);
-            }
-            if self.is_name_at(chain.last) {
-                self.emit_name(self.at, chain.end, Kind::Identifier);
-            }
-            return;
-        }
-        self.at += 1;
-        let mut names = Vec::new();
-        while self.is_name_at(self.at) {
-            let token = self.input[self.at];
-            names.push(Ident { name: token.symbol, span: token.span });
-            self.at += 1;
-            if self.kind_at(self.at) != Some(TokenKind::ColonColon) {
-                break;
-            }
-            self.at += 1;
-        }
-        if self.kind_at(self.at) != Some(TokenKind::LBrace) {
-            self.error(Code::E0201, keyword.span, "expected `{` after the name of the namespace");
-            return;
-        }
-        if !self.top().is_file_like() {
-            self.error(
-                Code::E0201,
-                keyword.span,
-                "a namespace can stand only at file scope or in a namespace",
-            );
-            return;
-        }
-        self.at += 1;
-        self.open_namespace(inline, names, keyword);
-    }
-
-    fn open_namespace(&mut self, inline: bool, names: Vec<Ident>, keyword: Token) {
-        let mut context = Context::new(ContextKind::Namespace, Mode::Start, self.out.len());
-        // The names of anonymous and inline namespaces stay visible after them.
-        if !inline {
-            for ident in &names {
-                let scope = match self.scopes.get(ident.name) {
-                    Some(Meaning::Namespace(scope)) => scope,
-                    _ => {
-                        let scope = self.scopes.new_scope();
-                        self.scopes.declare(ident.name, Meaning::Namespace(scope));
-                        scope
-                    }
-                };
-                context.outer.push((self.scopes.mark(), scope));
-                self.scopes.open(scope);
-            }
-        }
-        self.end_unit();
-        self.units.push(Unit::OpenNamespace { inline, names, span: keyword.span });
-        self.contexts.push(context);
-    }
-
-    /// The token made of the current word and its parentheses, `__attribute__((...))`.
-    pub fn gnu_attribute(&mut self) {
-        self.enter_specs();
-        self.take(Kind::GnuAttribute);
-        if self.kind_at(self.at) != Some(TokenKind::LParen) {
-            return;
-        }
-        let end = self.group_end(self.at);
-        while self.at < end {
-            let token = self.input[self.at];
-            let kind = match token.kind {
-                TokenKind::Ident => Kind::Identifier,
-                TokenKind::Number => Kind::Number,
-                TokenKind::Char => Kind::Char,
-                TokenKind::String | TokenKind::RawString => Kind::String,
-                TokenKind::LParen => Kind::LParen,
-                TokenKind::RParen => Kind::RParen,
-                TokenKind::LBracket => Kind::LBracket,
-                TokenKind::RBracket => Kind::RBracket,
-                TokenKind::LBrace => Kind::LBrace,
-                TokenKind::RBrace => Kind::RBrace,
-                TokenKind::Comma => Kind::Comma,
-                TokenKind::Semi => Kind::Semi,
-                TokenKind::ColonColon => Kind::ColonColon,
-                TokenKind::Question => Kind::Question,
-                TokenKind::Colon => Kind::Colon,
-                TokenKind::Dot => Kind::Dot,
-                other => super::classify::operator_kind(other),
-            };
-            self.out.push(Tok { kind, line_start: false, symbol: token.symbol, span: token.span });
-            self.at += 1;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the subset leaves out: each construct refused by its name, passed as a whole, and replaced
 //! by an error token, so that the rest of the program is still read.
 
-use super::classify::{Classifier, ContextKind, Mode};
+use super::classify::Classifier;
+use super::context::{ContextKind, Mode};
 use super::scopes::Meaning;
 use super::token::Kind;
 use super::words::{Refusal, Word};

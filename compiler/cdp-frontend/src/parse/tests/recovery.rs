@@ -95,6 +95,20 @@ fn types() {
         ["1:E0204: unknown type name `foo_t`", "1:E0204: unknown type name `bar_t`"]
     );
     assert_eq!(findings("void f() { foo *p = 0; foo q; }"), ["1:E0204: unknown type name `foo`"]);
+    assert_eq!(
+        findings("int x = (foo)3; int *p = (bar *)x; int y = static_cast<baz>(x);"),
+        [
+            "1:E0204: unknown type name `foo`",
+            "1:E0204: unknown type name `bar`",
+            "1:E0204: unknown type name `baz`",
+        ]
+    );
+    for innocent in [
+        "int x = (y)[3], z = (y)(3), w = f(y * 2), v = (y) - 3;",
+        "int x = 3 *\nint(4);\nint y = (int)\nfloat(3);",
+    ] {
+        assert_eq!(findings(innocent), Vec::<String>::new());
+    }
     assert_eq!(findings("main() { return 0; }"), ["1:E0204: `main` has no return type"]);
     assert_eq!(findings("long float x;"), ["1:E0206: `long float` is not a type"]);
     assert_eq!(findings("unsigned unsigned x;"), ["1:E0206: `unsigned unsigned` is not a type"]);
