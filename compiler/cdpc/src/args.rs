@@ -140,10 +140,8 @@ pub struct Source {
 #[derive(Clone, Debug, Args)]
 pub struct Build {
     /// .cdp, .cu, .ll, .bc, .ptx, .o, .a, .cubin, .fatbin, or - for standard input
-    #[arg(required_unless_present = "version_of_tools", value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
-    #[arg(long, hide = true)]
-    pub version_of_tools: bool,
     /// Where to put the result; its extension chooses what is made unless --emit does
     #[arg(short = 'o', value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -182,7 +180,7 @@ pub struct Build {
     /// Debug information for device code; turns optimisation off
     #[arg(short = 'G')]
     pub device_debug: bool,
-    /// Debug information for host code
+    /// Debug information for host code; accepted for nvcc's sake, and host code has none so far
     #[arg(short = 'g')]
     pub host_debug: bool,
     /// Keep intermediate files in a folder
@@ -206,9 +204,6 @@ pub struct Build {
     /// Print the dependencies and make nothing else
     #[arg(long)]
     pub m: bool,
-    /// Print the key under which a cache may share the result, and make nothing
-    #[arg(long)]
-    pub cache_key: bool,
     /// Mend PTX that declares kernels of other files as functions
     #[arg(long)]
     pub fix: bool,
