@@ -154,11 +154,3 @@ pub fn same(what: &str, found: &str, expected: &str) -> Outcome {
     }
     Err(format!("{what} differs\n--- expected\n{expected}\n--- found\n{found}").into())
 }
-
-/// Compares with a file, or rewrites the file when blessing.
-pub fn same_as_file(path: &Path, found: &str) -> Outcome {
-    if blessing() {
-        return std::fs::write(path, found).map_err(|error| error.to_string().into());
-    }
-    same(&path.display().to_string(), found, &read(path)?)
-}
