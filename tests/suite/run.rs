@@ -27,15 +27,18 @@ pub fn trials() -> Vec<Trial> {
     for path in programs {
         let family = if path.starts_with(cases("run")) { "run" } else { "samples" };
         let name = format!("{family}::{}", stem(&path));
+        let skips = |oracle| Directives::of(&path).is_ok_and(|found| found.skips(oracle));
+        let (no_nvcc, no_clang) =
+            (!oracle::has_nvcc() || skips("nvcc"), !oracle::has_clang() || skips("clang"));
         let (a, b, c) = (path.clone(), path.clone(), path);
         trials.push(trial(format!("{name}::cpu"), move || ours(&a)));
         trials.push(
             trial(format!("{name}::nvcc"), move || foreign(&b, oracle::nvcc_ptx))
-                .with_ignored_flag(!oracle::has_nvcc()),
+                .with_ignored_flag(no_nvcc),
         );
         trials.push(
             trial(format!("{name}::clang"), move || foreign(&c, oracle::clang_ptx))
-                .with_ignored_flag(!oracle::has_clang()),
+                .with_ignored_flag(no_clang),
         );
     }
     for (abi, seed) in LaunchAbi::ALL.into_iter().zip(1000..) {
@@ -89,9 +92,6 @@ fn ours(path: &Path) -> Outcome {
 /// Our host code with another compiler's device code.
 fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, Failed>) -> Outcome {
     let directives = Directives::of(path)?;
-    if directives.skips("nvcc") {
-        return Ok(());
-    }
     let options = directives.options(directives.archs()?[0]);
     let ptx = ptx(path, &options)?;
     let source = SourceInput::File(path.to_owned());

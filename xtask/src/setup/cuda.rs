@@ -26,6 +26,9 @@ const NVLINK: &str = include_str!("nvlink.py");
 /// The name of the file in a finished toolkit that says which wheels it was made of.
 const PINS: &str = "wheels.txt";
 
+/// The name of the file by which a toolkit tells its version.
+const VERSION: &str = "version.json";
+
 /// One wheel of a toolkit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wheel {
@@ -56,6 +59,19 @@ impl Kit {
 
     fn has_linker_library(&self) -> bool {
         self.wheels.iter().any(|wheel| wheel.package.starts_with("nvidia-nvjitlink"))
+    }
+
+    /// The wheels that a toolkit in place lacks. All of them unless what it has is a part of what is
+    /// wanted: files of another version cannot be taken out again.
+    fn lacking(&self, toolchain_dir: &Path) -> &[Wheel] {
+        let pins = fs::read_to_string(toolchain_dir.join(&self.folder).join(PINS));
+        let wanted = self.pins();
+        let pins = pins.unwrap_or_default();
+        let count = pins.lines().count();
+        let is_part = !self.has_linker_library()
+            && count <= self.wheels.len()
+            && pins.lines().zip(wanted.lines()).all(|(found, wanted)| found == wanted);
+        if is_part { &self.wheels[count..] } else { &self.wheels }
     }
 
     fn is_complete(&self, toolchain_dir: &Path) -> bool {
@@ -190,7 +206,11 @@ fn fetch_kit(ui: &Ui, python: &Path, kit: &Kit, work: &Path) -> Outcome<()> {
     for dir in [work.join("wheels"), work.join("unpacked"), made.clone()] {
         fs::create_dir_all(&dir).map_err(|error| Failure::io("make the folder", &dir, &error))?;
     }
-    download(python, kit, work, &step)?;
+    let wheels = kit.lacking(&root().join(".toolchain"));
+    if wheels.len() < kit.wheels.len() {
+        link_tree(&root().join(".toolchain").join(&kit.folder), &made)?;
+    }
+    download(python, wheels, work, &step)?;
     for (index, wheel) in wheel_files(&work.join("wheels"))?.iter().enumerate() {
         step.detail(&format!(
             "unpacking {}",
@@ -215,14 +235,34 @@ fn python_command(python: &Path, work: &Path) -> Command {
     command
 }
 
-fn download(python: &Path, kit: &Kit, work: &Path, step: &Step<'_>) -> Outcome<()> {
-    for (index, wheel) in kit.wheels.iter().enumerate() {
+/// Gives a new toolkit the files of the one in place, which stays whole until it is replaced. What
+/// [`finish`] writes is left out, since writing to a linked file would change both.
+fn link_tree(from: &Path, to: &Path) -> Outcome<()> {
+    let failed = |path: &Path, error: &std::io::Error| Failure::io("link", path, error);
+    fs::create_dir_all(to).map_err(|error| Failure::io("make the folder", to, &error))?;
+    for entry in fs::read_dir(from).map_err(|error| failed(from, &error))?.flatten() {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(|error| failed(&source, &error))?;
+        if kind.is_dir() {
+            link_tree(&source, &target)?;
+        } else if kind.is_file() && entry.file_name() != PINS && entry.file_name() != VERSION {
+            // A file system without hard links takes a copy.
+            if fs::hard_link(&source, &target).is_err() {
+                fs::copy(&source, &target).map_err(|error| failed(&source, &error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn download(python: &Path, wheels: &[Wheel], work: &Path, step: &Step<'_>) -> Outcome<()> {
+    for (index, wheel) in wheels.iter().enumerate() {
         step.detail(&format!(
             "{} {} ({} of {})",
             wheel.package,
             wheel.version,
             index + 1,
-            kit.wheels.len()
+            wheels.len()
         ));
         let dir = work.join("wheels").join(&wheel.package);
         let mut command = python_command(python, work);
@@ -329,7 +369,7 @@ fn finish(kit: &Kit, toolkit: &Path) -> Outcome<()> {
         let path = toolkit.join(name);
         fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))
     };
-    write("version.json", format!("{json:#}\n"))?;
+    write(VERSION, format!("{json:#}\n"))?;
     write(PINS, kit.pins())
 }
 
@@ -400,6 +440,32 @@ mod tests {
         assert!(!kit.is_complete(dir.path()));
         fs::write(place.join(PINS), kit.pins()).unwrap();
         assert!(kit.is_complete(dir.path()));
+    }
+
+    #[test]
+    fn a_toolkit_in_place_is_added_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let kit = &kits(WHEELS)[0];
+        let place = dir.path().join(&kit.folder);
+        fs::create_dir_all(place.join("bin")).unwrap();
+        fs::write(place.join("bin/ptxas"), "x").unwrap();
+        let pins = kit.pins();
+        let (older, last) = pins.trim_end().rsplit_once('\n').unwrap();
+        fs::write(place.join(PINS), older).unwrap();
+        let lacking = kit.lacking(dir.path());
+        assert!(lacking.len() == 1 && last.starts_with(&lacking[0].package), "{lacking:?}");
+        fs::write(place.join(PINS), older.replace("13.0", "13.1")).unwrap();
+        assert_eq!(kit.lacking(dir.path()).len(), kit.wheels.len());
+        fs::remove_file(place.join(PINS)).unwrap();
+        assert_eq!(kit.lacking(dir.path()).len(), kit.wheels.len());
+
+        fs::write(place.join(PINS), older).unwrap();
+        let made = dir.path().join("made");
+        link_tree(&place, &made).unwrap();
+        finish(kit, &made).unwrap();
+        assert_eq!(fs::read_to_string(made.join("bin/ptxas")).unwrap(), "x");
+        assert_eq!(fs::read_to_string(made.join(PINS)).unwrap(), pins);
+        assert_eq!(fs::read_to_string(place.join(PINS)).unwrap(), older);
     }
 
     #[test]

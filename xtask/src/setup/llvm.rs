@@ -8,9 +8,19 @@ use crate::cargo::{in_path, output};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
-/// The Debian packages that a statically linked LLVM 22 needs (FACTS: tools).
-const PACKAGES: [&str; 6] =
-    ["llvm-22-dev", "libpolly-22-dev", "libzstd-dev", "zlib1g-dev", "libffi-dev", "libxml2-dev"];
+/// The Debian packages that a statically linked LLVM 22 needs (FACTS: tools),
+/// and its clang, a judge of the tests: a few MB more, since llvm-22-dev already asks for its library.
+const PACKAGES: [&str; 7] = [
+    "llvm-22-dev",
+    CLANG,
+    "libpolly-22-dev",
+    "libzstd-dev",
+    "zlib1g-dev",
+    "libffi-dev",
+    "libxml2-dev",
+];
+
+const CLANG: &str = "clang-22";
 
 /// The variable by which LLVM's Rust bindings are told where LLVM 22 is.
 const PREFIX_VARIABLE: &str = "LLVM_SYS_221_PREFIX";
@@ -38,10 +48,12 @@ pub fn missing() -> Outcome<Option<Vec<String>>> {
     let has_llvm = in_path("llvm-config-22").is_some();
     Ok(match packages::missing(&PACKAGES) {
         // LLVM from elsewhere than a package, on a system with packages: the libraries that it is
-        // linked with are asked for all the same.
+        // linked with are asked for all the same. Its clang is asked for beside packaged LLVM only.
         Some(missing) if has_llvm => {
-            let wanted: Vec<String> =
-                missing.into_iter().filter(|name| !name.contains("-22-")).collect();
+            let is_package = !missing.iter().any(|name| name == PACKAGES[0]);
+            let clang = is_package && in_path(CLANG).is_none();
+            let is_wanted = |name: &str| !name.contains("-22") || name == CLANG && clang;
+            let wanted: Vec<String> = missing.into_iter().filter(|name| is_wanted(name)).collect();
             (!wanted.is_empty()).then_some(wanted)
         }
         Some(missing) => Some(if missing.is_empty() { all() } else { missing }),
@@ -55,6 +67,13 @@ pub fn missing() -> Outcome<Option<Vec<String>>> {
 /// # Errors
 /// As [`packages::install`], with the other way to provide LLVM.
 pub fn install(ui: &Ui, missing: &[String]) -> Outcome<()> {
+    if missing == [CLANG] {
+        // Only tests want it, and they say what they left out.
+        if let Err(failure) = packages::install(ui, "clang 22, a judge of the tests,", missing) {
+            ui.note(&format!("going on without it: {failure}"));
+        }
+        return Ok(());
+    }
     packages::install(ui, "LLVM 22", missing).map_err(|failure| {
         Failure::new(format!(
             "{failure}\n(or set {PREFIX_VARIABLE} to the folder of an LLVM 22 built with static libraries)"
