@@ -10,6 +10,7 @@ mod cli;
 mod compile;
 mod coverage;
 mod diagnostics;
+mod embed;
 mod hostile;
 mod llvm;
 mod oracle;
@@ -35,6 +36,7 @@ fn main() {
     trials.extend(cli::trials());
     trials.extend(hostile::trials());
     trials.extend(llvm::trials());
+    trials.extend(embed::trials());
     trials.extend(coverage::trials());
     libtest_mimic::run(&args, trials).exit();
 }

@@ -2,12 +2,17 @@
 //! project that names inkwell.
 //!
 //! One call, one LLVM context: any number of threads may lower at once, and there is no state of the
-//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]). Nothing is printed and no file is read;
-//! libdevice comes in as bytes.
+//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]). Nothing
+//! is printed and no file is read; libdevice comes in as bytes.
 //!
-//! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`artifact`].
+//! Two ways to ask for a launch with an inkwell builder in hand: [`LaunchCall`] builds a call of
+//! `@cdp.launch`, which [`lower_in_place`] and its kin check and lower later; [`begin_launch`] and
+//! [`finish_launch`] emit the finished sequence at once (`examples/builder.rs`).
+//!
+//! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`call`], [`artifact`].
 
 pub mod artifact;
+pub mod call;
 pub mod error;
 pub mod foreign;
 pub mod guard;
@@ -20,6 +25,7 @@ mod raw;
 pub mod target;
 
 pub use artifact::LlvmModule;
+pub use call::{Dimensions, LaunchCall, LaunchStream};
 pub use error::{Bug, LowerError};
 pub use foreign::{
     ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only, lower_in_place,
@@ -31,3 +37,6 @@ pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launc
 pub use lower::lower;
 pub use options::{DebugInfo, LowerOptions, OptLevel};
 pub use target::CodeTarget;
+
+/// LLVM's number of the calling convention of kernels, `ptx_kernel`.
+pub const PTX_KERNEL: u32 = lower::PTX_KERNEL;

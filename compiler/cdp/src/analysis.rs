@@ -30,8 +30,8 @@ use crate::options::{CompileOptions, DebugInfo, OptLevel};
 pub enum SourceInput {
     /// A file, whose includes are read from the disk.
     File(PathBuf),
-    /// Text with a name for messages. Includes are looked up among `files` (name and text), then on
-    /// the disk if `disk` allows.
+    /// Text with a name for messages. Includes are looked up among `files` (name as in the `#include`,
+    /// and text), then on the disk if `disk` allows.
     Memory { name: String, text: String, files: Vec<(String, String)>, disk: bool },
 }
 
@@ -166,7 +166,7 @@ fn analyse_here(
     let started = Instant::now();
     let launch_abi = launch_abi(pass, options)?;
     let mut session = Session::new();
-    let preprocess = preprocess_options(pass, options);
+    let preprocess = preprocess_options(source, pass, options);
     let (path, loader) = open(source);
     let parsed = parse(&mut session, &path, loader.as_ref(), &preprocess)
         .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
@@ -228,6 +228,10 @@ fn open(source: &SourceInput) -> (PathBuf, Box<dyn FileLoader>) {
     }
 }
 
+/// The include directory of files in memory, so that `#include` finds them by their names wherever the
+/// source claims to be.
+const MEMORY_DIR: &str = "<memory>";
+
 /// Files in memory, then those on the disk if allowed.
 struct MemoryFirst {
     memory: MemoryLoader,
@@ -236,14 +240,24 @@ struct MemoryFirst {
 
 impl FileLoader for MemoryFirst {
     fn load(&self, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
-        match self.memory.load(path)? {
+        match self.memory.load(path.strip_prefix(MEMORY_DIR).unwrap_or(path))? {
             None if self.disk => DiskLoader.load(path),
             found => Ok(found),
         }
     }
 }
 
-fn preprocess_options(pass: Pass, options: &CompileOptions) -> PreprocessOptions {
+fn preprocess_options(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+) -> PreprocessOptions {
+    let mut include_dirs = options.include_dirs.clone();
+    if let SourceInput::Memory { files, .. } = source
+        && !files.is_empty()
+    {
+        include_dirs.insert(0, MEMORY_DIR.into());
+    }
     let target = match pass {
         Pass::Device(arch) => predefined::Target {
             cuda_arch: Some(arch.cuda_arch_macro()),
@@ -261,7 +275,7 @@ fn preprocess_options(pass: Pass, options: &CompileOptions) -> PreprocessOptions
         Pass::Host => predefined::Target::host(8),
     };
     PreprocessOptions {
-        include_dirs: options.include_dirs.clone(),
+        include_dirs,
         macros: options.macros.clone(),
         forced_includes: options.forced_includes.clone(),
         predefined: predefined::macros(&target),
@@ -286,5 +300,37 @@ fn check_options(
         arch,
         v1_launch_abi: !launch_abi.is_v2(),
         fast_math: options.fast_math,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(name: &str, text: &str, disk: bool) -> String {
+        let files = vec![
+            ("n.h".to_string(), "#include \"deep/m.h\"".to_string()),
+            ("deep/m.h".to_string(), "#include \"k.h\"".to_string()),
+            ("deep/k.h".to_string(), "enum { N = 5 };".to_string()),
+        ];
+        let source = SourceInput::Memory { name: name.into(), text: text.into(), files, disk };
+        let analysis = analyse(&source, Pass::Host, &CompileOptions::default()).unwrap();
+        format!("{:?}", analysis.report)
+    }
+
+    /// By name, wherever the source claims to be; relative to the file that includes; and nothing
+    /// else from memory or disk.
+    #[test]
+    fn files_in_memory_are_found() {
+        for disk in [false, true] {
+            for name in ["a.cdp", "some/where/a.cdp"] {
+                for include in ["#include \"n.h\"", "#include <n.h>"] {
+                    let text = format!("{include}\nint x = N;");
+                    assert_eq!(errors(name, &text, disk), "");
+                }
+            }
+            let missing = errors("a.cdp", "#include \"k.h\"", disk);
+            assert!(missing.contains("E0106"), "{missing}");
+        }
     }
 }

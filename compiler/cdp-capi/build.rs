@@ -1,0 +1,10 @@
+//! Keeps the CUDA runtime's functions, which the CPU device's crate defines for compiled programs, out
+//! of `libcdp.so`: a process may have NVIDIA's as well. Only this crate's own functions are exported.
+
+fn main() {
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcdp.so");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}

@@ -1,0 +1,280 @@
+//! Running kernels: a loaded program on the CPU device or on a GPU.
+
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, render_report};
+use cdp_runtime::single::{find_kernel, ptx_kernels};
+use cdp_runtime::{
+    CopyKind, Device, DeviceChoice, DeviceError, DeviceKind, LaunchConfig, ModuleHandle,
+    ModuleImage, StreamHandle, open_device,
+};
+
+use crate::util::{Failed, bytes, free, object, protected, status, text};
+use crate::{CDP_ERROR_DEVICE, cdp_status};
+
+/// Which device runs a program: one of CDP_DEVICE_...
+pub type cdp_device = u32;
+/// The GPU if there is one that runs the cubin, else the CPU device.
+pub const CDP_DEVICE_AUTO: cdp_device = 0;
+/// The CPU device, which runs PTX and needs neither GPU nor CUDA.
+pub const CDP_DEVICE_CPU: cdp_device = 1;
+/// A GPU, by the CUDA driver, which runs a cubin.
+pub const CDP_DEVICE_GPU: cdp_device = 2;
+
+/// A loaded program with the device that it is loaded on.
+pub struct cdp_program {
+    device: Box<dyn Device>,
+    module: ModuleHandle,
+    /// Names of the kernels, when there is PTX.
+    kernels: Vec<String>,
+    /// What the CPU device has to say about a misbehaving program.
+    reports: Arc<Mutex<String>>,
+}
+
+impl cdp_program {
+    fn failed(&self, error: &DeviceError) -> Failed {
+        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = std::mem::take(&mut *reports);
+        let separator = if report.is_empty() { "" } else { "\n" };
+        Failed::new(CDP_ERROR_DEVICE, format!("{error}{separator}{}", report.trim_end()))
+    }
+
+    fn check<T>(&self, result: Result<T, DeviceError>) -> Result<T, Failed> {
+        result.map_err(|error| self.failed(&error))
+    }
+}
+
+/// Loads a program: PTX for the CPU device, a cubin for a GPU; one of them may be NULL. Both are
+/// copied. What kernels print goes to standard output. Close it with cdp_program_close.
+///
+/// Any thread. Returns NULL, with cdp_last_error saying why, when the device cannot be had or the
+/// program not be loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_open(
+    device: cdp_device,
+    ptx: *const c_void,
+    ptx_size: usize,
+    cubin: *const c_void,
+    cubin_size: usize,
+) -> *mut cdp_program {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: by the interface's contract.
+        let (ptx, cubin) =
+            unsafe { (bytes(ptx, ptx_size, "ptx")?, bytes(cubin, cubin_size, "cubin")?) };
+        let choice = match device {
+            CDP_DEVICE_AUTO => DeviceChoice::Auto,
+            CDP_DEVICE_CPU => DeviceChoice::Cpu,
+            CDP_DEVICE_GPU => DeviceChoice::Gpu,
+            other => return Err(Failed::request(format!("there is no device {other}"))),
+        };
+        let texts: &[(&str, &[u8])] = if ptx.is_empty() { &[] } else { &[("program.ptx", ptx)] };
+        let image = ModuleImage { cubin, ptx: texts };
+        let reports = Arc::new(Mutex::new(String::new()));
+        let sinks = Sinks {
+            report: Box::new({
+                let reports = Arc::clone(&reports);
+                move |report| {
+                    let mut all = reports.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.push_str(&render_report(report));
+                }
+            }),
+            ..Sinks::standard(MessageFormat::Human)
+        };
+        let failed = |error: DeviceError| Failed::new(CDP_ERROR_DEVICE, error.to_string());
+        let device = open_device(choice, &image, CpuOptions::default(), sinks).map_err(failed)?;
+        let module = device.load_module(&image).map_err(failed)?;
+        let kernels = std::str::from_utf8(ptx).map(ptx_kernels).unwrap_or_default();
+        Ok(Box::into_raw(Box::new(cdp_program { device, module, kernels, reports })))
+    })
+}
+
+/// Waits for the program's work, unloads it and gives its device back. NULL is ignored.
+///
+/// No other thread may be using it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_close(program: *mut cdp_program) {
+    let _ = status(|| {
+        // SAFETY: by the interface's contract.
+        if let Some(program) = unsafe { program.as_ref() } {
+            // What goes wrong here has no one left to be told.
+            let _ = program.device.synchronize();
+            let _ = program.device.unload_module(program.module);
+        }
+        Ok(())
+    });
+    // SAFETY: as above.
+    unsafe { free(program) }
+}
+
+/// Returns whether the program is on a GPU.
+///
+/// Any number of threads may use a program at once; the same holds for all functions below.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_is_on_gpu(program: *const cdp_program) -> bool {
+    // SAFETY: by the interface's contract.
+    unsafe { program.as_ref() }.is_some_and(|program| program.device.kind() == DeviceKind::Gpu)
+}
+
+/// Allocates device memory, aligned to 256 bytes, and gives its address; free it with
+/// cdp_program_release, or leave it to cdp_program_close.
+///
+/// CDP_ERROR_DEVICE when there is no more; CDP_ERROR_REQUEST for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_allocate(
+    program: *const cdp_program,
+    size: usize,
+    address: *mut u64,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        if address.is_null() {
+            return Err(Failed::request("address is NULL"));
+        }
+        let allocated = program.check(program.device.allocate(size as u64))?;
+        // SAFETY: as above.
+        unsafe { *address = allocated };
+        Ok(())
+    })
+}
+
+/// Frees device memory. Address 0 is ignored.
+///
+/// CDP_ERROR_DEVICE for an address that was not allocated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_release(
+    program: *const cdp_program,
+    address: u64,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        program.check(program.device.free(address))
+    })
+}
+
+/// Copies `size` bytes from host memory to device memory.
+///
+/// CDP_ERROR_DEVICE when they do not lie in allocated memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_write(
+    program: *const cdp_program,
+    address: u64,
+    data: *const c_void,
+    size: usize,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let (program, data) = unsafe { (object(program, "program")?, bytes(data, size, "data")?) };
+        let (from, count) = (data.as_ptr() as u64, data.len() as u64);
+        if count == 0 {
+            return Ok(());
+        }
+        // SAFETY: the source is `count` bytes long, and the copy is made before the call returns.
+        program.check(unsafe {
+            program.device.copy(address, from, count, CopyKind::HostToDevice, None)
+        })
+    })
+}
+
+/// Waits for the program's work and copies `size` bytes from device memory to host memory.
+///
+/// CDP_ERROR_DEVICE when they do not lie in allocated memory, or when a kernel failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_read(
+    program: *const cdp_program,
+    data: *mut c_void,
+    address: u64,
+    size: usize,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        if size == 0 {
+            return Ok(());
+        }
+        if data.is_null() {
+            return Err(Failed::request(format!("data is NULL and has {size} bytes")));
+        }
+        program.check(program.device.synchronize())?;
+        // SAFETY: the target is `size` bytes long, and the copy is made before the call returns.
+        program.check(unsafe {
+            let to = data as u64;
+            program.device.copy(to, address, size as u64, CopyKind::DeviceToHost, None)
+        })
+    })
+}
+
+/// Launches a kernel, by its symbol or, when the program has PTX, by its name in the source. `grid`
+/// and `block` point to three dimensions each; `params` to one pointer for each parameter, which leads
+/// to its bytes. Returns when the launch is made; cdp_program_synchronize waits for its end.
+///
+/// CDP_ERROR_REQUEST for a kernel that there is not or another number of parameters; CDP_ERROR_DEVICE
+/// for a configuration that the device refuses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_launch(
+    program: *const cdp_program,
+    kernel: *const c_char,
+    grid: *const u32,
+    block: *const u32,
+    shared_bytes: u64,
+    params: *const *const c_void,
+    param_count: usize,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let (program, kernel) = unsafe { (object(program, "program")?, text(kernel, "kernel")?) };
+        // SAFETY: as above.
+        let (grid, block) = unsafe { (dimensions(grid, "grid")?, dimensions(block, "block")?) };
+        let symbol = match program.kernels.as_slice() {
+            [] => kernel.to_string(),
+            kernels => find_kernel(kernels, kernel).map_err(Failed::request)?,
+        };
+        let device = program.device.as_ref();
+        let handle = program.check(device.kernel(program.module, &symbol))?;
+        let sizes = program.check(device.kernel_params(handle))?;
+        if sizes.len() != param_count {
+            let message = format!("`{kernel}` has {} parameters, not {param_count}", sizes.len());
+            return Err(Failed::request(message));
+        }
+        let mut values: Vec<&[u8]> = Vec::with_capacity(sizes.len());
+        if !sizes.is_empty() && params.is_null() {
+            return Err(Failed::request("params is NULL"));
+        }
+        for (index, (_, size)) in sizes.iter().enumerate() {
+            // SAFETY: `params` has as many pointers as the kernel parameters, each leads to its bytes.
+            values.push(unsafe {
+                bytes(*params.add(index), *size as usize, &format!("parameter {index}"))?
+            });
+        }
+        let config = LaunchConfig { grid, block, shared_bytes, stream: StreamHandle::NULL };
+        // SAFETY: what the kernel does with its memory is the caller's affair.
+        program.check(unsafe { device.launch(handle, &config, &values) })
+    })
+}
+
+/// Waits for all work of the program, and tells whether a kernel failed. On the CPU device the message
+/// says which thread did what where.
+///
+/// CDP_ERROR_DEVICE when a kernel failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_synchronize(program: *const cdp_program) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        program.check(program.device.synchronize())
+    })
+}
+
+/// Three dimensions of the caller.
+///
+/// # Safety
+/// `pointer` is NULL or valid for three numbers.
+unsafe fn dimensions(pointer: *const u32, what: &str) -> Result<[u32; 3], Failed> {
+    if pointer.is_null() {
+        return Err(Failed::request(format!("{what} is NULL")));
+    }
+    // SAFETY: by the contract above.
+    Ok(unsafe { std::ptr::read_unaligned(pointer.cast()) })
+}

@@ -1,0 +1,324 @@
+//! The interface as C uses it: the header, hostile callers, results, running.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+use proptest::prelude::*;
+
+use crate::compiler::*;
+use crate::program::*;
+use crate::result::*;
+use crate::*;
+
+const PROGRAM: &str = "
+__global__ void child(int *out, int step) { out[threadIdx.x] = threadIdx.x * step; }
+__global__ void parent(int *out) { child<<<1, 4>>>(out, 10); }
+";
+
+fn text(pointer: *const c_char) -> String {
+    assert!(!pointer.is_null());
+    // SAFETY: strings of the library end with NUL.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+/// Compiles one input.
+fn compile(kind: cdp_kind, data: &[u8], goal: cdp_goal) -> *mut cdp_result {
+    let compiler = cdp_compiler_new();
+    let name = c"input";
+    // SAFETY: all pointers are good.
+    unsafe {
+        let size = data.len();
+        let result =
+            cdp_compile_one(compiler, kind, name.as_ptr(), data.as_ptr().cast(), size, goal);
+        cdp_compiler_free(compiler);
+        result
+    }
+}
+
+fn bytes(result: *const cdp_result) -> Vec<u8> {
+    let mut size = 0;
+    // SAFETY: a live result.
+    unsafe {
+        let data = cdp_result_bytes(result, &mut size);
+        if data.is_null() { Vec::new() } else { std::slice::from_raw_parts(data, size).to_vec() }
+    }
+}
+
+/// The header on file is what the sources say; `CDP_BLESS=1` writes it.
+#[test]
+fn header_is_up_to_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
+    let bindings =
+        cbindgen::Builder::new().with_crate(folder).with_config(config).generate().unwrap();
+    let mut header = Vec::new();
+    bindings.write(&mut header);
+    let header = String::from_utf8(header).unwrap();
+    let path = folder.join("include/cdp.h");
+    if std::env::var_os("CDP_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &header).unwrap();
+    }
+    let on_file = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(on_file == header, "cdp.h is out of date: run the tests of cdp-capi with CDP_BLESS=1");
+}
+
+#[test]
+fn a_program_is_compiled_and_described() {
+    let result = compile(CDP_KIND_DETECT, PROGRAM.as_bytes(), CDP_GOAL_PTX);
+    // SAFETY: a live result.
+    unsafe {
+        assert_eq!(cdp_result_status(result), CDP_OK);
+        assert!(cdp_result_error(result).is_null());
+        let child = cdp_result_kernel(result, 0).as_ref().unwrap();
+        assert_eq!((text(child.name), text(child.symbol)), ("child".into(), "_Z5childPii".into()));
+        assert_eq!((child.param_count, child.buffer_bytes, child.registers), (2, 12, -1));
+        let step = &*child.params.add(1);
+        assert_eq!((text(step.name), step.offset, step.size), ("step".into(), 8, 4));
+        let launch = cdp_result_launch(result, 0).as_ref().unwrap();
+        assert_eq!((text(launch.parent), text(launch.child)), ("parent".into(), "child".into()));
+        assert!(launch.from_device && launch.line == 3 && text(launch.block) == "4");
+        assert!(cdp_result_kernel(result, 2).is_null() && cdp_result_launch(result, 1).is_null());
+        cdp_result_free(result);
+    }
+}
+
+#[test]
+fn errors_are_messages() {
+    let source = b"__global__ void k() { missing<<<1, 1>>>(); }\n";
+    let result = compile(CDP_KIND_SOURCE, source, CDP_GOAL_PTX);
+    // SAFETY: a live result.
+    unsafe {
+        assert_eq!(cdp_result_status(result), CDP_ERROR_PROGRAM);
+        assert!(bytes(result).is_empty());
+        let message = cdp_result_message(result, 0).as_ref().unwrap();
+        assert!(message.is_error && text(message.code).starts_with('E'));
+        assert_eq!((text(message.file), message.line, message.column), ("input".into(), 1, 23));
+        assert_eq!((message.end_line, message.end_column), (1, 30));
+        assert!(text(message.rendered).contains("missing<<<1, 1>>>()"));
+        assert!(text(cdp_result_error(result)).contains("missing"));
+        cdp_result_free(result);
+    }
+}
+
+#[test]
+fn a_program_runs_on_the_cpu_device() {
+    let result = compile(CDP_KIND_SOURCE, PROGRAM.as_bytes(), CDP_GOAL_PTX);
+    let ptx = bytes(result);
+    let mut found = [0i32; 4];
+    // SAFETY: all pointers are good.
+    unsafe {
+        cdp_result_free(result);
+        let program = cdp_program_open(CDP_DEVICE_CPU, ptx.as_ptr().cast(), ptx.len(), null(), 0);
+        assert!(!program.is_null(), "{}", text(cdp_last_error()));
+        assert!(!cdp_program_is_on_gpu(program));
+        let mut address = 0u64;
+        assert_eq!(cdp_program_allocate(program, 16, &mut address), CDP_OK);
+        let params: [*const c_void; 1] = [(&raw const address).cast()];
+        let one = [1u32; 3];
+        let launch = |name: &CStr, params: &[*const c_void]| {
+            let (one, list) = (one.as_ptr(), params.as_ptr());
+            cdp_program_launch(program, name.as_ptr(), one, one, 0, list, params.len())
+        };
+        assert_eq!(launch(c"parent", &params), CDP_OK);
+        assert_eq!(cdp_program_synchronize(program), CDP_OK);
+        assert_eq!(cdp_program_read(program, found.as_mut_ptr().cast(), address, 16), CDP_OK);
+        assert_eq!(launch(c"nobody", &params), CDP_ERROR_REQUEST);
+        assert_eq!(launch(c"parent", &[]), CDP_ERROR_REQUEST);
+        assert_eq!(launch(c"parent", &[null()]), CDP_ERROR_REQUEST);
+        // A kernel that writes where nothing is.
+        let wild = 64u64;
+        assert_eq!(launch(c"parent", &[(&raw const wild).cast()]), CDP_OK);
+        assert_eq!(cdp_program_synchronize(program), CDP_ERROR_DEVICE);
+        let message = text(cdp_last_error());
+        assert!(message.contains("child"), "{message}");
+        cdp_program_close(program);
+    }
+    assert_eq!(found, [0, 10, 20, 30]);
+}
+
+#[test]
+fn null_is_an_error_and_no_crash() {
+    let compiler = cdp_compiler_new();
+    let inputs = cdp_inputs_new();
+    let mut address = 0;
+    // SAFETY: every pointer is NULL or good.
+    unsafe {
+        cdp_compiler_free(null_mut());
+        cdp_inputs_free(null_mut());
+        cdp_result_free(null_mut());
+        cdp_program_close(null_mut());
+        assert_eq!(cdp_compiler_set(null_mut(), c"arch".as_ptr(), null()), CDP_ERROR_REQUEST);
+        assert_eq!(text(cdp_last_error()), "compiler is NULL");
+        assert_eq!(cdp_compiler_set(compiler, null(), null()), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_compiler_set(compiler, c"arch".as_ptr(), null()), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_compiler_find_tools(null_mut(), null()), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_inputs_add(inputs, 1, c"a".as_ptr(), null(), 5), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_inputs_add(inputs, 9, c"a".as_ptr(), null(), 0), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_inputs_add_header(null_mut(), null(), null(), 0), CDP_ERROR_REQUEST);
+        let huge = cdp_inputs_add(inputs, 2, c"a".as_ptr(), 16 as *const c_void, usize::MAX);
+        assert_eq!(huge, CDP_ERROR_REQUEST);
+        assert!(cdp_compile(compiler, null(), 0).is_null());
+        assert!(cdp_compile(null(), inputs, 0).is_null());
+        assert!(cdp_compile(compiler, inputs, 99).is_null());
+        assert!(cdp_lower(compiler, null(), null(), 0).is_null());
+        let nothing = cdp_compile(compiler, inputs, CDP_GOAL_PTX);
+        assert_eq!(cdp_result_status(nothing), CDP_ERROR_REQUEST);
+        cdp_result_free(nothing);
+        assert_eq!(cdp_result_status(null()), CDP_ERROR_REQUEST);
+        assert!(cdp_result_bytes(null(), null_mut()).is_null());
+        assert!(cdp_result_error(null()).is_null() && cdp_result_message(null(), 0).is_null());
+        assert!(cdp_program_open(CDP_DEVICE_CPU, null(), 7, null(), 0).is_null());
+        assert!(cdp_program_open(77, null(), 0, null(), 0).is_null());
+        assert_eq!(cdp_program_allocate(null(), 1, &mut address), CDP_ERROR_REQUEST);
+        assert_eq!(cdp_program_synchronize(null()), CDP_ERROR_REQUEST);
+        assert!(!cdp_program_is_on_gpu(null()));
+        cdp_inputs_free(inputs);
+        cdp_compiler_free(compiler);
+    }
+}
+
+#[test]
+fn headers_come_from_memory() {
+    let compiler = cdp_compiler_new();
+    let inputs = cdp_inputs_new();
+    let (source, header) =
+        ("#include \"n.h\"\n__global__ void k(int *p) { *p = N; }", "#define N 5");
+    // SAFETY: all pointers are good.
+    unsafe {
+        let data = |text: &str| text.as_ptr().cast::<c_void>();
+        let name = c"dir/a.cdp".as_ptr();
+        let add = cdp_inputs_add(inputs, CDP_KIND_SOURCE, name, data(source), source.len());
+        assert_eq!(add, CDP_OK);
+        let add = cdp_inputs_add_header(inputs, c"n.h".as_ptr(), data(header), header.len());
+        assert_eq!(add, CDP_OK);
+        let result = cdp_compile(compiler, inputs, CDP_GOAL_PTX);
+        // Next to the source is where a quoted include looks first.
+        let found = cdp_result_status(result);
+        assert_eq!(found, CDP_OK, "{}", text(cdp_last_error()));
+        cdp_result_free(result);
+        cdp_inputs_free(inputs);
+        cdp_compiler_free(compiler);
+    }
+}
+
+#[test]
+fn threads_share_a_compiler() {
+    struct Shared(*const cdp_compiler);
+    // SAFETY: the interface lets threads share a compiler that none changes.
+    unsafe impl Sync for Shared {}
+    let compiler = cdp_compiler_new();
+    let shared = &Shared(compiler);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            scope.spawn(move || {
+                let source = format!("__global__ void k{number}(int *p) {{ *p = {number}; }}");
+                for _ in 0..5 {
+                    // SAFETY: all pointers are good.
+                    unsafe {
+                        let (data, size) = (source.as_ptr().cast(), source.len());
+                        let name = c"k".as_ptr();
+                        let made = cdp_compile_one(shared.0, 1, name, data, size, CDP_GOAL_PTX);
+                        let ptx = String::from_utf8(bytes(made)).unwrap();
+                        assert!(ptx.contains(&format!("_Z2k{number}Pi")), "{ptx}");
+                        cdp_result_free(made);
+                    }
+                }
+            });
+        }
+    });
+    // SAFETY: no thread uses it any more.
+    unsafe { cdp_compiler_free(compiler) };
+}
+
+#[test]
+fn options_are_listed() {
+    let mut names = Vec::new();
+    while !cdp_option_name(names.len()).is_null() {
+        names.push(text(cdp_option_name(names.len())));
+        assert!(!text(cdp_option_values(names.len() - 1)).is_empty());
+    }
+    assert!(names.iter().any(|name| name == "launch-abi") && names.len() > 20);
+    assert!(cdp_option_values(names.len()).is_null());
+}
+
+/// Words that inputs are made of.
+const WORDS: [&str; 24] = [
+    "__global__",
+    "void",
+    "k",
+    "<<<",
+    ">>>",
+    "(",
+    ")",
+    "{",
+    "}",
+    ";",
+    "1",
+    "int",
+    "*",
+    "template",
+    "#include",
+    "define ptx_kernel void @k(ptr %p)",
+    "ret void",
+    "call i32 @cdp.launch(ptr @k)",
+    "declare i32 @cdp.launch(...)",
+    ".version 8.0\n.target sm_90\n.address_size 64\n",
+    ".visible",
+    ".entry",
+    "ret;",
+    "\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever name and value come: a status, and the compiler goes on working.
+    #[test]
+    fn options_survive_anything(
+        name in prop_oneof![".{0,20}", Just("arch".to_string()), Just("define".to_string())],
+        value in proptest::collection::vec(1u8.., 0..30),
+    ) {
+        let compiler = cdp_compiler_new();
+        let name = CString::new(name.replace('\0', "")).unwrap();
+        let value = CString::new(value).unwrap();
+        // SAFETY: all pointers are good.
+        unsafe {
+            let status = cdp_compiler_set(compiler, name.as_ptr(), value.as_ptr());
+            prop_assert!(status == CDP_OK || status == CDP_ERROR_REQUEST);
+            let source = "__global__ void k() {}";
+            let (data, size) = (source.as_ptr().cast(), source.len());
+            let made = cdp_compile_one(compiler, 1, c"k".as_ptr(), data, size, CDP_GOAL_PTX);
+            prop_assert!(!made.is_null());
+            prop_assert!(cdp_result_status(made) != CDP_ERROR_BUG);
+            cdp_result_free(made);
+            cdp_compiler_free(compiler);
+        }
+    }
+
+    /// Whatever input comes, of whatever kind: a result, and no mistake of ours.
+    #[test]
+    fn inputs_survive_anything(
+        kind in 0u32..6,
+        goal in 0u32..7,
+        words in proptest::collection::vec(proptest::sample::select(WORDS.to_vec()), 0..40),
+        noise in proptest::collection::vec(any::<u8>(), 0..8),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let mut data = words.join(" ").into_bytes();
+        let place = at.index(data.len() + 1);
+        data.splice(place..place, noise);
+        let made = compile(kind, &data, goal);
+        // SAFETY: NULL or a live result.
+        unsafe {
+            if made.is_null() {
+                prop_assert!(!text(cdp_last_error()).is_empty());
+            } else {
+                let status = cdp_result_status(made);
+                prop_assert!(status != CDP_ERROR_BUG, "{}", text(cdp_result_error(made)));
+                prop_assert_eq!(status == CDP_OK, cdp_result_error(made).is_null());
+            }
+            cdp_result_free(made);
+        }
+    }
+}
