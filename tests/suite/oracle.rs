@@ -73,6 +73,8 @@ pub fn clang_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed
         // Where CUDA 13 keeps `nv/target`; nvcc looks there by itself.
         .arg("-isystem")
         .arg(toolkit.join("include/cccl"))
+        // Without it `new` in device code calls functions that nothing defines.
+        .args(["-include", "new"])
         .args(["-x", "cuda", "--cuda-device-only", "-S", "-O2", "-fgpu-rdc", "-w"])
         .arg(format!("--cuda-path={}", toolkit.display()))
         .arg(format!("--cuda-gpu-arch={}", options.archs()[0]));

@@ -62,8 +62,8 @@ fn expected(path: &Path) -> Result<String, Failed> {
     read(&path.with_extension("out"))
 }
 
-/// Runs a program on the CPU device; standard output and exit code.
-fn execute(program: &[u8]) -> Result<String, Failed> {
+/// Runs a program on the CPU device, which must print what is expected and succeed.
+fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("program");
     std::fs::write(&path, program).map_err(|error| error.to_string())?;
@@ -71,11 +71,15 @@ fn execute(program: &[u8]) -> Result<String, Failed> {
     std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
     let output = run_limited(Command::new(&path).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Device code that does not load is told there, and only there.
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}\n{stdout}\n{stderr}", output.status).into());
     }
-    Ok(stdout)
+    same(what, &stdout, expected).map_err(|failed| {
+        let message = failed.message().unwrap_or("");
+        format!("{message}\n--- standard error\n{stderr}").into()
+    })
 }
 
 fn ours(path: &Path) -> Outcome {
@@ -83,8 +87,8 @@ fn ours(path: &Path) -> Outcome {
     for level in [OptLevel::O3, OptLevel::O0] {
         let arch = directives.archs()?[0];
         let options = CompileOptions { opt_level: level, ..directives.options(arch) };
-        let found = execute(&build(path, &options, Goal::Executable)?)?;
-        same(&format!("output at {level:?}"), &found, &expected(path)?)?;
+        let program = build(path, &options, Goal::Executable)?;
+        execute(&program, &format!("output at {level:?}"), &expected(path)?)?;
     }
     Ok(())
 }
@@ -108,7 +112,7 @@ fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, F
     };
     let program =
         host_link(&job()?, "foreign", &objects, &link).map_err(|error| error.to_string())?;
-    same("output", &execute(&program)?, &expected(path)?)
+    execute(&program, "output", &expected(path)?)
 }
 
 /// Generated signatures under one ABI, on the CPU device.
@@ -119,8 +123,8 @@ fn generated(seed: u64, abi: LaunchAbi) -> Outcome {
     std::fs::write(&path, &text).map_err(|error| error.to_string())?;
     let options =
         CompileOptions { launch_abi: RequestedAbi::Exactly(abi), ..CompileOptions::default() };
-    let found = execute(&build(&path, &options, Goal::Executable)?)?;
-    same("output", &found, &signatures::expected_output(&text))?;
+    let program = build(&path, &options, Goal::Executable)?;
+    execute(&program, "output", &signatures::expected_output(&text))?;
     // The cubin's parameter offsets are compared by the build itself.
     build(&path, &options, Goal::Cubin).map(|_| ())
 }
