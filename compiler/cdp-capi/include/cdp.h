@@ -5,6 +5,7 @@
  *
  * Link with -lcdp. Nothing is printed except what kernels print, the process is never ended, and
  * nothing is kept between calls but the error message of each thread's last failure.
+ * samples/capi has complete programs in C and in Python.
  *
  * Strings are UTF-8 and end with NUL; a string or array that a function takes is not kept after the
  * call. A string or array that a function returns belongs to the object that it came from and lives
@@ -14,9 +15,12 @@
  * (functions that take it without const) or frees it.
  *
  *     cdp_compiler *compiler = cdp_compiler_new();
- *     cdp_result *made = cdp_compile_one(compiler, CDP_KIND_SOURCE, "a.cdp", text, strlen(text), CDP_GOAL_PTX);
- *     if (cdp_result_status(made) != CDP_OK)
- *         fputs(cdp_result_error(made), stderr);
+ *     cdp_result *made =
+ *         cdp_compile(compiler, CDP_KIND_SOURCE, "a.cdp", text, strlen(text), CDP_GOAL_PTX);
+ *     if (cdp_result_status(made) == CDP_OK)
+ *         puts((const char *)cdp_result_bytes(made, NULL));
+ *     else
+ *         puts(cdp_result_error(made));
  *     cdp_result_free(made);
  *     cdp_compiler_free(compiler);
  */
@@ -81,7 +85,7 @@ typedef uint32_t cdp_device;
  */
 typedef struct {
     /**
-     * "E0412", "W0701".
+     * "E0412", "W0701"; empty for a warning of a CUDA tool.
      */
     const char *code;
     bool is_error;
@@ -275,7 +279,7 @@ typedef struct {
 #define CDP_GOAL_HOST_OBJECT 5
 
 /**
- * The GPU if there is one that runs the cubin, else the CPU device.
+ * The GPU if there is one that can run the program, else the CPU device.
  */
 #define CDP_DEVICE_AUTO 0
 
@@ -381,7 +385,7 @@ void cdp_inputs_free(cdp_inputs *inputs);
 
 /**
  * Adds an input from memory, which is copied. `name` is its name in messages; it need not exist.
- * Sources include files that were added with cdp_inputs_add_header, then files on the disk.
+ * Sources include files that were added with cdp_inputs_add_header, then those on the disk.
  *
  * Changes the list: no other thread may be using it. CDP_ERROR_REQUEST for a kind that there is not;
  * CDP_ERROR_INPUT for a source that is not UTF-8.
@@ -393,7 +397,8 @@ cdp_status cdp_inputs_add(cdp_inputs *inputs,
                           size_t size);
 
 /**
- * Adds a file for `#include`, from memory, which is copied. A source finds it by this name.
+ * Adds a file for `#include`, from memory, which is copied. All sources of the list find it by this
+ * name.
  *
  * Changes the list: no other thread may be using it. CDP_ERROR_INPUT for a text that is not UTF-8.
  */
@@ -403,29 +408,31 @@ cdp_status cdp_inputs_add_header(cdp_inputs *inputs,
                                  size_t size);
 
 /**
- * Compiles inputs to a goal. Free the result with cdp_result_free.
+ * Compiles one input from memory to a goal. `name` is its name in messages; it need not exist. Free
+ * the result with cdp_result_free.
  *
- * Neither compiler nor inputs are changed: any number of threads may compile with one compiler at
- * once. Errors are in the result. Returns NULL, with cdp_last_error saying why, only when an argument
- * is NULL or the goal is none.
+ * The compiler is not changed: any number of threads may compile with it at once. Errors are in the
+ * result. Returns NULL, with cdp_last_error saying why, only when an argument is wrong: NULL, a kind
+ * or goal that there is not, text that is not UTF-8.
  */
 cdp_result *cdp_compile(const cdp_compiler *compiler,
-                        const cdp_inputs *inputs,
+                        cdp_kind kind,
+                        const char *name,
+                        const void *data,
+                        size_t size,
                         cdp_goal goal);
 
 /**
- * Compiles one input to a goal: cdp_inputs_add and cdp_compile in one call. Free the result with
- * cdp_result_free.
+ * Compiles and links all inputs of a list to a goal: sources, LLVM IR, PTX, objects and cubins to one
+ * cubin, for example. Free the result with cdp_result_free.
  *
- * The compiler is not changed: any number of threads may compile with it at once. Errors are in the
- * result. Returns NULL, with cdp_last_error saying why, only when an argument is wrong.
+ * Neither compiler nor inputs are changed: any number of threads may use them at once. Errors are in
+ * the result. Returns NULL, with cdp_last_error saying why, only when an argument is NULL or the goal
+ * is none.
  */
-cdp_result *cdp_compile_one(const cdp_compiler *compiler,
-                            cdp_kind kind,
-                            const char *name,
-                            const void *data,
-                            size_t size,
-                            cdp_goal goal);
+cdp_result *cdp_build(const cdp_compiler *compiler,
+                      const cdp_inputs *inputs,
+                      cdp_goal goal);
 
 /**
  * Lowers the launches (`@cdp.launch`) of LLVM IR, text or bitcode, and does nothing else: the result
@@ -440,11 +447,25 @@ cdp_result *cdp_lower(const cdp_compiler *compiler,
                       size_t size);
 
 /**
- * Loads a program: PTX for the CPU device, a cubin for a GPU; one of them may be NULL. Both are
- * copied. What kernels print goes to standard output. Close it with cdp_program_close.
+ * Loads what cdp_compile or cdp_build made: PTX, which is linked for a GPU with the compiler's tools,
+ * or a cubin. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
+ * tools, else on the CPU device. What kernels print goes to standard output. Close it with
+ * cdp_program_close; compiler and result may be freed before.
+ *
+ * Any thread. Returns NULL, with cdp_last_error saying why, when nothing was made, the device cannot
+ * be had, or the program cannot be loaded.
+ */
+cdp_program *cdp_program_load(const cdp_compiler *compiler,
+                              const cdp_result *made,
+                              cdp_device device);
+
+/**
+ * Loads a program from bytes: PTX for the CPU device, a cubin for a GPU; one of them may be NULL. Both
+ * are copied. With CDP_DEVICE_AUTO the GPU runs the cubin if it can, else the CPU device the PTX. What
+ * kernels print goes to standard output. Close it with cdp_program_close.
  *
  * Any thread. Returns NULL, with cdp_last_error saying why, when the device cannot be had or the
- * program not be loaded.
+ * program cannot be loaded.
  */
 cdp_program *cdp_program_open(cdp_device device,
                               const void *ptx,
@@ -480,6 +501,17 @@ cdp_status cdp_program_allocate(const cdp_program *program, size_t size, uint64_
  * CDP_ERROR_DEVICE for an address that was not allocated.
  */
 cdp_status cdp_program_release(const cdp_program *program, uint64_t address);
+
+/**
+ * Gives the address and size of a `__device__`, `__constant__` or `__managed__` variable, by its
+ * symbol; either may be NULL.
+ *
+ * CDP_ERROR_DEVICE for a variable that there is not.
+ */
+cdp_status cdp_program_variable(const cdp_program *program,
+                                const char *symbol,
+                                uint64_t *address,
+                                uint64_t *size);
 
 /**
  * Copies `size` bytes from host memory to device memory.
@@ -537,8 +569,9 @@ void cdp_result_free(cdp_result *result);
 cdp_status cdp_result_status(const cdp_result *result);
 
 /**
- * Returns what was made, and its size through `size`, which may be NULL. Text (PTX, LLVM IR) does
- * not end with NUL. The bytes live as long as the result; NULL when nothing was made.
+ * Returns what was made, and its size through `size`, which may be NULL. A NUL that does not count
+ * follows, so that PTX and LLVM IR are strings. The bytes live as long as the result; NULL when
+ * nothing was made.
  *
  * Any number of threads may read a result at once.
  */
@@ -546,7 +579,8 @@ const uint8_t *cdp_result_bytes(const cdp_result *result, size_t *size);
 
 /**
  * Returns why nothing was made, or NULL when something was. For a program with errors, a line for
- * each of them. It lives as long as the result.
+ * each of them. It lives as long as the result. For NULL, which is what cdp_compile returns for a
+ * wrong argument, it is cdp_last_error.
  *
  * Any number of threads may read a result at once.
  */

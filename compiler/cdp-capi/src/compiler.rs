@@ -166,7 +166,7 @@ pub unsafe extern "C" fn cdp_inputs_free(inputs: *mut cdp_inputs) {
 }
 
 /// Adds an input from memory, which is copied. `name` is its name in messages; it need not exist.
-/// Sources include files that were added with cdp_inputs_add_header, then files on the disk.
+/// Sources include files that were added with cdp_inputs_add_header, then those on the disk.
 ///
 /// Changes the list: no other thread may be using it. CDP_ERROR_REQUEST for a kind that there is not;
 /// CDP_ERROR_INPUT for a source that is not UTF-8.
@@ -188,7 +188,8 @@ pub unsafe extern "C" fn cdp_inputs_add(
     })
 }
 
-/// Adds a file for `#include`, from memory, which is copied. A source finds it by this name.
+/// Adds a file for `#include`, from memory, which is copied. All sources of the list find it by this
+/// name.
 ///
 /// Changes the list: no other thread may be using it. CDP_ERROR_INPUT for a text that is not UTF-8.
 #[unsafe(no_mangle)]
@@ -208,13 +209,38 @@ pub unsafe extern "C" fn cdp_inputs_add_header(
     })
 }
 
-/// Compiles inputs to a goal. Free the result with cdp_result_free.
+/// Compiles one input from memory to a goal. `name` is its name in messages; it need not exist. Free
+/// the result with cdp_result_free.
 ///
-/// Neither compiler nor inputs are changed: any number of threads may compile with one compiler at
-/// once. Errors are in the result. Returns NULL, with cdp_last_error saying why, only when an argument
-/// is NULL or the goal is none.
+/// The compiler is not changed: any number of threads may compile with it at once. Errors are in the
+/// result. Returns NULL, with cdp_last_error saying why, only when an argument is wrong: NULL, a kind
+/// or goal that there is not, text that is not UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cdp_compile(
+    compiler: *const cdp_compiler,
+    kind: cdp_kind,
+    name: *const c_char,
+    data: *const c_void,
+    size: usize,
+    goal: cdp_goal,
+) -> *mut cdp_result {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: by the interface's contract.
+        let (compiler, name, data) = unsafe {
+            (object(compiler, "compiler")?, text(name, "name")?, bytes(data, size, "data")?)
+        };
+        Ok(compiler.compile(&[input(kind, name, data)?], self::goal(goal)?))
+    })
+}
+
+/// Compiles and links all inputs of a list to a goal: sources, LLVM IR, PTX, objects and cubins to one
+/// cubin, for example. Free the result with cdp_result_free.
+///
+/// Neither compiler nor inputs are changed: any number of threads may use them at once. Errors are in
+/// the result. Returns NULL, with cdp_last_error saying why, only when an argument is NULL or the goal
+/// is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_build(
     compiler: *const cdp_compiler,
     inputs: *const cdp_inputs,
     goal: cdp_goal,
@@ -239,29 +265,6 @@ pub unsafe extern "C" fn cdp_compile(
     })
 }
 
-/// Compiles one input to a goal: cdp_inputs_add and cdp_compile in one call. Free the result with
-/// cdp_result_free.
-///
-/// The compiler is not changed: any number of threads may compile with it at once. Errors are in the
-/// result. Returns NULL, with cdp_last_error saying why, only when an argument is wrong.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cdp_compile_one(
-    compiler: *const cdp_compiler,
-    kind: cdp_kind,
-    name: *const c_char,
-    data: *const c_void,
-    size: usize,
-    goal: cdp_goal,
-) -> *mut cdp_result {
-    protected(std::ptr::null_mut(), || {
-        // SAFETY: by the interface's contract.
-        let (compiler, name, data) = unsafe {
-            (object(compiler, "compiler")?, text(name, "name")?, bytes(data, size, "data")?)
-        };
-        Ok(compiler.compile(&[input(kind, name, data)?], self::goal(goal)?))
-    })
-}
-
 /// Lowers the launches (`@cdp.launch`) of LLVM IR, text or bitcode, and does nothing else: the result
 /// holds LLVM IR as text. Free it with cdp_result_free.
 ///
@@ -282,13 +285,26 @@ pub unsafe extern "C" fn cdp_lower(
         let options = &compiler.options;
         let arch = options.archs()[0];
         let lowered = compiler.compiler.lower_foreign(name, data, arch, options);
-        Ok(cdp_result::of_text(lowered.map_err(Into::into)))
+        Ok(cdp_result::of_text(Goal::LlvmIr, lowered.map_err(Into::into)))
     })
 }
 
 impl cdp_compiler {
     fn compile(&self, inputs: &[Input], goal: Goal) -> *mut cdp_result {
-        cdp_result::of(self.compiler.compile(inputs, goal, &self.options))
+        cdp_result::of(goal, self.compiler.compile(inputs, goal, &self.options))
+    }
+
+    /// Whether PTX can be made into a cubin.
+    pub(crate) fn can_link(&self) -> bool {
+        let (arch, address_size) = (self.options.archs()[0], self.options.address_size);
+        self.compiler.toolchain().link_tools(arch, address_size).is_ok()
+    }
+
+    /// A cubin of PTX.
+    pub(crate) fn link(&self, ptx: &[u8]) -> Result<Vec<u8>, Failed> {
+        let input = Input::Bytes(InputKind::Ptx, "program.ptx".into(), ptx.to_vec());
+        let made = self.compiler.compile(&[input], Goal::Cubin, &self.options);
+        made.map(|made| made.bytes).map_err(Failed::from)
     }
 }
 

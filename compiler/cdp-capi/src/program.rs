@@ -7,15 +7,19 @@ use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, render_report};
 use cdp_runtime::single::{find_kernel, ptx_kernels};
 use cdp_runtime::{
     CopyKind, Device, DeviceChoice, DeviceError, DeviceKind, LaunchConfig, ModuleHandle,
-    ModuleImage, StreamHandle, open_device,
+    ModuleImage, StreamHandle, gpu_for, open_device,
 };
 
+use cdp_library::Goal;
+
+use crate::compiler::cdp_compiler;
+use crate::result::cdp_result;
 use crate::util::{Failed, bytes, free, object, protected, status, text};
 use crate::{CDP_ERROR_DEVICE, cdp_status};
 
 /// Which device runs a program: one of CDP_DEVICE_...
 pub type cdp_device = u32;
-/// The GPU if there is one that runs the cubin, else the CPU device.
+/// The GPU if there is one that can run the program, else the CPU device.
 pub const CDP_DEVICE_AUTO: cdp_device = 0;
 /// The CPU device, which runs PTX and needs neither GPU nor CUDA.
 pub const CDP_DEVICE_CPU: cdp_device = 1;
@@ -45,11 +49,45 @@ impl cdp_program {
     }
 }
 
-/// Loads a program: PTX for the CPU device, a cubin for a GPU; one of them may be NULL. Both are
-/// copied. What kernels print goes to standard output. Close it with cdp_program_close.
+/// Loads what cdp_compile or cdp_build made: PTX, which is linked for a GPU with the compiler's tools,
+/// or a cubin. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
+/// tools, else on the CPU device. What kernels print goes to standard output. Close it with
+/// cdp_program_close; compiler and result may be freed before.
+///
+/// Any thread. Returns NULL, with cdp_last_error saying why, when nothing was made, the device cannot
+/// be had, or the program cannot be loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_load(
+    compiler: *const cdp_compiler,
+    made: *const cdp_result,
+    device: cdp_device,
+) -> *mut cdp_program {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: by the interface's contract.
+        let (compiler, made) = unsafe { (object(compiler, "compiler")?, object(made, "made")?) };
+        let choice = choice(device)?;
+        match made.made()? {
+            (Goal::Ptx, ptx) => {
+                let on_gpu = match choice {
+                    DeviceChoice::Auto => gpu_for(&[]).is_some() && compiler.can_link(),
+                    other => other == DeviceChoice::Gpu,
+                };
+                let cubin = if on_gpu { compiler.link(ptx)? } else { Vec::new() };
+                let choice = if on_gpu { choice } else { DeviceChoice::Cpu };
+                open(choice, ptx, &cubin)
+            }
+            (Goal::Cubin | Goal::Fatbin, cubin) => open(DeviceChoice::Gpu, &[], cubin),
+            _ => Err(Failed::request("only PTX and cubins can be loaded")),
+        }
+    })
+}
+
+/// Loads a program from bytes: PTX for the CPU device, a cubin for a GPU; one of them may be NULL. Both
+/// are copied. With CDP_DEVICE_AUTO the GPU runs the cubin if it can, else the CPU device the PTX. What
+/// kernels print goes to standard output. Close it with cdp_program_close.
 ///
 /// Any thread. Returns NULL, with cdp_last_error saying why, when the device cannot be had or the
-/// program not be loaded.
+/// program cannot be loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cdp_program_open(
     device: cdp_device,
@@ -62,31 +100,38 @@ pub unsafe extern "C" fn cdp_program_open(
         // SAFETY: by the interface's contract.
         let (ptx, cubin) =
             unsafe { (bytes(ptx, ptx_size, "ptx")?, bytes(cubin, cubin_size, "cubin")?) };
-        let choice = match device {
-            CDP_DEVICE_AUTO => DeviceChoice::Auto,
-            CDP_DEVICE_CPU => DeviceChoice::Cpu,
-            CDP_DEVICE_GPU => DeviceChoice::Gpu,
-            other => return Err(Failed::request(format!("there is no device {other}"))),
-        };
-        let texts: &[(&str, &[u8])] = if ptx.is_empty() { &[] } else { &[("program.ptx", ptx)] };
-        let image = ModuleImage { cubin, ptx: texts };
-        let reports = Arc::new(Mutex::new(String::new()));
-        let sinks = Sinks {
-            report: Box::new({
-                let reports = Arc::clone(&reports);
-                move |report| {
-                    let mut all = reports.lock().unwrap_or_else(PoisonError::into_inner);
-                    all.push_str(&render_report(report));
-                }
-            }),
-            ..Sinks::standard(MessageFormat::Human)
-        };
-        let failed = |error: DeviceError| Failed::new(CDP_ERROR_DEVICE, error.to_string());
-        let device = open_device(choice, &image, CpuOptions::default(), sinks).map_err(failed)?;
-        let module = device.load_module(&image).map_err(failed)?;
-        let kernels = std::str::from_utf8(ptx).map(ptx_kernels).unwrap_or_default();
-        Ok(Box::into_raw(Box::new(cdp_program { device, module, kernels, reports })))
+        open(choice(device)?, ptx, cubin)
     })
+}
+
+fn choice(device: cdp_device) -> Result<DeviceChoice, Failed> {
+    Ok(match device {
+        CDP_DEVICE_AUTO => DeviceChoice::Auto,
+        CDP_DEVICE_CPU => DeviceChoice::Cpu,
+        CDP_DEVICE_GPU => DeviceChoice::Gpu,
+        other => return Err(Failed::request(format!("there is no device {other}"))),
+    })
+}
+
+fn open(choice: DeviceChoice, ptx: &[u8], cubin: &[u8]) -> Result<*mut cdp_program, Failed> {
+    let texts: &[(&str, &[u8])] = if ptx.is_empty() { &[] } else { &[("program.ptx", ptx)] };
+    let image = ModuleImage { cubin, ptx: texts };
+    let reports = Arc::new(Mutex::new(String::new()));
+    let sinks = Sinks {
+        report: Box::new({
+            let reports = Arc::clone(&reports);
+            move |report| {
+                let mut all = reports.lock().unwrap_or_else(PoisonError::into_inner);
+                all.push_str(&render_report(report));
+            }
+        }),
+        ..Sinks::standard(MessageFormat::Human)
+    };
+    let failed = |error: DeviceError| Failed::new(CDP_ERROR_DEVICE, error.to_string());
+    let device = open_device(choice, &image, CpuOptions::default(), sinks).map_err(failed)?;
+    let module = device.load_module(&image).map_err(failed)?;
+    let kernels = std::str::from_utf8(ptx).map(ptx_kernels).unwrap_or_default();
+    Ok(Box::into_raw(Box::new(cdp_program { device, module, kernels, reports })))
 }
 
 /// Waits for the program's work, unloads it and gives its device back. NULL is ignored.
@@ -151,6 +196,31 @@ pub unsafe extern "C" fn cdp_program_release(
         // SAFETY: by the interface's contract.
         let program = unsafe { object(program, "program") }?;
         program.check(program.device.free(address))
+    })
+}
+
+/// Gives the address and size of a `__device__`, `__constant__` or `__managed__` variable, by its
+/// symbol; either may be NULL.
+///
+/// CDP_ERROR_DEVICE for a variable that there is not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_variable(
+    program: *const cdp_program,
+    symbol: *const c_char,
+    address: *mut u64,
+    size: *mut u64,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let (program, symbol) = unsafe { (object(program, "program")?, text(symbol, "symbol")?) };
+        let found = program.check(program.device.variable(program.module, symbol))?;
+        for (target, value) in [(address, found.0), (size, found.1)] {
+            if !target.is_null() {
+                // SAFETY: as above.
+                unsafe { *target = value };
+            }
+        }
+        Ok(())
     })
 }
 

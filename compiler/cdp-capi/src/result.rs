@@ -4,10 +4,11 @@ use std::ffi::{CString, c_char};
 use std::ptr::null;
 
 use cdp_library::{
-    BuildOutput, Error, Failure, KernelDescription, LaunchEdge, Message, ParamDescription,
+    BuildOutput, Error, Failure, Goal, KernelDescription, LaunchEdge, Message, ParamDescription,
+    Place,
 };
 
-use crate::util::{Failed, c_string, free, set_last_error};
+use crate::util::{Failed, c_string, free, last_error, set_last_error};
 use crate::{
     CDP_ERROR_BUG, CDP_ERROR_INPUT, CDP_ERROR_PROGRAM, CDP_ERROR_REQUEST, CDP_ERROR_TOOL, CDP_OK,
     cdp_status,
@@ -16,6 +17,8 @@ use crate::{
 /// What a compilation made, or why it made nothing. It never changes.
 pub struct cdp_result {
     status: cdp_status,
+    goal: Goal,
+    /// With a NUL after them, which does not count.
     bytes: Vec<u8>,
     error: Option<CString>,
     messages: Vec<cdp_message>,
@@ -34,7 +37,7 @@ unsafe impl Sync for cdp_result {}
 /// place.
 #[repr(C)]
 pub struct cdp_message {
-    /// "E0412", "W0701".
+    /// "E0412", "W0701"; empty for a warning of a CUDA tool.
     pub code: *const c_char,
     pub is_error: bool,
     /// One line, without a full stop.
@@ -122,34 +125,53 @@ impl Strings {
 }
 
 impl cdp_result {
-    pub(crate) fn of(outcome: Result<BuildOutput, Failure>) -> *mut cdp_result {
-        let mut result = cdp_result::empty();
+    pub(crate) fn of(goal: Goal, outcome: Result<BuildOutput, Failure>) -> *mut cdp_result {
+        let mut result = cdp_result::empty(goal);
         match outcome {
             Ok(made) => {
                 result.add_messages(&made.messages());
+                result.add_tool_warnings(&made.tool_warnings);
                 result.kernels =
                     made.kernels.iter().map(|k| kernel(&mut result.strings, k)).collect();
                 result.launches =
                     made.launches.iter().map(|l| launch(&mut result.strings, l)).collect();
-                result.bytes = made.bytes;
+                result.set_bytes(made.bytes);
             }
             Err(failure) => result.fail(&failure),
         }
         Box::into_raw(Box::new(result))
     }
 
-    pub(crate) fn of_text(outcome: Result<String, Failure>) -> *mut cdp_result {
-        let mut result = cdp_result::empty();
+    pub(crate) fn of_text(goal: Goal, outcome: Result<String, Failure>) -> *mut cdp_result {
+        let mut result = cdp_result::empty(goal);
         match outcome {
-            Ok(text) => result.bytes = text.into_bytes(),
+            Ok(text) => result.set_bytes(text.into_bytes()),
             Err(failure) => result.fail(&failure),
         }
         Box::into_raw(Box::new(result))
     }
 
-    fn empty() -> cdp_result {
+    /// What was made and what it is; the error when nothing was made.
+    pub(crate) fn made(&self) -> Result<(Goal, &[u8]), Failed> {
+        match &self.error {
+            Some(error) => Err(Failed::new(self.status, error.to_string_lossy())),
+            None => Ok((self.goal, self.bytes())),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.bytes.len().saturating_sub(1)]
+    }
+
+    fn set_bytes(&mut self, mut bytes: Vec<u8>) {
+        bytes.push(0);
+        self.bytes = bytes;
+    }
+
+    fn empty(goal: Goal) -> cdp_result {
         cdp_result {
             status: CDP_OK,
+            goal,
             bytes: Vec::new(),
             error: None,
             messages: Vec::new(),
@@ -160,14 +182,26 @@ impl cdp_result {
     }
 
     fn fail(&mut self, failure: &Failure) {
-        self.status = match failure {
-            Failure::Program(_) => CDP_ERROR_PROGRAM,
-            Failure::Error { error, .. } => status_of(error),
-        };
-        let message = failure.to_string();
+        let Failed { status, message } = Failed::from(failure);
+        self.status = status;
         set_last_error(&message);
         self.error = Some(c_string(&message));
         self.add_messages(&failure.messages());
+    }
+
+    /// What ptxas and nvlink warn of: findings without code and place.
+    fn add_tool_warnings(&mut self, warnings: &[String]) {
+        let bare = |text: &String| Message {
+            code: String::new(),
+            is_error: false,
+            text: text.clone(),
+            place: Place::default(),
+            others: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+            rendered: format!("{text}\n"),
+        };
+        self.add_messages(&warnings.iter().map(bare).collect::<Vec<_>>());
     }
 
     fn add_messages(&mut self, messages: &[Message]) {
@@ -199,6 +233,22 @@ fn status_of(error: &Error) -> cdp_status {
 impl From<Error> for Failed {
     fn from(error: Error) -> Failed {
         Failed::new(status_of(&error), error.to_string())
+    }
+}
+
+impl From<&Failure> for Failed {
+    fn from(failure: &Failure) -> Failed {
+        let status = match failure {
+            Failure::Program(_) => CDP_ERROR_PROGRAM,
+            Failure::Error { error, .. } => status_of(error),
+        };
+        Failed::new(status, failure.to_string())
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Failed {
+        Failed::from(&failure)
     }
 }
 
@@ -254,8 +304,9 @@ pub unsafe extern "C" fn cdp_result_status(result: *const cdp_result) -> cdp_sta
     unsafe { result.as_ref() }.map_or(CDP_ERROR_REQUEST, |result| result.status)
 }
 
-/// Returns what was made, and its size through `size`, which may be NULL. Text (PTX, LLVM IR) does
-/// not end with NUL. The bytes live as long as the result; NULL when nothing was made.
+/// Returns what was made, and its size through `size`, which may be NULL. A NUL that does not count
+/// follows, so that PTX and LLVM IR are strings. The bytes live as long as the result; NULL when
+/// nothing was made.
 ///
 /// Any number of threads may read a result at once.
 #[unsafe(no_mangle)]
@@ -264,23 +315,27 @@ pub unsafe extern "C" fn cdp_result_bytes(
     size: *mut usize,
 ) -> *const u8 {
     // SAFETY: by the interface's contract.
-    let bytes = unsafe { result.as_ref() }.map_or(&[][..], |result| &result.bytes);
+    let result = unsafe { result.as_ref() };
     if !size.is_null() {
         // SAFETY: as above.
-        unsafe { *size = bytes.len() };
+        unsafe { *size = result.map_or(0, |result| result.bytes().len()) };
     }
-    if bytes.is_empty() { null() } else { bytes.as_ptr() }
+    let made = result.filter(|result| result.status == CDP_OK);
+    made.map_or(null(), |result| result.bytes.as_ptr())
 }
 
 /// Returns why nothing was made, or NULL when something was. For a program with errors, a line for
-/// each of them. It lives as long as the result.
+/// each of them. It lives as long as the result. For NULL, which is what cdp_compile returns for a
+/// wrong argument, it is cdp_last_error.
 ///
 /// Any number of threads may read a result at once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cdp_result_error(result: *const cdp_result) -> *const c_char {
     // SAFETY: by the interface's contract.
-    let error = unsafe { result.as_ref() }.and_then(|result| result.error.as_ref());
-    error.map_or(null(), |error| error.as_ptr())
+    match unsafe { result.as_ref() } {
+        Some(result) => result.error.as_ref().map_or(null(), |error| error.as_ptr()),
+        None => last_error(),
+    }
 }
 
 /// Returns finding number `index` about the program, from 0, or NULL past the last. It lives as long

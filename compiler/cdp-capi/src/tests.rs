@@ -29,8 +29,7 @@ fn compile(kind: cdp_kind, data: &[u8], goal: cdp_goal) -> *mut cdp_result {
     // SAFETY: all pointers are good.
     unsafe {
         let size = data.len();
-        let result =
-            cdp_compile_one(compiler, kind, name.as_ptr(), data.as_ptr().cast(), size, goal);
+        let result = cdp_compile(compiler, kind, name.as_ptr(), data.as_ptr().cast(), size, goal);
         cdp_compiler_free(compiler);
         result
     }
@@ -137,6 +136,96 @@ fn a_program_runs_on_the_cpu_device() {
     assert_eq!(found, [0, 10, 20, 30]);
 }
 
+/// One line of C: load what was compiled; variables are found by name.
+#[test]
+fn a_result_is_loaded() {
+    let compiler = cdp_compiler_new();
+    let source = "__device__ int total[3];
+                  __global__ void add(int n) { atomicAdd(total + 1, n); }
+                  __global__ void twice(int n) { add<<<1, 2>>>(n); }";
+    let (data, size) = (source.as_ptr().cast(), source.len());
+    // SAFETY: all pointers are good.
+    unsafe {
+        let made = cdp_compile(compiler, CDP_KIND_SOURCE, c"a".as_ptr(), data, size, CDP_GOAL_PTX);
+        let program = cdp_program_load(compiler, made, CDP_DEVICE_CPU);
+        assert!(!program.is_null(), "{}", text(cdp_last_error()));
+        cdp_result_free(made);
+        let (n, one, mut address, mut bytes, mut found) = (21i32, [1u32; 3], 0, 0, [0i32; 3]);
+        let params: [*const c_void; 1] = [(&raw const n).cast()];
+        let (one, list) = (one.as_ptr(), params.as_ptr());
+        assert_eq!(cdp_program_launch(program, c"twice".as_ptr(), one, one, 0, list, 1), CDP_OK);
+        let total = c"total".as_ptr();
+        assert_eq!(cdp_program_variable(program, total, &mut address, &mut bytes), CDP_OK);
+        assert_eq!(bytes, 12);
+        assert_eq!(cdp_program_read(program, found.as_mut_ptr().cast(), address, 12), CDP_OK);
+        assert_eq!(found, [0, 42, 0]);
+        let missing = cdp_program_variable(program, c"t".as_ptr(), null_mut(), null_mut());
+        assert_eq!(missing, CDP_ERROR_DEVICE);
+        cdp_program_close(program);
+
+        let made = cdp_compile(compiler, CDP_KIND_SOURCE, c"a".as_ptr(), data, size - 1, 0);
+        assert!(cdp_program_load(compiler, made, CDP_DEVICE_CPU).is_null());
+        assert_eq!(text(cdp_last_error()), text(cdp_result_error(made)));
+        cdp_result_free(made);
+        let made = cdp_compile(compiler, 1, c"a".as_ptr(), data, size, CDP_GOAL_LLVM_IR);
+        assert!(cdp_program_load(compiler, made, CDP_DEVICE_CPU).is_null());
+        cdp_result_free(made);
+        cdp_compiler_free(compiler);
+    }
+}
+
+/// A source, PTX and an object that know of each other become one cubin.
+#[test]
+fn inputs_of_all_kinds_are_linked() {
+    let compiler = cdp_compiler_new();
+    let parent = "extern \"C\" __global__ void child(int *);
+                  extern \"C\" __device__ void step(int *);
+                  __global__ void parent(int *p) { step(p); child<<<1, 1>>>(p); }";
+    let child = "extern \"C\" __global__ void child(int *p) { *p += 1; }";
+    let step = "extern \"C\" __device__ void step(int *p) { *p += 2; }";
+    // SAFETY: all pointers are good.
+    unsafe {
+        let status = cdp_compiler_find_tools(compiler, null());
+        assert_eq!(status, CDP_OK, "{}", text(cdp_last_error()));
+        let one = |source: &str, goal| {
+            let (data, size) = (source.as_ptr().cast(), source.len());
+            let made = cdp_compile(compiler, CDP_KIND_SOURCE, c"one".as_ptr(), data, size, goal);
+            assert_eq!(cdp_result_status(made), CDP_OK, "{}", text(cdp_last_error()));
+            let made_bytes = bytes(made);
+            cdp_result_free(made);
+            made_bytes
+        };
+        let (ptx, object) = (one(child, CDP_GOAL_PTX), one(step, CDP_GOAL_OBJECT));
+        let inputs = cdp_inputs_new();
+        for (kind, data) in [
+            (CDP_KIND_SOURCE, parent.as_bytes()),
+            (CDP_KIND_PTX, ptx.as_slice()),
+            (CDP_KIND_DETECT, object.as_slice()),
+        ] {
+            let (data, size) = (data.as_ptr().cast(), data.len());
+            assert_eq!(cdp_inputs_add(inputs, kind, c"part".as_ptr(), data, size), CDP_OK);
+        }
+        let linked = cdp_build(compiler, inputs, CDP_GOAL_CUBIN);
+        assert_eq!(cdp_result_status(linked), CDP_OK, "{}", text(cdp_last_error()));
+        assert!(bytes(linked).starts_with(b"\x7fELF"));
+        let kernel = cdp_result_kernel(linked, 0).as_ref().unwrap();
+        assert_eq!(text(kernel.symbol), "_Z6parentPi");
+        assert!(kernel.registers > 0 && kernel.shared_bytes >= 0);
+        cdp_result_free(linked);
+
+        // The parent alone misses two symbols, which is the input's fault, told in cdp's words.
+        let (data, size) = (parent.as_ptr().cast(), parent.len());
+        let made = cdp_compile(compiler, 1, c"parent".as_ptr(), data, size, CDP_GOAL_CUBIN);
+        assert_eq!(cdp_result_status(made), CDP_ERROR_TOOL);
+        assert!(text(cdp_result_error(made)).contains("step"), "{}", text(cdp_result_error(made)));
+        cdp_result_free(made);
+        cdp_inputs_free(inputs);
+
+        assert_eq!(cdp_compiler_find_tools(compiler, c"/no/such".as_ptr()), CDP_ERROR_TOOL);
+        cdp_compiler_free(compiler);
+    }
+}
+
 #[test]
 fn null_is_an_error_and_no_crash() {
     let compiler = cdp_compiler_new();
@@ -158,18 +247,22 @@ fn null_is_an_error_and_no_crash() {
         assert_eq!(cdp_inputs_add_header(null_mut(), null(), null(), 0), CDP_ERROR_REQUEST);
         let huge = cdp_inputs_add(inputs, 2, c"a".as_ptr(), 16 as *const c_void, usize::MAX);
         assert_eq!(huge, CDP_ERROR_REQUEST);
-        assert!(cdp_compile(compiler, null(), 0).is_null());
-        assert!(cdp_compile(null(), inputs, 0).is_null());
-        assert!(cdp_compile(compiler, inputs, 99).is_null());
+        assert!(cdp_build(compiler, null(), 0).is_null());
+        assert!(cdp_build(null(), inputs, 0).is_null());
+        assert!(cdp_build(compiler, inputs, 99).is_null());
         assert!(cdp_lower(compiler, null(), null(), 0).is_null());
-        let nothing = cdp_compile(compiler, inputs, CDP_GOAL_PTX);
+        let nothing = cdp_build(compiler, inputs, CDP_GOAL_PTX);
         assert_eq!(cdp_result_status(nothing), CDP_ERROR_REQUEST);
         cdp_result_free(nothing);
         assert_eq!(cdp_result_status(null()), CDP_ERROR_REQUEST);
         assert!(cdp_result_bytes(null(), null_mut()).is_null());
-        assert!(cdp_result_error(null()).is_null() && cdp_result_message(null(), 0).is_null());
+        assert_eq!(text(cdp_result_error(null())), "nothing to build");
+        assert!(cdp_result_message(null(), 0).is_null());
         assert!(cdp_program_open(CDP_DEVICE_CPU, null(), 7, null(), 0).is_null());
         assert!(cdp_program_open(77, null(), 0, null(), 0).is_null());
+        assert!(cdp_program_load(compiler, null(), 0).is_null());
+        let variable = cdp_program_variable(null(), c"v".as_ptr(), null_mut(), null_mut());
+        assert_eq!(variable, CDP_ERROR_REQUEST);
         assert_eq!(cdp_program_allocate(null(), 1, &mut address), CDP_ERROR_REQUEST);
         assert_eq!(cdp_program_synchronize(null()), CDP_ERROR_REQUEST);
         assert!(!cdp_program_is_on_gpu(null()));
@@ -192,7 +285,7 @@ fn headers_come_from_memory() {
         assert_eq!(add, CDP_OK);
         let add = cdp_inputs_add_header(inputs, c"n.h".as_ptr(), data(header), header.len());
         assert_eq!(add, CDP_OK);
-        let result = cdp_compile(compiler, inputs, CDP_GOAL_PTX);
+        let result = cdp_build(compiler, inputs, CDP_GOAL_PTX);
         // Next to the source is where a quoted include looks first.
         let found = cdp_result_status(result);
         assert_eq!(found, CDP_OK, "{}", text(cdp_last_error()));
@@ -218,7 +311,7 @@ fn threads_share_a_compiler() {
                     unsafe {
                         let (data, size) = (source.as_ptr().cast(), source.len());
                         let name = c"k".as_ptr();
-                        let made = cdp_compile_one(shared.0, 1, name, data, size, CDP_GOAL_PTX);
+                        let made = cdp_compile(shared.0, 1, name, data, size, CDP_GOAL_PTX);
                         let ptx = String::from_utf8(bytes(made)).unwrap();
                         assert!(ptx.contains(&format!("_Z2k{number}Pi")), "{ptx}");
                         cdp_result_free(made);
@@ -288,7 +381,7 @@ proptest! {
             prop_assert!(status == CDP_OK || status == CDP_ERROR_REQUEST);
             let source = "__global__ void k() {}";
             let (data, size) = (source.as_ptr().cast(), source.len());
-            let made = cdp_compile_one(compiler, 1, c"k".as_ptr(), data, size, CDP_GOAL_PTX);
+            let made = cdp_compile(compiler, 1, c"k".as_ptr(), data, size, CDP_GOAL_PTX);
             prop_assert!(!made.is_null());
             prop_assert!(cdp_result_status(made) != CDP_ERROR_BUG);
             cdp_result_free(made);
@@ -319,6 +412,45 @@ proptest! {
                 prop_assert_eq!(status == CDP_OK, cdp_result_error(made).is_null());
             }
             cdp_result_free(made);
+        }
+    }
+
+    /// Good PTX with words and bytes changed: loaded or refused, run or faulted, never a mistake of ours.
+    #[test]
+    fn devices_survive_anything(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..60), 1..4),
+        noise in proptest::collection::vec(any::<u8>(), 0..3),
+    ) {
+        let made = compile(CDP_KIND_SOURCE, PROGRAM.as_bytes(), CDP_GOAL_PTX);
+        let mut words: Vec<Vec<u8>> =
+            bytes(made).split_inclusive(|byte| *byte == b' ' || *byte == b'\t').map(Vec::from).collect();
+        for (place, other) in changes {
+            let (at, from) = (place.index(words.len()), (place.index(words.len()) + other) % words.len());
+            words[at] = words[from].clone();
+        }
+        let mut ptx = words.concat();
+        let place = ptx.len() / 2;
+        ptx.splice(place..place, noise);
+        let mut found = [0i32; 4];
+        let one = [1u32; 3];
+        // SAFETY: all pointers are good; host memory that a kernel could reach is not given to it.
+        unsafe {
+            cdp_result_free(made);
+            let (data, size) = (ptx.as_ptr().cast(), ptx.len());
+            let program = cdp_program_open(CDP_DEVICE_CPU, data, size, null(), 0);
+            if program.is_null() {
+                prop_assert!(!text(cdp_last_error()).is_empty());
+                return Ok(());
+            }
+            let mut address = 0u64;
+            prop_assert_eq!(cdp_program_allocate(program, 16, &mut address), CDP_OK);
+            let params: [*const c_void; 1] = [(&raw const address).cast()];
+            let (one, list) = (one.as_ptr(), params.as_ptr());
+            let launched = cdp_program_launch(program, c"parent".as_ptr(), one, one, 0, list, 1);
+            prop_assert!(launched != CDP_ERROR_BUG, "{}", text(cdp_last_error()));
+            let read = cdp_program_read(program, found.as_mut_ptr().cast(), address, 16);
+            prop_assert!(read != CDP_ERROR_BUG, "{}", text(cdp_last_error()));
+            cdp_program_close(program);
         }
     }
 }
