@@ -95,7 +95,9 @@ pub struct Config {
     pub schedule_seed: Option<u64>,
     /// Host threads that may run independent blocks; 0 for as many as the machine has.
     pub host_threads: usize,
-    /// Thread-instructions after which a run is stopped with a report.
+    /// Thread-instructions after which a run is stopped with a report. Looked at where lanes branch
+    /// backwards, call or wait, so that a run goes past the bound by the straight-line code that
+    /// each warp in execution has before the next such place, and by no more.
     pub max_instructions: Option<u64>,
     /// Wall-clock time after which a run is stopped with a report.
     pub timeout: Option<Duration>,

@@ -19,6 +19,7 @@ use crate::error::{Error, PtxPlace};
 use crate::exec::Machine;
 use crate::memory::AllocKind;
 use crate::memory::space::function_address;
+use crate::sched::DEFAULT_SHARED_BYTES;
 use crate::services::Service;
 
 /// A kernel, ready to launch.
@@ -36,6 +37,16 @@ pub struct Kernel {
     pub needs_cluster: bool,
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, if the host set it.
     pub max_dynamic_bytes: Option<u32>,
+}
+
+impl Kernel {
+    /// Most bytes of dynamic shared memory that a launch may ask for.
+    pub fn most_dynamic_bytes(&self) -> u64 {
+        match self.max_dynamic_bytes {
+            Some(bytes) => u64::from(bytes),
+            None => DEFAULT_SHARED_BYTES.saturating_sub(self.info.shared_bytes),
+        }
+    }
 }
 
 /// A loaded module.
@@ -115,8 +126,8 @@ pub fn load(
             message: error.message,
         })?;
         if module.address_bits != 64 {
-            let message =
-                "32-bit addresses; the CPU device runs 64-bit PTX only (compile with -m64)";
+            let message = "32-bit addresses; the CPU device, like today's CUDA drivers, runs 64-bit code only: \
+                 compile with --address-size 64";
             return Err(Error::Incompatible {
                 place: place(source.name, 1),
                 message: message.to_string(),

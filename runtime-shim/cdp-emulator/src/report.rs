@@ -79,18 +79,19 @@ impl ReportKind {
         }
     }
 
-    /// The `cudaError_t` that host code sees afterwards.
+    /// The `cudaError_t` that host code sees afterwards, as measured on an H200 where a GPU notices
+    /// the fault at all.
     pub fn cuda_code(self) -> u32 {
         match self {
             ReportKind::OutOfBounds
             | ReportKind::NullAccess
             | ReportKind::UseAfterFree
-            | ReportKind::ReadOnlyWrite
+            | ReportKind::InvalidFree
+            | ReportKind::InvalidCall
             | ReportKind::UninitializedShared
             | ReportKind::ForeignAddress
             | ReportKind::StackOverflow => 700,
             ReportKind::Misaligned => 716,
-            ReportKind::InvalidCall => 718,
             ReportKind::InvalidInstruction | ReportKind::InvalidTexture => 715,
             ReportKind::AssertFailed => 710,
             ReportKind::Deadlock
@@ -98,7 +99,7 @@ impl ReportKind {
             | ReportKind::InstructionLimit
             | ReportKind::Timeout => 702,
             ReportKind::DoubleFree
-            | ReportKind::InvalidFree
+            | ReportKind::ReadOnlyWrite
             | ReportKind::Trap
             | ReportKind::Breakpoint
             | ReportKind::DeviceRuntime => 719,

@@ -11,6 +11,9 @@ pub enum Service {
     Printf,
     /// `void *malloc(size_t)`
     Malloc,
+    /// `void *__cuda_syscall_aligned_malloc(size_t size, size_t alignment)`, what `new` of a type
+    /// with an alignment above 16 becomes.
+    AlignedMalloc,
     /// `void free(void *)`
     Free,
     /// `void __assertfail(message, file, line, function, char size)`
@@ -123,6 +126,7 @@ impl Service {
         match name {
             "vprintf" => return Some(Service::Printf),
             "malloc" => return Some(Service::Malloc),
+            "__cuda_syscall_aligned_malloc" => return Some(Service::AlignedMalloc),
             "free" => return Some(Service::Free),
             "__assertfail" => return Some(Service::AssertFail),
             "__cudaDeviceSynchronizeDeprecationAvoidance" => {
@@ -146,7 +150,7 @@ impl Service {
     /// The sizes in bytes of the parameters, for checking declarations.
     pub fn parameter_sizes(self) -> &'static [u32] {
         match self {
-            Service::Printf => &[8, 8],
+            Service::Printf | Service::AlignedMalloc => &[8, 8],
             Service::Malloc | Service::Free => &[8],
             Service::AssertFail => &[8, 8, 4, 8, 8],
             Service::Device { call, .. } => {
@@ -160,7 +164,7 @@ impl Service {
         match self {
             // Output is collected a block and put together in order.
             Service::Printf | Service::AssertFail => true,
-            Service::Malloc | Service::Free => false,
+            Service::Malloc | Service::AlignedMalloc | Service::Free => false,
             // They look at nothing but the calling thread and constants, but are served by the
             // scheduler, which runs one block at a time.
             Service::Device { .. } => false,

@@ -59,7 +59,9 @@ fn released_memory_names_who_allocated_and_released_it() {
         );
         assert_eq!((allocation.freed, allocation.size_bytes), (true, 40));
     }
-    assert_eq!(fault("_Z8bad_freev", 1).kind, ReportKind::InvalidFree);
+    let report = fault("_Z8bad_freev", 1);
+    assert_eq!((report.kind, report.cuda_code()), (ReportKind::InvalidFree, 700));
+    assert_eq!(fault("_Z11double_freev", 1).cuda_code(), 719);
 }
 
 #[test]
@@ -158,6 +160,9 @@ fn endless_programs_are_stopped() {
     let report = bench.run("_Z7endlessv", 1, 1).unwrap_err();
     assert_eq!(report.kind, ReportKind::InstructionLimit);
     assert!(report.site.is_some());
+    // The loop is short, so the bound is met closely.
+    let counted: u64 = report.message.split(' ').next().unwrap().parse().unwrap();
+    assert!((10_000_000..10_001_000).contains(&counted), "{counted}");
     let limited = Config { timeout: Some(Duration::from_millis(200)), ..config() };
     let mut bench = load_with(&[("faults.ptx", FAULTS)], limited).unwrap();
     assert_eq!(bench.run("_Z7endlessv", 1, 1).unwrap_err().kind, ReportKind::Timeout);
@@ -172,7 +177,7 @@ fn calls_of_things_that_are_no_functions() {
     for target in [0u64, 64, 0x0200_0000_0000, u64::MAX] {
         let mut bench = load(FAULTS).unwrap();
         let report = bench.run_with("_Z8bad_callx", 1, 1, &target.to_le_bytes()).unwrap_err();
-        assert_eq!(report.kind, ReportKind::InvalidCall);
+        assert_eq!((report.kind, report.cuda_code()), (ReportKind::InvalidCall, 700));
     }
 }
 
@@ -189,7 +194,7 @@ fn constant_memory_is_read_only() {
 }}"
     );
     let report = load(&text).unwrap().run("k", 1, 1).unwrap_err();
-    assert_eq!(report.kind, ReportKind::ReadOnlyWrite);
+    assert_eq!((report.kind, report.cuda_code()), (ReportKind::ReadOnlyWrite, 719));
 }
 
 #[test]
@@ -224,5 +229,10 @@ fn modules_that_cannot_be_loaded() {
         other => panic!("{:?}", other.err()),
     }
     let narrow = ".version 7.8\n.target sm_75\n.address_size 32\n.visible .entry k() { ret; }";
-    assert!(matches!(load(narrow), Err(Error::Incompatible { .. })));
+    match load(narrow) {
+        Err(error @ Error::Incompatible { .. }) => {
+            assert!(error.to_string().contains("--address-size 64"), "{error}");
+        }
+        other => panic!("{:?}", other.err()),
+    }
 }

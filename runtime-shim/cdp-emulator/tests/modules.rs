@@ -419,3 +419,78 @@ END:
     let report = bench.run_with("k", 1, 4, &out.to_le_bytes()).unwrap_err();
     assert_eq!(report.kind, ReportKind::InvalidInstruction);
 }
+
+#[test]
+fn values_of_128_bits() {
+    let kernel = text(
+        ".shared .align 16 .b8 here[32];
+.visible .entry k(.param .u64 data)
+{
+    .reg .b64 %rd<6>;
+    .reg .b128 %rq<6>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [data];
+    ld.global.b128 %rq1, [%rd1];
+    mov.b128 {%rd2, %rd3}, %rq1;
+    mov.b128 %rq2, {%rd3, %rd2};
+    st.global.b128 [%rd1+16], %rq2;
+    atom.global.cas.b128 %rq3, [%rd1], %rq1, %rq2;
+    atom.global.cas.b128 %rq3, [%rd1], %rq1, %rq1;
+    st.global.b128 [%rd1+32], %rq3;
+    mov.u32 %r1, here;
+    st.shared.b128 [%r1], %rq1;
+    atom.shared.exch.b128 %rq4, [%r1], %rq2;
+    mov.b128 %rq5, %rq4;
+    st.global.b128 [%rd1+48], %rq5;
+    ld.shared.b128 %rq5, [%r1];
+    st.global.b128 [%rd1+64], %rq5;
+    ret;
+}",
+    );
+    let mut bench = load(&kernel).unwrap();
+    let data = pointer(&mut bench, 80);
+    let (a, b) = (u128::from(7u64) << 64 | 5, u128::from(5u64) << 64 | 7);
+    let _ = bench.device.copy_to_device(data, &a.to_le_bytes(), StreamId::NULL).unwrap();
+    bench.run_with("k", 1, 1, &data.to_le_bytes()).unwrap();
+    let mut bytes = [0; 80];
+    let _ = bench.device.copy_from_device(&mut bytes, data, StreamId::NULL).unwrap();
+    let values: Vec<u128> =
+        bytes.chunks_exact(16).map(|c| u128::from_le_bytes(c.try_into().unwrap())).collect();
+    // The first exchange takes place, the second does not and sees what the first has put there.
+    assert_eq!(values, [b, b, b, a, b]);
+    let report = bench.run_with("k", 1, 1, &(data + 8).to_le_bytes()).unwrap_err();
+    assert_eq!(report.kind, ReportKind::Misaligned);
+}
+
+#[test]
+fn aligned_device_memory() {
+    let kernel = text(
+        ".extern .func (.param .b64 r) __cuda_syscall_aligned_malloc(.param .b64 n, .param .b64 a);
+.visible .entry k(.param .u64 data, .param .u64 align)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [data];
+    ld.param.u64 %rd2, [align];
+    {
+        .param .b64 n; .param .b64 a; .param .b64 r;
+        st.param.b64 [n], 24;
+        st.param.b64 [a], %rd2;
+        call.uni (r), __cuda_syscall_aligned_malloc, (n, a);
+        ld.param.b64 %rd3, [r];
+    }
+    st.global.u64 [%rd1], %rd3;
+    ret;
+}",
+    );
+    let mut bench = load(&kernel).unwrap();
+    let data = pointer(&mut bench, 8);
+    for align in [16u64, 64, 1024, 4096, 24] {
+        let params = [data.to_le_bytes(), align.to_le_bytes()].concat();
+        bench.run_with("k", 1, 1, &params).unwrap();
+        let mut bytes = [0; 8];
+        let _ = bench.device.copy_from_device(&mut bytes, data, StreamId::NULL).unwrap();
+        let address = u64::from_le_bytes(bytes);
+        assert_eq!(address != 0, align.is_power_of_two(), "{align}");
+        assert!(address.is_multiple_of(align), "{address:#x} for {align}");
+    }
+}

@@ -112,6 +112,7 @@ impl Decoder<'_> {
                 RegPlace::Narrow(row) => Slot::Row { row, wide: false },
                 RegPlace::Wide(row) => Slot::Row { row, wide: true },
                 RegPlace::Pred(word) => Slot::Pred { word },
+                RegPlace::Quad(_) => return Err("an argument in a 128-bit register".to_string()),
             }),
             CallArg::Value(operand) => {
                 let row = self.row(operand, true)?;
@@ -143,7 +144,9 @@ impl Decoder<'_> {
                 match self.reg(*address) {
                     RegPlace::Wide(row) => Callee::Indirect { row, wide: true },
                     RegPlace::Narrow(row) => Callee::Indirect { row, wide: false },
-                    RegPlace::Pred(_) => return Err("call through a predicate".to_string()),
+                    RegPlace::Pred(_) | RegPlace::Quad(_) => {
+                        return Err("call through a register that holds no address".to_string());
+                    }
                 }
             }
         };

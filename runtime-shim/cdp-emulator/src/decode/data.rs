@@ -28,6 +28,9 @@ impl Decoder<'_> {
             self.pred_logic(PredLogic::Copy, d, source, source);
             return Ok(());
         }
+        if matches!(self.reg(dst), RegPlace::Quad(_)) {
+            return self.mov_quad(dst, src);
+        }
         let wide = matches!(self.reg(dst), RegPlace::Wide(_));
         let d = self.dst(dst, wide)?;
         if let Operand::Special(special) = src
@@ -47,7 +50,7 @@ impl Decoder<'_> {
     pub(super) fn mov_pack(&mut self, ty: T, dst: Reg, srcs: &[Operand]) -> Decoded {
         let part_bits = ty.bits() / srcs.len() as u32;
         if ty.bits() > 64 {
-            return Err("128-bit `mov`".to_string());
+            return self.pack_quad(dst, srcs);
         }
         let wide = ty.bits() == 64;
         let d = self.dst(dst, wide)?;
@@ -82,7 +85,7 @@ impl Decoder<'_> {
 
     pub(super) fn mov_unpack(&mut self, ty: T, dsts: &[Option<Reg>], src: Operand) -> Decoded {
         if ty.bits() > 64 {
-            return Err("128-bit `mov`".to_string());
+            return self.unpack_quad(dsts, src);
         }
         let wide = ty.bits() == 64;
         let part_bits = ty.bits() / dsts.len() as u32;
@@ -234,28 +237,28 @@ impl Decoder<'_> {
         dsts: &[Option<Reg>],
         addr: &Address,
     ) -> Decoded {
-        if ty.bits() > 64 {
-            return Err("128-bit loads of one register".to_string());
-        }
         let parts = self.address(space, addr)?;
         let strong = !matches!(order, LoadOrder::Weak);
         if strong && !matches!(parts.place, Place::Shared | Place::Local | Place::Frame) {
             self.out.independent = false;
         }
+        let quad = ty.bits() > 64;
         let wide_register =
-            dsts.iter().flatten().any(|reg| matches!(self.reg(*reg), RegPlace::Wide(_)));
+            quad || dsts.iter().flatten().any(|reg| matches!(self.reg(*reg), RegPlace::Wide(_)));
         let mut rows = Vec::with_capacity(dsts.len());
         for dst in dsts {
-            rows.push(match dst {
-                Some(reg) => self.dst(*reg, wide_register)?,
-                None if dsts.len() == 1 => self.temp(wide_register),
-                None => NONE,
-            });
+            match dst {
+                Some(reg) if quad => rows.extend(self.quad_dst(*reg)?),
+                Some(reg) => rows.push(self.dst(*reg, wide_register)?),
+                None if quad => rows.extend([NONE; 2]),
+                None if dsts.len() == 1 => rows.push(self.temp(wide_register)),
+                None => rows.push(NONE),
+            }
         }
         let access = Access {
             place: parts.place,
-            size_log2: ty.bytes().trailing_zeros() as u8,
-            count: dsts.len() as u8,
+            size_log2: ty.bytes().trailing_zeros().min(3) as u8,
+            count: rows.len() as u8,
             wide_address: parts.wide,
             wide_register,
             signed: ty.is_signed(),
@@ -280,22 +283,25 @@ impl Decoder<'_> {
         addr: &Address,
         srcs: &[Operand],
     ) -> Decoded {
-        if ty.bits() > 64 {
-            return Err("128-bit stores of one register".to_string());
-        }
         let parts = self.address(space, addr)?;
         let wide_register = match srcs.first() {
             Some(Operand::Reg(reg)) => matches!(self.reg(*reg), RegPlace::Wide(_)),
             _ => ty.bits() == 64,
         };
+        let quad = ty.bits() > 64;
+        let wide_register = wide_register || quad;
         let mut rows = Vec::with_capacity(srcs.len());
         for src in srcs {
-            rows.push(self.row(*src, wide_register)?);
+            if quad {
+                rows.extend(self.quad(*src)?);
+            } else {
+                rows.push(self.row(*src, wide_register)?);
+            }
         }
         let access = Access {
             place: parts.place,
-            size_log2: ty.bytes().trailing_zeros() as u8,
-            count: srcs.len() as u8,
+            size_log2: ty.bytes().trailing_zeros().min(3) as u8,
+            count: rows.len() as u8,
             wide_address: parts.wide,
             wide_register,
             signed: false,

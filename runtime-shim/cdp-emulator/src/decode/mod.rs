@@ -8,6 +8,7 @@ mod control;
 mod data;
 mod dispatch;
 pub mod flow;
+mod quad;
 mod select;
 mod sync;
 
@@ -66,6 +67,8 @@ enum RegPlace {
     Narrow(u32),
     /// 64 words.
     Wide(u32),
+    /// Twice 64 words: the low halves, then the high ones.
+    Quad(u32),
     /// One word.
     Pred(u32),
 }
@@ -217,13 +220,11 @@ impl<'a> Decoder<'a> {
     }
 
     fn place_registers(&mut self) -> Decoded {
-        if let Some(wide) = self.body.registers.iter().find(|r| r.ty.bits() > 64) {
-            return Err(format!("128-bit register `{}`", wide.name));
-        }
         for register in &self.body.registers {
             let place = match register.ty.bits() {
                 1 => RegPlace::Pred(0),
                 64 => RegPlace::Wide(self.take_words(64)),
+                128 => RegPlace::Quad(self.take_words(128)),
                 _ => RegPlace::Narrow(self.take_words(32)),
             };
             self.registers.push(place);
@@ -276,6 +277,9 @@ impl<'a> Decoder<'a> {
                             RegPlace::Narrow(row) => Slot::Row { row, wide: false },
                             RegPlace::Wide(row) => Slot::Row { row, wide: true },
                             RegPlace::Pred(word) => Slot::Pred { word },
+                            RegPlace::Quad(_) => {
+                                return Err("a parameter in a 128-bit register".to_string());
+                            }
                         },
                         ptx::ParamStorage::Register(None) | ptx::ParamStorage::Memory => {
                             Slot::Memory {
@@ -431,7 +435,9 @@ impl<'a> Decoder<'a> {
                     self.alu::<alu::bits::Lo64>(temp, [row, 0, 0], 0);
                     Ok(temp)
                 }
-                (RegPlace::Pred(_), _) => Err(self.width_error(reg, if wide { 64 } else { 32 })),
+                (RegPlace::Pred(_) | RegPlace::Quad(_), _) => {
+                    Err(self.width_error(reg, if wide { 64 } else { 32 }))
+                }
             },
             Operand::Special(special) => {
                 let has_wide = special.ty() == ScalarType::U64;

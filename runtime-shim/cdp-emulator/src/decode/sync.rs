@@ -50,7 +50,7 @@ impl Decoder<'_> {
 
     pub(super) fn atomic(&mut self, atom: &Atom) -> Decoded {
         if atom.ty.bits() == 128 {
-            return Err("128-bit atomics".to_string());
+            return self.quad_atomic(atom);
         }
         let parts = self.address(atom.space, &atom.addr)?;
         let used = atom.dst.filter(|reg| !self.unread[reg.index()]);
@@ -80,7 +80,7 @@ impl Decoder<'_> {
         self.push_atomic(atom.op, atom.ty, parts, dsts, srcs, NONE)
     }
 
-    fn push_atomic(
+    pub(super) fn push_atomic(
         &mut self,
         op: AtomOp,
         ty: T,

@@ -9,7 +9,7 @@ use cdp_ptx::{AtomOp, ScalarType};
 
 use super::run::{Running, lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, memory};
-use crate::code::{Inst, NONE, Place};
+use crate::code::{Atomic, Inst, NONE, Place};
 use crate::float::soft;
 use crate::memory::space::{self, Window};
 
@@ -144,6 +144,9 @@ pub fn execute(
     let wide = atomic.ty.bits() == 64;
     let bytes = u64::from(atomic.ty.bytes());
     block.counters.atomics += u64::from(active.count_ones());
+    if bytes == 16 {
+        return execute_quad(machine, block, warp, run, atomic, &at, active);
+    }
     for lane in lanes_of(active) {
         for (i, &src) in atomic.srcs.iter().enumerate() {
             // SAFETY: decoded rows.
@@ -184,6 +187,67 @@ pub fn execute(
             {
                 // SAFETY: decoded row.
                 unsafe { write_row(run.regs, row, wide, lane, old) };
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `exch` and `cas` of 128 bits. No host instruction is needed: a kernel with an exchange never runs
+/// on several host threads.
+fn execute_quad(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &Running<'_>,
+    atomic: &Atomic,
+    at: &checks::Addresses,
+    active: u32,
+) -> Step<()> {
+    const BYTES: u64 = 16;
+    // SAFETY (both): decoded rows, the high half 64 words behind the low one.
+    let read = |row: u32, lane: usize| unsafe {
+        [read_row(run.regs, row, true, lane), read_row(run.regs, row + 64, true, lane)]
+    };
+    for lane in lanes_of(active) {
+        let operand = read(atomic.srcs[0], lane);
+        let new = |old: [u64; 2]| match atomic.op {
+            AtomOp::Cas if old == operand => read(atomic.swap, lane),
+            AtomOp::Cas => old,
+            _ => operand,
+        };
+        let address = at[lane];
+        let generic = atomic.place == Place::Generic;
+        let shared =
+            atomic.place == Place::Shared || generic && space::window(address) == Window::Shared;
+        if space::window(address) != Window::Global && (generic || !shared) {
+            checks::own(block, warp, address, lane, BYTES, true)?;
+        }
+        let bytes: &mut [u8] = if shared {
+            let offset = if generic { space::offset(address) } else { address };
+            checks::check_shared(block, offset, BYTES, lane)?;
+            let range = offset as usize..(offset + BYTES) as usize;
+            if block.written[range.clone()].iter().all(|&flag| flag == 0) {
+                checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
+            }
+            block.written[range.clone()].fill(0xff);
+            &mut block.shared[range]
+        } else {
+            checks::check_one(machine, address, BYTES, lane)?;
+            // SAFETY: just checked.
+            unsafe { std::slice::from_raw_parts_mut(address as *mut u8, BYTES as usize) }
+        };
+        let (low, high) = bytes.split_at_mut(8);
+        let half = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
+        let old = [half(low), half(high)];
+        let [new_low, new_high] = new(old);
+        low.copy_from_slice(&new_low.to_le_bytes());
+        high.copy_from_slice(&new_high.to_le_bytes());
+        if let Some(&row) = atomic.dsts.first() {
+            // SAFETY: as for reading.
+            unsafe {
+                write_row(run.regs, row, true, lane, old[0]);
+                write_row(run.regs, row + 64, true, lane, old[1]);
             }
         }
     }

@@ -336,6 +336,11 @@ fn run_path<'m>(
                 tally.flush(block, warp);
                 polled |= matches!(inst.op, Op::Atomic | Op::Sleep);
                 match special(machine, block, warp, run, inst, active) {
+                    // Recursion can go on for long without a branch backwards.
+                    Ok(Next::Continue) if block.budget < 0 && matches!(inst.op, Op::Call) => {
+                        warp.paths.push(run.path);
+                        break Ok(Some(WarpStop::Slice));
+                    }
                     Ok(Next::Continue) => {}
                     Ok(Next::Switch) => break Ok(None),
                     Ok(Next::Service(lanes)) => {

@@ -6,8 +6,9 @@ use super::{Caller, Outcome, errors};
 use crate::exec::Step;
 use crate::sched::{Core, MAX_SHARED_BYTES, MULTIPROCESSORS};
 
-/// What `cudaRuntimeGetVersion` gives: CUDA 13.0.
-pub const RUNTIME_VERSION: u32 = 13_000;
+/// What `cudaRuntimeGetVersion` gives in device code, whatever the toolkit: measured on an H200 with
+/// libcudadevrt 13.0.
+pub const DEVICE_RUNTIME_VERSION: u32 = 6_000;
 
 /// The value of a `cudaDeviceAttr`; `None` for numbers that are no attribute.
 pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> {
@@ -115,8 +116,7 @@ impl Core {
         for size in [info.shared_bytes, info.const_bytes, info.local_bytes] {
             bytes.extend_from_slice(&size.to_le_bytes());
         }
-        let dynamic =
-            kernel.max_dynamic_bytes.unwrap_or((48 << 10) - info.shared_bytes.min(48 << 10) as u32);
+        let dynamic = kernel.most_dynamic_bytes() as u32;
         let capability = self.config.compute_capability;
         for value in
             [info.max_threads, info.registers.min(255), info.ptx_version, capability, 0, dynamic, 0]
@@ -144,16 +144,40 @@ impl Core {
         self.store_u32(caller, 0, blocks)
     }
 
-    /// Blocks of a kernel that fit on a multiprocessor, by threads and shared memory. Registers are
-    /// not known here.
+    /// Blocks of a kernel that fit on a multiprocessor: bound by threads, shared memory and the
+    /// number of blocks, by the device's own attributes. Registers do not bound it: no register
+    /// allocator has run. `__launch_bounds__` does not either, as on an H200 it does not.
     pub fn occupancy_of(&self, kernel: u32, threads: u32, dynamic_bytes: u64) -> u32 {
-        let info = &self.program.kernels[kernel as usize].info;
-        if threads > info.max_threads {
+        let kernel = &self.program.kernels[kernel as usize];
+        if dynamic_bytes > kernel.most_dynamic_bytes() {
             return 0;
         }
-        let by_threads = 2048 / threads.max(1).next_multiple_of(32);
-        let shared = info.shared_bytes + dynamic_bytes + 1024;
-        let by_shared = ((228 << 10) / shared.max(1)) as u32;
-        by_threads.min(by_shared).min(32)
+        max_active_blocks(threads, kernel.info.shared_bytes + dynamic_bytes)
+    }
+}
+
+/// Blocks of `threads` threads and `shared_bytes` of shared memory (static and dynamic) that fit on
+/// a multiprocessor. Shared memory comes in pieces of 128 bytes, and each block takes a reserve.
+fn max_active_blocks(threads: u32, shared_bytes: u64) -> u32 {
+    let get = |attribute| device_attribute(attribute, 0).unwrap_or(0);
+    if threads > get(1) {
+        return 0;
+    }
+    let taken = (shared_bytes + u64::from(get(111))).next_multiple_of(128).max(1);
+    let by_threads = get(39) / threads.max(1).next_multiple_of(32);
+    let by_shared = (u64::from(get(81)) / taken) as u32;
+    by_threads.min(by_shared).min(get(106))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occupancy_is_bound_by_the_scarcest() {
+        assert_eq!(max_active_blocks(256, 0), 8);
+        assert_eq!(max_active_blocks(32, 0), 32);
+        assert_eq!(max_active_blocks(1024, 100 << 10), 2);
+        assert_eq!(max_active_blocks(1025, 0), 0);
     }
 }

@@ -185,7 +185,11 @@ impl Core {
         match service {
             // Served by the interpreter itself.
             Service::Printf | Service::AssertFail => Ok(Outcome::Value(0)),
-            Service::Malloc => Ok(Outcome::Value(self.device_malloc(caller, caller.arg(0)))),
+            Service::Malloc => Ok(Outcome::Value(self.device_malloc(caller, caller.arg(0), 16))),
+            Service::AlignedMalloc => {
+                let (size_bytes, align_bytes) = (caller.arg(0), caller.arg(1));
+                Ok(Outcome::Value(self.device_malloc(caller, size_bytes, align_bytes)))
+            }
             Service::Free => {
                 let address = caller.arg(0);
                 self.device_free(caller, address)?;
@@ -218,7 +222,7 @@ impl Core {
             C::DeviceGetCacheConfig | C::DeviceGetSharedMemConfig => {
                 self.store_u32(caller, 0, 0)?
             }
-            C::RuntimeGetVersion => self.store_u32(caller, 0, info::RUNTIME_VERSION)?,
+            C::RuntimeGetVersion => self.store_u32(caller, 0, info::DEVICE_RUNTIME_VERSION)?,
             C::StreamCreateWithFlags => self.stream_create(caller)?,
             C::StreamDestroy => self.stream_destroy(caller),
             C::StreamWaitEvent => self.stream_wait_event(caller),
@@ -229,7 +233,7 @@ impl Core {
                 if caller.arg(1) == 0 {
                     return Ok(Outcome::Error(errors::INVALID_VALUE));
                 }
-                let address = self.device_malloc(caller, caller.arg(1));
+                let address = self.device_malloc(caller, caller.arg(1), 16);
                 if address == 0 {
                     Outcome::Error(errors::MEMORY_ALLOCATION)
                 } else {
@@ -266,14 +270,20 @@ impl Core {
         Ok(Outcome::Error(0))
     }
 
-    /// Device `malloc`: 0 if the heap is used up or nothing is asked for.
-    fn device_malloc(&mut self, caller: &Caller<'_>, size_bytes: u64) -> u64 {
+    /// Device `malloc`: 0 if the heap is used up, nothing is asked for, or the alignment is no power
+    /// of two.
+    fn device_malloc(&mut self, caller: &Caller<'_>, size_bytes: u64, align_bytes: u64) -> u64 {
+        if !align_bytes.is_power_of_two() {
+            return 0;
+        }
         let heap = &mut self.machine.memory;
         let left = self.limits.malloc_heap_bytes.saturating_sub(heap.heap_bytes());
         if size_bytes == 0 || size_bytes > left {
             return 0;
         }
-        heap.allocate(size_bytes, 16, AllocKind::DeviceHeap, true, Some(caller.site())).unwrap_or(0)
+        let align_bytes = align_bytes.max(16);
+        heap.allocate(size_bytes, align_bytes, AllocKind::DeviceHeap, true, Some(caller.site()))
+            .unwrap_or(0)
     }
 
     fn device_free(&mut self, caller: &mut Caller<'_>, address: u64) -> Step<()> {

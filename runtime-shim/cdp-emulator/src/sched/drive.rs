@@ -217,11 +217,12 @@ impl Core {
         let Some(grid) = self.block_grid(key) else { return };
         let Some(mut block) = self.take_block(key) else { return };
         self.wake_lanes(key, &mut block);
-        let slice = match self.machine.schedule_seed {
+        let longest = match self.machine.schedule_seed {
             None => SLICE,
             Some(_) => 1 + (next_random(&mut self.random) % 4096) as i64,
         };
         loop {
+            let slice = slice(&self.config, self.instructions, 1).min(longest);
             let threads_before = block.counters.thread_instructions;
             let stop = block::run(&self.machine, &mut block, slice);
             self.instructions += block.counters.thread_instructions - threads_before;
@@ -354,7 +355,10 @@ impl Core {
                 }
                 let check = |instructions: u64| {
                     let total = executed.fetch_add(instructions, Ordering::Relaxed) + instructions;
-                    bounds_fault(config, total, started_at)
+                    match bounds_fault(config, total, started_at) {
+                        Some(fault) => Err(fault),
+                        None => Ok(slice(config, total, threads as u64)),
+                    }
                 };
                 let (finished, block) = run_whole(machine, info, linear, old.take(), &check);
                 old = Some(block);
@@ -404,6 +408,14 @@ fn can_run(warp: &crate::exec::Warp) -> bool {
     warp.paths.iter().any(|path| path.state == crate::exec::PathState::Ready)
 }
 
+/// Warp-instructions of the next slice: fewer near the bound on instructions, which a slice of each
+/// of `threads` host threads must not run past.
+fn slice(config: &crate::config::Config, instructions: u64, threads: u64) -> i64 {
+    let Some(limit) = config.max_instructions else { return SLICE };
+    let left = limit.saturating_sub(instructions) / 32 / threads.max(1) + 1;
+    SLICE.min(left.try_into().unwrap_or(SLICE))
+}
+
 /// The fault of a run that went past one of its bounds.
 fn bounds_fault(
     config: &crate::config::Config,
@@ -432,20 +444,21 @@ fn run_whole(
     info: &Arc<GridInfo>,
     linear: u64,
     old: Option<Block>,
-    check: &impl Fn(u64) -> Option<Box<Fault>>,
+    check: &impl Fn(u64) -> Result<i64, Box<Fault>>,
 ) -> (Finished, Block) {
     let mut block = block::start(machine, info, linear, old);
     let mut counted = 0;
+    let mut bound = check(0);
     let fault = loop {
-        let stop = block::run(machine, &mut block, SLICE);
+        let stop = block::run(machine, &mut block, *bound.as_ref().unwrap_or(&SLICE));
         let executed = block.counters.thread_instructions;
-        let bound = check(executed - counted);
+        bound = check(executed - counted);
         counted = executed;
         match stop {
             BlockStop::Done => break None,
             BlockStop::Fault(fault) => break Some(fault),
             BlockStop::Slice | BlockStop::Spin => {
-                if let Some(mut fault) = bound {
+                if let Err(mut fault) = bound {
                     fault.site = block::waiters(machine, &block).first().map(|w| w.site);
                     break Some(fault);
                 }

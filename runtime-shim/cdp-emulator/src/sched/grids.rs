@@ -9,7 +9,7 @@ use crate::exec::{Block, GridInfo, PathState};
 use crate::memory::SiteRef;
 
 /// Dynamic and static shared memory a block may use without opting in.
-const DEFAULT_SHARED_BYTES: u64 = 48 << 10;
+pub const DEFAULT_SHARED_BYTES: u64 = 48 << 10;
 /// Static and dynamic shared memory a block may use at all (compute capability 9.0).
 pub const MAX_SHARED_BYTES: u64 = 227 << 10;
 /// Cycles between a launch in device code and the start of the child.
@@ -85,12 +85,9 @@ impl Core {
             ));
         }
         let dynamic = u64::from(request.shared_bytes);
-        let most = match kernel.max_dynamic_bytes {
-            Some(bytes) => kernel.info.shared_bytes + u64::from(bytes),
-            None => DEFAULT_SHARED_BYTES,
-        };
+        let most = kernel.info.shared_bytes + kernel.most_dynamic_bytes();
         let shared = kernel.info.shared_bytes + dynamic;
-        if shared > most.max(kernel.info.shared_bytes).min(MAX_SHARED_BYTES) {
+        if shared > most.min(MAX_SHARED_BYTES) {
             return Err(format!("{shared} bytes of shared memory a block; the limit is {most}"));
         }
         if kernel.needs_cluster {

@@ -35,7 +35,7 @@ use crate::link::Program;
 use crate::memory::{Arena, SiteRef, Table};
 use crate::report::Report;
 
-pub use grids::{LaunchRequest, MAX_SHARED_BYTES};
+pub use grids::{DEFAULT_SHARED_BYTES, LaunchRequest, MAX_SHARED_BYTES};
 pub use profile::KernelProfile;
 pub use trace::TraceGrid;
 

@@ -5,7 +5,6 @@
 //! for them, as [`cdp_emulator`] has it. Copies to and from host memory are made before the call
 //! returns, which CUDA permits for every one of them.
 
-mod occupancy;
 mod options;
 mod progress;
 mod report;
@@ -176,15 +175,10 @@ impl Device for CpuDevice {
         flags: u32,
     ) -> Result<i32> {
         let state = self.state();
-        let info = state.kernel_info(kernel)?;
         if block_threads <= 0 || flags > 1 {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        if shared_bytes > state.max_dynamic_shared_bytes(kernel)? {
-            return Ok(0);
-        }
-        let total = info.shared_bytes + shared_bytes;
-        Ok(occupancy::max_active_blocks(&state.emulator, block_threads as u32, total))
+        state.occupancy(kernel, block_threads as u32, shared_bytes)
     }
 
     unsafe fn launch(

@@ -24,7 +24,8 @@ pub struct CpuOptions {
     pub message_format: MessageFormat,
     /// `CDP_SCHEDULE_SEED=N`: another legal order for each N.
     pub schedule_seed: Option<u64>,
-    /// `CDP_MAX_INSTRUCTIONS=N`: thread-instructions after which the program is stopped.
+    /// `CDP_MAX_INSTRUCTIONS=N`: thread-instructions after which the program is stopped, give or take
+    /// a stretch of code without loops and calls.
     pub max_instructions: Option<u64>,
     /// `CDP_TIMEOUT=SECONDS`: time after which the program is stopped.
     pub timeout: Option<Duration>,

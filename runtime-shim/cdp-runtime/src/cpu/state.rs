@@ -262,6 +262,19 @@ impl State {
         Ok(chosen.unwrap_or(usual.saturating_sub(static_bytes)))
     }
 
+    /// Blocks of the kernel that fit on a multiprocessor.
+    pub fn occupancy(
+        &self,
+        kernel: KernelHandle,
+        block_threads: u32,
+        shared_bytes: u64,
+    ) -> Result<i32> {
+        self.kernel_info(kernel)?;
+        let (id, _) = self.kernels[&kernel.0];
+        let blocks = self.emulator.occupancy(id, block_threads, shared_bytes).map_err(convert)?;
+        Ok(blocks as i32)
+    }
+
     pub fn carveout(&self, kernel: KernelHandle) -> i32 {
         self.settings.get(&kernel.0).and_then(|settings| settings.carveout).unwrap_or(-1)
     }
