@@ -44,3 +44,29 @@ extern "C" __global__ void tree(int depth, unsigned *count) {
     atomicAdd(count, 1u);
     if (depth > 0) tree<<<1, 2>>>(depth - 1, count);
 }
+__device__ __noinline__ int mix(int a, int b) { return a * 3 + (b ^ a); }
+__device__ __noinline__ double blend(const double *table, double x, long long k) { return x * 0.5 + table[k & 7]; }
+__device__ double blended[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+extern "C" __global__ void calls(int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, s = i;
+    double x = i;
+    for (int k = 0; k < n; k++) {
+        s = mix(s, k);
+        x = blend(blended, x, k);
+    }
+    out[i] = s + (int)x;
+}
+__device__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+extern "C" __global__ void recursion(int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = fib(n + i % 4);
+}
+extern "C" __global__ void working_tree(int depth, float *out, unsigned *count) {
+    float s = threadIdx.x;
+    for (int i = 0; i < 256; i++) s = s * 0.999f + i;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = s;
+    if (threadIdx.x == 0) {
+        atomicAdd(count, 1u);
+        if (depth > 0) working_tree<<<2, 128>>>(depth - 1, out, count);
+    }
+}

@@ -90,4 +90,19 @@ fn main() {
         params.extend(count.to_le_bytes());
         bench.run("tree", [1, 1, 1], [2, 1, 1], &params);
     }
+    if all("working_tree") {
+        let (out, count) = (buffer(&mut bench, 1 << 10), buffer(&mut bench, 4));
+        let mut params = 10u32.to_le_bytes().to_vec();
+        params.extend([0; 4]);
+        params.extend(out.to_le_bytes());
+        params.extend(count.to_le_bytes());
+        bench.run("working_tree", [2, 1, 1], [128, 1, 1], &params);
+    }
+    let out = buffer(&mut bench, 1 << 16);
+    if all("calls") {
+        bench.run("calls", [64, 1, 1], [128, 1, 1], &bytes(&[out], &[500]));
+    }
+    if all("recursion") {
+        bench.run("recursion", [16, 1, 1], [128, 1, 1], &bytes(&[out], &[14]));
+    }
 }

@@ -81,13 +81,20 @@ fn start_warp(
     warp.spinning = false;
     warp.random =
         machine.schedule_seed.unwrap_or(0) ^ grid.serial << 40 ^ linear << 8 ^ u64::from(index);
-    let first = index * 32;
+    // The first lane's place, then counting: launches of small grids are many, and divisions slow.
     let [nx, ny, _] = grid.block;
-    for lane in 0..32u32 {
-        let thread = first + lane;
-        warp.tid[0][lane as usize] = thread % nx;
-        warp.tid[1][lane as usize] = thread / nx % ny;
-        warp.tid[2][lane as usize] = thread / (nx * ny);
+    let [mut x, mut y, mut z] = grid.thread_index(index * 32);
+    for lane in 0..32 {
+        for (dimension, value) in [x, y, z].into_iter().enumerate() {
+            warp.tid[dimension][lane] = value;
+        }
+        x += 1;
+        if x == nx {
+            (x, y) = (0, y + 1);
+        }
+        if y == ny {
+            (y, z) = (0, z + 1);
+        }
     }
     // All lanes, so that the constant rows of inactive lanes hold sane numbers too.
     calls::fill_constants(warp.regs.as_mut_ptr(), function, u32::MAX);

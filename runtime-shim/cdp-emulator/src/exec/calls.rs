@@ -3,7 +3,7 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::run::{Next, Running, keep_active, lanes_of, read_row, write_row};
-use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print};
+use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -14,8 +14,38 @@ const CALL_BYTES: u32 = 16;
 /// Words of registers a warp may use: stops runaway recursion that needs no stack.
 const MAX_REGISTER_WORDS: usize = 1 << 26;
 
-/// Executes a call.
+/// Executes a call, with the code for this processor.
 pub fn call<'m>(
+    machine: &'m Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'m>,
+    inst: &'m Inst,
+    active: u32,
+) -> Step<Next> {
+    #[cfg(target_arch = "x86_64")]
+    if machine.avx2 {
+        // SAFETY: the processor has these features.
+        return unsafe { call_avx2(machine, block, warp, run, inst, active) };
+    }
+    call_any(machine, block, warp, run, inst, active)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn call_avx2<'m>(
+    machine: &'m Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'m>,
+    inst: &'m Inst,
+    active: u32,
+) -> Step<Next> {
+    call_any(machine, block, warp, run, inst, active)
+}
+
+#[inline(always)]
+fn call_any<'m>(
     machine: &'m Machine,
     block: &mut Block,
     warp: &mut Warp,
@@ -84,6 +114,7 @@ fn indirect(
 }
 
 /// Makes the frame of a callee and goes to its first instruction.
+#[inline(always)]
 fn enter<'m>(
     machine: &'m Machine,
     warp: &mut Warp,
@@ -150,20 +181,12 @@ fn enter<'m>(
 }
 
 /// Fills the constant rows of a frame for the lanes of `mask`.
+#[inline(always)]
 pub fn fill_constants(regs: *mut u32, function: &Function, mask: u32) {
     // SAFETY: decoded offsets lie in the frame at `regs`.
     unsafe {
         for constant in &function.consts {
-            let row = regs.add(constant.row as usize);
-            match (constant.wide, mask) {
-                (false, u32::MAX) => row.cast::<[u32; 32]>().write([constant.value as u32; 32]),
-                (true, u32::MAX) => row.cast::<[u64; 32]>().write_unaligned([constant.value; 32]),
-                _ => {
-                    for lane in lanes_of(mask) {
-                        write_row(regs, constant.row, constant.wide, lane, constant.value);
-                    }
-                }
-            }
+            rows::fill(regs.add(constant.row as usize), constant.value, constant.wide, mask);
         }
         let word = regs.add(function.true_pred as usize);
         *word |= mask;
@@ -174,6 +197,7 @@ pub fn fill_constants(regs: *mut u32, function: &Function, mask: u32) {
 type Located = (u32, u32, Slot);
 
 /// Copies an argument between frames.
+#[inline(always)]
 fn copy_slot(warp: &mut Warp, from: Located, to: Located, mask: u32) {
     let size = match (from.2, to.2) {
         (Slot::Memory { size_bytes: a, .. }, Slot::Memory { size_bytes: b, .. }) => a.min(b),
@@ -188,9 +212,26 @@ fn copy_slot(warp: &mut Warp, from: Located, to: Located, mask: u32) {
         // Slots begin at words and are padded to words.
         let (source, target) = (from.1 + a / 4, to.1 + b / 4);
         for word in 0..size.div_ceil(4) {
-            for lane in lanes_of(mask) {
-                let value = warp.local[(source + word) as usize * 32 + lane];
-                warp.local[(target + word) as usize * 32 + lane] = value;
+            let (source, target) = ((source + word) as usize * 32, (target + word) as usize * 32);
+            // SAFETY: both words lie in the frames, to which `local` reaches.
+            unsafe {
+                let local = warp.local.as_mut_ptr();
+                rows::copy(local.add(target), local.add(source), mask);
+            }
+        }
+        return;
+    }
+    if let (Slot::Row { row: a, wide: from_wide }, Slot::Row { row: b, wide }) = (from.2, to.2)
+        && wide == from_wide
+    {
+        // SAFETY: decoded rows lie in the frames.
+        unsafe {
+            let regs = warp.regs.as_mut_ptr();
+            let (source, target) = (regs.add((from.0 + a) as usize), regs.add((to.0 + b) as usize));
+            if wide {
+                rows::copy_wide(target, source, mask);
+            } else {
+                rows::copy(target, source, mask);
             }
         }
         return;
@@ -286,6 +327,34 @@ pub fn set_result(warp: &mut Warp, path: &Path, call: &Call, lane: usize, value:
 
 /// Executes a return in the active lanes. `join` is where the lanes of a guarded return meet.
 pub fn ret<'m>(
+    machine: &'m Machine,
+    warp: &mut Warp,
+    run: &mut Running<'m>,
+    active: u32,
+    join: u32,
+) -> Step<Next> {
+    #[cfg(target_arch = "x86_64")]
+    if machine.avx2 {
+        // SAFETY: the processor has these features.
+        return unsafe { ret_avx2(machine, warp, run, active, join) };
+    }
+    ret_any(machine, warp, run, active, join)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn ret_avx2<'m>(
+    machine: &'m Machine,
+    warp: &mut Warp,
+    run: &mut Running<'m>,
+    active: u32,
+    join: u32,
+) -> Step<Next> {
+    ret_any(machine, warp, run, active, join)
+}
+
+#[inline(always)]
+fn ret_any<'m>(
     machine: &'m Machine,
     warp: &mut Warp,
     run: &mut Running<'m>,

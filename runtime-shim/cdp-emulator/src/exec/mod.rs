@@ -15,6 +15,7 @@ pub mod diverge;
 pub mod fault;
 pub mod memory;
 pub mod print;
+mod rows;
 pub mod run;
 pub mod surface;
 

@@ -1,0 +1,76 @@
+//! Shared memory of a block, and which of its bytes have been written.
+
+use super::super::checks::{Addresses, bad_shared, uninitialized};
+use super::super::run::{Running, lanes_of, read_row, write_row};
+use super::super::{Block, Machine, Step};
+use super::{bounds, extend, peek, poke, registers};
+use crate::code::{Access, Inst, NONE};
+use crate::memory::space;
+
+#[inline(always)]
+pub fn shared<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &mut Block,
+    run: &Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+    at: &Addresses,
+) -> Step<()> {
+    let bytes = S as u64 * u64::from(access.count);
+    let (_, hi, bits) = bounds(at);
+    let size = block.shared.len() as u64;
+    if bits & (bytes - 1) != 0 || hi >= space::WINDOW_BYTES || hi + bytes > size {
+        return Err(bad_shared(block, at, mask, bytes, WRITE));
+    }
+    block.counters.shared_accesses += 1;
+    let rows = registers(run, inst, access);
+    let wide = access.wide_register;
+    let base = block.shared.as_mut_ptr() as u64;
+    let shadow = block.written.as_mut_ptr() as u64;
+    let tracked = !block.all_written;
+    // SAFETY: all active offsets were checked against the size, which `written` shares; rows are
+    // decoded rows of this width.
+    unsafe {
+        if !WRITE && tracked {
+            let mut clean = 0u32;
+            for lane in lanes_of(mask) {
+                let mut known = 0;
+                for i in 0..rows.len() {
+                    known |= peek::<S>(shadow + at[lane] + (i * S) as u64);
+                }
+                clean |= u32::from(known == 0) << lane;
+            }
+            if clean != 0 {
+                uninitialized(machine, block, at, clean, bytes)?;
+            }
+            block.look_for_all_written();
+        }
+        if mask == u32::MAX && S == 4 && rows.len() == 1 && !wide && (!WRITE || !tracked) {
+            let row = run.regs.add(rows[0] as usize);
+            for (lane, &offset) in at.iter().enumerate() {
+                if WRITE {
+                    poke::<S>(base + offset, u64::from(*row.add(lane)));
+                } else {
+                    *row.add(lane) = peek::<S>(base + offset) as u32;
+                }
+            }
+            return Ok(());
+        }
+        for lane in lanes_of(mask) {
+            for (i, &row) in rows.iter().enumerate() {
+                let offset = at[lane] + (i * S) as u64;
+                if WRITE {
+                    poke::<S>(base + offset, read_row(run.regs, row, wide, lane));
+                    if tracked {
+                        poke::<S>(shadow + offset, u64::MAX);
+                    }
+                } else if row != NONE {
+                    let value = extend::<S>(peek::<S>(base + offset), access.signed);
+                    write_row(run.regs, row, wide, lane, value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
