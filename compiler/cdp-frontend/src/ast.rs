@@ -662,6 +662,11 @@ pub enum ExprKind {
     Bool(bool),
     Nullptr,
     Name(QualName),
+    /// `tex2D<float4>`: a function template of CUDA's headers with its types written.
+    TemplateName {
+        name: QualName,
+        types: Vec<TypeName>,
+    },
     Paren(Box<Expr>),
     Unary {
         op: UnaryOp,

@@ -433,6 +433,10 @@ impl Printer<'_> {
             ExprKind::Bool(value) => value.to_string(),
             ExprKind::Nullptr => "nullptr".to_owned(),
             ExprKind::Name(name) => self.qual(name),
+            ExprKind::TemplateName { name, types } => {
+                let types: Vec<String> = types.iter().map(|ty| self.type_name(ty)).collect();
+                format!("{}<{}>", self.qual(name), types.join(", "))
+            }
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Unary { op, operand, .. } => {
                 format!("({} {})", unary_text(*op), self.expr(operand))

@@ -11,10 +11,15 @@ macro_rules! headers {
         /// The names, as written between `<` and `>`.
         pub const NAMES: &[&str] = &[$($name),*];
 
-        /// A header by name: its name and text.
+        /// A header by name: the name of its text, which `<cstdlib>` and `<stdlib.h>` share, and
+        /// the text.
         pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
             match name {
-                $($name => Some(($name, include_str!(concat!("headers/", $file)))),)*
+                $($name => {
+                    // Headers without a text differ by what including them says.
+                    let text = if $file == "empty.h" { $name } else { $file };
+                    Some((text, include_str!(concat!("headers/", $file))))
+                })*
                 _ => None,
             }
         }
@@ -98,7 +103,17 @@ headers! {
     "cuda_profiler_api.h" => "empty.h"
     "cuda_fp16.h" => "empty.h"
     "cuda_bf16.h" => "empty.h"
-    "unistd.h" => "empty.h"
+    "unistd.h" => "unistd.h"
+    "sys/time.h" => "sys_time.h"
+    "stdarg.h" => "empty.h"
+    "cstdarg" => "empty.h"
+    "stdalign.h" => "empty.h"
+    "iso646.h" => "empty.h"
+    "ciso646" => "empty.h"
+    "cuComplex.h" => "cuComplex.h"
+    "cuda_texture_types.h" => "empty.h"
+    "cuda_surface_types.h" => "empty.h"
+    "crt/host_defines.h" => "empty.h"
     "sys/types.h" => "empty.h"
     "alloca.h" => "empty.h"
 }
@@ -184,12 +199,31 @@ pub fn outside(name: &str) -> Option<&'static str> {
         "vector",
         "version",
     ];
-    let cuda_cxx =
-        ["cooperative_groups", "cuda/", "thrust/", "cub/", "nv/", "cute/", "cutlass/", "mma.h"];
-    if CXX.contains(&name) {
+    let cuda_cxx = [
+        "cooperative_groups",
+        "cuda/",
+        "thrust/",
+        "cub/",
+        "nv/",
+        "cute/",
+        "cutlass/",
+        "mma.h",
+        "cuda_pipeline",
+        "cuda_fp8",
+        "cuda_fp4",
+        "cuda_fp6",
+        "cuda_awbarrier",
+    ];
+    let libraries = [
+        "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvml", "nvrtc",
+        "nvtx", "nccl",
+    ];
+    if libraries.iter().any(|prefix| name.starts_with(prefix)) {
+        Some("it belongs to a library beside the CUDA runtime")
+    } else if CXX.contains(&name) {
         Some("it is part of the C++ standard library")
     } else if cuda_cxx.iter().any(|prefix| name.starts_with(prefix)) {
-        Some("it is a C++ template library")
+        Some("it is a C++ library of templates and classes")
     } else {
         None
     }

@@ -48,12 +48,16 @@ pub enum TokenKind {
     #[token(")")]
     RParen,
     #[token("[")]
+    #[token("<:")]
     LBracket,
     #[token("]")]
+    #[token(":>")]
     RBracket,
     #[token("{")]
+    #[token("<%")]
     LBrace,
     #[token("}")]
+    #[token("%>")]
     RBrace,
     #[token(";")]
     Semi,
@@ -76,8 +80,10 @@ pub enum TokenKind {
     #[token("?")]
     Question,
     #[token("#")]
+    #[token("%:")]
     Hash,
     #[token("##")]
+    #[token("%:%:")]
     HashHash,
     #[token("~")]
     Tilde,
@@ -356,8 +362,32 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
                 continue;
             }
         }
+        if kind == TokenKind::LBracket && before_scope(&lexer) {
+            // `<::` is `<` and `::`, not the digraph `<:` and `:` (C++ [lex.pptoken]).
+            range.end = range.start + 1;
+            lexer.bump(1);
+            let mut flags = Flags::default()
+                .set(Flags::LINE_START, line_start)
+                .set(Flags::SPACE, range.start > previous_end);
+            for (kind, from, to) in [
+                (TokenKind::Lt, range.start, range.end),
+                (TokenKind::ColonColon, range.end, range.end + 2),
+            ] {
+                let span = Span {
+                    lo: base + from as u32,
+                    hi: base + to as u32,
+                    expansion: ExpansionId::NONE,
+                };
+                tokens.push(Token { kind, flags, symbol: spellings.of(kind), span });
+                flags = Flags::default();
+            }
+            (line_start, previous_end) = (false, range.end + 2);
+            continue;
+        }
         let mut symbol = spellings.of(kind);
-        if symbol == Symbol::EMPTY {
+        // A digraph keeps its own spelling, which `#` shows.
+        let digraph = matches!(lexer.slice(), "<:" | ":>" | "<%" | "%>" | "%:" | "%:%:");
+        if symbol == Symbol::EMPTY || digraph {
             symbol = intern_unspliced(lexer.slice(), names, kind);
         }
         let flags = Flags::default()
@@ -373,6 +403,14 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
         previous_end = range.end;
     }
     tokens
+}
+
+/// After `<:`: a `:` follows that begins a `::`, as in `f<::g>`.
+fn before_scope(lexer: &Lexer<TokenKind>) -> bool {
+    let rest = lexer.remainder().as_bytes();
+    lexer.slice() == "<:"
+        && rest.first() == Some(&b':')
+        && !matches!(rest.get(1), Some(b':' | b'>'))
 }
 
 /// The spelling without backslash-newline pairs, which a raw string alone keeps.

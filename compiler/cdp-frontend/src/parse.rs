@@ -90,7 +90,8 @@ pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseO
     }
     let balanced = brackets::balance(tokens, end, session, &mut diagnostics);
     let types = crate::check::builtins::types::all_types().map(|def| def.name);
-    let classified = classify::classify(&balanced, types, session, &mut diagnostics);
+    let templates = crate::check::builtins::template_names();
+    let classified = classify::classify(&balanced, types, templates, session, &mut diagnostics);
     drop(balanced);
     let decls = parse_units(&classified.tokens, &classified.units, session, end, &mut diagnostics);
     ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }

@@ -16,8 +16,8 @@ use super::convert::Purpose;
 use super::ctype::{Basic, CEnum, CEnumerator, CField, CRecordKind, NsId, QualType, Quals};
 use super::overload::{Callable, Candidate, ParamKind};
 use super::state::{Checker, NO_ID};
-use super::value::{Kind, Value};
-use crate::ast::BuiltinType;
+use super::value::{FnRef, Kind, Value};
+use crate::ast::{self, BuiltinType};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
@@ -142,13 +142,56 @@ impl<'a> Checker<'a> {
 
     // --- names -------------------------------------------------------------------------------
 
-    /// The rows of a function name that code at hand may use.
+    /// The rows of a function name that code at hand may use without writing a type after it.
     pub fn visible_builtins(&self, name: &str, in_std: bool) -> Vec<Overload> {
         let mut rows = builtins::lookup_function(name);
         rows.retain(|row| {
-            (!row.func.flags.internal || self.f.builtin_body) && (!in_std || row.func.flags.std)
+            let flags = &row.func.flags;
+            (!flags.internal || self.f.builtin_body)
+                && (!in_std || flags.std)
+                && !flags.explicit_type
         });
         rows
+    }
+
+    /// `tex2D<float4>`: the rows whose type it is.
+    pub fn builtin_template(
+        &mut self,
+        name: &'a ast::QualName,
+        types: &'a [ast::TypeName],
+        span: Span,
+    ) -> Value<'a> {
+        let text = self.text(name.base.name).to_owned();
+        let written: Vec<QualType> = types.iter().map(|ty| self.type_name(ty)).collect();
+        let &[wanted] = written.as_slice() else {
+            let message = format!("`{text}` takes one type between `<` and `>`");
+            self.error(Code::E0306, span, message);
+            return self.error_value(span);
+        };
+        if self.types.is_error(wanted) {
+            return self.error_value(span);
+        }
+        let mut rows = builtins::lookup_function(&text);
+        rows.retain(|row| {
+            let of_type = row.subst.is_some_and(|subst| {
+                let ty = self.sig_type(SigType::parse(subst, None));
+                ty.id == wanted.id && wanted == wanted.unqualified()
+            });
+            of_type && (row.func.flags.explicit_type || row.func.flags.template)
+        });
+        if rows.is_empty() {
+            let all = builtins::lookup_function(&text);
+            let mut known: Vec<&str> = all.iter().filter_map(|row| row.subst).collect();
+            known.sort_unstable();
+            known.dedup();
+            let shown = self.show(wanted);
+            let message = format!("`{text}` is not there for {shown}");
+            let note = format!("it is there for {}", known.join(", "));
+            self.report(Diagnostic::new(Code::E0306, types[0].span, message).note(note));
+            return self.error_value(span);
+        }
+        let kind = Kind::Fns(FnRef { name: text, user: Vec::new(), builtin: rows });
+        Value::new(kind, Basic::Error.into(), span)
     }
 
     /// `threadIdx` and its like.
@@ -249,6 +292,11 @@ impl<'a> Checker<'a> {
             sm: self.options.arch as u16,
             fast_math: self.options.fast_math,
         }
+    }
+
+    /// What a row is in the pass and mode at hand.
+    pub fn builtin_lowering(&self, overload: Overload) -> Lower {
+        overload.lower(&self.mode())
     }
 
     // --- calls -------------------------------------------------------------------------------
@@ -455,7 +503,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The declaration of an `extern "C"` function that a row calls.
-    fn extern_function(
+    pub fn extern_function(
         &mut self,
         symbol: &'static str,
         overload: Overload,

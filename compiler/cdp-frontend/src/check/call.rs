@@ -24,6 +24,8 @@ pub struct BuiltinCache {
     pub externs: FastMap<&'static str, ir::FuncId>,
     /// Functions compiled from a row's text.
     pub inlines: FastMap<(usize, usize), ir::FuncId>,
+    /// Functions that pointers to builtin functions point to.
+    pub pointed: FastMap<(usize, usize), ir::FuncId>,
     /// Headers that were looked for among the included files.
     pub headers: FastMap<&'static str, bool>,
 }
@@ -123,6 +125,10 @@ impl<'a> Checker<'a> {
             [one] => one.clone(),
             _ => match self.resolve(&candidates, &args) {
                 Choice::One(candidate) => candidate,
+                Choice::HostOnly(candidate) => {
+                    self.report_host_overload(&candidate, &functions.name, &args, name_span);
+                    return self.error_value(span);
+                }
                 Choice::None => {
                     let list = candidates.clone();
                     self.report_choice(&functions.name, &list, false, &args, name_span);
@@ -393,7 +399,7 @@ impl<'a> Checker<'a> {
             return Err(args);
         }
         match self.resolve(&candidates, &args) {
-            Choice::None => Err(args),
+            Choice::None | Choice::HostOnly(_) => Err(args),
             Choice::One(chosen) => Ok(match chosen.callable {
                 Callable::User(id) => self.call_user(id, args, span, span, op_span),
                 Callable::Builtin(overload) => {

@@ -64,9 +64,8 @@ impl<'a> Checker<'a> {
             return Value::rvalue(expr, to, span);
         }
         let value = if let (Kind::Fns(functions), Some(_)) = (&value.kind, self.types.pointee(to)) {
-            match self.choose_function(functions, to) {
-                Some(function) => {
-                    let expr = self.function_address(function, span);
+            match self.chosen_address(functions, to, span) {
+                Some(expr) => {
                     let expr = self.pointer_cast(expr, to);
                     return Value::rvalue(expr, to, span);
                 }
@@ -140,7 +139,7 @@ impl<'a> Checker<'a> {
         let half = |ty| self.types.is_half(ty);
         match style {
             CastStyle::Const => match (a, b) {
-                (Some(x), Some(y)) if x.id == y.id => None,
+                (Some(x), Some(y)) if self.similar(x, y) => None,
                 _ if from.id == to.id => None,
                 _ => Some("`const_cast` changes qualifiers only"),
             },
@@ -183,6 +182,22 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The same type but for qualifiers at any level (C++ [conv.qual]).
+    fn similar(&self, a: QualType, b: QualType) -> bool {
+        if a.id == b.id {
+            return true;
+        }
+        match (self.types.array(a), self.types.array(b)) {
+            (Some((x, n)), Some((y, m))) => return n == m && self.similar(x, y),
+            (None, None) => {}
+            _ => return false,
+        }
+        match (self.types.pointee(a), self.types.pointee(b)) {
+            (Some(x), Some(y)) => self.similar(x, y),
+            _ => false,
+        }
+    }
+
     /// A cast to a reference: the same object seen as another type.
     fn cast_reference(
         &mut self,
@@ -197,7 +212,7 @@ impl<'a> Checker<'a> {
             let addr = self.apply(value, to);
             return Value::lvalue(addr, referent, span);
         }
-        let same = value.ty.id == referent.id;
+        let same = self.similar(value.ty, referent);
         let object = value.is_lvalue()
             && !matches!(value.kind, Kind::BitField { .. } | Kind::Builtin(_) | Kind::Fns(_));
         let allowed = object

@@ -6,7 +6,9 @@
 use cdp_ir as ir;
 use cdp_ir::{Const, Expr, ExprKind, Type};
 
+use super::builtins::{Lower, Overload};
 use super::ctype::{Basic, CType, QualType, Quals};
+use super::overload::ParamKind;
 use super::record::promoted;
 use super::scope::FnId;
 use super::state::Checker;
@@ -66,7 +68,9 @@ impl<'a> Checker<'a> {
             return self.rank_braces(list, to);
         }
         if let Kind::Fns(functions) = &value.kind {
-            return self.choose_function(functions, to).map(|_| Rank::EXACT);
+            let found = self.choose_function(functions, to).is_some()
+                || self.choose_builtin(functions, to).is_some();
+            return found.then_some(Rank::EXACT);
         }
         if value.null && self.types.is_pointer(to) {
             return Some(Rank::new(Class::Conversion, 0));
@@ -247,6 +251,32 @@ impl<'a> Checker<'a> {
         None
     }
 
+    /// The builtin function of a set that a pointer type asks for.
+    fn choose_builtin(&mut self, functions: &FnRef, to: QualType) -> Option<Overload> {
+        let want = self.types.pointee(to).unwrap_or(to);
+        let want = self.types.fn_type(want)?.clone();
+        functions.builtin.iter().copied().find(|row| {
+            let sig = self.builtin_sig(*row);
+            let same = |(param, ty): (&ParamKind, &QualType)| *param == ParamKind::Type(*ty);
+            let fits = sig.ret == want.ret
+                && sig.variadic == want.variadic
+                && sig.params.len() == want.params.len()
+                && sig.params.iter().zip(&want.params).all(same);
+            fits && !matches!(self.builtin_lowering(*row), Lower::Refuse(_))
+        })
+    }
+
+    /// The address of the function of a set that a pointer type asks for.
+    pub fn chosen_address(&mut self, functions: &FnRef, to: QualType, span: Span) -> Option<Expr> {
+        if let Some(function) = self.choose_function(functions, to) {
+            return Some(self.function_address(function, span));
+        }
+        let row = self.choose_builtin(functions, to)?;
+        let function = self.builtin_as_function(row)?;
+        let ty = self.types.ir_type(to);
+        Some(Expr::new(ExprKind::FunctionAddr(function), ty, self.loc(span)))
+    }
+
     // --- application -----------------------------------------------------------------------
 
     /// Converts a value implicitly, or reports that there is no conversion.
@@ -289,9 +319,8 @@ impl<'a> Checker<'a> {
             return self.braces_value(list, to, span);
         }
         if let Kind::Fns(functions) = &value.kind
-            && let Some(function) = self.choose_function(functions, to)
+            && let Some(expr) = self.chosen_address(functions, to, span)
         {
-            let expr = self.function_address(function, span);
             return self.pointer_cast(expr, to);
         }
         if value.null && self.types.is_pointer(to) {

@@ -28,6 +28,7 @@ impl<'a> Checker<'a> {
                 Value { null: true, ..Value::rvalue(expr, Basic::Nullptr.into(), span) }
             }
             Ast::Name(name) => self.name(name),
+            ast::ExprKind::TemplateName { name, types } => self.builtin_template(name, types, span),
             Ast::Paren(inner) => {
                 let mut value = self.expr(inner);
                 value.span = span;

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use cdp_ir as ir;
 
-use super::builtins::Overload;
+use super::builtins::{Lower, Overload};
 use super::ctype::NsId;
 use super::scope::{FnId, Space};
 use super::state::{Checker, FnState, NO_ID};
@@ -58,10 +58,38 @@ impl<'a> Checker<'a> {
         if let Some(&found) = self.builtins.inlines.get(&overload.key()) {
             return found;
         }
-        let text = overload.source(body);
+        let made = self.compile_text(overload.func.name, &overload.source(body), true);
+        self.builtins.inlines.insert(overload.key(), made);
+        made
+    }
+
+    /// A function that a pointer can point to and that does what a row does; `None` for a row that
+    /// is no function in this pass, or that takes more than plain values.
+    pub fn builtin_as_function(&mut self, overload: Overload) -> Option<ir::FuncId> {
+        if self.f.skips() {
+            return Some(ir::FuncId(NO_ID));
+        }
+        if let Some(&found) = self.builtins.pointed.get(&overload.key()) {
+            return Some(found);
+        }
+        let sig = self.builtin_sig(overload);
+        let made = match self.builtin_lowering(overload) {
+            Lower::Refuse(_) | Lower::Printf | Lower::Runtime(_) => return None,
+            Lower::Extern(symbol) => self.extern_function(symbol, overload, &sig),
+            _ => {
+                let text = overload.wrapper("__cdp_pointed")?;
+                self.compile_text(overload.func.name, &text, false)
+            }
+        };
+        self.builtins.pointed.insert(overload.key(), made);
+        Some(made)
+    }
+
+    /// Compiles the text of one function of the builtins as an internal function.
+    fn compile_text(&mut self, name: &'static str, text: &str, inline: bool) -> ir::FuncId {
         let mut session = Session::new();
-        let Some(unit) = parse(&mut session, &text) else {
-            panic!("the builtin function `{}` does not parse: {text}", overload.func.name);
+        let Some(unit) = parse(&mut session, text) else {
+            panic!("the builtin function `{name}` does not parse: {text}");
         };
         let (session, unit) = self.arena.add(session, unit);
         let outer_diags = std::mem::take(&mut self.diags);
@@ -72,7 +100,7 @@ impl<'a> Checker<'a> {
         let outer_c = std::mem::replace(&mut self.extern_c, false);
         // The names of the text are numbered on their own, so no scope of the program may be seen.
         let scopes = std::mem::replace(&mut self.spaces, super::scope::Namespaces::new());
-        let made = self.compile_inline(overload, unit);
+        let made = self.compile_inline(name, unit, inline);
         self.spaces = scopes;
         self.extern_c = outer_c;
         self.ns = outer_ns;
@@ -83,14 +111,19 @@ impl<'a> Checker<'a> {
         made
     }
 
-    fn compile_inline(&mut self, overload: Overload, unit: &'a ast::TranslationUnit) -> ir::FuncId {
+    fn compile_inline(
+        &mut self,
+        name: &'static str,
+        unit: &'a ast::TranslationUnit,
+        inline: bool,
+    ) -> ir::FuncId {
         let Some(DeclKind::Function(def)) = unit.decls.first().map(|decl| &decl.kind) else {
-            panic!("the builtin `{}` is no function", overload.func.name);
+            panic!("the builtin `{name}` is no function");
         };
         let base = self.spec_type(&def.specs);
         let ty = self.declarator_type(base, &def.declarator);
         let Some(id) = self.declare_function(&def.specs, &def.declarator, ty, true) else {
-            panic!("the builtin `{}` cannot be declared", overload.func.name);
+            panic!("the builtin `{name}` cannot be declared");
         };
         let number = self.unique();
         let space = if self.device_pass() { Space::Device } else { Space::Host };
@@ -98,22 +131,19 @@ impl<'a> Checker<'a> {
         func.space = space;
         func.linkage = ir::Linkage::Internal;
         func.builtin = true;
-        func.attrs.inline = ir::Inline::Always;
+        if inline {
+            func.attrs.inline = ir::Inline::Always;
+        }
         func.symbol = format!(
             "__cdp_{}_{number}",
-            overload.func.name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_")
+            name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_")
         );
         let made = self.make_ir_func(id);
-        self.builtins.inlines.insert(overload.key(), made);
         self.compile_body(id, def);
         if self.diags.has_errors() {
             let messages: Vec<String> =
                 self.diags.iter().map(|diagnostic| diagnostic.message.clone()).collect();
-            panic!(
-                "the builtin function `{}` is wrong: {}",
-                overload.func.name,
-                messages.join("; ")
-            );
+            panic!("the builtin function `{name}` is wrong: {}", messages.join("; "));
         }
         made
     }

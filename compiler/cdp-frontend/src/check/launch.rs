@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
                 Callable::User(id) => Some(id),
                 Callable::Builtin(_) => None,
             },
-            Choice::None => {
+            Choice::None | Choice::HostOnly(_) => {
                 self.report_choice(name, &candidates, false, args, span);
                 None
             }

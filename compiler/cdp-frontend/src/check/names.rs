@@ -168,6 +168,15 @@ impl<'a> Checker<'a> {
             [] => text.to_owned(),
             _ => self.source_text(name.span),
         };
+        if name.scopes.is_empty()
+            && let Some((what, cure)) = builtins::outside(text)
+        {
+            let message = format!("`{shown}` is outside the `.cdp` subset: it belongs to {what}");
+            let diagnostic = Diagnostic::new(Code::E0603, name.span, message);
+            let diagnostic = if cure.is_empty() { diagnostic } else { diagnostic.help(cure) };
+            self.report(diagnostic);
+            return;
+        }
         let mut diagnostic =
             Diagnostic::new(Code::E0301, name.span, format!("`{shown}` is not declared"));
         if let Some(near) = self.near_name(text, false) {

@@ -46,6 +46,9 @@ pub struct Candidate {
 /// The outcome of resolution.
 pub enum Choice {
     One(Candidate),
+    /// One of C++'s extra overloads for integer and mixed arguments, which CUDA leaves to host
+    /// code.
+    HostOnly(Candidate),
     None,
     Ambiguous(Vec<Candidate>),
 }
@@ -186,7 +189,17 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some(index) = self.promoting_row(candidates, &viable, args) {
-            return Choice::One(candidates[index].clone());
+            let candidate = candidates[index].clone();
+            let host_only = match candidate.callable {
+                Callable::Builtin(row) => !row.func.flags.promote_on_device,
+                Callable::User(_) => false,
+            };
+            let in_device_code = self.f.space.device_only() && !self.f.builtin_body;
+            return if host_only && in_device_code && self.unevaluated == 0 {
+                Choice::HostOnly(candidate)
+            } else {
+                Choice::One(candidate)
+            };
         }
         let best: Vec<usize> = viable
             .iter()
@@ -256,7 +269,8 @@ impl<'a> Checker<'a> {
             return None;
         }
         let mut widest = Basic::Float;
-        let mut seen_floating = false;
+        let mut floating: Option<Basic> = None;
+        let mut mixed = false;
         for (index, arg) in args.iter().enumerate() {
             let ty = self.promoted_type(arg.ty);
             let basic = self.types.basic(ty).filter(|basic| basic.is_arithmetic())?;
@@ -268,12 +282,14 @@ impl<'a> Checker<'a> {
             if !floating_param {
                 continue;
             }
-            seen_floating = true;
+            mixed |= floating.is_some_and(|other| other != basic) || !basic.is_floating();
+            floating = Some(basic);
             if basic != Basic::Float {
                 widest = Basic::Double;
             }
         }
-        if !seen_floating {
+        // Of one floating type: the ordinary overloads, whatever the other arguments are.
+        if !mixed {
             return None;
         }
         candidates.iter().position(|candidate| {
@@ -289,6 +305,33 @@ impl<'a> Checker<'a> {
     }
 
     // --- messages ----------------------------------------------------------------------------
+
+    /// `sin(3)` in device code: the overload that takes it is a function of the host.
+    pub fn report_host_overload(
+        &mut self,
+        candidate: &Candidate,
+        name: &str,
+        args: &[Value<'a>],
+        span: Span,
+    ) {
+        let types: Vec<String> = args.iter().map(|arg| self.types.show(arg.ty)).collect();
+        let wanted: Vec<String> = candidate
+            .params
+            .iter()
+            .map(|param| match param {
+                ParamKind::Type(ty) => self.types.show(*ty),
+                _ => "...".to_owned(),
+            })
+            .collect();
+        let message =
+            format!("`{name}({})` is an overload that only host code has", types.join(", "));
+        let help = format!("cast the arguments: `{name}` takes ({})", wanted.join(", "));
+        self.report(
+            Diagnostic::new(Code::E0501, span, message)
+                .note("the overloads for integer and mixed arguments are the C++ library's")
+                .help(help),
+        );
+    }
 
     /// E0306 or E0307 for a call whose function could not be chosen.
     pub fn report_choice(
@@ -327,6 +370,13 @@ impl<'a> Checker<'a> {
                     diagnostic = diagnostic.note(format!("a candidate: `{shown}`"));
                 }
             }
+        }
+        let written = super::builtins::lookup_function(name);
+        if let Some(row) = written.iter().find(|row| row.func.flags.explicit_type) {
+            let ty = row.subst.unwrap_or("T");
+            let text =
+                format!("to get the value as the result, write its type: `{name}<{ty}>(...)`");
+            diagnostic = diagnostic.help(text);
         }
         if candidates.len() > 6 {
             diagnostic = diagnostic.note(format!("and {} more", candidates.len() - 6));

@@ -572,8 +572,9 @@ impl<'a> Checker<'a> {
             symbol: var.symbol,
             ty,
             space: match var.memory {
-                _ if on_host => ir::AddressSpace::Global,
+                // The host tells the runtime which of its shadows are constants.
                 Memory::Constant => ir::AddressSpace::Constant,
+                _ if on_host => ir::AddressSpace::Global,
                 Memory::Shared => ir::AddressSpace::Shared,
                 _ => ir::AddressSpace::Global,
             },

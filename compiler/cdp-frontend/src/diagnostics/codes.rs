@@ -181,6 +181,7 @@ codes! {
         // Device runtime and CUDA API.
         E0601 "`cudaDeviceSynchronize` in device code";
         E0602 "a runtime function that device code does not have";
+        E0603 "a function of CUDA or the C library that is outside the `.cdp` subset";
         E0605 "a device-side copy of local or shared memory";
         E0608 "a function that the architecture does not have";
     }

@@ -27,6 +27,16 @@ __host__ float strtof(const char *text, char **end);
 __host__ int rand();
 __host__ void srand(unsigned seed);
 __host__ int rand_r(unsigned *seed);
+__host__ long random();
+__host__ void srandom(unsigned seed);
+__host__ double drand48();
+__host__ void srand48(long seed);
+__host__ int setenv(const char *name, const char *value, int overwrite);
+__host__ int unsetenv(const char *name);
+__host__ int posix_memalign(void **data, size_t alignment, size_t size);
+__host__ void _Exit(int status);
+__host__ div_t div(int numerator, int denominator);
+__host__ ldiv_t ldiv(long numerator, long denominator);
 __host__ void qsort(void *data, size_t count, size_t size, int (*compare)(const void *, const void *));
 __host__ void *bsearch(const void *key, const void *data, size_t count, size_t size,
                        int (*compare)(const void *, const void *));

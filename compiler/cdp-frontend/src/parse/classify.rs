@@ -55,10 +55,12 @@ pub(super) struct Classifier<'a> {
     pub std: Symbol,
 }
 
-/// Classifies a program. `types` are names that are types without any declaration.
+/// Classifies a program. `types` are names that are types, and `templates` names that are function
+/// templates, without any declaration.
 pub fn classify(
     balanced: &Balanced,
     types: impl Iterator<Item = &'static str>,
+    templates: impl Iterator<Item = &'static str>,
     session: &mut Session,
     diagnostics: &mut Diagnostics,
 ) -> Classified {
@@ -67,6 +69,10 @@ pub fn classify(
     for name in types {
         let symbol = session.names.intern(name);
         scopes.declare(symbol, Meaning::Type(NO_SCOPE));
+    }
+    for name in templates {
+        let symbol = session.names.intern(name);
+        scopes.declare(symbol, Meaning::CudaTemplate);
     }
     let std = session.names.intern("std");
     let mut classifier = Classifier {
@@ -237,6 +243,9 @@ impl Classifier<'_> {
                 self.top().questions += 1;
                 self.enter_expr();
                 self.take(Kind::Question);
+                if self.kind_at(self.at) == Some(T::Colon) {
+                    self.refuse_short_conditional(token);
+                }
             }
             T::Eq => {
                 let top = self.top();

@@ -59,7 +59,10 @@ impl Classifier<'_> {
         }
         match self.top().mode {
             Mode::Start | Mode::Expr => {
-                if self.kind_at(self.at + 1) == Some(TokenKind::LBrace) && self.at_operand() {
+                if self.kind_at(self.at + 1) == Some(TokenKind::LBrace)
+                    && self.at_operand()
+                    && self.last_kind() != Some(Kind::LaunchClose)
+                {
                     return self.refuse_statement_expression(token);
                 }
                 self.enter_expr();
@@ -200,11 +203,25 @@ impl Classifier<'_> {
                 _ => break,
             }
         }
+        if self.is_statement_attribute(end) {
+            self.at = end;
+            return;
+        }
         let symbol = self.session.names.intern(&text);
         let span = self.session.sources.join(token.span, self.input[end - 1].span);
         self.emit(Kind::StdAttribute, Token { symbol, span, ..token });
         self.at = end;
         self.enter_specs();
+    }
+
+    /// An attribute that ends at `end` belongs to a statement (`[[fallthrough]];`, `[[likely]]`),
+    /// where none changes what a program does.
+    pub fn is_statement_attribute(&mut self, end: usize) -> bool {
+        let top = self.top();
+        let at_start = top.kind == ContextKind::Block && top.mode == Mode::Start;
+        let another = self.kind_at(end) == Some(TokenKind::LBracket)
+            && self.kind_at(end + 1) == Some(TokenKind::LBracket);
+        at_start && !another && !self.starts_decl(end)
     }
 
     pub fn open_brace(&mut self) {

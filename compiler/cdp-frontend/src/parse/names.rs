@@ -477,10 +477,14 @@ impl Classifier<'_> {
         if top_kind == ContextKind::Record && self.constructor_at(start, chain) {
             return;
         }
-        if next == Some(TokenKind::Lt)
-            && let Some(end) = self.template_arguments(chain)
-        {
-            return self.template_use(start, chain, end, true);
+        if next == Some(TokenKind::Lt) {
+            if self.is_cuda_template(chain) && matches!(top_kind, ContextKind::Block) {
+                self.enter_expr();
+                return self.value_in_expr(start, chain);
+            }
+            if let Some(end) = self.template_arguments(chain) {
+                return self.template_use(start, chain, end, true);
+            }
         }
         let declares_only =
             !matches!(top_kind, ContextKind::Block | ContextKind::Head) || !at_start;
@@ -583,7 +587,15 @@ impl Classifier<'_> {
         self.declarator_name(start, chain);
     }
 
+    /// A function template of CUDA's headers that nothing of the program hides.
+    fn is_cuda_template(&self, chain: &Chain) -> bool {
+        chain.meaning == Some(Meaning::CudaTemplate)
+    }
+
     fn value_in_expr(&mut self, start: usize, chain: &Chain) {
+        if self.kind_at(chain.end) == Some(TokenKind::Lt) && self.is_cuda_template(chain) {
+            return self.emit_name(start, chain.end, Kind::TemplateName);
+        }
         if self.kind_at(chain.end) == Some(TokenKind::Lt)
             && let Some(end) = self.template_arguments(chain)
         {
@@ -625,7 +637,9 @@ impl Classifier<'_> {
                 );
                 pointers || (operand && in_expression)
             }
-            (Some(Kind::Lt), Some(TokenKind::Gt)) => before.next() == Some(Kind::NamedCast),
+            (Some(Kind::Lt), Some(TokenKind::Gt)) => {
+                matches!(before.next(), Some(Kind::NamedCast | Kind::TemplateName))
+            }
             _ => false,
         }
     }

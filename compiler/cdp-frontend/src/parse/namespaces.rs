@@ -157,6 +157,15 @@ impl Classifier<'_> {
 
     /// The token made of the current word and its parentheses, `__attribute__((...))`.
     pub fn gnu_attribute(&mut self) {
+        let after = match self.kind_at(self.at + 1) {
+            Some(TokenKind::LParen) => self.group_end(self.at + 1),
+            _ => self.at + 1,
+        };
+        // `__attribute__((fallthrough));`
+        if self.kind_at(after) == Some(TokenKind::Semi) && self.is_statement_attribute(after) {
+            self.at = after;
+            return;
+        }
         self.enter_specs();
         self.take(Kind::GnuAttribute);
         if self.kind_at(self.at) != Some(TokenKind::LParen) {

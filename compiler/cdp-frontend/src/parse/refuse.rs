@@ -147,6 +147,17 @@ impl Classifier<'_> {
                 }
                 self.error_expression(token);
             }
+            // `va_list list;`
+            Refusal::VaArg if self.kind_at(self.at + 1) != Some(TokenKind::LParen) => {
+                let message =
+                    format!("variable arguments (`{word}`) are outside the `.cdp` subset");
+                let found = Diagnostic::new(Code::E0240, token.span, message);
+                self.diagnostics
+                    .push(found.help("write a variadic macro, or pass an array and its length"));
+                self.at += 1;
+                self.set_typed();
+                self.emit(Kind::ErrorType, token);
+            }
             Refusal::Typeid | Refusal::VaArg => {
                 let (code, message) = match refusal {
                     Refusal::Typeid => (Code::E0231, "`typeid` is outside the `.cdp` subset"),
@@ -381,6 +392,15 @@ impl Classifier<'_> {
         let found = Diagnostic::new(Code::E0238, token.span, message);
         self.diagnostics.push(found.help("write a function"));
         self.skip_group();
+        self.error_expression(token);
+    }
+
+    /// `a ?: b`, after its `?`.
+    pub fn refuse_short_conditional(&mut self, token: Token) {
+        let message =
+            "the conditional without a middle operand (`?:`) is outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0238, token.span, message);
+        self.diagnostics.push(found.help("write the condition's value between `?` and `:`"));
         self.error_expression(token);
     }
 

@@ -19,6 +19,8 @@ pub enum Meaning {
     Namespace(ScopeId),
     /// A template that was refused.
     Template,
+    /// A function template of CUDA's headers: `tex2D<float4>`.
+    CudaTemplate,
 }
 
 /// The current meanings, with what they were before to return to.

@@ -14,6 +14,8 @@ pub enum Kind {
     TypeName,
     /// A name that was used as a type and is none; reported.
     ErrorType,
+    /// A function template of CUDA's headers whose `<type>` follows.
+    TemplateName,
     /// A name before `::`.
     ScopeName,
     /// A name before `::` in the name that a declarator declares; stands for both tokens.

@@ -199,5 +199,5 @@ const WORDS: &[(&str, Word)] = &[
         "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",
         W::Refused(Refusal::TypeWord),
     ),
-    ("__builtin_va_arg va_arg", W::Refused(Refusal::VaArg)),
+    ("__builtin_va_arg va_arg va_start va_end va_copy va_list", W::Refused(Refusal::VaArg)),
 ];

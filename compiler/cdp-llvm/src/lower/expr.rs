@@ -30,6 +30,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             ExprKind::Const(value) if self.unit.ir.types.is_aggregate(expr.ty) => {
                 self.aggregate_const(value, expr.ty)
             }
+            ExprKind::Const(_) if matches!(self.unit.ir.types.get(expr.ty), Type::Void) => {
+                Ok(Value::Void)
+            }
             ExprKind::Const(value) => Ok(Value::Scalar(self.unit.scalar_const(value, expr.ty)?)),
             ExprKind::LocalAddr(id) => self.address(self.local(*id)?.address),
             ExprKind::GlobalAddr(id) => {

@@ -23,8 +23,6 @@ mod texture;
 mod vectors;
 mod warp;
 
-pub use host_api::is_outside;
-
 /// All tables, in the order that look-ups follow.
 pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     sync::ROWS,
@@ -194,6 +192,12 @@ impl BuiltinFn {
     /// The family's type is written at the call: `name<T>(...)`.
     const fn explicit(mut self) -> Self {
         self.flags.explicit_type = true;
+        self
+    }
+
+    /// The family's type may be written at the call as well as deduced.
+    const fn template(mut self) -> Self {
+        self.flags.template = true;
         self
     }
 

@@ -11,8 +11,8 @@
 //!   a function name that the program declares at file scope still has the rows here in its
 //!   overload set, as if an included header had declared them;
 //! - `std::name` finds the rows with [`Flags::std`];
-//! - a name that is nowhere may still be a runtime function of CUDA that the subset leaves out
-//!   ([`is_outside`]): say so rather than "undeclared";
+//! - a name that is nowhere may still be a function of CUDA or the C library that the subset leaves
+//!   out ([`outside()`]): say so rather than "undeclared";
 //! - convert a row's types once and keep them (by [`Overload::key`]): look-ups are cheap, but not
 //!   free.
 //!
@@ -23,12 +23,13 @@
 pub mod constants;
 pub mod functions;
 pub mod index;
+mod outside;
 pub mod signature;
 pub mod types;
 pub mod variables;
 
 pub use constants::{BuiltinConst, lookup_constant};
-pub use functions::is_outside;
+pub use outside::outside;
 pub use signature::{SigBase, SigParam, SigType, Signature};
 pub use types::{BuiltinTypeDef, BuiltinTypeKind, is_type_name, lookup_type};
 pub use variables::{BuiltinVariable, lookup_variable};
@@ -111,6 +112,8 @@ pub struct Flags {
     pub internal: bool,
     /// `T` is not deduced but written: `name<T>(...)`.
     pub explicit_type: bool,
+    /// A template of CUDA's headers: a call may write the type too.
+    pub template: bool,
     /// Does not return.
     pub noreturn: bool,
 }
@@ -123,6 +126,7 @@ impl Flags {
         promote_on_device: false,
         internal: false,
         explicit_type: false,
+        template: false,
         noreturn: false,
     };
 }
@@ -202,6 +206,22 @@ impl Overload {
         (std::ptr::from_ref(self.func) as usize, subst)
     }
 
+    /// The text of a function of this name that calls the row; `None` for a row that takes a
+    /// function, a variable, or any pointer.
+    pub fn wrapper(&self, name: &str) -> Option<String> {
+        let plain = |base| !matches!(base, SigBase::Any | SigBase::Kernel | SigBase::Symbol);
+        let signature = self.signature();
+        let params = &signature.params;
+        if signature.variadic
+            || params.iter().any(|param| !plain(param.ty.base) || param.name.is_empty())
+        {
+            return None;
+        }
+        let args: Vec<&str> = params.iter().map(|param| param.name).collect();
+        let body = format!("{{ return {}({}); }}", self.func.name, args.join(", "));
+        Some(signature::definition(name, self.func.signature, &body, self.subst))
+    }
+
     /// The text of a function definition with this body ([`Lower::Inline`]): result, name,
     /// parameters, body, without specifiers. In the body, the word `T` is the family's type.
     pub fn source(&self, body: &str) -> String {
@@ -220,6 +240,16 @@ pub fn lookup_function(name: &str) -> Vec<Overload> {
         }
     }
     found
+}
+
+/// The names that a `<type>` may follow.
+pub fn template_names() -> impl Iterator<Item = &'static str> {
+    let mut names: Vec<&str> = all_functions()
+        .filter(|row| (row.flags.explicit_type || row.flags.template) && !row.flags.internal)
+        .map(|row| row.name)
+        .collect();
+    names.dedup();
+    names.into_iter()
 }
 
 /// Whether there is a builtin function of this name.

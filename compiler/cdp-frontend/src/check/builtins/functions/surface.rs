@@ -177,7 +177,7 @@ macro_rules! sized {
                         read_asm!($geometry "clamp" $at $inputs $shape),
                         read_asm!($geometry "trap" $at $inputs $shape)),
                     sized!(@store $shape), " }")),
-                READ).family($types),
+                READ).family($types).template(),
             device(concat!("surf", $suffix, "read"),
                 concat!("T(cudaSurfaceObject_t surface,", $params,
                     ",cudaSurfaceBoundaryMode mode=cudaBoundaryModeTrap)"),
@@ -195,7 +195,7 @@ macro_rules! sized {
                         write_asm!($geometry "clamp" $at $inputs $shape),
                         write_asm!($geometry "trap" $at $inputs $shape)),
                     " }")),
-                WRITE).family($types),
+                WRITE).family($types).template(),
         ]
     };
     // A byte travels in a 16-bit register.

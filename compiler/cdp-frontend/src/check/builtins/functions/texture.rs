@@ -96,7 +96,7 @@ macro_rules! fetches {
             Lower::Inline(concat!("{ ",
                 fetches!(@asm $op $coordinate $operands $inputs $quad $type $letter),
                 " __cdp_take(result, v); }")),
-            SUMMARY).family($types)
+            SUMMARY).family($types).template()
     };
     (@value $name:literal $op:literal $coordinate:literal $operands:literal $inputs:literal
         $params:literal $quad:literal $type:literal $letter:literal $types:ident) => {
@@ -195,9 +195,9 @@ const STORE_BODY: &str = concat!("{ ", gather!("result"), " }");
 const VALUE_BODY: &str = concat!("{ T r; ", gather!("&r"), " return r; }");
 
 pub(super) const GATHERS: &[BuiltinFn] = &[
-    gather(GATHER_STORE, STORE_BODY).family(FLOATS),
-    gather(GATHER_STORE, STORE_BODY).family(SIGNED),
-    gather(GATHER_STORE, STORE_BODY).family(UNSIGNED),
+    gather(GATHER_STORE, STORE_BODY).family(FLOATS).template(),
+    gather(GATHER_STORE, STORE_BODY).family(SIGNED).template(),
+    gather(GATHER_STORE, STORE_BODY).family(UNSIGNED).template(),
     gather(GATHER_VALUE, VALUE_BODY).family(FLOATS).explicit(),
     gather(GATHER_VALUE, VALUE_BODY).family(SIGNED).explicit(),
     gather(GATHER_VALUE, VALUE_BODY).family(UNSIGNED).explicit(),
