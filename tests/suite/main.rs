@@ -12,6 +12,7 @@ mod coverage;
 mod diagnostics;
 mod embed;
 mod hostile;
+mod interop;
 mod llvm;
 mod oracle;
 mod run;
@@ -37,6 +38,7 @@ fn main() {
     trials.extend(hostile::trials());
     trials.extend(llvm::trials());
     trials.extend(embed::trials());
+    trials.extend(interop::trials());
     trials.extend(coverage::trials());
     libtest_mimic::run(&args, trials).exit();
 }

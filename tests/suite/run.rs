@@ -63,7 +63,7 @@ fn expected(path: &Path) -> Result<String, Failed> {
 }
 
 /// Runs a program on the CPU device, which must print what is expected and succeed.
-fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
+pub fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("program");
     std::fs::write(&path, program).map_err(|error| error.to_string())?;

@@ -66,7 +66,13 @@ pub fn emit_image_object<Text: AsRef<str>>(device: &[u8], ptx: &[Text]) -> Resul
         );
         let record = private(module, record.into());
         let address = record.as_pointer_value();
-        register_with_constructor(context, module, "__cdp_register_image", address)
+        register_with_constructor(
+            context,
+            module,
+            "__cdp_register_image",
+            &[address],
+            EARLY_CONSTRUCTOR,
+        )
     })?;
     module.emit_object()
 }
@@ -82,25 +88,30 @@ fn private<'ctx>(
     global
 }
 
-/// A constructor that hands a record to a function of the runtime.
+/// Before constructors of the program itself (65535), after those of the system (below 101).
+pub(crate) const EARLY_CONSTRUCTOR: u64 = 101;
+
+/// A constructor that hands records to a function of the runtime.
 pub(crate) fn register_with_constructor<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: &str,
-    record: PointerValue<'ctx>,
+    records: &[PointerValue<'ctx>],
+    priority: u64,
 ) -> Result<()> {
     let ptr = context.ptr_type(AddressSpace::default());
     let void = context.void_type();
-    let runtime = crate::launch::declare(module, function, void.fn_type(&[ptr.into()], false));
+    let params = vec![ptr.into(); records.len()];
+    let runtime = crate::launch::declare(module, function, void.fn_type(&params, false));
     let constructor =
         module.add_function("__cdp_constructor", void.fn_type(&[], false), Some(Linkage::Internal));
     let entry = context.append_basic_block(constructor, "entry");
     let builder = context.create_builder();
     builder.position_at_end(entry);
-    builder.build_direct_call(runtime, &[record.into()], "")?;
+    let records: Vec<_> = records.iter().map(|record| (*record).into()).collect();
+    builder.build_direct_call(runtime, &records, "")?;
     builder.build_return(None)?;
-    // Before constructors of the program itself (65535), after those of the system (below 101).
-    let priority = context.i32_type().const_int(101, false);
+    let priority = context.i32_type().const_int(priority, false);
     let item = context.const_struct(
         &[
             priority.into(),

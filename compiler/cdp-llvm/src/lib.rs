@@ -35,7 +35,7 @@ pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use lower::lower;
-pub use options::{DebugInfo, LowerOptions, OptLevel};
+pub use options::{CudartUnit, DebugInfo, HostRuntime, LowerOptions, OptLevel};
 pub use target::CodeTarget;
 
 /// LLVM's number of the calling convention of kernels, `ptx_kernel`.

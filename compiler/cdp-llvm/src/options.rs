@@ -25,6 +25,27 @@ pub enum DebugInfo {
     Full,
 }
 
+/// Whose runtime the host code of a module calls.
+#[derive(Clone, Debug, Default)]
+pub enum HostRuntime {
+    /// cdp-runtime, which runs device code on a GPU and on the CPU device.
+    #[default]
+    Cdp,
+    /// NVIDIA's cudart: the object is made for a link by nvcc.
+    Cudart(CudartUnit),
+}
+
+/// What a host object for cudart carries.
+#[derive(Clone, Debug)]
+pub struct CudartUnit {
+    /// Unique among the objects of a program; letters, digits and `_`, as it goes into symbols.
+    pub module_id: String,
+    /// A fat binary of relocatable device objects (fatbinary's `--device-c`).
+    pub fatbin: Arc<[u8]>,
+    /// Symbols of the kernels that the device code defines.
+    pub kernels: Vec<String>,
+}
+
 /// Options of [`crate::lower`]. Address size, CDP version and floating-point options come with the
 /// module.
 #[derive(Clone, Debug)]
@@ -42,6 +63,12 @@ pub struct LowerOptions {
     pub working_directory: String,
     /// The bytes of `libdevice.10.bc`, wanted only when the program calls into it.
     pub libdevice: Option<Arc<[u8]>>,
+    /// On the host pass.
+    pub host_runtime: HostRuntime,
+    /// On the device pass: `static` kernels and variables, which host code finds by name, get names
+    /// with this in it that are visible to the linker. For objects that other tools link; empty
+    /// otherwise. The host pass has it in [`CudartUnit::module_id`].
+    pub module_id: String,
 }
 
 impl LowerOptions {
@@ -56,6 +83,8 @@ impl LowerOptions {
             debug: DebugInfo::default(),
             working_directory: String::new(),
             libdevice: None,
+            host_runtime: HostRuntime::default(),
+            module_id: String::new(),
         }
     }
 

@@ -26,6 +26,8 @@ pub struct FatbinOptions {
     pub address_size: AddressSize,
     /// Compress the images, as nvcc does.
     pub compress: bool,
+    /// For a host object that a device link reads: the images are relocatable.
+    pub relocatable: bool,
 }
 
 /// Packs images into a fat binary, in the order given.
@@ -51,6 +53,9 @@ pub fn fatbinary(
     ];
     if options.compress {
         args.push("--compress-all".into());
+    }
+    if options.relocatable {
+        args.push("--device-c".into());
     }
     for image in images {
         let (kind, extension) = match image.kind {

@@ -366,7 +366,8 @@ fn fat_binaries_are_packed_and_listed() {
         FatbinInput { kind: ImageKind::Ptx, arch: Arch::SM_90, bytes: text },
     ];
     for compress in [false, true] {
-        let options = FatbinOptions { address_size: AddressSize::Bits64, compress };
+        let options =
+            FatbinOptions { address_size: AddressSize::Bits64, compress, relocatable: false };
         let bytes = fatbinary(&toolchain(), &job(), "fat", &images, options).unwrap();
         assert!(is_fatbin(&bytes));
         let mut kinds: Vec<_> =

@@ -109,7 +109,7 @@ impl Input {
     }
 
     /// A short name for intermediate files.
-    fn stem(&self) -> String {
+    pub(crate) fn stem(&self) -> String {
         let name = self.name();
         let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| "module".into())
@@ -129,6 +129,8 @@ pub enum Goal {
     Fatbin,
     /// The host pass alone: an object with registrations and without the device image.
     HostObject,
+    /// A host object with relocatable device code inside, for a link by nvcc (`nvcc -dc`).
+    CudaObject,
     Executable,
 }
 
@@ -270,10 +272,10 @@ impl Compiler {
     }
 }
 
-struct Build<'a> {
-    compiler: &'a Compiler,
-    request: &'a BuildRequest<'a>,
-    out: BuildOutput,
+pub(crate) struct Build<'a> {
+    pub compiler: &'a Compiler,
+    pub request: &'a BuildRequest<'a>,
+    pub out: BuildOutput,
 }
 
 /// The device code of one architecture.
@@ -323,12 +325,24 @@ impl Build<'_> {
                     Error::request("a host object is made of a source, and this is none").into()
                 })
             }
+            Goal::CudaObject => match one_input(request.inputs, "an object")? {
+                Input::Source(source) => self.cuda_object(source),
+                _ => Err(Error::Request {
+                    message: "a host object is made of a source, and this is none".into(),
+                    cure: Some("make a device object with --emit device-obj".into()),
+                }
+                .into()),
+            },
             Goal::Executable => self.executable(&archs),
         }
     }
 
     /// Analyses a source; its errors end the build after all inputs had their turn.
-    fn analysis(&mut self, source: &SourceInput, pass: Pass) -> Result<Option<Analysis>, Failure> {
+    pub fn analysis(
+        &mut self,
+        source: &SourceInput,
+        pass: Pass,
+    ) -> Result<Option<Analysis>, Failure> {
         let analysis = analyse(source, pass, self.request.options)?;
         self.out.timings.frontend += analysis.elapsed.as_secs_f64();
         self.out.reports.push(analysis.report.clone());
@@ -340,7 +354,7 @@ impl Build<'_> {
         Ok(analysis.module.is_some().then_some(analysis))
     }
 
-    fn failed(&self) -> Failure {
+    pub fn failed(&self) -> Failure {
         Failure::Program(Vec::new())
     }
 
@@ -484,8 +498,11 @@ impl Build<'_> {
                 bytes: image.cubin.clone(),
             })
             .collect();
-        let options =
-            FatbinOptions { address_size: self.request.options.address_size, compress: true };
+        let options = FatbinOptions {
+            address_size: self.request.options.address_size,
+            compress: true,
+            relocatable: false,
+        };
         let toolchain = self.compiler.toolchain();
         let stem = self.request.inputs[0].stem();
         Ok(fatbinary(toolchain, self.request.job, &stem, &inputs, options)?)

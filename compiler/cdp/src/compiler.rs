@@ -2,7 +2,7 @@
 
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{LowerError, LowerOptions, Stopped, inkwell};
+use cdp_llvm::{CudartUnit, HostRuntime, LowerError, LowerOptions, Stopped, inkwell};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
     SearchOptions, Toolchain,
@@ -77,11 +77,25 @@ impl Compiler {
         options: &CompileOptions,
         want_llvm_ir: bool,
     ) -> Result<DeviceCode, Error> {
+        self.emit_device_named(analysis, arch, options, want_llvm_ir, "")
+    }
+
+    /// The same for an object that other tools link: `static` kernels and variables get names with
+    /// `module_id` in them.
+    pub(crate) fn emit_device_named(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+        module_id: &str,
+    ) -> Result<DeviceCode, Error> {
         let module = analysis
             .module
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
-        let lower_options = self.lower_options(arch, analysis.launch_abi, options);
+        let mut lower_options = self.lower_options(arch, analysis.launch_abi, options);
+        lower_options.module_id = module_id.into();
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
             lowered.optimize().map_err(from_lowering)?;
@@ -100,11 +114,38 @@ impl Compiler {
         analysis: &Analysis,
         options: &CompileOptions,
     ) -> Result<Vec<u8>, Error> {
+        self.emit_host_for(analysis, options, HostRuntime::Cdp)
+    }
+
+    /// The host pass's object for NVIDIA's cudart, with `fatbin`, which holds relocatable device
+    /// objects, inside (see [`CudartUnit`]).
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_cuda_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+        module_id: String,
+        fatbin: &[u8],
+        kernels: Vec<String>,
+    ) -> Result<Vec<u8>, Error> {
+        let unit = CudartUnit { module_id, fatbin: fatbin.into(), kernels };
+        self.emit_host_for(analysis, options, HostRuntime::Cudart(unit))
+    }
+
+    fn emit_host_for(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+        runtime: HostRuntime,
+    ) -> Result<Vec<u8>, Error> {
         let module = analysis
             .module
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
-        let lower_options = self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, options);
+        let mut lower_options = self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, options);
+        lower_options.host_runtime = runtime;
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
             lowered.optimize().map_err(from_lowering)?;
@@ -273,7 +314,7 @@ impl Compiler {
     }
 
     /// What the ptxas that will read the PTX understands.
-    fn ptx_isa(&self, arch: Arch, address_size: AddressSize) -> u32 {
+    pub(crate) fn ptx_isa(&self, arch: Arch, address_size: AddressSize) -> u32 {
         let version = self.toolchain.assembler(arch, address_size).ok().and_then(|t| t.version());
         version.map_or(DEFAULT_PTX_ISA, |version| {
             let (major, minor) = version.max_ptx_isa();
@@ -281,7 +322,7 @@ impl Compiler {
         })
     }
 
-    fn libdevice(&self) -> Option<Shared<[u8]>> {
+    pub(crate) fn libdevice(&self) -> Option<Shared<[u8]>> {
         let read = || std::fs::read(self.toolchain.libdevice().ok()?).ok().map(Shared::from);
         self.libdevice.get_or_init(read).clone()
     }

@@ -47,7 +47,9 @@
 
 pub mod analysis;
 pub mod build;
+pub mod cache_key;
 pub mod compiler;
+mod cuda_object;
 pub mod describe;
 pub mod error;
 pub mod graph;

@@ -45,8 +45,11 @@ pub enum Emit {
     LlvmIr,
     /// PTX text
     Ptx,
-    /// A relocatable device object
+    /// What `nvcc -dc` makes: a host object with relocatable device code inside, of a source; of
+    /// anything else a device object
     Obj,
+    /// A relocatable device object
+    DeviceObj,
     /// A linked cubin
     Cubin,
     /// Cubins and PTX of all architectures in one file
@@ -148,7 +151,7 @@ pub struct Build {
     /// What to make
     #[arg(long, value_enum)]
     pub emit: Option<Emit>,
-    /// Stop at the relocatable object
+    /// Stop at the object, as --emit obj
     #[arg(short = 'c')]
     pub compile_only: bool,
     /// Read inputs without a known extension as: cdp, ll, bc, ptx
@@ -204,6 +207,10 @@ pub struct Build {
     /// Print the dependencies and make nothing else
     #[arg(long)]
     pub m: bool,
+    /// Print a key for build caches instead of building: the same for the same inputs, options and
+    /// tools, wherever they lie
+    #[arg(long)]
+    pub cache_key: bool,
     /// Mend PTX that declares kernels of other files as functions
     #[arg(long)]
     pub fix: bool,

@@ -71,7 +71,8 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
             Emit::Ir => Goal::Ir,
             Emit::LlvmIr => Goal::LlvmIr,
             Emit::Ptx => Goal::Ptx,
-            Emit::Obj => Goal::Object,
+            Emit::Obj => object_goal(args, inputs),
+            Emit::DeviceObj => Goal::Object,
             Emit::Cubin => Goal::Cubin,
             Emit::Fatbin => Goal::Fatbin,
             Emit::HostObj => Goal::HostObject,
@@ -79,7 +80,7 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
         };
     }
     if args.compile_only {
-        return Goal::Object;
+        return object_goal(args, inputs);
     }
     let extension = args.output.as_deref().and_then(Path::extension).and_then(|ext| ext.to_str());
     match extension {
@@ -87,7 +88,7 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
         Some("ir") => Goal::Ir,
         Some("ll") => Goal::LlvmIr,
         Some("ptx") => Goal::Ptx,
-        Some("o") => Goal::Object,
+        Some("o") => object_goal(args, inputs),
         Some("cubin") => Goal::Cubin,
         Some("fatbin") => Goal::Fatbin,
         // As with nvcc, a name without an extension is a program.
@@ -95,6 +96,12 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
         _ if args.source.arch.len() > 1 || args.source.arch == ["all"] => Goal::Fatbin,
         _ => Goal::Cubin,
     }
+}
+
+/// The object that holds all of an input: host and device code of a source.
+fn object_goal(args: &Build, inputs: &[Input]) -> Goal {
+    let sources = inputs.iter().all(|input| matches!(input, Input::Source(_)));
+    if sources && args.source.address_size == 64 { Goal::CudaObject } else { Goal::Object }
 }
 
 fn has_sources(inputs: &[Input]) -> bool {
@@ -107,7 +114,7 @@ fn extension(goal: Goal) -> &'static str {
         Goal::Ir => "ir",
         Goal::LlvmIr => "ll",
         Goal::Ptx => "ptx",
-        Goal::Object | Goal::HostObject => "o",
+        Goal::Object | Goal::HostObject | Goal::CudaObject => "o",
         Goal::Cubin => "cubin",
         Goal::Fatbin => "fatbin",
         Goal::Executable => "",
@@ -121,8 +128,7 @@ impl Plan {
             Err(error) => return messages.failure(error.into()),
         };
         // One output for each input where an output is made of one input.
-        let each = matches!(self.goal, Goal::Object | Goal::HostObject)
-            || !matches!(self.goal, Goal::Cubin | Goal::Fatbin | Goal::Executable);
+        let each = !matches!(self.goal, Goal::Cubin | Goal::Fatbin | Goal::Executable);
         let groups: Vec<&[Input]> = if each && self.output.is_none() {
             self.inputs.chunks(1).collect()
         } else {
@@ -153,6 +159,15 @@ impl Plan {
         messages: Messages,
     ) -> i32 {
         let output = self.output(args, index);
+        if args.cache_key {
+            return self.cache_key(args, compiler, inputs).map_or_else(
+                |failure| messages.failure(failure),
+                |key| {
+                    print_all(&format!("{key}\n"));
+                    0
+                },
+            );
+        }
         match self.build(args, compiler, inputs) {
             Err(failure) => messages.failure(failure),
             Ok(built) => {
@@ -168,6 +183,16 @@ impl Plan {
         }
     }
 
+    fn cache_key(
+        &self,
+        args: &Build,
+        compiler: &Compiler,
+        inputs: &[Input],
+    ) -> Result<String, Failure> {
+        let job = Job::new(JobOptions { dry_run: true, ..JobOptions::default() })?;
+        compiler.cache_key(&self.request(args, inputs, &job))
+    }
+
     fn build(
         &self,
         args: &Build,
@@ -179,7 +204,11 @@ impl Plan {
             dry_run: args.dry_run,
             ..JobOptions::default()
         })?;
-        compiler.build(&BuildRequest {
+        compiler.build(&self.request(args, inputs, &job))
+    }
+
+    fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
+        BuildRequest {
             cubin: true,
             runtime_library: runtime_library(),
             host_link: HostLinkOptions {
@@ -188,8 +217,8 @@ impl Plan {
                 ..HostLinkOptions::default()
             },
             mend_ptx: args.fix,
-            ..BuildRequest::new(inputs, self.goal, &self.options, &job)
-        })
+            ..BuildRequest::new(inputs, self.goal, &self.options, job)
+        }
     }
 
     fn deliver(&self, args: &Build, built: &BuildOutput, output: &Path) -> Result<i32, Error> {

@@ -3,14 +3,15 @@
 //! On the device an aggregate parameter is a `byval` pointer (PTX: a `.param` byte array) and an
 //! aggregate result is returned by value (a `.param` byte array again), as nvcc does it, so that
 //! objects of both link. A kernel's parameters are aligned to at most 16 bytes (FACTS.md). On the
-//! host aggregates go by address both ways: that is among our own functions only.
+//! host everything goes as the C compilers of x86-64 have it ([`super::sysv`]).
 
-use cdp_ir::{FuncId, FunctionKind, Inline, Linkage as IrLinkage, Type, TypeId};
+use cdp_ir::{FloatKind, FuncId, FunctionKind, Inline, Linkage as IrLinkage, Type, TypeId};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
 use inkwell::types::{AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 use inkwell::values::{CallSiteValue, FunctionValue};
 
+use super::sysv::{Parts, Registers, goes_by_address};
 use super::{PTX_KERNEL, Unit};
 use crate::error::Result;
 
@@ -21,6 +22,20 @@ pub(crate) enum ParamAbi<'ctx> {
     Direct { ty: BasicTypeEnum<'ctx>, extend: Option<bool> },
     /// A copy in memory.
     ByVal { ty: BasicTypeEnum<'ctx>, align: u64 },
+    /// The address of a copy that the caller has made.
+    Address { align: u64 },
+    /// An aggregate in registers, each an LLVM parameter.
+    Parts { parts: Parts<'ctx> },
+}
+
+impl<'ctx> ParamAbi<'ctx> {
+    /// How many LLVM parameters it is.
+    fn count(&self) -> u32 {
+        match self {
+            ParamAbi::Direct { .. } | ParamAbi::ByVal { .. } | ParamAbi::Address { .. } => 1,
+            ParamAbi::Parts { parts } => parts.iter().flatten().count() as u32,
+        }
+    }
 }
 
 /// How the result travels.
@@ -35,6 +50,11 @@ pub(crate) enum RetAbi<'ctx> {
     Aggregate {
         ty: BasicTypeEnum<'ctx>,
         align: u64,
+    },
+    /// An aggregate in one or two registers; `ty` is the part or a struct of both.
+    Parts {
+        ty: BasicTypeEnum<'ctx>,
+        parts: Parts<'ctx>,
     },
     /// Through a hidden first parameter.
     Hidden {
@@ -53,8 +73,14 @@ pub(crate) struct Signature<'ctx> {
 
 impl<'ctx> Signature<'ctx> {
     /// The LLVM index of the first parameter.
-    pub fn first_param(&self) -> u32 {
+    fn first_param(&self) -> u32 {
         u32::from(matches!(self.ret, RetAbi::Hidden { .. }))
+    }
+
+    /// The LLVM index where parameter `index` begins.
+    pub fn param_index(&self, index: usize) -> u32 {
+        let before = self.params.iter().take(index);
+        self.first_param() + before.map(ParamAbi::count).sum::<u32>()
     }
 }
 
@@ -66,37 +92,71 @@ impl<'ctx> Unit<'_, 'ctx> {
         variadic: bool,
         kernel: bool,
     ) -> Result<Signature<'ctx>> {
-        let params =
-            params.iter().map(|ty| self.param_abi(*ty, kernel)).collect::<Result<Vec<_>>>()?;
         let ret = self.ret_abi(ret)?;
+        let mut registers = Registers::new(matches!(ret, RetAbi::Hidden { .. }));
+        let params = params.iter().map(|ty| self.param_abi(*ty, kernel, &mut registers));
+        let params = params.collect::<Result<Vec<_>>>()?;
         let mut llvm_params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
         if matches!(ret, RetAbi::Hidden { .. }) {
             llvm_params.push(self.ptr.into());
         }
-        llvm_params.extend(params.iter().map(|param| match param {
-            ParamAbi::Direct { ty, .. } => BasicMetadataTypeEnum::from(*ty),
-            ParamAbi::ByVal { .. } => self.ptr.into(),
-        }));
+        for param in &params {
+            match param {
+                ParamAbi::Direct { ty, .. } => llvm_params.push(BasicMetadataTypeEnum::from(*ty)),
+                ParamAbi::ByVal { .. } | ParamAbi::Address { .. } => {
+                    llvm_params.push(self.ptr.into());
+                }
+                ParamAbi::Parts { parts } => {
+                    llvm_params.extend(
+                        parts.iter().flatten().map(|part| BasicMetadataTypeEnum::from(part.ty)),
+                    );
+                }
+            }
+        }
         let ty = match ret {
             RetAbi::Void | RetAbi::Hidden { .. } => {
                 self.context.void_type().fn_type(&llvm_params, variadic)
             }
-            RetAbi::Direct { ty, .. } | RetAbi::Aggregate { ty, .. } => {
+            RetAbi::Direct { ty, .. } | RetAbi::Aggregate { ty, .. } | RetAbi::Parts { ty, .. } => {
                 ty.fn_type(&llvm_params, variadic)
             }
         };
         Ok(Signature { ty, params, ret })
     }
 
-    fn param_abi(&self, id: TypeId, kernel: bool) -> Result<ParamAbi<'ctx>> {
+    fn param_abi(
+        &self,
+        id: TypeId,
+        kernel: bool,
+        registers: &mut Registers,
+    ) -> Result<ParamAbi<'ctx>> {
         let ty = self.storage_type(id)?;
+        if self.is_host_record(id) && goes_by_address(&self.ir.types, id) {
+            registers.take_scalar(self.ptr.into());
+            return Ok(ParamAbi::Address { align: self.ir.types.layout(id).align });
+        }
+        if self.is_host_record(id)
+            && let Some(parts) = self.register_parts(id)
+            && registers.take_all(&parts)
+        {
+            return Ok(ParamAbi::Parts { parts });
+        }
         if self.ir.types.is_aggregate(id) {
             let align = self.ir.types.layout(id).align;
             let align = if kernel { cdp_launch::param_align(align) } else { align };
             return Ok(ParamAbi::ByVal { ty, align });
         }
+        registers.take_scalar(ty);
         let extend = if kernel { None } else { self.extension(id) };
         Ok(ParamAbi::Direct { ty, extend })
+    }
+
+    /// What C++ host code has as a struct: aggregates, and the half types.
+    fn is_host_record(&self, id: TypeId) -> bool {
+        let half = Type::Float(FloatKind::F16);
+        let bfloat = Type::Float(FloatKind::BF16);
+        let ty = self.ir.types.get(id);
+        !self.on_device() && (self.ir.types.is_aggregate(id) || *ty == half || *ty == bfloat)
     }
 
     fn ret_abi(&self, id: TypeId) -> Result<RetAbi<'ctx>> {
@@ -105,6 +165,16 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
         let ty = self.storage_type(id)?;
         let align = self.ir.types.layout(id).align;
+        if self.is_host_record(id)
+            && let Some(parts) = self.register_parts(id)
+        {
+            let types: Vec<_> = parts.iter().flatten().map(|part| part.ty).collect();
+            return Ok(match types[..] {
+                [] => RetAbi::Void,
+                [ty] => RetAbi::Parts { ty, parts },
+                _ => RetAbi::Parts { ty: self.context.struct_type(&types, false).into(), parts },
+            });
+        }
         Ok(if !self.ir.types.is_aggregate(id) {
             RetAbi::Direct { ty, extend: self.extension(id) }
         } else if self.on_device() {
@@ -129,7 +199,6 @@ impl<'ctx> Unit<'_, 'ctx> {
         mut add: impl FnMut(AttributeLoc, Attribute),
     ) {
         let extension = |signed| if signed { "signext" } else { "zeroext" };
-        let first = signature.first_param();
         match signature.ret {
             RetAbi::Direct { extend: Some(signed), .. } => {
                 add(AttributeLoc::Return, self.attribute(extension(signed)));
@@ -141,15 +210,17 @@ impl<'ctx> Unit<'_, 'ctx> {
                 add(AttributeLoc::Param(0), self.type_attribute("sret", ty));
                 add(AttributeLoc::Param(0), self.attribute_value("align", align));
             }
-            RetAbi::Void | RetAbi::Direct { .. } => {}
+            RetAbi::Void | RetAbi::Direct { .. } | RetAbi::Parts { .. } => {}
         }
-        for (index, param) in signature.params.iter().enumerate() {
-            let at = AttributeLoc::Param(first + index as u32);
+        let mut next = signature.first_param();
+        for param in &signature.params {
+            let at = AttributeLoc::Param(next);
+            next += param.count();
             match param {
                 ParamAbi::Direct { extend: Some(signed), .. } => {
                     add(at, self.attribute(extension(*signed)));
                 }
-                ParamAbi::Direct { .. } => {}
+                ParamAbi::Direct { .. } | ParamAbi::Parts { .. } | ParamAbi::Address { .. } => {}
                 ParamAbi::ByVal { ty, align } => {
                     add(at, self.type_attribute("byval", *ty));
                     add(at, self.attribute_value("align", *align));
@@ -206,8 +277,15 @@ impl<'ctx> Unit<'_, 'ctx> {
             return Ok(value);
         }
         let signature = self.function_signature(id)?;
-        let linkage = self.linkage(id);
-        let value = self.llvm.add_function(&function.symbol, signature.ty, Some(linkage));
+        let mut linkage = self.linkage(id);
+        let mut symbol = function.symbol.clone();
+        if self.on_device() && function.is_kernel() {
+            symbol = self.device_symbol(&symbol, function.linkage);
+            if symbol != function.symbol {
+                linkage = Linkage::External;
+            }
+        }
+        let value = self.llvm.add_function(&symbol, signature.ty, Some(linkage));
         self.signature_attributes(&signature, |at, attribute| value.add_attribute(at, attribute));
         let flag = |name: &str| {
             value.add_attribute(AttributeLoc::Function, self.attribute(name));

@@ -14,6 +14,7 @@ use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, PointerValue};
 
 use super::Unit;
 use super::abi::{ParamAbi, RetAbi, Signature};
+use super::sysv::Parts;
 use crate::error::{LowerError, Result, bug};
 
 /// An address and the alignment it is known to have, in bytes.
@@ -97,20 +98,15 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
 impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     /// Storage for parameters and locals.
     fn make_locals(&mut self) -> Result<()> {
-        let first = self.signature.first_param();
         let read_only = read_only_params(self.function);
         for (index, local) in self.function.locals.iter().enumerate() {
             let id = LocalId(index as u32);
             let ty = self.unit.storage_type(local.ty)?;
             let mut place = None;
             if index < self.function.param_count as usize {
-                let param = self
-                    .value
-                    .get_nth_param(first + index as u32)
-                    .ok_or_else(|| bug("lower", "a parameter is missing"))?;
-                place = self.param_in_place(id, param, local.param.grid_constant, &read_only);
+                place = self.param_in_place(id, local.param.grid_constant, &read_only);
                 if place.is_none() {
-                    place = Some(self.copy_param(id, param, ty)?);
+                    place = Some(self.copy_param(id, ty)?);
                 }
             }
             let place = match place {
@@ -127,37 +123,89 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     fn param_in_place(
         &self,
         id: LocalId,
-        param: BasicValueEnum<'ctx>,
         grid_constant: bool,
         read_only: &HashSet<LocalId>,
     ) -> Option<Place<'ctx>> {
         let abi = self.signature.params.get(id.0 as usize)?;
-        let ParamAbi::ByVal { align, .. } = abi else { return None };
+        let (ParamAbi::ByVal { align, .. } | ParamAbi::Address { align }) = abi else {
+            return None;
+        };
         // A host callee owns its copy; a device one may read parameter memory in place.
         let usable = !self.unit.on_device() || grid_constant || read_only.contains(&id);
+        let param = self.value.get_nth_param(self.signature.param_index(id.0 as usize))?;
         let BasicValueEnum::PointerValue(address) = param else { return None };
         usable.then_some(Place { address, align: *align as u32 })
     }
 
-    fn copy_param(
-        &mut self,
-        id: LocalId,
-        param: BasicValueEnum<'ctx>,
-        ty: BasicTypeEnum<'ctx>,
-    ) -> Result<Place<'ctx>> {
+    fn copy_param(&mut self, id: LocalId, ty: BasicTypeEnum<'ctx>) -> Result<Place<'ctx>> {
         let local = self.function.local(id);
         let place = self.allocate(ty, local.align, &local.name)?;
-        match self.signature.params.get(id.0 as usize) {
-            Some(ParamAbi::ByVal { align, .. }) => {
-                let source = Place { address: param.into_pointer_value(), align: *align as u32 };
+        let first = self.signature.param_index(id.0 as usize);
+        let param = |index: u32| {
+            let param = self.value.get_nth_param(first + index);
+            param.ok_or_else(|| bug("lower", "a parameter is missing"))
+        };
+        match self.signature.params.get(id.0 as usize).copied() {
+            Some(ParamAbi::ByVal { align, .. } | ParamAbi::Address { align }) => {
+                let source = Place { address: param(0)?.into_pointer_value(), align: align as u32 };
                 self.copy(place, source, self.unit.ir.types.layout(local.ty).size)?;
             }
+            Some(ParamAbi::Parts { parts }) => {
+                let count = parts.iter().flatten().count() as u32;
+                let values = (0..count).map(param).collect::<Result<Vec<_>>>()?;
+                self.store_parts(place, &parts, &values)?;
+            }
             _ => {
-                let store = self.builder.build_store(place.address, param)?;
+                let store = self.builder.build_store(place.address, param(0)?)?;
                 self.align_access(store, place.align)?;
             }
         }
         Ok(place)
+    }
+
+    /// Puts the registers of an aggregate into its memory.
+    pub fn store_parts(
+        &self,
+        place: Place<'ctx>,
+        parts: &Parts<'ctx>,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Result<()> {
+        for (part, value) in parts.iter().flatten().zip(values) {
+            let at = self.place_at(place, part.offset_bytes)?;
+            let store = self.builder.build_store(at.address, *value)?;
+            self.align_access(store, at.align)?;
+        }
+        Ok(())
+    }
+
+    /// The registers that an aggregate travels in.
+    pub fn load_parts(
+        &self,
+        place: Place<'ctx>,
+        parts: &Parts<'ctx>,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>> {
+        let mut values = Vec::new();
+        for part in parts.iter().flatten() {
+            let at = self.place_at(place, part.offset_bytes)?;
+            let value = self.builder.build_load(part.ty, at.address, "")?;
+            if let Some(instruction) = instruction_of(value) {
+                self.align_access(instruction, at.align)?;
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// A value's place in memory; a scalar is put into one.
+    pub fn spilled(&mut self, value: Value<'ctx>, ty: TypeId) -> Result<Place<'ctx>> {
+        match value {
+            Value::Memory(place) => Ok(place),
+            value => {
+                let place = self.temporary(ty)?;
+                self.store(place, value, ty, false)?;
+                Ok(place)
+            }
+        }
     }
 
     /// Stack storage for the whole function.
@@ -236,6 +284,16 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
                 }
                 self.builder.build_return(Some(&loaded))?;
             }
+            (RetAbi::Parts { ty, parts }, value) => {
+                let place = self.spilled(value, expr.ty)?;
+                let values = self.load_parts(place, &parts)?;
+                let result = self.joined(ty, &values)?;
+                self.builder.build_return(Some(&result))?;
+            }
+            // A struct without members has no result.
+            (RetAbi::Void, _) => {
+                self.builder.build_return(None)?;
+            }
             (RetAbi::Hidden { align, .. }, Value::Memory(place)) => {
                 let Some(BasicValueEnum::PointerValue(address)) = self.value.get_nth_param(0)
                 else {
@@ -250,6 +308,26 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         Ok(())
     }
 
+    /// One or two registers as one LLVM value.
+    fn joined(
+        &self,
+        ty: BasicTypeEnum<'ctx>,
+        values: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicValueEnum<'ctx>> {
+        if let [value] = values {
+            return Ok(*value);
+        }
+        let BasicTypeEnum::StructType(ty) = ty else {
+            return Err(bug("lower", "a result in several registers that is no struct"));
+        };
+        let mut whole = ty.get_poison();
+        for (index, value) in values.iter().enumerate() {
+            let inserted = self.builder.build_insert_value(whole, *value, index as u32, "")?;
+            whole = inserted.into_struct_value();
+        }
+        Ok(whole.into())
+    }
+
     /// Ends the last block and joins the entry block with the first.
     fn finish(&mut self, start: BasicBlock<'ctx>) -> Result<()> {
         if !self.ended() {
@@ -257,7 +335,9 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
                 RetAbi::Void | RetAbi::Hidden { .. } => {
                     self.builder.build_return(None)?;
                 }
-                RetAbi::Direct { ty, .. } | RetAbi::Aggregate { ty, .. } => {
+                RetAbi::Direct { ty, .. }
+                | RetAbi::Aggregate { ty, .. }
+                | RetAbi::Parts { ty, .. } => {
                     // Control reaches the end without a value: whatever it is, it is not used.
                     let value = ty.const_zero();
                     self.builder.build_return(Some(&value))?;

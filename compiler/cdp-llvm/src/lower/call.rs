@@ -3,7 +3,7 @@
 use cdp_ir::{Callee, Expr, Type, TypeId};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue};
 
-use super::abi::{RetAbi, Signature};
+use super::abi::{ParamAbi, RetAbi, Signature};
 use super::body::{Body, Place, Value};
 use crate::error::{Result, bug};
 use crate::launch::declare;
@@ -28,8 +28,23 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         };
         let mut values = Vec::with_capacity(args.len() + 1);
         let hidden = self.hidden_result(&signature, &mut values)?;
-        for arg in args {
-            values.push(self.argument(arg)?);
+        for (index, arg) in args.iter().enumerate() {
+            match signature.params.get(index) {
+                Some(ParamAbi::Parts { parts }) => {
+                    let value = self.value_of(arg)?;
+                    let place = self.spilled(value, arg.ty)?;
+                    let loaded = self.load_parts(place, parts)?;
+                    values.extend(loaded.into_iter().map(BasicMetadataValueEnum::from));
+                }
+                Some(ParamAbi::Address { .. }) => {
+                    // The callee owns what it gets the address of.
+                    let place = self.memory_of(arg)?;
+                    let copy = self.temporary(arg.ty)?;
+                    self.copy(copy, place, self.unit.ir.types.layout(arg.ty).size)?;
+                    values.push(copy.address.into());
+                }
+                _ => values.push(self.argument(arg)?),
+            }
         }
         let call = self.builder.build_indirect_call(signature.ty, target, &values, "")?;
         self.unit.attribute_call(&signature, call);
@@ -65,7 +80,26 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     ) -> Result<Value<'ctx>> {
         let value = call.try_as_basic_value().basic();
         match (signature.ret, value, hidden) {
+            // A struct without members comes back in no register.
+            (RetAbi::Void, ..) if self.unit.ir.types.is_aggregate(ty) => {
+                Ok(Value::Memory(self.temporary(ty)?))
+            }
             (RetAbi::Void, ..) => Ok(Value::Void),
+            (RetAbi::Parts { parts, .. }, Some(value), _) => {
+                let values = match value {
+                    BasicValueEnum::StructValue(whole) => {
+                        let part = |index| self.builder.build_extract_value(whole, index, "");
+                        vec![part(0)?, part(1)?]
+                    }
+                    value => vec![value],
+                };
+                let place = self.temporary(ty)?;
+                self.store_parts(place, &parts, &values)?;
+                if self.unit.ir.types.is_aggregate(ty) {
+                    return Ok(Value::Memory(place));
+                }
+                self.load(place, ty, false)
+            }
             (RetAbi::Direct { .. }, Some(value), _) => {
                 Ok(Value::Scalar(self.storage_value(value, ty)?))
             }

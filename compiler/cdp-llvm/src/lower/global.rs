@@ -8,6 +8,7 @@ use inkwell::values::{BasicValue, GlobalValue, PointerValue, UnnamedAddress};
 
 use super::Unit;
 use crate::error::Result;
+use crate::options::HostRuntime;
 
 /// NVPTX's numbers of the address spaces (LLVM, "User Guide for NVPTX Back-end").
 pub(crate) fn space_number(space: IrSpace) -> u16 {
@@ -50,17 +51,27 @@ impl<'ctx> Unit<'_, 'ctx> {
             return Ok(value);
         }
         let global = self.ir.global(id);
+        if global.managed && matches!(self.options.host_runtime, HostRuntime::Cudart(_)) {
+            return Ok(self.managed_pointer(id, global));
+        }
         let space = if self.on_device() { space_number(global.space) } else { 0 };
         let space = (space != 0).then(|| AddressSpace::from(space));
         // The slot is filled before the initialiser is made, which may mention the variable itself.
         let storage = self.storage_type(global.ty)?;
-        let value = self.llvm.add_global(storage, space, &global.symbol);
+        let shared_name = self.host_may_reach(global);
+        let symbol = match shared_name {
+            true => self.device_symbol(&global.symbol, global.linkage),
+            false => global.symbol.clone(),
+        };
+        let renamed = symbol != global.symbol;
+        let value = self.llvm.add_global(storage, space, &symbol);
         self.globals.borrow_mut()[id.0 as usize] = Some(value);
-        let value = self.initialise(global, value, storage, space)?;
+        let value = self.initialise(global, value, storage, space, &symbol)?;
         self.globals.borrow_mut()[id.0 as usize] = Some(value);
         value.set_alignment(global.align as u32);
         value.set_linkage(match (global.linkage, global.defined) {
             (_, false) | (IrLinkage::External, true) => Linkage::External,
+            (IrLinkage::Internal, true) if renamed => Linkage::External,
             (IrLinkage::Internal, true) => Linkage::Internal,
             (IrLinkage::LinkOnce, true) => Linkage::WeakODR,
         });
@@ -75,6 +86,20 @@ impl<'ctx> Unit<'_, 'ctx> {
             self.mark_managed(value)?;
         }
         Ok(value)
+    }
+
+    /// What host code for cudart has of a managed variable: a pointer, which cudart fills in.
+    fn managed_pointer(&self, id: GlobalId, global: &Global) -> GlobalValue<'ctx> {
+        let value = self.llvm.add_global(self.ptr, None, &global.symbol);
+        if global.defined {
+            value.set_initializer(&self.ptr.const_null());
+            value.set_section(Some("__nv_managed_data__"));
+            if global.linkage == IrLinkage::Internal {
+                value.set_linkage(Linkage::Internal);
+            }
+        }
+        self.globals.borrow_mut()[id.0 as usize] = Some(value);
+        value
     }
 
     /// `.attribute(.managed)`, in the spelling of the NVPTX back end.
@@ -108,6 +133,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         value: GlobalValue<'ctx>,
         storage: BasicTypeEnum<'ctx>,
         space: Option<AddressSpace>,
+        symbol: &str,
     ) -> Result<GlobalValue<'ctx>> {
         if !global.defined {
             return Ok(value);
@@ -130,7 +156,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         value.as_pointer_value().replace_all_uses_with(typed.as_pointer_value());
         // SAFETY: the first variable has no uses left, and its slot is about to be replaced.
         unsafe { value.delete() };
-        typed.set_name(&global.symbol);
+        typed.set_name(symbol);
         debug_assert!(matches!(
             typed.get_value_type(),
             AnyTypeEnum::StructType(_) | AnyTypeEnum::ArrayType(_)

@@ -4,27 +4,31 @@
 //! `__cdp_launch`, and a module constructor registers the unit's kernels and variables with
 //! `__cdp_register_unit`.
 
-use cdp_ir::{AddressSpace as IrSpace, FuncId, GlobalId, Launch};
+use cdp_ir::{AddressSpace as IrSpace, FuncId, GlobalId, Launch, Linkage as IrLinkage};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Linkage;
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, GlobalValue, PointerValue,
 };
 
-use super::Unit;
 use super::body::{Body, Place, Value};
+use super::{Unit, cudart};
 use crate::error::{Result, bug};
-use crate::image::register_with_constructor;
+use crate::image::{EARLY_CONSTRUCTOR, register_with_constructor};
 use crate::launch::declare;
+use crate::options::HostRuntime;
 
 /// Version of the unit record.
 const UNIT_VERSION: u64 = 1;
 /// Flags of a variable record.
-const CONSTANT: u64 = 1;
+pub(super) const CONSTANT: u64 = 1;
 const MANAGED: u64 = 2;
 
 /// Emits the unit record and the constructor that registers it, if the unit has anything to tell.
 pub(super) fn register_unit(unit: &Unit<'_, '_>) -> Result<()> {
+    if let HostRuntime::Cudart(cudart) = &unit.options.host_runtime {
+        return cudart::register_unit(unit, cudart);
+    }
     let kernels = kernel_records(unit)?;
     let variables = variable_records(unit)?;
     if kernels.is_empty() && variables.is_empty() {
@@ -48,7 +52,8 @@ pub(super) fn register_unit(unit: &Unit<'_, '_>) -> Result<()> {
         unit.context,
         unit.llvm,
         "__cdp_register_unit",
-        record.as_pointer_value(),
+        &[record.as_pointer_value()],
+        EARLY_CONSTRUCTOR,
     )
 }
 
@@ -107,14 +112,24 @@ fn define_handle<'ctx>(
     Ok(())
 }
 
-/// `{ ptr host_shadow, ptr symbol, u64 bytes, u32 flags, u32 pad }`
-fn variable_records<'ctx>(unit: &Unit<'_, 'ctx>) -> Result<Vec<BasicValueEnum<'ctx>>> {
-    let mut records = Vec::new();
+/// A device variable as host code knows it.
+pub(super) struct HostVariable<'ctx> {
+    pub shadow: PointerValue<'ctx>,
+    pub device_symbol: String,
+    pub size_bytes: u64,
+    pub flags: u64,
+    pub managed: bool,
+    /// A `static` constant, of which the device code may have kept nothing but its value.
+    pub device_only: bool,
+}
+
+/// The device variables that a unit defines.
+pub(super) fn variables<'ctx>(unit: &Unit<'_, 'ctx>) -> Result<Vec<HostVariable<'ctx>>> {
+    let mut variables = Vec::new();
     for (index, global) in unit.ir.globals.iter().enumerate() {
         if !(global.device_shadow || global.managed) || !global.defined {
             continue;
         }
-        let shadow = unit.global(GlobalId(index as u32))?;
         let mut flags = 0;
         if global.space == IrSpace::Constant {
             flags |= CONSTANT;
@@ -122,21 +137,35 @@ fn variable_records<'ctx>(unit: &Unit<'_, 'ctx>) -> Result<Vec<BasicValueEnum<'c
         if global.managed {
             flags |= MANAGED;
         }
-        let word = unit.context.i32_type();
-        let bytes = unit.ir.types.layout(global.ty).size;
+        variables.push(HostVariable {
+            shadow: unit.global(GlobalId(index as u32))?.as_pointer_value(),
+            device_symbol: unit.device_symbol(&global.symbol, global.linkage),
+            size_bytes: unit.ir.types.layout(global.ty).size,
+            flags,
+            managed: global.managed,
+            device_only: global.constant && global.linkage == IrLinkage::Internal,
+        });
+    }
+    Ok(variables)
+}
+
+/// `{ ptr host_shadow, ptr symbol, u64 bytes, u32 flags, u32 pad }`
+fn variable_records<'ctx>(unit: &Unit<'_, 'ctx>) -> Result<Vec<BasicValueEnum<'ctx>>> {
+    let word = unit.context.i32_type();
+    let record = |variable: HostVariable<'ctx>| {
         let record = unit.context.const_struct(
             &[
-                shadow.as_pointer_value().into(),
-                text(unit, &global.symbol).into(),
-                unit.context.i64_type().const_int(bytes, false).into(),
-                word.const_int(flags, false).into(),
+                variable.shadow.into(),
+                text(unit, &variable.device_symbol).into(),
+                unit.context.i64_type().const_int(variable.size_bytes, false).into(),
+                word.const_int(variable.flags, false).into(),
                 word.const_zero().into(),
             ],
             false,
         );
-        records.push(record.into());
-    }
-    Ok(records)
+        record.into()
+    };
+    Ok(variables(unit)?.into_iter().map(record).collect())
 }
 
 /// A private array of records, or NULL when there are none.
@@ -164,7 +193,8 @@ fn private<'ctx>(
     global
 }
 
-fn text<'ctx>(unit: &Unit<'_, 'ctx>, text: &str) -> PointerValue<'ctx> {
+/// Text with a NUL at its end.
+pub(super) fn text<'ctx>(unit: &Unit<'_, 'ctx>, text: &str) -> PointerValue<'ctx> {
     let value = unit.context.const_string(text.as_bytes(), true);
     private(unit, "", value.as_basic_value_enum()).as_pointer_value()
 }
@@ -210,14 +240,28 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 }
             });
         }
-        let grid = self.words(grid)?;
-        let block = self.words(block)?;
         let ptr = self.unit.ptr;
         let array = self.allocate(ptr.array_type(places.len().max(1) as u32).into(), 8, "args")?;
         for (index, place) in places.iter().enumerate() {
             let at = self.place_at(array, 8 * index as u64)?;
             self.builder.build_store(at.address, place.address)?;
         }
+        if matches!(self.unit.options.host_runtime, HostRuntime::Cudart(_)) {
+            let args = array.address;
+            cudart::launch_kernel(
+                self.unit,
+                &self.builder,
+                handle,
+                grid,
+                block,
+                args,
+                shared,
+                stream,
+            )?;
+            return Ok(Value::Void);
+        }
+        let grid = self.words(grid)?;
+        let block = self.words(block)?;
         let word = self.unit.context.i32_type();
         let ty = word.fn_type(
             &[ptr.into(), ptr.into(), ptr.into(), wide.into(), ptr.into(), ptr.into()],
@@ -245,9 +289,12 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         Ok(place)
     }
 
-    /// `__cdp_managed_address(shadow)`.
+    /// `__cdp_managed_address(shadow)`; cudart's way is its own.
     pub(super) fn managed_address(&mut self, id: GlobalId) -> Result<PointerValue<'ctx>> {
         let shadow = self.unit.global(id)?.as_pointer_value();
+        if matches!(self.unit.options.host_runtime, HostRuntime::Cudart(_)) {
+            return cudart::managed_address(self.unit, &self.builder, shadow);
+        }
         let ptr = self.unit.ptr;
         let ty = ptr.fn_type(&[ptr.into()], false);
         let function = declare(self.unit.llvm, "__cdp_managed_address", ty);

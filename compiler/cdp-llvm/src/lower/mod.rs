@@ -14,6 +14,7 @@ mod body;
 mod call;
 mod cast;
 mod constant;
+mod cudart;
 mod debug;
 mod expr;
 mod global;
@@ -23,6 +24,7 @@ mod launch;
 mod memory;
 mod runtime;
 mod stmt;
+mod sysv;
 mod types;
 mod wide;
 
@@ -41,7 +43,7 @@ use inkwell::values::{FunctionValue, GlobalValue};
 
 use crate::artifact::LlvmModule;
 use crate::error::{Result, in_function};
-use crate::options::LowerOptions;
+use crate::options::{HostRuntime, LowerOptions};
 use crate::target::CodeTarget;
 use crate::{foreign, libdevice, raw};
 
@@ -117,6 +119,19 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
 
     pub fn on_device(&self) -> bool {
         matches!(self.ir.target, Target::Device { .. })
+    }
+
+    /// The name in device code of something that has `symbol` here. `static` kernels and variables
+    /// of an object that other tools link get one that no other object has.
+    pub fn device_symbol(&self, symbol: &str, linkage: IrLinkage) -> String {
+        let module_id = match &self.options.host_runtime {
+            HostRuntime::Cudart(cudart) => &cudart.module_id,
+            HostRuntime::Cdp => &self.options.module_id,
+        };
+        if linkage != IrLinkage::Internal || module_id.is_empty() {
+            return symbol.to_string();
+        }
+        format!("__cdp_static{module_id}_{symbol}")
     }
 
     pub fn address_bits(&self) -> u32 {
