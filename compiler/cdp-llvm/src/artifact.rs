@@ -12,6 +12,7 @@ use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
+use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget};
 
@@ -111,13 +112,15 @@ impl LlvmModule {
 
     /// Runs the optimisation pipeline of the level given in the options.
     pub fn optimize(&self) -> Result<()> {
-        let pipeline = match self.opt_level {
-            OptLevel::O0 => "default<O0>",
-            OptLevel::O1 => "default<O1>",
-            OptLevel::O2 => "default<O2>",
-            OptLevel::O3 => "default<O3>",
-        };
-        self.run_passes(pipeline)
+        let device = self.target != CodeTarget::Host;
+        match self.opt_level {
+            OptLevel::O0 => self.run_passes("default<O0>"),
+            OptLevel::O1 => self.run_passes("default<O1>"),
+            OptLevel::O2 if device => self.run_passes(&pipeline::device("O2")),
+            OptLevel::O3 if device => self.run_passes(&pipeline::device("O3")),
+            OptLevel::O2 => self.run_passes("default<O2>"),
+            OptLevel::O3 => self.run_passes("default<O3>"),
+        }
     }
 
     /// Runs a pipeline in LLVM's textual form.

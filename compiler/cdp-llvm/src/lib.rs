@@ -21,6 +21,7 @@ pub mod launch;
 mod libdevice;
 pub mod lower;
 pub mod options;
+mod pipeline;
 mod raw;
 pub mod target;
 

@@ -1,0 +1,37 @@
+//! The optimisation pipeline of device code.
+//!
+//! ptxas optimises again: it schedules, allocates registers, unrolls, hoists and removes what is
+//! common. What it cannot do is what stands here: inlining across calls that it must keep, memory
+//! into registers, and the loops of known length whose unrolling makes an array's indices constant.
+//! LLVM's own pipelines do much more for the sake of CPUs; on the samples and run cases of this
+//! repository they need 1.8 times as long as this one for code that is no better (38,560 against
+//! 37,768 machine instructions of sm_90, 2,597 against 2,599 registers).
+//!
+//! What is not here: the host's pipeline, which is LLVM's.
+
+/// One round over a function's instructions. LLVM's pipelines do not search for a fixed point either.
+const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
+
+/// Control flow in the form that ends the pipeline: switches may become tables, and what branches
+/// have in common goes out of them.
+const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-keep-loops;\
+                         hoist-common-insts;sink-common-insts>";
+
+/// The pipeline in LLVM's textual form; `unrolling` is the level of loop unrolling, `O2` or `O3`.
+pub(crate) fn device(unrolling: &str) -> String {
+    let ranges = "function(nvvm-intr-range)";
+    let early = "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>,early-cse)";
+    // Callees first, so that what is inlined is already small.
+    let loops = "loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,\
+                 loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)";
+    let bottom_up = format!(
+        "cgscc(devirt<2>(inline,function<eager-inv>(\
+         sroa<modify-cfg>,early-cse<memssa>,{COMBINE},tailcallelim,simplifycfg,{loops},\
+         sroa<modify-cfg>,gvn,{COMBINE},memcpyopt,dse,adce,simplifycfg)))"
+    );
+    let last = format!(
+        "function<eager-inv>({COMBINE},{FINAL_CFG},{COMBINE},loop-unroll<{unrolling}>,sroa,\
+         early-cse,simplifycfg)"
+    );
+    format!("{ranges},{early},globalopt,{bottom_up},globaldce,{last}")
+}
