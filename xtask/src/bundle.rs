@@ -1,5 +1,6 @@
 //! `cargo xtask gpu-bundle`: everything that a machine with a GPU needs to run the samples, the run
-//! cases and the generated signature programs, in one folder with one command. Nothing is compiled
+//! cases, the interoperability programs and the generated signature programs, in one folder with one
+//! command. Nothing is compiled
 //! there; neither LLVM nor CUDA is needed, only the driver.
 //!
 //! The folder: `run.sh`, the runner `cdp-gpu-runner`, `manifest.json`, `lib/libcdp_runtime.so`, and
@@ -17,6 +18,7 @@ use crate::Common;
 use crate::cargo::{binary, build_release, cargo, output, root, target_dir};
 use crate::demo::{Program, programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
+use crate::interop::{self, Builder};
 use crate::table::bytes;
 use crate::ui::{Step, Ui};
 
@@ -69,7 +71,8 @@ struct LeftOut {
     reason: String,
 }
 
-/// A whole program, whose standard output and exit code are its result.
+/// A whole program, whose standard output and exit code are its result, or launches of a cubin's
+/// kernels, whose buffers are.
 #[derive(Serialize)]
 struct Case {
     /// `samples/bfs`, `run/atomics`, `signatures/cdp2/signatures_000`.
@@ -77,15 +80,38 @@ struct Case {
     /// The source, to read.
     source: Vec<String>,
     /// The program: host code linked with the shared runtime, the cubin inside.
-    executable: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executable: Option<String>,
     /// Arguments of `main`.
     args: Vec<String>,
     /// File with the standard output wanted, byte for byte.
-    expected_stdout: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_stdout: Option<String>,
     /// The exit code wanted.
     expected_exit_code: i32,
     /// Time that it may take.
     time_limit_ms: u64,
+    /// A cubin whose kernels the runner launches, instead of a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cubin: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    launches: Vec<serde_json::Value>,
+}
+
+impl Case {
+    fn new(name: impl Into<String>, source: Vec<String>) -> Case {
+        Case {
+            name: name.into(),
+            source,
+            executable: None,
+            args: Vec::new(),
+            expected_stdout: None,
+            expected_exit_code: 0,
+            time_limit_ms: 60_000,
+            cubin: None,
+            launches: Vec::new(),
+        }
+    }
 }
 
 /// The one command on the GPU machine.
@@ -122,6 +148,7 @@ pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<
     let step = ui.step("compiling the cases");
     bundle.add_folder("samples", &root().join("samples"), None, &step)?;
     bundle.add_folder("run", &root().join("tests/cases/run"), None, &step)?;
+    bundle.add_interop(&step)?;
     bundle.add_signatures(&binary(&release, "signatures")?, &step)?;
     if bundle.cases.is_empty() {
         return Err(Failure::new("no sample or run case has an expected output (.out)"));
@@ -262,15 +289,59 @@ impl Bundle<'_> {
         let name_of =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let sources = program.files.iter().map(|file| copy(file, &name_of(file)));
+        let sources = sources.collect::<Outcome<Vec<String>>>()?;
         Ok(Case {
-            name: name.to_owned(),
-            source: sources.collect::<Outcome<Vec<String>>>()?,
-            executable: format!("{folder}/program"),
-            args: Vec::new(),
-            expected_stdout: copy(expected, "expected.out")?,
-            expected_exit_code: 0,
-            time_limit_ms: 60_000,
+            executable: Some(format!("{folder}/program")),
+            expected_stdout: Some(copy(expected, "expected.out")?),
+            ..Case::new(name, sources)
         })
+    }
+
+    /// Adds the programs of two compilers, each linked in every way.
+    fn add_interop(&mut self, step: &Step<'_>) -> Outcome<()> {
+        let builder = Builder::new(&self.cdpc, &self.runtime, &self.options.arch, self.common)?;
+        let mut cases = Vec::new();
+        for program in interop::programs()? {
+            step.detail(&format!("interop/{}", program.name));
+            let folder = format!("cases/interop/{}", program.name);
+            let place = self.out.join(&folder);
+            let objects = target_dir()?.join("gpu-bundle-interop").join(&program.name);
+            for dir in [&place, &objects] {
+                fs::create_dir_all(dir)
+                    .map_err(|error| Failure::io("make the folder", dir, &error))?;
+            }
+            let copy = |from: &Path, name: &str| {
+                fs::copy(from, place.join(name))
+                    .map_err(|error| Failure::io("copy", from, &error))
+                    .map(|_| format!("{folder}/{name}"))
+            };
+            let name_of =
+                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let sources = program.sources().map(|path| copy(path, &name_of(path)));
+            let sources = sources.collect::<Outcome<Vec<String>>>()?;
+            let expected = copy(&program.expected(), "expected.out")?;
+            let case =
+                |how: &str| Case::new(format!("interop/{}/{how}", program.name), sources.clone());
+            let whole = |how: &str| Case {
+                executable: Some(format!("{folder}/{how}")),
+                expected_stdout: Some(expected.clone()),
+                ..case(how)
+            };
+            builder.link_by_nvcc(&program, &objects, &place.join("nvcc"))?;
+            cases.push(whole("nvcc"));
+            if program.is_ours() {
+                builder.link_by_cdpc(&program, &objects, &place.join("cdpc"))?;
+                cases.push(whole("cdpc"));
+            }
+            let launches = program.launches()?;
+            if !launches.is_empty() {
+                builder.link_cubin(&program, &objects, &place.join("linked.cubin"))?;
+                let cubin = Some(format!("{folder}/linked.cubin"));
+                cases.push(Case { cubin, launches, ..case("cubin") });
+            }
+        }
+        self.cases.extend(cases);
+        Ok(())
     }
 
     /// Writes what is not a case.

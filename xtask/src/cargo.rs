@@ -52,6 +52,18 @@ pub fn build_cdpc() -> Outcome<PathBuf> {
     binary(&build_release(&["cdpc", "cdp-runtime"])?, "cdpc")
 }
 
+/// Builds an example of a package in release mode and returns its path.
+pub fn build_example(package: &str, example: &str) -> Outcome<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--release", "--package", package, "--example", example]);
+    let status = command.stdin(Stdio::null()).status();
+    let status = status.map_err(|error| Failure::new(format!("could not start cargo: {error}")))?;
+    if !status.success() {
+        return Err(Failure::new(format!("{} failed ({status})", shown(&command))));
+    }
+    binary(&target_dir()?.join("release/examples"), example)
+}
+
 /// A binary that was built into a folder.
 pub fn binary(dir: &Path, name: &str) -> Outcome<PathBuf> {
     let path = dir.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));

@@ -8,6 +8,7 @@ mod bundle;
 mod cargo;
 mod demo;
 mod failure;
+mod interop;
 mod report;
 mod setup;
 mod suite;

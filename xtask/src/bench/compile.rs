@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use cdp_toolchain::{AddressSize, Arch, SearchOptions, Toolchain};
 use clap::Args;
 
-use super::generate;
 use super::measure::{Sample, run, summary};
+use super::{generate, machine, today};
 use crate::Common;
 use crate::cargo::{build_cdpc, in_path, output, root, target_dir};
 use crate::demo::{programs, with_cuda_path};
@@ -291,13 +291,6 @@ fn cells(rows: &[Row]) -> (Vec<Align>, Vec<Vec<String>>) {
 }
 
 fn document(tools: &Tools, rounds: usize, table: &str) -> Outcome<String> {
-    let date = output(Command::new("date").args(["--utc", "+%Y-%m-%d"]))?;
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let cpu = cpu
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
-        .map_or("unknown", |c| c.1);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let nvcc = output(Command::new(&tools.nvcc).arg("--version"))?;
     let nvcc = nvcc
         .lines()
@@ -309,7 +302,8 @@ fn document(tools: &Tools, rounds: usize, table: &str) -> Outcome<String> {
          `cargo xtask bench compile --write`, {}. Whole processes for {ARCH}, median of {rounds} rounds in which all\n\
          compilers ran in turn, after one uncounted round. Peak memory is that of the largest single process.\n\
          \"ptxas + nvlink alone\" assembles and links the PTX that cdpc made.\n\n\
-         Machine: {cpu}, {cores} cores. nvcc: {nvcc}.\n\n{table}",
-        date.trim()
+         Machine: {}. nvcc: {nvcc}.\n\n{table}",
+        today()?,
+        machine()
     ))
 }

@@ -1,5 +1,6 @@
 //! Timing whole processes and their memory.
 
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
@@ -13,6 +14,30 @@ pub struct Sample {
     pub seconds: f64,
     /// The most memory that any one process had in use at a time, in bytes; 0 where it cannot be known.
     pub peak_bytes: u64,
+}
+
+/// Runs a command and gives what it printed on standard output; its messages go to the terminal.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub fn capture(command: &mut Command) -> Outcome<(String, Sample)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let begun = Instant::now();
+    let mut child = command
+        .spawn()
+        .map_err(|error| Failure::new(format!("could not start {}: {error}", shown(command))))?;
+    let mut bytes = Vec::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_end(&mut bytes).map_err(|error| {
+            Failure::new(format!("reading what {} prints: {error}", shown(command)))
+        })?;
+    }
+    let (success, peak_bytes) = wait(child)?;
+    if !success {
+        return Err(Failure::new(format!("{} failed", shown(command))));
+    }
+    let sample = Sample { seconds: begun.elapsed().as_secs_f64(), peak_bytes };
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), sample))
 }
 
 /// Runs commands one after another, with their output thrown away.
@@ -78,17 +103,20 @@ fn wait(mut child: Child) -> Outcome<(bool, u64)> {
 
 /// The median of the times, and the largest peak.
 pub fn summary(samples: &[Sample]) -> Sample {
-    let mut seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
-    seconds.sort_by(f64::total_cmp);
-    let middle = seconds.len() / 2;
-    let median = match seconds.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => seconds[middle],
-        _ => f64::midpoint(seconds[middle - 1], seconds[middle]),
-    };
     Sample {
-        seconds: median,
+        seconds: median(samples.iter().map(|sample| sample.seconds).collect()),
         peak_bytes: samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0),
+    }
+}
+
+/// The median; 0 of nothing.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        count if count % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
     }
 }
 

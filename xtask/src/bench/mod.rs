@@ -3,12 +3,14 @@
 mod compile;
 mod generate;
 mod measure;
+mod run;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use clap::Subcommand;
 
 use crate::Common;
+use crate::cargo::output;
 use crate::failure::Outcome;
 use crate::ui::Ui;
 
@@ -17,6 +19,8 @@ use crate::ui::Ui;
 pub enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
+    /// Speed of the CPU device, and time and memory of a process that runs hello world
+    Run(run::RunOptions),
 }
 
 /// Runs one benchmark.
@@ -26,5 +30,20 @@ pub enum Bench {
 pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
+        Bench::Run(options) => run::bench_run(ui, common, options),
     }
+}
+
+/// The date, for a document.
+fn today() -> Outcome<String> {
+    let date = output(Command::new("date").args(["--utc", "+%Y-%m-%d"]))?;
+    Ok(date.trim().to_owned())
+}
+
+/// The processor and how many cores of it there are, for a document.
+fn machine() -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!("{}, {cores} cores", name.map_or("unknown", |(_, name)| name))
 }

@@ -1,0 +1,233 @@
+//! `cargo xtask bench run`: how fast the CPU device is, and how soon a small program is done.
+//!
+//! The kernels are those of the emulator's own benchmark, which is started as a process for each, so
+//! that its memory is known too. With one host thread and with as many as there are cores, in turn in
+//! every round.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+
+use super::measure::{Sample, capture, median, run, summary};
+use super::{machine, today};
+use crate::Common;
+use crate::cargo::{build_cdpc, build_example, root, target_dir};
+use crate::demo::with_cuda_path;
+use crate::failure::{Failure, Outcome};
+use crate::table::{Align, bytes, markdown, milliseconds, table};
+use crate::ui::Ui;
+
+/// Options of the benchmark.
+#[derive(Args)]
+pub struct RunOptions {
+    /// Rounds; everything is run once in each
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Host threads to compare one with [default: as many as the machine has cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Only kernels whose name contains this
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Write the result to compiler/docs/bench-run.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// The kernels, by what they are bound by: arithmetic, launches, calls.
+const KERNELS: [&str; 8] = [
+    "matmul",
+    "matmul_tiled",
+    "mandelbrot",
+    "reduce",
+    "working_tree",
+    "tree",
+    "calls",
+    "recursion",
+];
+
+/// What one run of a kernel said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Speed {
+    /// Thread-instructions, in millions.
+    instructions_millions: f64,
+    /// Thread-instructions a second, in millions.
+    rate_millions: f64,
+    /// Grids a second.
+    grids: f64,
+}
+
+/// The runs of a kernel with one number of host threads.
+#[derive(Default)]
+struct Runs {
+    speeds: Vec<Speed>,
+    peak_bytes: u64,
+}
+
+impl Runs {
+    fn rate_millions(&self) -> f64 {
+        median(self.speeds.iter().map(|speed| speed.rate_millions).collect())
+    }
+
+    fn grids(&self) -> f64 {
+        median(self.speeds.iter().map(|speed| speed.grids).collect())
+    }
+}
+
+/// Measures and shows.
+///
+/// # Errors
+/// When something does not build or a benchmark fails.
+pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<ExitCode> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = options.threads.unwrap_or(cores);
+    let benchmark = build_example("cdp-emulator", "bench")?;
+    let cdpc = build_cdpc()?;
+    let kernels = kernels(ui, &benchmark, options, threads)?;
+    let programs = programs(ui, common, &cdpc, options.rounds)?;
+    for (aligns, cells) in [&kernels, &programs] {
+        for line in table(aligns, cells) {
+            ui.line(&line);
+        }
+        ui.line("");
+    }
+    if options.write {
+        let path = root().join("compiler/docs/bench-run.md");
+        let text = format!(
+            "# Speed of the CPU device\n\n\
+             `cargo xtask bench run --write`, {}; median of {} rounds, with the default checks on. Rates are millions\n\
+             of thread-instructions a second of wall time. Peak memory is the process's with {threads} host threads.\n\n\
+             `working_tree` and `tree` launch their children themselves: the first gives each thread some hundred\n\
+             instructions, the second nothing but the launch, so that its measure is grids a second.\n\n\
+             Machine: {}.\n\n{}\nWhole processes:\n\n{}",
+            today()?,
+            options.rounds,
+            machine(),
+            markdown(&kernels.0, &kernels.1),
+            markdown(&programs.0, &programs.1)
+        );
+        fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))?;
+        ui.line(&format!("written to {}", path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Columns and rows, heading first.
+type Table = (Vec<Align>, Vec<Vec<String>>);
+
+fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> Outcome<Table> {
+    let heading = ["kernel".to_owned(), "M instructions".to_owned(), "M/s, 1 thread".to_owned()];
+    let rest = [format!("M/s, {threads} threads"), "ratio".to_owned(), "grids/s".to_owned()];
+    let mut cells = vec![Vec::from_iter(heading.into_iter().chain(rest))];
+    cells[0].push("peak memory".to_owned());
+    let wanted = |name: &&str| options.kernel.as_ref().is_none_or(|part| name.contains(part));
+    for kernel in KERNELS.into_iter().filter(wanted) {
+        let step = ui.step(&format!("measuring {kernel}"));
+        let (mut one, mut many) = (Runs::default(), Runs::default());
+        // One round before counting, in which files come into memory.
+        for round in 0..=options.rounds {
+            for (count, runs) in [(1, &mut one), (threads, &mut many)] {
+                let (speed, sample) = measure(benchmark, kernel, count)?;
+                if round > 0 {
+                    runs.speeds.push(speed);
+                    runs.peak_bytes = runs.peak_bytes.max(sample.peak_bytes);
+                }
+            }
+        }
+        step.done();
+        let instructions = one.speeds.first().map_or(0.0, |speed| speed.instructions_millions);
+        cells.push(vec![
+            kernel.to_owned(),
+            format!("{instructions:.1}"),
+            format!("{:.0}", one.rate_millions()),
+            format!("{:.0}", many.rate_millions()),
+            format!("{:.2}", many.rate_millions() / one.rate_millions()),
+            format!("{:.0}", one.grids()),
+            bytes(many.peak_bytes),
+        ]);
+    }
+    if cells.len() == 1 {
+        return Err(Failure::new("nothing was measured"));
+    }
+    let mut aligns = vec![Align::Left];
+    aligns.resize(cells[0].len(), Align::Right);
+    Ok((aligns, cells))
+}
+
+fn measure(benchmark: &Path, kernel: &str, threads: usize) -> Outcome<(Speed, Sample)> {
+    let mut command = Command::new(benchmark);
+    command.arg(kernel).env("HOST_THREADS", threads.to_string());
+    let (text, sample) = capture(&mut command)?;
+    let speed = text.lines().find_map(|line| speed(line, kernel));
+    let speed = speed
+        .ok_or_else(|| Failure::new(format!("the benchmark printed no result of {kernel}")))?;
+    Ok((speed, sample))
+}
+
+/// Reads `NAME 1.0 ms 2.0 M thread-instructions 3.0 M/s 4 grids/s`.
+fn speed(line: &str, kernel: &str) -> Option<Speed> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let before = |unit: &[&str]| {
+        let at = words.windows(unit.len()).position(|window| window == unit)?;
+        words.get(at.checked_sub(1)?)?.parse().ok()
+    };
+    if words.first() != Some(&kernel) {
+        return None;
+    }
+    Some(Speed {
+        instructions_millions: before(&["M", "thread-instructions"])?,
+        rate_millions: before(&["M/s"])?,
+        grids: before(&["grids/s"])?,
+    })
+}
+
+/// The hello world of the samples: as a program of its own, and compiled and run by `cdpc run`.
+fn programs(ui: &Ui, common: &Common, cdpc: &Path, rounds: usize) -> Outcome<Table> {
+    let work = target_dir()?.join("bench-run");
+    fs::create_dir_all(&work).map_err(|error| Failure::io("make the folder", &work, &error))?;
+    let (source, program) = (root().join("samples/hello.cdp"), work.join("hello"));
+    let mut build = Command::new(cdpc);
+    build.arg("build").arg(&source).arg("-o").arg(&program);
+    with_cuda_path(&mut build, common);
+    run(&mut [build])?;
+    let step = ui.step("measuring hello world");
+    let mut cells = vec![["process", "median", "peak memory"].map(str::to_owned).to_vec()];
+    let hello = || {
+        let mut command = Command::new(&program);
+        command.env("CDP_DEVICE", "cpu");
+        command
+    };
+    let compiled = || {
+        let mut command = Command::new(cdpc);
+        command.args(["run", "--device", "cpu"]).arg(&source);
+        with_cuda_path(&mut command, common);
+        command
+    };
+    let rows: [(&str, &dyn Fn() -> Command); 2] =
+        [("hello world", &hello), ("cdpc run hello.cdp", &compiled)];
+    for (name, command) in rows {
+        run(&mut [command()])?;
+        let samples: Vec<Sample> =
+            (0..rounds).map(|_| run(&mut [command()])).collect::<Outcome<_>>()?;
+        let sample = summary(&samples);
+        cells.push(vec![name.into(), milliseconds(sample.seconds), bytes(sample.peak_bytes)]);
+    }
+    step.done();
+    Ok((vec![Align::Left, Align::Right, Align::Right], cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_lines_of_the_benchmark() {
+        let line = "matmul            103.9 ms      95.0 M thread-instructions     914.6 M/s         10 grids/s";
+        let expected = Speed { instructions_millions: 95.0, rate_millions: 914.6, grids: 10.0 };
+        assert_eq!(speed(line, "matmul"), Some(expected));
+        assert_eq!(speed(line, "matmul_tiled"), None);
+        assert_eq!(speed("matmul 3 ms", "matmul"), None);
+    }
+}
