@@ -5,6 +5,8 @@
 //!
 //! Plain runs never write; `CDP_BLESS=1` (set by `cargo xtask bless`) rewrites expectations.
 
+mod build_systems;
+mod capi;
 mod cases;
 mod cli;
 mod compile;
@@ -13,8 +15,10 @@ mod diagnostics;
 mod embed;
 mod hostile;
 mod interop;
+mod linking;
 mod llvm;
 mod oracle;
+mod reports;
 mod run;
 mod snapshots;
 mod support;
@@ -34,11 +38,15 @@ fn main() {
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
+    trials.extend(reports::trials());
     trials.extend(cli::trials());
     trials.extend(hostile::trials());
     trials.extend(llvm::trials());
     trials.extend(embed::trials());
+    trials.extend(capi::trials());
     trials.extend(interop::trials());
+    trials.extend(linking::trials());
+    trials.extend(build_systems::trials());
     trials.extend(coverage::trials());
     libtest_mimic::run(&args, trials).exit();
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cdp::toolchain::{GpuPresence, Job, JobOptions};
-use cdp::{BuildRequest, CompileOptions, Compiler, Error, Failure, Goal, Input};
+use cdp::{BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input};
 use cdp_runtime::cpu;
 
 #[cfg(not(unix))]
@@ -29,7 +29,8 @@ pub fn runtime_library() -> Option<PathBuf> {
 pub fn run(args: &Run) -> i32 {
     let messages = Messages::new(&args.source);
     let options = match compile_options(&args.source) {
-        Ok(options) => options,
+        // Reports of the CPU device name source lines; the code is the same.
+        Ok(options) => CompileOptions { debug: DebugInfo::Lines, ..options },
         Err(usage) => return messages.usage(usage),
     };
     let result = if args.kernel.is_some() {

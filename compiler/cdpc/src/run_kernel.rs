@@ -111,7 +111,8 @@ fn device_code(
         let built = build(std::slice::from_ref(input), Goal::Ptx)?;
         messages.show(&built.reports);
         let text = String::from_utf8_lossy(&built.bytes).into_owned();
-        ptx.push((args.inputs[index].display().to_string(), text));
+        // A line number in a message is one of the PTX, whatever it was made of.
+        ptx.push((args.inputs[index].with_extension("ptx").display().to_string(), text));
     }
     let cubin =
         if wants_cubin(args.device) { build(&inputs, Goal::Cubin)?.bytes } else { Vec::new() };

@@ -258,14 +258,11 @@ impl fmt::Display for Report {
                     write!(f, "\n  grid {} `{}` was launched by the host", step.grid, step.kernel)?
                 }
                 Some(([bx, by, bz], [tx, ty, tz])) => {
-                    write!(
-                        f,
-                        "\n  grid {} `{}` was launched by block ({bx},{by},{bz}), thread ({tx},{ty},{tz}) of",
-                        step.grid, step.kernel
-                    )?;
+                    write!(f, "\n  grid {} `{}` was launched", step.grid, step.kernel)?;
                     if let Some(source) = &step.launched_at {
-                        write!(f, " (at {source})")?;
+                        write!(f, " at {source}")?;
                     }
+                    write!(f, " by block ({bx},{by},{bz}), thread ({tx},{ty},{tz}) of")?;
                 }
             }
         }

@@ -22,7 +22,10 @@ impl CudaError {
     pub const INVALID_PITCH_VALUE: CudaError = CudaError(12);
     pub const INVALID_SYMBOL: CudaError = CudaError(13);
     pub const INVALID_DEVICE_POINTER: CudaError = CudaError(17);
+    pub const INVALID_CHANNEL_DESCRIPTOR: CudaError = CudaError(20);
     pub const INVALID_MEMCPY_DIRECTION: CudaError = CudaError(21);
+    pub const INVALID_FILTER_SETTING: CudaError = CudaError(26);
+    pub const INVALID_NORM_SETTING: CudaError = CudaError(27);
     pub const STUB_LIBRARY: CudaError = CudaError(34);
     pub const INSUFFICIENT_DRIVER: CudaError = CudaError(35);
     pub const DEVICES_UNAVAILABLE: CudaError = CudaError(46);

@@ -7,6 +7,7 @@
 //! toolkit, and no GPU is needed to build or to use it.
 
 pub mod abi;
+pub mod array;
 pub mod bundle;
 pub mod capi;
 mod choice;

@@ -156,8 +156,14 @@ impl<'a> Decoder<'a> {
         body: &'a ptx::Body,
         links: &'a UnitLinks,
     ) -> Decoder<'a> {
-        let lines = body.instructions.iter();
-        let lines = lines.map(|i| (i.line.0, i.location.map_or(0, |l| l.0 + 1))).collect();
+        // Line 0 is code that compilers put in by themselves: it counts to what precedes it.
+        let has_line = |l: &ptx::LocationId| body.locations[l.index()].line != 0;
+        let mut known = 0;
+        let mut line_of = |i: &ptx::Instruction| {
+            known = i.location.filter(has_line).map_or(known, |l| l.0 + 1);
+            (i.line.0, if i.location.is_some() { known } else { 0 })
+        };
+        let lines = body.instructions.iter().map(&mut line_of).collect();
         let out = Function {
             name: source.name.clone(),
             unit,

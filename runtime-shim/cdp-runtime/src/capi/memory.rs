@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::{call, given, put};
-use crate::device::{Copy2D, CopyKind, Device, StreamHandle};
+use crate::device::{Copy2D, CopyKind, Device, MemoryType, StreamHandle};
 use crate::error::{CudaError, Result};
 use crate::process;
 
@@ -213,7 +213,7 @@ pub struct PitchedPtr {
     pub ysize: usize,
 }
 
-/// `cudaMemcpy3DParms`; arrays are not supported and must be null.
+/// `cudaMemcpy3DParms`
 #[repr(C)]
 #[allow(missing_docs)]
 pub struct Memcpy3DParms {
@@ -229,10 +229,45 @@ pub struct Memcpy3DParms {
 
 impl PitchedPtr {
     /// Address of a position.
-    fn at(&self, pos: Pos) -> u64 {
+    pub(super) fn at(&self, pos: Pos) -> u64 {
         let row = pos.z.wrapping_mul(self.ysize).wrapping_add(pos.y);
         (self.ptr as u64).wrapping_add(row.wrapping_mul(self.pitch).wrapping_add(pos.x) as u64)
     }
+}
+
+unsafe fn copy_3d(parameters: *const Memcpy3DParms, stream: Option<StreamHandle>) -> Result<()> {
+    let Some(p) = (unsafe { parameters.as_ref() }) else {
+        return Err(CudaError::INVALID_VALUE.into());
+    };
+    let kind = copy_kind(p.kind)?;
+    let device = process::current()?;
+    let outside = |array: *mut c_void, pos: Pos, ptr: &PitchedPtr| {
+        array.is_null() && p.extent.depth > 1 && pos.y.saturating_add(p.extent.height) > ptr.ysize
+    };
+    if outside(p.src_array, p.src_pos, &p.src_ptr) || outside(p.dst_array, p.dst_pos, &p.dst_ptr) {
+        return Err(CudaError::INVALID_VALUE.into());
+    }
+    if !p.src_array.is_null() || !p.dst_array.is_null() {
+        return unsafe { super::array::copy_parameters(p, kind, stream) };
+    }
+    for slice in 0..p.extent.depth {
+        let rectangle = Copy2D {
+            dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
+            dst_pitch_bytes: p.dst_ptr.pitch,
+            src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
+            src_pitch_bytes: p.src_ptr.pitch,
+            width_bytes: p.extent.width,
+            height: p.extent.height,
+        };
+        unsafe { device.device.copy_2d(&rectangle, kind, stream)? };
+    }
+    Ok(())
+}
+
+/// `cudaMemcpy3D`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy3D(parameters: *const Memcpy3DParms) -> u32 {
+    call(|| unsafe { copy_3d(parameters, None) })
 }
 
 /// `cudaMemcpy3DAsync`
@@ -241,34 +276,7 @@ pub unsafe extern "C" fn cudaMemcpy3DAsync(
     parameters: *const Memcpy3DParms,
     stream: *mut c_void,
 ) -> u32 {
-    call(|| {
-        let Some(p) = (unsafe { parameters.as_ref() }) else {
-            return Err(CudaError::INVALID_VALUE.into());
-        };
-        if !p.src_array.is_null() || !p.dst_array.is_null() {
-            return Err(CudaError::NOT_SUPPORTED.into());
-        }
-        let kind = copy_kind(p.kind)?;
-        let device = process::current()?;
-        let outside = |pos: Pos, ptr: &PitchedPtr| {
-            p.extent.depth > 1 && pos.y.saturating_add(p.extent.height) > ptr.ysize
-        };
-        if outside(p.src_pos, &p.src_ptr) || outside(p.dst_pos, &p.dst_ptr) {
-            return Err(CudaError::INVALID_VALUE.into());
-        }
-        for slice in 0..p.extent.depth {
-            let rectangle = Copy2D {
-                dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
-                dst_pitch_bytes: p.dst_ptr.pitch,
-                src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
-                src_pitch_bytes: p.src_ptr.pitch,
-                width_bytes: p.extent.width,
-                height: p.extent.height,
-            };
-            unsafe { device.device.copy_2d(&rectangle, kind, Some(StreamHandle(stream as u64)))? };
-        }
-        Ok(())
-    })
+    call(|| unsafe { copy_3d(parameters, Some(StreamHandle(stream as u64))) })
 }
 
 /// `cudaMemset`
@@ -336,6 +344,26 @@ pub unsafe extern "C" fn cudaMemset2DAsync(
     })
 }
 
+fn fill_3d(
+    dst: &PitchedPtr,
+    value: i32,
+    extent: Extent,
+    stream: Option<StreamHandle>,
+) -> Result<()> {
+    let device = process::current()?;
+    for slice in 0..extent.depth {
+        let at = dst.at(Pos { x: 0, y: 0, z: slice });
+        fill_2d(&*device.device, at, dst.pitch, value, (extent.width, extent.height), stream)?;
+    }
+    Ok(())
+}
+
+/// `cudaMemset3D`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemset3D(dst: PitchedPtr, value: i32, extent: Extent) -> u32 {
+    call(|| fill_3d(&dst, value, extent, None))
+}
+
 /// `cudaMemset3DAsync`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaMemset3DAsync(
@@ -344,15 +372,68 @@ pub unsafe extern "C" fn cudaMemset3DAsync(
     extent: Extent,
     stream: *mut c_void,
 ) -> u32 {
+    call(|| fill_3d(&dst, value, extent, Some(StreamHandle(stream as u64))))
+}
+
+/// `cudaMalloc3D`: slices of rows, each row aligned as [`cudaMallocPitch`] has it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMalloc3D(memory: *mut PitchedPtr, extent: Extent) -> u32 {
+    call(|| {
+        given(memory)?;
+        let rows = (extent.height as u64).checked_mul(extent.depth as u64);
+        let rows = rows.ok_or(CudaError::MEMORY_ALLOCATION)?;
+        let device = process::current()?;
+        let (address, pitch) = device.device.allocate_pitched(extent.width as u64, rows)?;
+        let made = PitchedPtr {
+            ptr: address as *mut c_void,
+            pitch: pitch as usize,
+            xsize: extent.width,
+            ysize: extent.height,
+        };
+        unsafe { put(memory, made) }
+    })
+}
+
+/// `cudaMallocAsync`. The memory is there at once, which is no later than the stream gets to it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMallocAsync(
+    address: *mut *mut c_void,
+    bytes: usize,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| {
+        given(address)?;
+        let device = process::current()?;
+        device.device.stream_flags(StreamHandle(stream as u64))?;
+        let allocated = device.device.allocate(bytes as u64)?;
+        unsafe { put(address, allocated as *mut c_void) }
+    })
+}
+
+/// `cudaFreeAsync`: waits for the work of the stream, after which nothing may use the memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFreeAsync(address: *mut c_void, stream: *mut c_void) -> u32 {
     call(|| {
         let device = process::current()?;
-        let stream = Some(StreamHandle(stream as u64));
-        for slice in 0..extent.depth {
-            let at = dst.at(Pos { x: 0, y: 0, z: slice });
-            let size = (extent.width, extent.height);
-            fill_2d(&*device.device, at, dst.pitch, value, size, stream)?;
+        device.device.synchronize_stream(StreamHandle(stream as u64))?;
+        device.device.free(address as u64)
+    })
+}
+
+/// `cudaHostGetDevicePointer`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaHostGetDevicePointer(
+    address: *mut *mut c_void,
+    host: *mut c_void,
+    flags: u32,
+) -> u32 {
+    call(|| {
+        given(address)?;
+        let info = process::current()?.device.pointer_info(host as u64)?;
+        if flags != 0 || info.memory != MemoryType::Host {
+            return Err(CudaError::INVALID_VALUE.into());
         }
-        Ok(())
+        unsafe { put(address, info.device_address as *mut c_void) }
     })
 }
 

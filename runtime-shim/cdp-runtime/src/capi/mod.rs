@@ -8,6 +8,7 @@
 // Safety is the same sentence for all of them, above.
 #![allow(clippy::missing_safety_doc)]
 
+mod array;
 mod device;
 mod kernel;
 mod memory;
@@ -17,6 +18,7 @@ mod symbol;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+pub use self::array::*;
 pub use self::device::*;
 pub use self::kernel::*;
 pub use self::memory::*;

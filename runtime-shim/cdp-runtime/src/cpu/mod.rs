@@ -5,6 +5,7 @@
 //! for them, as [`cdp_emulator`] has it. Copies to and from host memory are made before the call
 //! returns, which CUDA permits for every one of them.
 
+mod array;
 mod options;
 mod progress;
 mod report;
@@ -17,6 +18,7 @@ use cdp_emulator::{Completion, Report};
 
 pub use self::options::{CpuOptions, MessageFormat};
 use self::state::{State, Work};
+use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -62,6 +64,7 @@ pub fn render_report_json(report: &Report) -> String {
 /// The CPU device.
 pub struct CpuDevice {
     state: Mutex<State>,
+    arrays: Mutex<array::Arrays>,
     options: CpuOptions,
     /// 90 for 9.0.
     capability: u32,
@@ -72,12 +75,16 @@ impl CpuDevice {
     pub fn new(options: CpuOptions, capability: u32, sinks: Sinks) -> Result<CpuDevice> {
         let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
         let state = Mutex::new(State::new(emulator, sinks));
-        Ok(CpuDevice { state, options, capability })
+        Ok(CpuDevice { state, arrays: Mutex::default(), options, capability })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic in the emulator is a bug of ours; the next call sees the state it left.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn arrays(&self) -> MutexGuard<'_, array::Arrays> {
+        self.arrays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runtime manual, cudaDeviceSetLimit: the synchronisation depth is for compute capabilities
@@ -295,6 +302,44 @@ impl Device for CpuDevice {
         self.state().fill(dst, pitch_bytes, value, width_bytes, height, stream)
     }
 
+    fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
+        self.make_array(info)
+    }
+
+    fn destroy_array(&self, array: ArrayHandle) -> Result<()> {
+        self.drop_array(array)
+    }
+
+    fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo> {
+        self.info_of(array)
+    }
+
+    unsafe fn copy_3d(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_box(copy, kind, stream) }
+    }
+
+    fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+        self.make_texture(resource, texture)
+    }
+
+    fn destroy_texture(&self, object: u64) -> Result<()> {
+        self.drop_object(object)
+    }
+
+    fn create_surface(&self, array: ArrayHandle) -> Result<u64> {
+        self.make_surface(array)
+    }
+
+    fn destroy_surface(&self, object: u64) -> Result<()> {
+        self.drop_object(object)
+    }
+
     fn create_stream(&self, flags: u32, priority: i32) -> Result<StreamHandle> {
         if flags > 1 {
             return Err(CudaError::INVALID_VALUE.into());
@@ -381,6 +426,7 @@ impl Device for CpuDevice {
     }
 
     fn reset(&self) -> Result<()> {
+        self.arrays().clear();
         self.state().reset()
     }
 

@@ -1,15 +1,89 @@
 //! Writing the emulator's reports: text for people, one JSON object a line for machines.
 
+use std::path::Path;
+
 use cdp_emulator::Report;
 use cdp_emulator::report::{AllocationInfo, GridStep, Site, SourceLine};
 use serde_json::{Value, json};
 
 use crate::error::CudaError;
+use crate::single::kernel_base_name;
 
-/// A report as text, several lines, ending with a line break.
+/// A report as text, several lines, ending with a line break: with the names of the source, and the
+/// guilty line of it where its file is at hand.
 pub fn human(report: &Report) -> String {
     let severity = if report.warning { "warning" } else { "error" };
-    format!("device {severity}: {report}\n")
+    let named = with_source_names(report);
+    let text = named.to_string();
+    let source = report.site.as_ref().and_then(|site| site.source.as_ref());
+    let first = format!("{}: {}", named.kind.name(), named.message);
+    let rest = text.strip_prefix(&first).unwrap_or("").trim_start_matches('\n');
+    // The first line after the sentence is where it was.
+    let (place, rest) = rest.split_once('\n').unwrap_or((rest, ""));
+    let mut out = format!("device {severity}: {first}\n");
+    let mut push = |text: &str| {
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push('\n');
+        }
+    };
+    push(place);
+    push(&source.and_then(snippet).unwrap_or_default());
+    push(rest);
+    if report.site.is_some() && source.is_none() {
+        push("  note: source lines are known when the program is compiled with -lineinfo");
+    }
+    out
+}
+
+/// The report with names as in the source.
+fn with_source_names(report: &Report) -> Report {
+    let mut named = report.clone();
+    let allocation = named.allocation.as_mut();
+    let allocation_sites = allocation.map(|a| [a.allocated_at.as_mut(), a.freed_at.as_mut()]);
+    let waiting = named.waiters.iter_mut().map(|waiter| &mut waiter.site);
+    let of_allocation = allocation_sites.into_iter().flatten().flatten();
+    for site in named.site.iter_mut().chain(of_allocation).chain(waiting) {
+        site.kernel = kernel_base_name(&site.kernel);
+        site.function = kernel_base_name(&site.function);
+    }
+    for step in &mut named.grid_path {
+        step.kernel = kernel_base_name(&step.kernel);
+    }
+    named
+}
+
+/// A source line with a mark under its column, without a line break at the end. `None` if the file
+/// is not there, or has changed since this program was made.
+fn snippet(source: &SourceLine) -> Option<String> {
+    const LONGEST: u64 = 8 << 20;
+    let path = Path::new(&source.file);
+    let about = path.metadata().ok()?;
+    let made = std::env::current_exe().and_then(|program| program.metadata()?.modified()).ok()?;
+    if about.len() > LONGEST || about.modified().ok()? > made {
+        return None;
+    }
+    let text = std::fs::read(path).ok()?;
+    let line = text.split(|&byte| byte == b'\n').nth(source.line.checked_sub(1)? as usize)?;
+    marked(&String::from_utf8_lossy(line), source)
+}
+
+fn marked(line: &str, source: &SourceLine) -> Option<String> {
+    let line = line.trim_end();
+    if line.trim_start().is_empty() {
+        return None;
+    }
+    let number = source.line.to_string();
+    let mut out = format!("    {number} | {line}");
+    // Columns count bytes; tabs stay tabs, so that the mark stands below them.
+    if let Some(before) = line.as_bytes().get(..(source.column as usize).saturating_sub(1))
+        && source.column > 0
+    {
+        let before = String::from_utf8_lossy(before);
+        let blank: String = before.chars().map(|c| if c == '\t' { c } else { ' ' }).collect();
+        out.push_str(&format!("\n    {} | {blank}^", " ".repeat(number.len())));
+    }
+    Some(out)
 }
 
 /// A report as one line of JSON.
@@ -47,10 +121,12 @@ fn source(line: &SourceLine) -> Value {
 fn site(site: &Site) -> Value {
     json!({
         "kernel": site.kernel,
+        "kernel_name": kernel_base_name(&site.kernel),
         "grid": site.grid,
         "block": site.block,
         "thread": site.thread,
         "function": site.function,
+        "function_name": kernel_base_name(&site.function),
         "ptx_file": site.ptx_file,
         "ptx_line": site.ptx_line,
         "source": site.source.as_ref().map(source),
@@ -60,6 +136,7 @@ fn site(site: &Site) -> Value {
 fn step(step: &GridStep) -> Value {
     json!({
         "kernel": step.kernel,
+        "kernel_name": kernel_base_name(&step.kernel),
         "grid": step.grid,
         "launched_by": step.launched_by.map(|(block, thread)| json!({ "block": block, "thread": thread })),
         "launched_at": step.launched_at.as_ref().map(source),
@@ -75,4 +152,26 @@ fn allocation(info: &AllocationInfo) -> Value {
         "freed": info.freed,
         "freed_at": info.freed_at.as_ref().map(site),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: u32, column: u32) -> SourceLine {
+        SourceLine { file: "a.cdp".into(), line, column }
+    }
+
+    #[test]
+    fn the_mark_stands_below_the_column() {
+        let line = "\tdata[i] *= 2;  ";
+        assert_eq!(
+            marked(line, &at(12, 10)).unwrap(),
+            "    12 | \tdata[i] *= 2;\n       | \t        ^"
+        );
+        assert_eq!(marked("x = 1;", &at(3, 0)).unwrap(), "    3 | x = 1;");
+        assert_eq!(marked("x = 1;", &at(3, 99)).unwrap(), "    3 | x = 1;");
+        assert_eq!(marked("   ", &at(3, 1)), None);
+        assert_eq!(snippet(&at(1, 1)), None);
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
+use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
 use crate::error::{CudaError, DeviceError, Result};
 
 /// `CUresult` as a number.
@@ -106,6 +107,15 @@ driver_functions! {
     cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, Handle);
     cuMemcpy2DUnaligned_v2(*const sys::CUDA_MEMCPY2D);
     cuMemcpy2DAsync_v2(*const sys::CUDA_MEMCPY2D, Handle);
+    cuMemcpy3D_v2(*const DriverCopy);
+    cuMemcpy3DAsync_v2(*const DriverCopy, Handle);
+    cuArray3DCreate_v2(*mut Handle, *const ArrayDescriptor);
+    cuArray3DGetDescriptor_v2(*mut ArrayDescriptor, Handle);
+    cuArrayDestroy(Handle);
+    cuTexObjectCreate(*mut u64, *const DriverResource, *const DriverTexture, *const c_void);
+    cuTexObjectDestroy(u64);
+    cuSurfObjectCreate(*mut u64, *const DriverResource);
+    cuSurfObjectDestroy(u64);
     cuMemsetD8_v2(CUdeviceptr, u8, usize);
     cuMemsetD8Async(CUdeviceptr, u8, usize, Handle);
     cuMemsetD2D8_v2(CUdeviceptr, usize, u8, usize, usize);

@@ -4,6 +4,7 @@
 //! Handles that host code hands in are looked up before the driver sees them, because the driver
 //! reads through them.
 
+mod array;
 mod driver;
 mod memory;
 
@@ -13,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::driver::{Driver, Handle, check, driver};
 
+use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -64,6 +66,7 @@ struct Handles {
     kernels_by_name: HashMap<(ModuleHandle, String), KernelHandle>,
     streams: HashSet<u64>,
     events: HashSet<u64>,
+    arrays: HashSet<u64>,
 }
 
 /// One GPU, used through its primary context.
@@ -130,6 +133,13 @@ impl GpuDevice {
     fn event(&self, event: EventHandle) -> Result<Handle> {
         if self.handles().events.contains(&event.0) {
             return Ok(event.0 as Handle);
+        }
+        Err(CudaError::INVALID_RESOURCE_HANDLE.into())
+    }
+
+    fn array(&self, array: ArrayHandle) -> Result<Handle> {
+        if self.handles().arrays.contains(&array.0) {
+            return Ok(array.0 as Handle);
         }
         Err(CudaError::INVALID_RESOURCE_HANDLE.into())
     }
@@ -469,6 +479,44 @@ impl Device for GpuDevice {
     ) -> Result<()> {
         // SAFETY: the caller's promise is passed on.
         unsafe { memory::fill_2d(self, dst, pitch_bytes, value, width_bytes, height, stream) }
+    }
+
+    fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
+        array::make_array(self, info)
+    }
+
+    fn destroy_array(&self, array: ArrayHandle) -> Result<()> {
+        array::drop_array(self, array)
+    }
+
+    fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo> {
+        array::info_of(self, array)
+    }
+
+    unsafe fn copy_3d(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { array::copy_box(self, copy, kind, stream) }
+    }
+
+    fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+        array::make_texture(self, resource, texture)
+    }
+
+    fn destroy_texture(&self, object: u64) -> Result<()> {
+        array::drop_texture(self, object)
+    }
+
+    fn create_surface(&self, array: ArrayHandle) -> Result<u64> {
+        array::make_surface(self, array)
+    }
+
+    fn destroy_surface(&self, object: u64) -> Result<()> {
+        array::drop_surface(self, object)
     }
 
     fn create_stream(&self, flags: u32, priority: i32) -> Result<StreamHandle> {

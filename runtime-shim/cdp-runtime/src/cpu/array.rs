@@ -1,0 +1,169 @@
+//! Arrays, texture and surface objects of the CPU device: an array is pitched device memory, whose
+//! address is its handle, and an object is a descriptor that the emulator keeps.
+
+use std::collections::HashMap;
+
+use cdp_emulator::{AddressMode, ChannelKind, TextureDescriptor};
+
+use super::CpuDevice;
+use crate::array::*;
+use crate::device::{Copy2D, CopyKind, Device, StreamHandle};
+use crate::error::{CudaError, Result};
+
+/// An array.
+#[derive(Clone, Copy)]
+pub struct CpuArray {
+    info: ArrayInfo,
+    address: u64,
+    pitch_bytes: u64,
+}
+
+/// Arrays by handle.
+pub type Arrays = HashMap<u64, CpuArray>;
+
+impl CpuDevice {
+    fn array(&self, handle: ArrayHandle) -> Result<CpuArray> {
+        let found = self.arrays().get(&handle.0).copied();
+        found.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
+    }
+
+    pub(super) fn make_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
+        info.check()?;
+        let width_bytes = info.size[0] * info.format.element_bytes()?;
+        let rows = info.size[1].max(1) * info.size[2].max(1);
+        let (address, pitch_bytes) = self.allocate_pitched(width_bytes, rows)?;
+        self.arrays().insert(address, CpuArray { info: *info, address, pitch_bytes });
+        Ok(ArrayHandle(address))
+    }
+
+    pub(super) fn drop_array(&self, handle: ArrayHandle) -> Result<()> {
+        let found = self.arrays().remove(&handle.0);
+        let array = found.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+        self.free(array.address)
+    }
+
+    pub(super) fn info_of(&self, handle: ArrayHandle) -> Result<ArrayInfo> {
+        Ok(self.array(handle)?.info)
+    }
+
+    /// Address, pitch and rows of a slice of one side of a copy.
+    fn linear(&self, place: Place, copy: &Copy3D) -> Result<(u64, u64, u64)> {
+        match place {
+            Place::Linear { address, pitch_bytes, rows } => Ok((address, pitch_bytes, rows)),
+            Place::Array { array, x_bytes, y, z } => {
+                let array = self.array(array)?;
+                let [width, rows, slices] = array.info.size;
+                let row_bytes = width * array.info.format.element_bytes()?;
+                let (rows, slices) = (rows.max(1), slices.max(1));
+                let inside = |at: u64, count: u64, limit: u64| {
+                    at.checked_add(count).is_some_and(|end| end <= limit)
+                };
+                if !inside(x_bytes, copy.width_bytes, row_bytes)
+                    || !inside(y, copy.height, rows)
+                    || !inside(z, copy.depth, slices)
+                {
+                    return Err(CudaError::INVALID_VALUE.into());
+                }
+                let first = array.address + (z * rows + y) * array.pitch_bytes + x_bytes;
+                Ok((first, array.pitch_bytes, rows))
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Device::copy_3d`].
+    pub(super) unsafe fn copy_box(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        let (dst, dst_pitch, dst_rows) = self.linear(copy.dst, copy)?;
+        let (src, src_pitch, src_rows) = self.linear(copy.src, copy)?;
+        for slice in 0..copy.depth {
+            let rectangle = Copy2D {
+                dst: dst.wrapping_add(slice * dst_rows * dst_pitch),
+                dst_pitch_bytes: dst_pitch as usize,
+                src: src.wrapping_add(slice * src_rows * src_pitch),
+                src_pitch_bytes: src_pitch as usize,
+                width_bytes: copy.width_bytes as usize,
+                height: copy.height as usize,
+            };
+            // SAFETY: the caller's promise; array sides lie in the array.
+            unsafe { self.copy_2d(&rectangle, kind, stream)? };
+        }
+        Ok(())
+    }
+
+    /// The emulator's description of a resource, read as plain elements.
+    fn described(&self, resource: &Resource) -> Result<(TextureDescriptor, ChannelFormat)> {
+        let (address, format, size, pitch_bytes) = match *resource {
+            Resource::Array(handle) => {
+                let array = self.array(handle)?;
+                (array.address, array.info.format, array.info.size, array.pitch_bytes)
+            }
+            Resource::Linear { address, format, bytes } => {
+                (address, format, [bytes / format.element_bytes()?, 0, 0], bytes)
+            }
+            Resource::Pitch2D { address, format, size, pitch_bytes } => {
+                if pitch_bytes < size[0] * format.element_bytes()? {
+                    return Err(CudaError::INVALID_PITCH_VALUE.into());
+                }
+                (address, format, [size[0], size[1], 0], pitch_bytes)
+            }
+        };
+        let (channels, channel_bits) = format.channels()?;
+        let mut texels = [0; 3];
+        for (slot, count) in texels.iter_mut().zip(size) {
+            *slot = u32::try_from(count).map_err(|_| CudaError::INVALID_VALUE)?;
+        }
+        let descriptor = TextureDescriptor {
+            address,
+            size: texels,
+            pitch_bytes,
+            channels,
+            channel_bits,
+            channel_kind: match format.kind {
+                KIND_SIGNED => ChannelKind::Signed,
+                KIND_UNSIGNED => ChannelKind::Unsigned,
+                _ => ChannelKind::Float,
+            },
+            address_mode: [AddressMode::Clamp; 3],
+            linear: false,
+            normalized_coords: false,
+            normalized_float: false,
+        };
+        Ok((descriptor, format))
+    }
+
+    pub(super) fn make_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+        let (mut descriptor, format) = self.described(resource)?;
+        texture.check(&format)?;
+        let border = texture.address_mode.contains(&3) && texture.border_color != [0.0; 4];
+        if texture.srgb != 0 || border {
+            return Err(CudaError::NOT_SUPPORTED.into());
+        }
+        descriptor.address_mode = texture.address_mode.map(|mode| match mode {
+            0 => AddressMode::Wrap,
+            1 => AddressMode::Clamp,
+            2 => AddressMode::Mirror,
+            _ => AddressMode::Border,
+        });
+        descriptor.linear = texture.filter_mode == 1;
+        descriptor.normalized_coords = texture.normalized_coords != 0;
+        descriptor.normalized_float = texture.read_mode == 1;
+        self.state().emulator.create_texture(descriptor).map_err(super::convert)
+    }
+
+    pub(super) fn make_surface(&self, array: ArrayHandle) -> Result<u64> {
+        if self.info_of(array)?.flags & SURFACE_LOAD_STORE == 0 {
+            return Err(CudaError::INVALID_VALUE.into());
+        }
+        let (descriptor, _) = self.described(&Resource::Array(array))?;
+        self.state().emulator.create_texture(descriptor).map_err(super::convert)
+    }
+
+    pub(super) fn drop_object(&self, object: u64) -> Result<()> {
+        self.state().emulator.destroy_texture(object).map_err(super::convert)
+    }
+}

@@ -1,0 +1,323 @@
+//! Arrays, texture and surface objects of a GPU, by the driver.
+
+use std::ffi::c_void;
+
+use super::GpuDevice;
+use super::driver::{Handle, check};
+use crate::array::*;
+use crate::device::{CopyKind, StreamHandle};
+use crate::error::{CudaError, Result};
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct ArrayDescriptor {
+    width: usize,
+    height: usize,
+    depth: usize,
+    format: u32,
+    channels: u32,
+    flags: u32,
+}
+
+/// `CUDA_RESOURCE_DESC`
+#[repr(C)]
+pub struct DriverResource {
+    kind: u32,
+    of: DriverUnion,
+    flags: u32,
+}
+
+#[repr(C)]
+union DriverUnion {
+    array: Handle,
+    linear: DriverLinear,
+    pitch_2d: DriverPitch,
+    reserved: [i32; 32],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DriverLinear {
+    address: u64,
+    format: u32,
+    channels: u32,
+    bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DriverPitch {
+    address: u64,
+    format: u32,
+    channels: u32,
+    width: usize,
+    height: usize,
+    pitch_bytes: usize,
+}
+
+/// `CUDA_TEXTURE_DESC`
+#[repr(C)]
+#[derive(Default)]
+pub struct DriverTexture {
+    address_mode: [u32; 3],
+    filter_mode: u32,
+    flags: u32,
+    max_anisotropy: u32,
+    mipmap_filter_mode: u32,
+    mipmap_level_bias: f32,
+    min_mipmap_level_clamp: f32,
+    max_mipmap_level_clamp: f32,
+    border_color: [f32; 4],
+    reserved: [i32; 12],
+}
+
+/// One side of `CUDA_MEMCPY3D`.
+#[repr(C)]
+struct DriverPlace {
+    x_bytes: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory: u32,
+    host: *mut c_void,
+    device: u64,
+    array: Handle,
+    reserved: *mut c_void,
+    pitch_bytes: usize,
+    rows: usize,
+}
+
+/// `CUDA_MEMCPY3D`
+#[repr(C)]
+pub struct DriverCopy {
+    src: DriverPlace,
+    dst: DriverPlace,
+    width_bytes: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// `CUmemorytype`
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
+/// `CU_TRSF_*`
+const READ_AS_INTEGER: u32 = 0x01;
+const NORMALIZED_COORDINATES: u32 = 0x02;
+const SRGB: u32 = 0x10;
+const DISABLE_TRILINEAR_OPTIMIZATION: u32 = 0x20;
+const SEAMLESS_CUBEMAP: u32 = 0x40;
+
+/// `CUarray_format` and the number of components.
+fn format(format: &ChannelFormat) -> Result<(u32, u32)> {
+    let (channels, bits) = format.channels()?;
+    let size = bits.trailing_zeros() - 3;
+    let format = match (format.kind, bits) {
+        (KIND_UNSIGNED, _) => 1 + size,
+        (KIND_SIGNED, _) => 8 + size,
+        (_, 16) => 0x10,
+        _ => 0x20,
+    };
+    Ok((format, channels))
+}
+
+/// The runtime's description of a driver's format.
+fn channel_format(format: u32, channels: u32) -> Result<ChannelFormat> {
+    let (kind, bits) = match format {
+        1..=3 => (KIND_UNSIGNED, 8 << (format - 1)),
+        8..=10 => (KIND_SIGNED, 8 << (format - 8)),
+        0x10 => (KIND_FLOAT, 16),
+        0x20 => (KIND_FLOAT, 32),
+        _ => return Err(CudaError::NOT_SUPPORTED.into()),
+    };
+    let mut all = [0; 4];
+    all.iter_mut().take(channels as usize).for_each(|one| *one = bits);
+    Ok(ChannelFormat { bits: all, kind })
+}
+
+pub fn make_array(device: &GpuDevice, info: &ArrayInfo) -> Result<ArrayHandle> {
+    info.check()?;
+    let driver = device.bind()?;
+    let (format, channels) = format(&info.format)?;
+    let [width, height, depth] = info.size.map(|count| count as usize);
+    let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags: info.flags };
+    let mut array: Handle = std::ptr::null_mut();
+    // SAFETY: target and description valid; the driver checks the description.
+    check(unsafe { (driver.cuArray3DCreate_v2)(&mut array, &descriptor) })?;
+    device.handles().arrays.insert(array as u64);
+    Ok(ArrayHandle(array as u64))
+}
+
+pub fn drop_array(device: &GpuDevice, array: ArrayHandle) -> Result<()> {
+    let handle = device.array(array)?;
+    let driver = device.bind()?;
+    device.handles().arrays.remove(&array.0);
+    // SAFETY: the array is alive.
+    check(unsafe { (driver.cuArrayDestroy)(handle) })
+}
+
+pub fn info_of(device: &GpuDevice, array: ArrayHandle) -> Result<ArrayInfo> {
+    let handle = device.array(array)?;
+    let driver = device.bind()?;
+    let mut found = ArrayDescriptor::default();
+    // SAFETY: target valid, the array is alive.
+    check(unsafe { (driver.cuArray3DGetDescriptor_v2)(&mut found, handle) })?;
+    Ok(ArrayInfo {
+        format: channel_format(found.format, found.channels)?,
+        size: [found.width, found.height, found.depth].map(|count| count as u64),
+        flags: found.flags,
+    })
+}
+
+fn place(device: &GpuDevice, place: Place, linear: u32) -> Result<DriverPlace> {
+    let mut found = DriverPlace {
+        x_bytes: 0,
+        y: 0,
+        z: 0,
+        level: 0,
+        memory: linear,
+        host: std::ptr::null_mut(),
+        device: 0,
+        array: std::ptr::null_mut(),
+        reserved: std::ptr::null_mut(),
+        pitch_bytes: 0,
+        rows: 0,
+    };
+    match place {
+        Place::Array { array, x_bytes, y, z } => {
+            found.memory = ARRAY;
+            found.array = device.array(array)?;
+            (found.x_bytes, found.y, found.z) = (x_bytes as usize, y as usize, z as usize);
+        }
+        Place::Linear { address, pitch_bytes, rows } => {
+            (found.host, found.device) = (address as *mut c_void, address);
+            (found.pitch_bytes, found.rows) = (pitch_bytes as usize, rows as usize);
+        }
+    }
+    Ok(found)
+}
+
+/// # Safety
+/// As for [`crate::Device::copy_3d`].
+pub unsafe fn copy_box(
+    device: &GpuDevice,
+    copy: &Copy3D,
+    kind: CopyKind,
+    stream: Option<StreamHandle>,
+) -> Result<()> {
+    let stream = stream.map(|stream| device.stream(stream)).transpose()?;
+    let driver = device.bind()?;
+    if copy.width_bytes == 0 || copy.height == 0 || copy.depth == 0 {
+        return Ok(());
+    }
+    let (src, dst) = match kind {
+        CopyKind::HostToHost => (HOST, HOST),
+        CopyKind::HostToDevice => (HOST, DEVICE),
+        CopyKind::DeviceToHost => (DEVICE, HOST),
+        CopyKind::DeviceToDevice => (DEVICE, DEVICE),
+        CopyKind::Default => (UNIFIED, UNIFIED),
+    };
+    let description = DriverCopy {
+        src: place(device, copy.src, src)?,
+        dst: place(device, copy.dst, dst)?,
+        width_bytes: copy.width_bytes as usize,
+        height: copy.height as usize,
+        depth: copy.depth as usize,
+    };
+    // SAFETY: host sides are valid by the caller's promise; the driver checks the others.
+    check(unsafe {
+        match stream {
+            None => (driver.cuMemcpy3D_v2)(&description),
+            Some(stream) => (driver.cuMemcpy3DAsync_v2)(&description, stream),
+        }
+    })
+}
+
+pub fn make_texture(device: &GpuDevice, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+    let driver = device.bind()?;
+    let (described, elements) = driver_resource(device, resource)?;
+    texture.check(&elements)?;
+    let mut flags = 0;
+    let mut set = |on: bool, flag: u32| flags |= if on { flag } else { 0 };
+    set(texture.read_mode == 0 && elements.kind != KIND_FLOAT, READ_AS_INTEGER);
+    set(texture.normalized_coords != 0, NORMALIZED_COORDINATES);
+    set(texture.srgb != 0, SRGB);
+    set(texture.disable_trilinear_optimization != 0, DISABLE_TRILINEAR_OPTIMIZATION);
+    set(texture.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
+    let sampler = DriverTexture {
+        address_mode: texture.address_mode,
+        filter_mode: texture.filter_mode,
+        flags,
+        max_anisotropy: texture.max_anisotropy,
+        mipmap_filter_mode: texture.mipmap_filter_mode,
+        mipmap_level_bias: texture.mipmap_level_bias,
+        min_mipmap_level_clamp: texture.min_mipmap_level_clamp,
+        max_mipmap_level_clamp: texture.max_mipmap_level_clamp,
+        border_color: texture.border_color,
+        reserved: [0; 12],
+    };
+    let mut object = 0;
+    // SAFETY: target and descriptions valid; the driver checks what they say.
+    check(unsafe {
+        (driver.cuTexObjectCreate)(&mut object, &described, &sampler, std::ptr::null())
+    })?;
+    Ok(object)
+}
+
+/// The driver's description, and the elements' format.
+fn driver_resource(
+    device: &GpuDevice,
+    resource: &Resource,
+) -> Result<(DriverResource, ChannelFormat)> {
+    let mut described = DriverResource { kind: 0, of: DriverUnion { reserved: [0; 32] }, flags: 0 };
+    let elements = match *resource {
+        Resource::Array(array) => {
+            described.of.array = device.array(array)?;
+            info_of(device, array)?.format
+        }
+        Resource::Linear { address, format: elements, bytes } => {
+            let (format, channels) = format(&elements)?;
+            described.kind = 2;
+            described.of.linear = DriverLinear { address, format, channels, bytes: bytes as usize };
+            elements
+        }
+        Resource::Pitch2D { address, format: elements, size, pitch_bytes } => {
+            let (format, channels) = format(&elements)?;
+            described.kind = 3;
+            described.of.pitch_2d = DriverPitch {
+                address,
+                format,
+                channels,
+                width: size[0] as usize,
+                height: size[1] as usize,
+                pitch_bytes: pitch_bytes as usize,
+            };
+            elements
+        }
+    };
+    Ok((described, elements))
+}
+
+pub fn drop_texture(device: &GpuDevice, object: u64) -> Result<()> {
+    let driver = device.bind()?;
+    // SAFETY: a handle of `make_texture`, as CUDA demands of the caller.
+    check(unsafe { (driver.cuTexObjectDestroy)(object) })
+}
+
+pub fn make_surface(device: &GpuDevice, array: ArrayHandle) -> Result<u64> {
+    let driver = device.bind()?;
+    let (described, _) = driver_resource(device, &Resource::Array(array))?;
+    let mut object = 0;
+    // SAFETY: target and description valid; the driver checks what it says.
+    check(unsafe { (driver.cuSurfObjectCreate)(&mut object, &described) })?;
+    Ok(object)
+}
+
+pub fn drop_surface(device: &GpuDevice, object: u64) -> Result<()> {
+    let driver = device.bind()?;
+    // SAFETY: a handle of `make_surface`, as CUDA demands of the caller.
+    check(unsafe { (driver.cuSurfObjectDestroy)(object) })
+}

@@ -1,0 +1,302 @@
+//! What build systems rely on: cache keys that are the same for the same output and no other, and the
+//! CMake module, with the project of `samples/cmake` configured, built, tested and changed.
+//!
+//! The Cargo helper's example is a package of the workspace, with a test of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::run::runtime_library;
+use crate::support::{Outcome, cdpc, compiler, root, run_limited, trial};
+
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("build_systems::key_of_the_same".into(), same_keys),
+        trial("build_systems::key_of_what_differs".into(), other_keys),
+        trial("build_systems::key_of_names_that_programs_see".into(), visible_names),
+        trial("build_systems::key_of_dates".into(), dates),
+        trial("build_systems::key_of_programs_with_errors".into(), no_key),
+        trial("build_systems::key_of_each_input".into(), one_key_each),
+        trial("build_systems::cmake".into(), cmake),
+    ]
+}
+
+const SOURCE: &str = "#include \"shape.h\"\n\
+    __global__ void child(int *p, int n) { p[threadIdx.x] = n; }\n\
+    __global__ void parent(int *p) { child<<<1, N>>>(p, M); }\n";
+
+/// A checkout: a source, a header beside it and one in an include folder.
+struct Checkout {
+    folder: tempfile::TempDir,
+}
+
+impl Checkout {
+    fn new(include: &str) -> Result<Checkout, Failed> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let made = Checkout { folder };
+        made.write("src/a.cdp", SOURCE)?;
+        made.write("src/shape.h", "#include <more.h>\n#define N 32\n")?;
+        made.write(&format!("{include}/more.h"), "#ifndef M\n#define M 7\n#endif\n")?;
+        Ok(made)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Outcome {
+        let path = self.path(name);
+        let parent = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
+        std::fs::write(&path, text).map_err(|error| error.to_string().into())
+    }
+
+    /// The key printed by `cdpc build ARGS --cache-key`, run in a folder of the checkout.
+    fn key(&self, within: &str, args: &[&str]) -> Result<String, Failed> {
+        let (code, stdout, stderr) = self.run(within, args)?;
+        let key = stdout.trim_end();
+        let good = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if code == 0 && good {
+            return Ok(key.to_owned());
+        }
+        Err(format!("cdpc build {args:?} --cache-key: {code}\n{stdout}\n{stderr}").into())
+    }
+
+    fn run(&self, within: &str, args: &[&str]) -> Result<(i32, String, String), Failed> {
+        let mut command = cdpc();
+        if let Some(kit) = compiler()?.toolchain().toolkits().first() {
+            command.env("CUDA_HOME", &kit.root);
+        }
+        if let Some(library) = runtime_library() {
+            command.env("CDP_RUNTIME_LIB", library);
+        }
+        command.env_remove("SOURCE_DATE_EPOCH").current_dir(self.path(within));
+        let output = run_limited(command.arg("build").args(args).arg("--cache-key"), TIME_LIMIT)?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr)))
+    }
+}
+
+fn same_keys() -> Outcome {
+    let one = Checkout::new("include")?;
+    let key = one.key(".", &["src/a.cdp", "-Iinclude", "-o", "a.cubin"])?;
+    // Another folder, another place for headers, another current folder, another output.
+    let two = Checkout::new("deep/er/headers")?;
+    let folder = two.path("deep/er/headers").display().to_string();
+    let same = [
+        two.key("src", &["a.cdp", "-I../deep/er/headers", "-o", "../elsewhere/other.cubin"])?,
+        two.key(".", &["./src/a.cdp", "-I", &folder, "--emit", "cubin"])?,
+        two.key(".", &["src/a.cdp", "-I", &folder, "-v", "--keep", "kept"])?,
+        // nvcc's spellings.
+        two.key(".", &["-arch=sm_90", "-cubin", "src/a.cdp", "-I", &folder])?,
+    ];
+    // Files of the same contents, written later.
+    two.write("src/shape.h", "#include <more.h>\n#define N 32\n")?;
+    let again = two.key("src", &["a.cdp", "-I../deep/er/headers"])?;
+    match same.iter().chain([&again]).position(|other| *other != key) {
+        None => Ok(()),
+        Some(index) => Err(format!("key {index} differs").into()),
+    }
+}
+
+fn other_keys() -> Outcome {
+    let checkout = Checkout::new("include")?;
+    let base = ["src/a.cdp", "-Iinclude", "-o", "a.cubin"];
+    let mut keys = vec![("nothing".to_string(), checkout.key(".", &base)?)];
+    let options: [&[&str]; 21] = [
+        &["--arch", "sm_80"],
+        &["--arch", "sm_80,sm_90", "--emit", "fatbin"],
+        &["--emit", "ptx"],
+        &["--emit", "obj"],
+        &["--emit", "device-obj"],
+        &["--emit", "fatbin"],
+        &["-O2"],
+        &["-DM=8"],
+        &["-DUNUSED"],
+        &["--launch-abi", "documented"],
+        &["--launch-abi", "cdp2"],
+        &["--default-stream", "per-thread"],
+        &["--use-fast-math"],
+        &["--fmad", "false"],
+        &["--ftz", "true"],
+        &["--lineinfo"],
+        &["-G"],
+        &["--maxrregcount", "32"],
+        &["-Xptxas", "-v"],
+        &["-Xnvlink", "--verbose"],
+        &["--cudadevrt", "always"],
+    ];
+    for option in options {
+        let what = option.join(" ");
+        let key = checkout.key(".", &[&base[..], option].concat())?;
+        keys.push((what, key));
+    }
+    keys.push((
+        "cdp 1".into(),
+        checkout.key(".", &[&base[..], &["--arch", "sm_80", "--cdp", "1"]].concat())?,
+    ));
+    checkout.write("src/b.cdp", "__global__ void second(int *p) {}\n")?;
+    keys.push(("a second input".into(), checkout.key(".", &[&base[..], &["src/b.cdp"]].concat())?));
+    let swapped = ["src/b.cdp", "src/a.cdp", "-Iinclude", "-o", "a.cubin"];
+    keys.push(("the order of inputs".into(), checkout.key(".", &swapped)?));
+    checkout.write("include/more.h", "#define M 9\n")?;
+    keys.push(("a header".into(), checkout.key(".", &base)?));
+    checkout.write("src/a.cdp", &SOURCE.replace("1, N", "2, N"))?;
+    keys.push(("the source".into(), checkout.key(".", &base)?));
+    for (index, (what, key)) in keys.iter().enumerate() {
+        if let Some((other, _)) = keys[..index].iter().find(|(_, known)| known == key) {
+            return Err(format!("`{what}` and `{other}` have the same key").into());
+        }
+    }
+    Ok(())
+}
+
+fn visible_names() -> Outcome {
+    let (one, two) = (Checkout::new("include")?, Checkout::new("include")?);
+    let text = "__global__ void k(const char **p) { *p = __FILE__; }\n";
+    for checkout in [&one, &two] {
+        checkout.write("src/a.cdp", text)?;
+    }
+    let differ = |args: [&str; 2]| -> Result<bool, Failed> {
+        Ok(one.key("src", &[args[0]])? != two.key(".", &[args[1]])?)
+    };
+    if !differ(["a.cdp", "src/a.cdp"])? {
+        return Err("`__FILE__` is another text, and the key is the same".into());
+    }
+    // By the same name from two checkouts it is the same program.
+    let keys = [one.key(".", &["src/a.cdp"])?, two.key(".", &["src/a.cdp"])?];
+    if keys[0] == keys[1] { Ok(()) } else { Err("two checkouts differ".into()) }
+}
+
+fn dates() -> Outcome {
+    let checkout = Checkout::new("include")?;
+    checkout.write("src/a.cdp", "__global__ void k(const char **p) { *p = __TIME__; }\n")?;
+    let first = checkout.key(".", &["src/a.cdp"])?;
+    std::thread::sleep(Duration::from_millis(1100));
+    if checkout.key(".", &["src/a.cdp"])? == first {
+        return Err("a second later `__TIME__` is another text, and the key is the same".into());
+    }
+    Ok(())
+}
+
+fn no_key() -> Outcome {
+    let checkout = Checkout::new("include")?;
+    checkout.write("src/a.cdp", "__global__ void k() { x = 1; }\n")?;
+    let (code, stdout, stderr) = checkout.run(".", &["src/a.cdp"])?;
+    if code == 1 && stdout.is_empty() && stderr.contains("error[E") {
+        return Ok(());
+    }
+    Err(format!("{code}\n{stdout}\n{stderr}").into())
+}
+
+/// One key for each output.
+fn one_key_each() -> Outcome {
+    let checkout = Checkout::new("include")?;
+    checkout.write("src/b.cdp", "__global__ void second(int *p) {}\n")?;
+    let args = ["-c", "src/a.cdp", "src/b.cdp", "-Iinclude"];
+    let (code, stdout, stderr) = checkout.run(".", &args)?;
+    let keys: Vec<_> = stdout.lines().collect();
+    match keys[..] {
+        [a, b] if code == 0 && a != b => Ok(()),
+        _ => Err(format!("{code}\n{stdout}\n{stderr}").into()),
+    }
+}
+
+/// The folder with cmake: what the set-up fetched, else `PATH`.
+fn cmake_folder() -> Option<PathBuf> {
+    let entries = std::fs::read_dir(root().join(".toolchain")).into_iter().flatten().flatten();
+    let fetched = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("cmake-"))
+        .map(|entry| entry.path().join("bin"))
+        .find(|folder| folder.join("cmake").is_file());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    fetched.or_else(|| std::env::split_paths(&path).find(|folder| folder.join("cmake").is_file()))
+}
+
+/// A build folder for a copy of the sample.
+struct Project {
+    checkout: Checkout,
+    tools: PathBuf,
+}
+
+impl Project {
+    fn run(&self, tool: &str, args: &[&str]) -> Result<String, Failed> {
+        let mut command = Command::new(self.tools.join(tool));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.tools.clone()).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
+        command.env("PATH", path).env("CDP_TESTS_AS_CDPC", "1").env("CDP_DEVICE", "cpu");
+        if let Some(kit) = compiler()?.toolchain().toolkits().first() {
+            command.env("CUDA_HOME", &kit.root);
+        }
+        if let Some(library) = runtime_library() {
+            command.env("CDP_RUNTIME_LIB", library);
+        }
+        let output =
+            run_limited(command.args(args).current_dir(self.checkout.path("project")), TIME_LIMIT)?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() {
+            return Ok(text);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{tool} {args:?}: {}\n{text}\n{stderr}", output.status).into())
+    }
+
+    /// What a build of everything made.
+    fn build(&self) -> Result<Vec<String>, Failed> {
+        let said = self.run("cmake", &["--build", "build"])?;
+        let made = said.lines().filter_map(|line| line.split_once("Building "));
+        let mut made: Vec<_> = made
+            .filter_map(|(_, what)| what.split_whitespace().last().map(str::to_owned))
+            .collect();
+        made.sort();
+        Ok(made)
+    }
+}
+
+fn cmake() -> Outcome {
+    let tools = cmake_folder().ok_or("no cmake: `cargo xtask setup` fetches it")?;
+    let generator = if tools.join("ninja").is_file() { "Ninja" } else { "Unix Makefiles" };
+    let project = Project { checkout: Checkout::new("include")?, tools };
+    let sample = root().join("samples/cmake");
+    for name in ["CMakeLists.txt", "src/kernels.cdp", "src/kernels.h", "src/main.cdp"] {
+        let text = std::fs::read_to_string(sample.join(name)).map_err(|error| error.to_string())?;
+        project.checkout.write(&format!("project/{name}"), &text)?;
+    }
+    let module = format!("-DCMAKE_PREFIX_PATH={}", root().join("compiler/cmake").display());
+    let compiler = std::env::current_exe().map_err(|error| error.to_string())?;
+    let compiler = format!("-DCDP_COMPILER={}", compiler.display());
+    project.run("cmake", &["-G", generator, "-B", "build", &module, &compiler])?;
+    let wanted = |found: Vec<String>, wanted: &[&str], when: &str| -> Outcome {
+        if found == wanted { Ok(()) } else { Err(format!("{when}: {found:?}").into()) }
+    };
+    let all = ["kernels.cubin", "portable.fatbin", "scale"];
+    wanted(project.build()?, &all, "the first build")?;
+    for name in all {
+        if !project.checkout.path("project/build").join(name).is_file() {
+            return Err(format!("{name} is not there").into());
+        }
+    }
+    wanted(project.build()?, &[], "a build after nothing changed")?;
+    project.run("ctest", &["--test-dir", "build", "--output-on-failure"])?;
+    // The header is known from the dependency file alone.
+    std::thread::sleep(Duration::from_millis(1100));
+    let header = std::fs::read_to_string(sample.join("src/kernels.h"));
+    let header = header.map_err(|error| error.to_string())?;
+    let header = header.replace("DEFAULT_FACTOR 2", "DEFAULT_FACTOR 5");
+    project.checkout.write("project/src/kernels.h", &header)?;
+    wanted(project.build()?, &all, "a build after the header changed")?;
+    let program = project.checkout.path("project/build/scale");
+    let output = run_limited(Command::new(program).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if text != "5 10 15 20\n" {
+        return Err(format!("the program with the new header says {text}").into());
+    }
+    project.checkout.write("project/src/main.cdp", "int main() { return 0; }\n")?;
+    wanted(project.build()?, &["scale"], "a build after the program changed")
+}

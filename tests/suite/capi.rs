@@ -1,0 +1,173 @@
+//! The C door: the programs of `samples/capi`, built with the C compiler against `libcdp.so` and
+//! `libcdp.a`, and run by Python.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::support::{Outcome, root, run_limited, same, trial};
+
+/// The library may have to be built first.
+const BUILD_LIMIT: Duration = Duration::from_secs(900);
+const RUN_LIMIT: Duration = Duration::from_secs(60);
+
+const SQUARES: &str = "0 1 4 9 16 25 36 49 \n";
+
+/// What linking the static library takes, as embedding.md says: sections without use go, since parts of
+/// inkwell that cdp does not call want all of LLVM's targets; then what LLVM wants of the system.
+const STATIC_FLAGS: [&str; 7] =
+    ["-Wl,--gc-sections", "-lstdc++", "-lffi", "-lz", "-lzstd", "-lm", "-ldl"];
+
+pub fn trials() -> Vec<Trial> {
+    let tests: Vec<(&str, fn() -> Outcome)> = vec![
+        ("spawn_shared", || spawn(Link::Shared)),
+        ("spawn_static", || spawn(Link::Static)),
+        ("spawn_python", python),
+        ("check", check),
+        ("header_is_cplusplus", cplusplus),
+        ("only_cdp_is_exported", exports),
+    ];
+    tests.into_iter().map(|(name, test)| trial(format!("capi::{name}"), test)).collect()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Link {
+    Shared,
+    Static,
+}
+
+/// The folder of `libcdp.so` and `libcdp.a`, built by cargo in this build's own folder.
+fn library() -> Result<&'static Path, Failed> {
+    static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    FOLDER.get_or_init(build_library).as_deref().map_err(|message| message.clone().into())
+}
+
+fn build_library() -> Result<PathBuf, String> {
+    // target/PROFILE/deps/suite-...
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = executable.ancestors().nth(2).ok_or("the test stands in no target folder")?;
+    let target = folder.parent().ok_or("the profile's folder stands in no target folder")?;
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["build", "--quiet", "--package", "cdp-capi"]).current_dir(root());
+    command.arg("--target-dir").arg(target).env_remove("CDP_BLESS");
+    if folder.ends_with("release") {
+        command.arg("--release");
+    }
+    let output = run_limited(&mut command, BUILD_LIMIT)
+        .map_err(|failed| failed.message().unwrap_or_default().to_string())?;
+    match output.status.success() {
+        true => Ok(folder.to_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+fn samples() -> PathBuf {
+    root().join("samples/capi")
+}
+
+fn folder() -> Result<tempfile::TempDir, Failed> {
+    tempfile::tempdir().map_err(|error| error.to_string().into())
+}
+
+/// Runs and wants success; standard output.
+fn run(command: &mut Command) -> Result<String, Failed> {
+    let output = run_limited(command, RUN_LIMIT)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => {
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            Err(format!("{command:?}: {}\n{out}\n{err}", output.status).into())
+        }
+    }
+}
+
+/// Builds a sample as a strict C compiler sees it.
+fn build(name: &str, link: Link, folder: &Path) -> Result<PathBuf, Failed> {
+    let (library, program) = (library()?, folder.join(name));
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]);
+    cc.arg(root().join("compiler/cdp-capi/include")).arg("-o").arg(&program);
+    cc.arg(samples().join(name).with_extension("c"));
+    match link {
+        Link::Shared => {
+            cc.arg("-L").arg(library).arg("-lcdp").arg(format!("-Wl,-rpath,{}", library.display()))
+        }
+        Link::Static => cc.arg(library.join("libcdp.a")).args(STATIC_FLAGS),
+    };
+    run(&mut cc)?;
+    Ok(program)
+}
+
+fn spawn(link: Link) -> Outcome {
+    let folder = folder()?;
+    let program = build("spawn", link, folder.path())?;
+    same("output", &run(&mut Command::new(program))?, SQUARES)
+}
+
+fn python() -> Outcome {
+    let mut python = Command::new("python3");
+    python.arg("-B").arg(samples().join("spawn.py")).env("LIBCDP", library()?.join("libcdp.so"));
+    let output = run(&mut python)?;
+    let numbers = output.split_once(": ").map(|(_, numbers)| numbers).unwrap_or_default();
+    same("output", numbers, "[0, 1, 4, 9, 16, 25, 36, 49]\n")
+}
+
+fn check() -> Outcome {
+    let folder = folder()?;
+    let program = build("check", Link::Shared, folder.path())?;
+    let mut good = Command::new(&program);
+    good.arg(root().join("samples/quicksort.cdp")).args(["arch", "sm_80", "opt-level", "1"]);
+    let listed = run(&mut good)?;
+    let launches = "quicksort launches quicksort";
+    if !listed.contains(launches) || !listed.contains("ptr<i32> data at 0 i32 left at 8") {
+        return Err(format!("no `{launches}` in\n{listed}").into());
+    }
+    let case = |arguments: &[&str], source: &str, status: i32, wanted: &str| -> Outcome {
+        let path = folder.path().join("case.cdp");
+        std::fs::write(&path, source).map_err(|error| error.to_string())?;
+        let output = run_limited(Command::new(&program).arg(path).args(arguments), RUN_LIMIT)?;
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        match output.status.code() == Some(status) && text.contains(wanted) {
+            true => Ok(()),
+            false => Err(format!("{}, no `{wanted}` in\n{text}", output.status).into()),
+        }
+    };
+    case(&[], "\n__global__ void k() { m<<<1, 1>>>(); }\n", 1, "2:23 E")?;
+    case(&["arch", "sm_1"], "__global__ void k() { }\n", 2, "`sm_1` is no value for option `arch`")
+}
+
+/// The header is C++ as well, with C's linkage.
+fn cplusplus() -> Outcome {
+    let folder = folder()?;
+    let source = folder.path().join("version.cpp");
+    let text = "#include <cdp.h>\nint main() { return cdp_api_version() != CDP_API_VERSION; }\n";
+    std::fs::write(&source, text).map_err(|error| error.to_string())?;
+    let (library, program) = (library()?, folder.path().join("version"));
+    let mut cc = Command::new("c++");
+    cc.args(["-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("compiler/cdp-capi/include"));
+    cc.arg(source).arg("-o").arg(&program).arg("-L").arg(library).arg("-lcdp");
+    run(cc.arg(format!("-Wl,-rpath,{}", library.display())))?;
+    run(&mut Command::new(program)).map(|_| ())
+}
+
+/// `libcdp.so` brings neither LLVM's symbols nor CUDA's into a process that may have its own.
+fn exports() -> Outcome {
+    let mut nm = Command::new("nm");
+    let listed = run(nm.args(["-D", "--defined-only"]).arg(library()?.join("libcdp.so")))?;
+    let names: Vec<_> = listed.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    let header = std::fs::read_to_string(root().join("compiler/cdp-capi/include/cdp.h"))
+        .map_err(|error| error.to_string())?;
+    let declared = |name: &str| header.contains(&format!("{name}("));
+    let foreign: Vec<_> = names.iter().filter(|name| !declared(name)).collect();
+    match foreign.is_empty() && names.len() > 20 {
+        true => Ok(()),
+        false => {
+            Err(format!("{} symbols are exported, among them {foreign:?}", names.len()).into())
+        }
+    }
+}
