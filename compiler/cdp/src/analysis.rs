@@ -8,6 +8,7 @@ use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 
 use cdp_frontend::ast::TranslationUnit;
+use cdp_frontend::check::builtins::BuiltinFn;
 use cdp_frontend::check::{CheckOptions, check};
 use cdp_frontend::diagnostics::render::{self, Format};
 use cdp_frontend::parse::parse;
@@ -140,6 +141,8 @@ pub struct Analysis {
     pub launch_abi: LaunchAbi,
     pub kernels: Vec<KernelDescription>,
     pub graph: LaunchGraph,
+    /// Rows of the builtin tables that this pass's code calls, each once, by name.
+    pub builtins: Vec<&'static BuiltinFn>,
     /// Files read, the source first, without the compiler's own headers.
     pub dependencies: Vec<PathBuf>,
     pub elapsed: Duration,
@@ -187,6 +190,7 @@ fn analyse_here(
         module,
         launch_abi,
         graph,
+        builtins: checked.builtins,
         dependencies: parsed.dependencies,
         elapsed: started.elapsed(),
     })

@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
                 let fields = ["x", "y"].iter().map(|name| field(name, elem)).collect();
                 self.builtin_record(&def, Some(fields))
             }
-            BuiltinTypeKind::Record { fields } => {
+            BuiltinTypeKind::Record { fields } | BuiltinTypeKind::Union { fields } => {
                 // Known by its name first: a field may point back to it.
                 let ty = self.builtin_record(&def, None);
                 self.builtins.types.insert(def.name.to_owned(), ty);
@@ -110,7 +110,11 @@ impl<'a> Checker<'a> {
     }
 
     fn builtin_record(&mut self, def: &BuiltinTypeDef, fields: Option<Vec<CField>>) -> QualType {
-        let id = self.types.declare_record(CRecordKind::Struct, def.name, NsId::GLOBAL, Span::NONE);
+        let kind = match def.kind {
+            BuiltinTypeKind::Union { .. } => CRecordKind::Union,
+            _ => CRecordKind::Struct,
+        };
+        let id = self.types.declare_record(kind, def.name, NsId::GLOBAL, Span::NONE);
         self.types.records[id.0 as usize].builtin = true;
         if let Some(fields) = fields {
             self.types.complete_record(id, fields, u64::from(def.align), false);
@@ -326,6 +330,10 @@ impl<'a> Checker<'a> {
         }
         if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, name_span) {
             return self.error_value(span);
+        }
+        if self.unevaluated == 0 && !self.f.skips() {
+            let row = overload.func;
+            self.builtins.called.insert(std::ptr::from_ref(row) as usize, row);
         }
         let list = self.builtin_args(&sig, args, name, span);
         if list.is_none() || self.types.is_error(sig.ret) {

@@ -26,6 +26,8 @@ pub struct BuiltinCache {
     pub inlines: FastMap<(usize, usize), ir::FuncId>,
     /// Functions that pointers to builtin functions point to.
     pub pointed: FastMap<(usize, usize), ir::FuncId>,
+    /// Rows that were called.
+    pub called: FastMap<usize, &'static super::builtins::BuiltinFn>,
     /// Headers that were looked for among the included files.
     pub headers: FastMap<&'static str, bool>,
 }

@@ -128,6 +128,8 @@ pub struct CheckOutput {
     pub launches: Vec<LaunchFact>,
     /// Calls in source order, each pair once.
     pub calls: Vec<CallFact>,
+    /// Rows of the builtin tables that code of this pass calls, each once, by name.
+    pub builtins: Vec<&'static builtins::BuiltinFn>,
 }
 
 /// Checks a translation unit for one of the two passes.

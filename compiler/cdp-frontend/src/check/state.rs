@@ -231,7 +231,15 @@ impl<'a> Checker<'a> {
         self.module.types =
             std::mem::replace(&mut self.types.ir, ir::TypeTable::new(self.options.pointer_bytes));
         let module = (!self.diags.has_errors()).then_some(self.module);
-        CheckOutput { module, diagnostics: self.diags, launches: self.launches, calls: self.calls }
+        let mut builtins: Vec<_> = self.builtins.called.into_values().collect();
+        builtins.sort_unstable_by_key(|row| (row.name, row.signature));
+        CheckOutput {
+            module,
+            diagnostics: self.diags,
+            launches: self.launches,
+            calls: self.calls,
+            builtins,
+        }
     }
 
     // --- options ---------------------------------------------------------------------------

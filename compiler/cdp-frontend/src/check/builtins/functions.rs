@@ -4,6 +4,7 @@ use cdp_ir::Intrinsic;
 
 use super::{BuiltinFn, Flags, Header, Lower};
 
+mod arrays;
 mod atomic;
 mod convert;
 mod device_runtime;
@@ -101,6 +102,8 @@ pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
     device_runtime::ROWS,
     occupancy::ROWS,
     host_api::ROWS,
+    arrays::CHANNELS,
+    arrays::ROWS,
 ];
 
 /// The tables, at one address.

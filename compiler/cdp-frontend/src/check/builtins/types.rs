@@ -28,6 +28,8 @@ pub enum BuiltinTypeKind {
     /// A structure: type text ([`super::SigType::parse`]) and name of each field. A type text may
     /// end in `[n]`.
     Record { fields: &'static [(&'static str, &'static str)] },
+    /// A union, its members as in [`Self::Record`].
+    Union { fields: &'static [(&'static str, &'static str)] },
     /// `dim3`: a structure of three `unsigned` fields that default to 1, with conversions from and
     /// to `uint3`; a single integer converts to it.
     Dim3,

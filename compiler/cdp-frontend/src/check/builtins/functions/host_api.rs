@@ -1,6 +1,6 @@
 //! The runtime API of host code: what programs with dynamic parallelism use. Functions that device
-//! code has too are in `device_runtime`. What CUDA has beyond this is in [`OUTSIDE`], so that a call
-//! of it can be refused by name.
+//! code has too are in `device_runtime`. Arrays and textures are in `arrays`;
+//! what CUDA has beyond this is in `outside`, so that a call of it can be refused by name.
 
 use super::{BuiltinFn, Lower, row};
 
@@ -134,6 +134,66 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "cudaError_t(void*)",
         "host memory is freed by host code",
         "Frees page-locked host memory.",
+    ),
+    host(
+        "cudaMallocPitch",
+        "cudaError_t(any**,size_t* pitch,size_t width,size_t height)",
+        "use `cudaMalloc` with a pitch of your own",
+        "Allocates rows of device memory, each aligned.",
+    ),
+    host(
+        "cudaMalloc3D",
+        "cudaError_t(cudaPitchedPtr* memory,cudaExtent extent)",
+        "use `cudaMalloc` with a pitch of your own",
+        "Allocates slices of rows of device memory, each row aligned.",
+    ),
+    host(
+        "cudaMallocAsync",
+        "cudaError_t(any**,size_t,cudaStream_t)",
+        "use `cudaMalloc`",
+        "Allocates device memory for later work of a stream.",
+    ),
+    host(
+        "cudaFreeAsync",
+        "cudaError_t(void*,cudaStream_t)",
+        "use `cudaFree`",
+        "Frees device memory after the work of a stream.",
+    ),
+    host(
+        "cudaHostGetDevicePointer",
+        "cudaError_t(any**,void* host,unsigned flags)",
+        "host code passes the pointer to the kernel",
+        "The address at which kernels see page-locked host memory.",
+    ),
+    host(
+        "cudaMemcpy3D",
+        "cudaError_t(const cudaMemcpy3DParms*)",
+        "use `cudaMemcpy3DAsync`; its result is there for the next launch into the same stream",
+        "Copies a box of memory and waits for it.",
+    ),
+    host(
+        "cudaMemset3D",
+        "cudaError_t(cudaPitchedPtr destination,int value,cudaExtent extent)",
+        "use `cudaMemset3DAsync`; its result is there for the next launch into the same stream",
+        "Sets bytes of a box of memory.",
+    ),
+    host(
+        "cudaLaunchKernel",
+        "cudaError_t(kernel,dim3 grid,dim3 block,void** args,size_t shared_bytes=0,cudaStream_t stream=0)",
+        "launch with `<<<>>>`",
+        "Launches a kernel whose arguments are behind pointers.",
+    ),
+    host(
+        "cudaStreamGetFlags",
+        "cudaError_t(cudaStream_t,unsigned*)",
+        "device streams are non-blocking",
+        "The flags that a stream was made with.",
+    ),
+    host(
+        "cudaStreamGetPriority",
+        "cudaError_t(cudaStream_t,int*)",
+        "device streams have the priority of their grid",
+        "The priority of a stream.",
     ),
     host(
         "cudaMemcpy",

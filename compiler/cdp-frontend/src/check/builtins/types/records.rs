@@ -24,6 +24,13 @@ const fn record(
     def(name, BuiltinTypeKind::Record { fields })
 }
 
+const fn union(
+    name: &'static str,
+    fields: &'static [(&'static str, &'static str)],
+) -> BuiltinTypeDef {
+    def(name, BuiltinTypeKind::Union { fields })
+}
+
 const fn enumeration(name: &'static str) -> BuiltinTypeDef {
     def(name, BuiltinTypeKind::Enum { underlying: BuiltinType::UInt })
 }
@@ -140,6 +147,70 @@ pub(super) static TYPES: &[BuiltinTypeDef] = &[
     record(
         "cudaChannelFormatDesc",
         &[("int", "x"), ("int", "y"), ("int", "z"), ("int", "w"), ("cudaChannelFormatKind", "f")],
+    ),
+    // CUDA's header leaves the four inner types without a name.
+    record("__cdp_resource_array", &[("cudaArray_t", "array")]),
+    record("__cdp_resource_mipmap", &[("cudaMipmappedArray_t", "mipmap")]),
+    record(
+        "__cdp_resource_linear",
+        &[("void*", "devPtr"), ("cudaChannelFormatDesc", "desc"), ("size_t", "sizeInBytes")],
+    ),
+    record(
+        "__cdp_resource_pitch2D",
+        &[
+            ("void*", "devPtr"),
+            ("cudaChannelFormatDesc", "desc"),
+            ("size_t", "width"),
+            ("size_t", "height"),
+            ("size_t", "pitchInBytes"),
+        ],
+    ),
+    record("__cdp_resource_reserved", &[("int[32]", "reserved")]),
+    union(
+        "__cdp_resource",
+        &[
+            ("__cdp_resource_array", "array"),
+            ("__cdp_resource_mipmap", "mipmap"),
+            ("__cdp_resource_linear", "linear"),
+            ("__cdp_resource_pitch2D", "pitch2D"),
+            ("__cdp_resource_reserved", "reserved"),
+        ],
+    ),
+    record(
+        "cudaResourceDesc",
+        &[("cudaResourceType", "resType"), ("__cdp_resource", "res"), ("unsigned", "flags")],
+    ),
+    record(
+        "cudaTextureDesc",
+        &[
+            ("cudaTextureAddressMode[3]", "addressMode"),
+            ("cudaTextureFilterMode", "filterMode"),
+            ("cudaTextureReadMode", "readMode"),
+            ("int", "sRGB"),
+            ("float[4]", "borderColor"),
+            ("int", "normalizedCoords"),
+            ("unsigned", "maxAnisotropy"),
+            ("cudaTextureFilterMode", "mipmapFilterMode"),
+            ("float", "mipmapLevelBias"),
+            ("float", "minMipmapLevelClamp"),
+            ("float", "maxMipmapLevelClamp"),
+            ("int", "disableTrilinearOptimization"),
+            ("int", "seamlessCubemap"),
+        ],
+    ),
+    record(
+        "cudaResourceViewDesc",
+        &[
+            ("cudaResourceViewFormat", "format"),
+            ("size_t", "width"),
+            ("size_t", "height"),
+            ("size_t", "depth"),
+            ("unsigned", "firstMipmapLevel"),
+            ("unsigned", "lastMipmapLevel"),
+            ("unsigned", "firstLayer"),
+            ("unsigned", "lastLayer"),
+            ("unsigned[16]", "reserved"),
+        ],
     ),
     record("cudaExtent", &[("size_t", "width"), ("size_t", "height"), ("size_t", "depth")]),
     record("cudaPos", &[("size_t", "x"), ("size_t", "y"), ("size_t", "z")]),

@@ -1,0 +1,301 @@
+//! Expressions, initialiser lists and literals.
+
+use super::*;
+use crate::source::Span;
+
+#[derive(Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+    /// One more than the deepest expression directly inside; see [`MAX_DEPTH`].
+    pub depth: u32,
+}
+
+#[derive(Debug)]
+pub enum ExprKind {
+    /// Refused or unparsable; already reported.
+    Error,
+    Int(IntLit),
+    Float(FloatLit),
+    Char(CharLit),
+    String(StringLit),
+    Bool(bool),
+    Nullptr,
+    Name(QualName),
+    /// `tex2D<float4>`: a function template of CUDA's headers with its types written.
+    TemplateName {
+        name: QualName,
+        types: Vec<TypeName>,
+    },
+    Paren(Box<Expr>),
+    Unary {
+        op: UnaryOp,
+        op_span: Span,
+        operand: Box<Expr>,
+    },
+    /// `x++`, `x--`.
+    Postfix {
+        op: PostfixOp,
+        op_span: Span,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        op_span: Span,
+        lhs: Box<Expr>,
+        rhs: Box<Expr>,
+    },
+    /// `lhs = rhs`, and `lhs op= rhs` with `op`. The right side may be an init list.
+    Assign {
+        op: Option<BinaryOp>,
+        op_span: Span,
+        lhs: Box<Expr>,
+        rhs: Box<Expr>,
+    },
+    /// `a, b`
+    Comma {
+        op_span: Span,
+        lhs: Box<Expr>,
+        rhs: Box<Expr>,
+    },
+    Conditional {
+        condition: Box<Expr>,
+        question_span: Span,
+        then: Box<Expr>,
+        colon_span: Span,
+        otherwise: Box<Expr>,
+    },
+    /// A call; `args_span` is the parentheses and what is between them.
+    Call {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+        args_span: Span,
+    },
+    /// A launch site.
+    Launch(Box<LaunchExpr>),
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    /// `base.member`, or `base->member` when `arrow`.
+    Member {
+        base: Box<Expr>,
+        arrow: bool,
+        op_span: Span,
+        member: Ident,
+    },
+    Cast {
+        style: CastStyle,
+        ty: Box<TypeName>,
+        operand: Box<Expr>,
+    },
+    /// `float(x)`, `dim3(1, 2)`, and `T{...}` when `braces`; then `args` is the one init list.
+    Construct {
+        ty: Box<TypeName>,
+        args: Vec<Expr>,
+        braces: bool,
+        args_span: Span,
+    },
+    /// GNU `(T){ ... }`
+    CompoundLiteral {
+        ty: Box<TypeName>,
+        init: InitList,
+    },
+    SizeofExpr(Box<Expr>),
+    SizeofType(Box<TypeName>),
+    AlignofExpr(Box<Expr>),
+    AlignofType(Box<TypeName>),
+    /// `offsetof(type, a.b[2])`; the first designator is a field.
+    Offsetof {
+        ty: Box<TypeName>,
+        path: Vec<Designator>,
+    },
+    New(Box<NewExpr>),
+    /// `delete p`, and `delete[] p` when `array`.
+    Delete {
+        array: bool,
+        operand: Box<Expr>,
+    },
+    /// `{ ... }` as the right side of `=`, an argument, a `return` value or a nested initialiser.
+    InitList(InitList),
+}
+
+/// `kernel<<<grid, block, shared_bytes, stream>>>(args)`
+#[derive(Debug)]
+pub struct LaunchExpr {
+    /// The kernel: a name, or any expression that yields a pointer to a kernel.
+    pub kernel: Expr,
+    /// Grid, block, dynamic shared memory in bytes, stream, in this order. The grammar takes any
+    /// number; two to four are right.
+    pub config: Vec<Expr>,
+    /// From `<<<` to `>>>`.
+    pub config_span: Span,
+    pub args: Vec<Expr>,
+    /// The parentheses and what is between them.
+    pub args_span: Span,
+}
+
+/// `new (placement) T[n]{...}`
+#[derive(Debug)]
+pub struct NewExpr {
+    /// `::new`
+    pub global: bool,
+    pub placement: Vec<Expr>,
+    /// An array bound is an [`DeclaratorPart::Array`] of the type, innermost first.
+    pub ty: TypeName,
+    /// `(args)`, possibly empty, or `{...}`.
+    pub init: Option<Initializer>,
+}
+
+/// `{ items }`
+#[derive(Debug)]
+pub struct InitList {
+    pub items: Vec<InitItem>,
+    pub span: Span,
+}
+
+/// One element of an initialiser list.
+#[derive(Debug)]
+pub struct InitItem {
+    /// `.field`, `[index]`, possibly several; empty for a positional element.
+    pub designators: Vec<Designator>,
+    pub value: Expr,
+}
+
+#[derive(Debug)]
+pub enum Designator {
+    Field(Ident),
+    Index(Expr),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnaryOp {
+    Plus,
+    Minus,
+    Not,
+    BitNot,
+    Deref,
+    AddrOf,
+    PreInc,
+    PreDec,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PostfixOp {
+    Inc,
+    Dec,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinaryOp {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Gt,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    BitAnd,
+    BitXor,
+    BitOr,
+    LogAnd,
+    LogOr,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CastStyle {
+    /// `(T)x`
+    C,
+    Static,
+    Reinterpret,
+    Const,
+}
+
+/// An integer literal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IntLit {
+    /// The value; one that passes 64 bits has been refused.
+    pub value: u64,
+    /// Written in decimal; otherwise an unsigned type may be chosen (C++ [lex.icon]).
+    pub decimal: bool,
+    pub unsigned: bool,
+    pub size: IntSuffix,
+}
+
+/// The size part of an integer suffix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IntSuffix {
+    None,
+    Long,
+    LongLong,
+    /// `z`, the C++23 suffix for `size_t`.
+    Size,
+}
+
+/// A floating literal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FloatLit {
+    /// The value rounded to the literal's own type: to `float` for an `f` suffix.
+    pub value: f64,
+    pub suffix: FloatSuffix,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatSuffix {
+    None,
+    F,
+    L,
+}
+
+/// The prefix of a character constant or string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// None: `char`.
+    Plain,
+    /// `u8`
+    Utf8,
+    /// `u`: `char16_t`
+    Utf16,
+    /// `U`: `char32_t`
+    Utf32,
+    /// `L`: `wchar_t`
+    Wide,
+}
+
+/// A character constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CharLit {
+    /// The value as the literal's type has it: plain `char` is signed.
+    pub value: i64,
+    pub encoding: Encoding,
+    /// `'ab'`, of type `int`.
+    pub multi: bool,
+}
+
+/// A string literal, adjacent pieces joined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StringLit {
+    pub encoding: Encoding,
+    /// Code units without the terminating zero: bytes for `Plain` and `Utf8`, otherwise UTF-16 or
+    /// UTF-32 units.
+    pub units: Vec<u32>,
+    pub span: Span,
+}
+
+impl StringLit {
+    /// The bytes of a `Plain` or `Utf8` literal (other units truncated).
+    pub fn bytes(&self) -> Vec<u8> {
+        self.units.iter().map(|&unit| unit as u8).collect()
+    }
+
+    /// The text, replacing what is not UTF-8.
+    pub fn to_text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+}
