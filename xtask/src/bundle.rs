@@ -1,7 +1,6 @@
 //! `cargo xtask gpu-bundle`: everything that a machine with a GPU needs to run the samples, the run
 //! cases, the interoperability programs and the generated signature programs, in one folder with one
-//! command. Nothing is compiled
-//! there; neither LLVM nor CUDA is needed, only the driver.
+//! command. Nothing is compiled there; neither LLVM nor CUDA is needed, only the driver.
 //!
 //! The folder: `run.sh`, the runner `cdp-gpu-runner`, `manifest.json`, `lib/libcdp_runtime.so`, and
 //! below `cases/` one folder a case with its sources, its program and the output wanted. Programs
