@@ -1,13 +1,25 @@
-//! The Rust door: the example language of `samples/embed`, compiled through crate `cdp` alone.
+//! The Rust door: the example language of `samples/embed`, compiled through crate `cdp` alone, and the
+//! examples of `cdp-launch` (PTX as text) and `cdp-llvm` (an inkwell builder).
 //!
-//! A program `NAME.calc` runs on the CPU device, and the first number of its array is `NAME.out`; with
-//! CUDA's tools it becomes a cubin, too.
+//! A program `NAME.calc` runs on the CPU device, and the first number of its array is `NAME.out`. Everything
+//! is also linked to a cubin.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use cdp::{CompileOptions, Goal, Input, LaunchAbi};
 use libtest_mimic::{Failed, Trial};
 
-use crate::support::{Outcome, compiler, files, read, root, same, stem, trial};
+use crate::support::{
+    Outcome, cdpc, compiler, explain, files, read, root, run_limited, same, stem, trial,
+};
+
+#[path = "../../compiler/cdp-llvm/examples/builder.rs"]
+#[expect(dead_code, reason = "an example has a main")]
+mod builder;
+#[path = "../../compiler/cdp-launch/examples/ptx_text.rs"]
+#[expect(dead_code, reason = "an example has a main")]
+mod ptx_text;
 
 /// Numbers of the array that every program gets.
 const COUNT: usize = 1024;
@@ -18,7 +30,30 @@ pub fn trials() -> Vec<Trial> {
         .map(|path| trial(format!("embed::{}", stem(&path)), move || program(&path)))
         .collect();
     trials.push(trial("embed::errors".into(), errors));
+    for abi in LaunchAbi::ALL {
+        let builder = move || runs(&builder::ptx(abi).map_err(|error| error.to_string())?);
+        trials.push(trial(format!("embed::builder::{abi}"), builder));
+        let ptx_text = move || runs(&ptx_text::module(abi).map_err(|error| error.to_string())?);
+        trials.push(trial(format!("embed::ptx_text::{abi}"), ptx_text));
+    }
     trials
+}
+
+/// What the examples' `parent` computes on the CPU device, and that CUDA's tools take the PTX.
+fn runs(ptx: &str) -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("example.ptx");
+    std::fs::write(&path, ptx).map_err(|error| error.to_string())?;
+    let mut command = cdpc();
+    command.arg("run").arg(&path).args(["--device", "cpu", "--kernel", "parent"]);
+    command.args(["--arg", "zeros i32[8]"]);
+    let output = run_limited(&mut command, Duration::from_secs(60))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    same("standard error", &text(&output.stderr), "")?;
+    same("output", &text(&output.stdout), "argument 0: 0 5 10 15 20 25 30 35\n")?;
+    let options = CompileOptions::default();
+    let inputs = [Input::ptx("example.ptx", ptx)];
+    compiler()?.compile(&inputs, Goal::Cubin, &options).map(|_| ()).map_err(explain)
 }
 
 fn programs() -> PathBuf {

@@ -21,6 +21,13 @@ pub struct ParamSize {
     pub align_bytes: u64,
 }
 
+impl ParamSize {
+    /// A number or a pointer: as aligned as it is large.
+    pub fn scalar(bytes: u64) -> ParamSize {
+        ParamSize { size_bytes: bytes, align_bytes: bytes }
+    }
+}
+
 /// Where a parameter lies in the buffer. In bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSlot {
@@ -117,6 +124,7 @@ mod tests {
     #[test]
     fn the_documented_limit_is_inclusive() {
         let big = |size_bytes| buffer_layout(&[ParamSize { size_bytes, align_bytes: 4 }]);
+        assert_eq!(ParamSize::scalar(8), ParamSize { size_bytes: 8, align_bytes: 8 });
         assert_eq!(big(4096).unwrap().size_bytes, 4096);
         assert!(matches!(big(4100), Err(LayoutError::TooLarge { size_bytes: 4100, .. })));
         assert!(matches!(big(u64::MAX), Err(LayoutError::TooLarge { .. })));

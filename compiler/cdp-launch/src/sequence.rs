@@ -29,6 +29,24 @@ pub struct SequenceConfig<'a> {
     pub id: u32,
 }
 
+impl<'a> SequenceConfig<'a> {
+    /// One block of one thread without shared memory in the NULL stream, with 64-bit addresses, of the
+    /// kernel whose address is in a register.
+    pub fn new(abi: LaunchAbi, kernel: &'a str) -> Self {
+        SequenceConfig {
+            abi,
+            address_bits: 64,
+            per_thread_stream: false,
+            kernel,
+            grid: ["1"; 3],
+            block: ["1"; 3],
+            shared_bytes: "0",
+            stream: "0",
+            id: 0,
+        }
+    }
+}
+
 /// One store into the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceStore<'a> {
@@ -156,15 +174,10 @@ mod tests {
 
     fn config(abi: LaunchAbi) -> SequenceConfig<'static> {
         SequenceConfig {
-            abi,
-            address_bits: 64,
-            per_thread_stream: false,
-            kernel: "%rd1",
             grid: ["%r1", "1", "1"],
             block: ["32", "1", "1"],
-            shared_bytes: "0",
-            stream: "0",
             id: 7,
+            ..SequenceConfig::new(abi, "%rd1")
         }
     }
 

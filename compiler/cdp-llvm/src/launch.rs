@@ -40,6 +40,13 @@ pub struct LaunchSite<'m, 'ctx> {
     pub null_error: Option<&'m str>,
 }
 
+impl<'m, 'ctx> LaunchSite<'m, 'ctx> {
+    /// Launches in a module with 64-bit addresses, whose error counts only when there was a buffer.
+    pub fn new(module: &'m Module<'ctx>, abi: LaunchAbi) -> Self {
+        LaunchSite { module, abi, address_bits: 64, per_thread_stream: false, null_error: None }
+    }
+}
+
 /// A launch's configuration, all of it evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchConfig<'ctx> {

@@ -3,17 +3,20 @@
 //!
 //! ```text
 //! compile_many [COUNT [MAX_THREADS]]
-//!     case NAME MEDIAN MEAN WORST FRONTEND LLVM RESIDENT_EARLY RESIDENT_LATE
+//!     case NAME MEDIAN MEAN WORST CPU RESIDENT_EARLY RESIDENT_LATE
+//!     stage NAME MEAN
 //!     threads NUMBER PER_SECOND
 //! ```
 //!
-//! Times in nanoseconds, memory in bytes; a line a case (COUNT calls on one thread; memory after a tenth
-//! of them and after all) and a line for each number of threads.
+//! Times in nanoseconds, memory in bytes. A line a case (COUNT calls on one thread; CPU is the processor
+//! time of a call; memory after a tenth of them and after all), a line for each stage of a call from
+//! source, a line for each number of threads.
 
 use std::fmt;
 use std::time::Instant;
 
-use cdp::{CompileOptions, Compiler, Failure, Goal, Input};
+use cdp::llvm::LowerOptions;
+use cdp::{Arch, CompileOptions, Compiler, Failure, Goal, Input, Pass, SourceInput, analyse};
 
 /// The small module: two kernels, a launch, a struct.
 const SMALL: &str = "
@@ -44,10 +47,10 @@ struct Case {
 }
 
 /// What a case took. In nanoseconds and bytes.
+#[derive(Default)]
 struct Measured {
     calls: Vec<u64>,
-    frontend: u64,
-    llvm: u64,
+    cpu: u64,
     resident_early: u64,
     resident_late: u64,
 }
@@ -59,9 +62,8 @@ impl fmt::Display for Measured {
         let count = calls.len().max(1) as u64;
         let median = calls.get(calls.len() / 2).copied().unwrap_or_default();
         let (mean, worst) = (calls.iter().sum::<u64>() / count, calls.last().unwrap_or(&0));
-        let (frontend, llvm) = (self.frontend / count, self.llvm / count);
-        let Measured { resident_early, resident_late, .. } = self;
-        write!(f, "{median} {mean} {worst} {frontend} {llvm} {resident_early} {resident_late}")
+        let Measured { cpu, resident_early, resident_late, .. } = self;
+        write!(f, "{median} {mean} {worst} {} {resident_early} {resident_late}", cpu / count)
     }
 }
 
@@ -71,6 +73,9 @@ fn main() -> Result<(), Failure> {
     let compiler = Compiler::without_tools();
     for case in cases(&compiler)? {
         println!("case {} {}", case.name, measure(&compiler, &case.input, count)?);
+    }
+    for (name, nanoseconds) in stages(count)? {
+        println!("stage {name} {nanoseconds}");
     }
     let input = Input::source("small.cdp", SMALL);
     for threads in 1..=max_threads {
@@ -104,20 +109,55 @@ fn cases(compiler: &Compiler) -> Result<Vec<Case>, Failure> {
 
 fn measure(compiler: &Compiler, input: &Input, count: usize) -> Result<Measured, Failure> {
     let options = CompileOptions::default();
-    let mut measured =
-        Measured { calls: Vec::new(), frontend: 0, llvm: 0, resident_early: 0, resident_late: 0 };
+    let mut measured = Measured::default();
+    let cpu_before = cpu_nanoseconds();
     for call in 1..=count {
         let begun = Instant::now();
-        let made = compiler.compile(std::slice::from_ref(input), Goal::Ptx, &options)?;
+        compiler.compile(std::slice::from_ref(input), Goal::Ptx, &options)?;
         measured.calls.push(begun.elapsed().as_nanos() as u64);
-        measured.frontend += (made.timings.frontend * 1e9) as u64;
-        measured.llvm += (made.timings.llvm * 1e9) as u64;
         if call == count.div_ceil(10) {
             measured.resident_early = resident_bytes();
         }
     }
+    measured.cpu = cpu_nanoseconds() - cpu_before;
     measured.resident_late = resident_bytes();
     Ok(measured)
+}
+
+/// Mean time of each stage of a call from source.
+fn stages(count: usize) -> Result<[(&'static str, u64); 5], Failure> {
+    let mut stages = [("check", 0), ("lower", 0), ("optimize", 0), ("emit", 0), ("free", 0)];
+    let options = CompileOptions::default();
+    let bug = |error: cdp::llvm::LowerError| cdp::Error::Bug {
+        stage: "lower",
+        place: "small.cdp".into(),
+        message: error.to_string(),
+    };
+    for _ in 0..count {
+        let mut last = Instant::now();
+        let mut mark = |index: usize| {
+            let now = Instant::now();
+            let stage: &mut (&str, u64) = &mut stages[index];
+            stage.1 += now.duration_since(last).as_nanos() as u64;
+            last = now;
+        };
+        let source = SourceInput::text("small.cdp", SMALL);
+        let analysis = analyse(&source, Pass::Device(Arch::SM_90), &options)?;
+        let Some(module) = &analysis.module else {
+            return Err(Failure::Program(vec![analysis.report]));
+        };
+        mark(0);
+        let lower = LowerOptions::new("sm_90", 90, analysis.launch_abi);
+        let lowered = cdp::llvm::lower(module, &lower).map_err(bug)?;
+        mark(1);
+        lowered.optimize().map_err(bug)?;
+        mark(2);
+        lowered.emit_ptx().map_err(bug)?;
+        mark(3);
+        drop((lowered, analysis));
+        mark(4);
+    }
+    Ok(stages.map(|(name, total)| (name, total / count.max(1) as u64)))
 }
 
 /// Calls a second, by threads that share the compiler.
@@ -144,6 +184,15 @@ fn throughput(
         })
     })?;
     Ok((each * threads) as f64 / begun.elapsed().as_secs_f64())
+}
+
+/// Processor time of this process so far, in Linux's steps of 10 ms; 0 where it cannot be known.
+fn cpu_nanoseconds() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field is the program's name in parentheses; user and system time are the 14th and 15th.
+    let fields = text.rsplit(") ").next().unwrap_or_default().split(' ');
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks * 10_000_000
 }
 
 /// Resident memory of this process; 0 where it cannot be known.

@@ -3,6 +3,7 @@
 mod compile;
 mod generate;
 mod measure;
+mod memory;
 mod run;
 
 use std::process::{Command, ExitCode};
@@ -19,6 +20,8 @@ use crate::ui::Ui;
 pub enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
+    /// Compiling from memory by the library: time of a call, threads, resident memory
+    Memory(memory::MemoryOptions),
     /// Speed of the CPU device, and time and memory of a process that runs hello world
     Run(run::RunOptions),
 }
@@ -30,6 +33,7 @@ pub enum Bench {
 pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
+        Bench::Memory(options) => memory::memory(ui, options),
         Bench::Run(options) => run::bench_run(ui, common, options),
     }
 }
