@@ -150,6 +150,8 @@ pub enum Op {
     Barrier,
     /// `bar.warp.sync` with mask row `a`.
     WarpSync,
+    /// Instruction on a barrier object, number `imm` of [`Function::objects`].
+    BarrierObject,
     /// Warp-wide exchange number `imm` of [`Function::collectives`].
     Collective,
     /// `activemask` into row `d`.
@@ -371,6 +373,40 @@ pub struct Barrier {
     pub dst: u32,
 }
 
+/// What is done with a barrier object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectOp {
+    /// Make it, for as many arrivals as the operand says.
+    Init,
+    /// Make it other memory again.
+    Invalidate,
+    /// As many arrivals as the operand says.
+    Arrive,
+    /// The same, and later phases expect as many fewer.
+    ArriveAndDrop,
+    /// Has the phase of the state in the operand ended?
+    TestState,
+    /// Has the phase of the parity in the operand ended?
+    TestParity,
+}
+
+/// An instruction on a barrier object in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierObject {
+    /// What it does.
+    pub op: ObjectOp,
+    /// Shared memory, or any by generic address.
+    pub place: Place,
+    /// The address row has 64-bit values.
+    pub wide: bool,
+    /// Added to the address.
+    pub offset: i32,
+    /// Row of the operand, or [`NONE`].
+    pub operand: u32,
+    /// Row of the old state, predicate of a test, or [`NONE`].
+    pub dst: u32,
+}
+
 /// A warp-wide exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Collective {
@@ -506,6 +542,8 @@ pub struct Function {
     pub atomics: Vec<Atomic>,
     /// Barriers.
     pub barriers: Vec<Barrier>,
+    /// Instructions on barrier objects.
+    pub objects: Vec<BarrierObject>,
     /// Exchanges.
     pub collectives: Vec<Collective>,
     /// Asynchronous copies.

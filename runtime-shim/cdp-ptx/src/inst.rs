@@ -6,6 +6,7 @@
 //! only say what the fields mean. Registers may be wider than the instruction's type for `ld`,
 //! `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the parser has checked that the widths agree.
 
+use crate::mbarrier::Mbarrier;
 use crate::module::{
     BranchTableId, CallTableId, FunctionId, LabelId, LocalId, PrototypeId, Reg, Symbol,
 };
@@ -720,6 +721,10 @@ pub enum Inst {
     Shfl(Box<Shfl>),
     /// `elect.sync`: the elected lane to `dst`, "it is me" to `pred`.
     Elect { dst: Dst, pred: Reg, mask: Operand },
+    /// `mbarrier`, `cp.async.mbarrier.arrive`
+    Mbarrier(Box<Mbarrier>),
+    /// `mbarrier.pending_count`
+    MbarrierPendingCount { dst: Reg, state: Operand },
     /// `griddepcontrol`
     Griddepcontrol { action: GriddepAction },
 

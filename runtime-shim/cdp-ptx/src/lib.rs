@@ -9,6 +9,7 @@
 pub mod cfg;
 pub mod error;
 pub mod inst;
+pub mod mbarrier;
 pub mod module;
 mod parse;
 mod print;

@@ -292,6 +292,8 @@ impl Decoder<'_> {
             }
             Inst::Redux { .. } => self.redux(inst),
             Inst::Shfl(shfl) => self.shfl(shfl),
+            Inst::Mbarrier(barrier) => self.mbarrier(barrier),
+            Inst::MbarrierPendingCount { dst, state } => self.pending_count(*dst, *state),
             Inst::Elect { dst, pred, mask } => self.elect(*dst, *pred, *mask),
             // Kernels here have no programmatic dependents: every launch waits for its stream.
             Inst::Griddepcontrol { action: _ } => self.simple(Op::Nop),

@@ -8,6 +8,7 @@ mod control;
 mod data;
 mod dispatch;
 pub mod flow;
+mod mbarrier;
 mod quad;
 mod select;
 mod sync;
@@ -182,6 +183,7 @@ impl<'a> Decoder<'a> {
             vectors: Vec::new(),
             atomics: Vec::new(),
             barriers: Vec::new(),
+            objects: Vec::new(),
             collectives: Vec::new(),
             async_copies: Vec::new(),
             videos: Vec::new(),

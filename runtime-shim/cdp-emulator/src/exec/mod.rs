@@ -13,6 +13,7 @@ pub mod checks;
 pub mod collective;
 pub mod diverge;
 pub mod fault;
+pub mod mbarrier;
 pub mod memory;
 pub mod print;
 mod rows;

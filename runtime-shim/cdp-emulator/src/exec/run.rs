@@ -3,7 +3,7 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{atomics, barrier, calls, collective, memory, surface};
+use super::{atomics, barrier, calls, collective, mbarrier, memory, surface};
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
 use crate::config::{CheckAction, WarpScheduling};
@@ -334,7 +334,7 @@ fn run_path<'m>(
             }
             _ => {
                 tally.flush(block, warp);
-                polled |= matches!(inst.op, Op::Atomic | Op::Sleep);
+                polled |= matches!(inst.op, Op::Atomic | Op::BarrierObject | Op::Sleep);
                 match special(machine, block, warp, run, inst, active) {
                     // Recursion can go on for long without a branch backwards.
                     Ok(Next::Continue) if block.budget < 0 && matches!(inst.op, Op::Call) => {
@@ -465,6 +465,11 @@ fn special<'m>(
         Op::Atomic => {
             if active != 0 {
                 atomics::execute(machine, block, warp, run, inst, active)?;
+            }
+        }
+        Op::BarrierObject => {
+            if active != 0 {
+                mbarrier::execute(block, warp, run, inst, active)?;
             }
         }
         Op::AsyncCopy => memory::async_copy(machine, block, run, inst, active)?,

@@ -81,6 +81,7 @@ impl<'a> Parser<'a> {
             "shfl" => self.shfl(st, mods),
             "elect" => self.elect(st, mods),
             "griddepcontrol" => self.griddepcontrol(mods),
+            "mbarrier" => self.mbarrier(st, mods),
             "cp" => self.cp_async(st, mods),
             "prefetch" | "prefetchu" => self.prefetch(st, mods),
             "applypriority" | "discard" => self.cache_line(st, mods),

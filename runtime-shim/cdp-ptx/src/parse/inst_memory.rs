@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `[address]` of a variable in `space`.
-    fn space_address(&mut self, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
+    pub fn space_address(&mut self, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
         let token = self.peek;
         let address = self.address(st)?;
         self.check_space(st, &token, space, &address)?;
@@ -252,8 +252,11 @@ impl<'a> Parser<'a> {
     /// `cp.async` and its groups.
     pub fn cp_async(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         let known = mods.flag("async");
-        if !known || mods.has("bulk") || mods.has("mbarrier") {
+        if !known || mods.has("bulk") {
             return self.unknown_instruction(&mods);
+        }
+        if mods.has("mbarrier") {
+            return self.cp_async_mbarrier(st, mods);
         }
         if mods.flag("commit_group") {
             mods.finish()?;

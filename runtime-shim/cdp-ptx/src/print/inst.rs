@@ -110,6 +110,8 @@ impl Printer<'_> {
             | Inst::Redux { .. }
             | Inst::Shfl(_)
             | Inst::Elect { .. }
+            | Inst::Mbarrier(_)
+            | Inst::MbarrierPendingCount { .. }
             | Inst::Griddepcontrol { .. }
             | Inst::CpAsyncCommitGroup
             | Inst::CpAsyncWaitGroup { .. }

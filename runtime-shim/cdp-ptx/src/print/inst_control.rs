@@ -155,6 +155,11 @@ impl Printer<'_> {
                 self.mnemonic("elect.sync");
                 self.args(&[Pair(*dst, Some(*pred)), S(mask, B32)]);
             }
+            Inst::Mbarrier(barrier) => self.mbarrier(barrier),
+            Inst::MbarrierPendingCount { dst, state } => {
+                self.mnemonic("mbarrier.pending_count.b64");
+                self.args(&[D(*dst), S(state, B64)]);
+            }
             _ => unreachable!("`inst` sends only control and warp instructions here"),
         }
     }

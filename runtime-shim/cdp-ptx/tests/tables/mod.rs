@@ -392,6 +392,16 @@ fence{|.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys};
 {fence|membar}.proxy.alias;
 fence.proxy.async{|.global|.shared::cta|.shared::cluster};
 griddepcontrol.{launch_dependents|wait};
+mbarrier.init{|.shared|.shared::cta}.b64 [%rd0], {32|%r1};
+mbarrier.inval{|.shared}.b64 [%rd0];
+mbarrier.{arrive|arrive_drop}{|.release.cta|.relaxed.cluster}{|.shared}.b64 {%rd1|_}, [%rd0]{|, 2|, %r1};
+mbarrier.{arrive|arrive_drop}.noComplete{|.release.cta}{|.shared}.b64 %rd1, [%rd0], {2|%r1};
+mbarrier.test_wait{|.acquire.cta|.relaxed.cta}{|.shared}.b64 %p0, [%rd0], %rd1;
+mbarrier.test_wait.parity{|.acquire.cluster}{|.shared}.b64 %p0, [%rd0], {1|%r1};
+mbarrier.try_wait{|.acquire.cta}{|.shared}.b64 %p0, [%rd0], %rd1{|, 100|, %r1};
+mbarrier.try_wait.parity{|.acquire.cta}{|.shared}.b64 %p0, [%rd0], 0{|, 100};
+mbarrier.pending_count.b64 %r0, %rd1;
+cp.async.mbarrier.arrive{|.noinc}{|.shared}.b64 [%rd0];
 ";
 
 const WARP: &str = "
@@ -588,9 +598,9 @@ mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 %f0, %f1, %f2;
 wgmma.fence.sync.aligned;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
 ldmatrix.sync.aligned.m8n8.x1.shared.b16 <%r0>, [sv];
-mbarrier.init.shared.b64 [sv], 1;
+mbarrier.arrive.expect_tx.shared.b64 %rd0, [sv], 16;
+mbarrier.complete_tx.relaxed.cta.shared.b64 [sv], 16;
 cp.async.bulk.commit_group;
-cp.async.mbarrier.arrive.shared.b64 [sv];
 mapa.u64 %rd0, %rd1, %r0;
 getctarank.u64 %r0, %rd1;
 setmaxnreg.inc.sync.aligned.u32 64;

@@ -1,0 +1,172 @@
+//! Barriers that are objects in shared memory: `mbarrier`.
+//!
+//! An object is 64 bits that programs do not look into: from the lowest bit the arrivals that a phase
+//! expects, those still pending, the number of the phase, and a mark that tells it from other memory.
+//! Waiting is a loop of the program, which the interpreter knows by the tests in it.
+
+use super::fault::Fault;
+use super::run::{Running, lanes_of, read_row, set_pred, write_row};
+use super::{Block, Step, Warp, checks, memory};
+use crate::code::{Inst, NONE, ObjectOp, Place};
+use crate::memory::space;
+use crate::report::ReportKind;
+
+/// Bits of a count of arrivals (PTX ISA: at most 2^20 - 1).
+pub const COUNT_BITS: u32 = 20;
+/// Where the pending arrivals begin.
+pub const PENDING_SHIFT: u32 = COUNT_BITS;
+const PHASE_SHIFT: u32 = 2 * COUNT_BITS;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+const PHASE_MASK: u64 = (1 << (63 - PHASE_SHIFT)) - 1;
+const MARK: u64 = 1 << 63;
+const BYTES: u64 = 8;
+
+/// An object taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Object {
+    expected: u64,
+    pending: u64,
+    phase: u64,
+}
+
+impl Object {
+    fn new(expected: u64) -> Object {
+        Object { expected, pending: expected, phase: 0 }
+    }
+
+    fn read(word: u64) -> Option<Object> {
+        (word & MARK != 0).then_some(Object {
+            expected: word & COUNT_MASK,
+            pending: word >> PENDING_SHIFT & COUNT_MASK,
+            phase: word >> PHASE_SHIFT & PHASE_MASK,
+        })
+    }
+
+    fn word(self) -> u64 {
+        MARK | (self.phase & PHASE_MASK) << PHASE_SHIFT
+            | self.pending << PENDING_SHIFT
+            | self.expected
+    }
+
+    /// The object after `count` arrivals; `None` if the phase does not expect as many.
+    fn arrive(mut self, count: u64, drop: bool) -> Option<Object> {
+        self.pending = self.pending.checked_sub(count)?;
+        if drop {
+            self.expected = self.expected.checked_sub(count)?;
+        }
+        if self.pending == 0 {
+            self.phase += 1;
+            self.pending = self.expected;
+        }
+        Some(self)
+    }
+}
+
+/// Executes an instruction on a barrier object in the active lanes, in the order of lanes.
+pub fn execute(
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
+    let object = run.function.objects[inst.imm as usize];
+    let at = memory::atomic_addresses(run, inst.a, object.wide, object.offset, active);
+    let mut done = 0u32;
+    for lane in lanes_of(active) {
+        let offset = match object.place {
+            Place::Generic => {
+                checks::own(block, warp, at[lane], lane, BYTES, true)?;
+                space::offset(at[lane])
+            }
+            _ => at[lane],
+        };
+        if object.place == Place::Generic && space::window(at[lane]) != space::Window::Shared {
+            let message = format!("a barrier object at {:#x}, outside of shared memory", at[lane]);
+            let fault = Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message);
+            return Err(fault.at(at[lane]));
+        }
+        checks::check_shared(block, offset, BYTES, lane)?;
+        // SAFETY: decoded rows.
+        let operand = |wide| match object.operand {
+            NONE => 0,
+            row => unsafe { read_row(run.regs, row, wide, lane) },
+        };
+        let range = offset as usize..(offset + BYTES) as usize;
+        let mut bytes = [0; BYTES as usize];
+        bytes.copy_from_slice(&block.shared[range.clone()]);
+        let word = u64::from_le_bytes(bytes);
+        let known = || Object::read(word).ok_or_else(|| no_object(lane, offset));
+        let new = match object.op {
+            ObjectOp::Init => match operand(false) {
+                count @ 1..=COUNT_MASK => Object::new(count).word(),
+                count => return Err(bad_count(lane, count)),
+            },
+            ObjectOp::Invalidate => {
+                known()?;
+                0
+            }
+            ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
+                let (now, count) = (known()?, operand(false));
+                let drop = object.op == ObjectOp::ArriveAndDrop;
+                now.arrive(count, drop).ok_or_else(|| too_many(lane, now, count))?.word()
+            }
+            ObjectOp::TestState | ObjectOp::TestParity => {
+                let now = known()?;
+                let ended = if object.op == ObjectOp::TestState {
+                    Object::read(operand(true)).is_none_or(|then| then.phase != now.phase)
+                } else {
+                    now.phase & 1 != operand(false) & 1
+                };
+                done |= u32::from(ended) << lane;
+                word
+            }
+        };
+        if new != word {
+            block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
+            block.written[range].fill(0xff);
+        }
+        if matches!(object.op, ObjectOp::Arrive | ObjectOp::ArriveAndDrop) && object.dst != NONE {
+            // SAFETY: decoded row.
+            unsafe { write_row(run.regs, object.dst, true, lane, word) };
+        }
+    }
+    if matches!(object.op, ObjectOp::TestState | ObjectOp::TestParity) {
+        set_pred(run.regs, object.dst, done, active);
+    }
+    Ok(())
+}
+
+fn no_object(lane: usize, offset: u64) -> Box<Fault> {
+    let message = format!("no barrier object is at offset {offset} of shared memory");
+    Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message).help(
+        "one thread makes it with mbarrier.init, and __syncthreads() follows, before it is used",
+    )
+}
+
+fn bad_count(lane: usize, count: u64) -> Box<Fault> {
+    let message = format!("a barrier object for {count} arrivals; 1 to {COUNT_MASK} are possible");
+    Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+}
+
+fn too_many(lane: usize, now: Object, count: u64) -> Box<Fault> {
+    let message =
+        format!("{count} arrivals at a barrier object whose phase awaits {}", now.pending);
+    Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_end_with_the_last_arrival() {
+        let first = Object::new(3).arrive(1, false).unwrap();
+        assert_eq!(first, Object { expected: 3, pending: 2, phase: 0 });
+        assert_eq!(first.arrive(2, false), Some(Object { expected: 3, pending: 3, phase: 1 }));
+        assert_eq!(first.arrive(2, true), Some(Object { expected: 1, pending: 1, phase: 1 }));
+        assert_eq!(first.arrive(3, false), None);
+        assert_eq!(Object::read(first.word()), Some(first));
+        assert_eq!(Object::read(first.word() & !MARK), None);
+    }
+}
