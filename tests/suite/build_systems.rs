@@ -261,7 +261,23 @@ impl Project {
 
 fn cmake() -> Outcome {
     let tools = cmake_folder().ok_or("no cmake: `cargo xtask setup` fetches it")?;
-    let generator = if tools.join("ninja").is_file() { "Ninja" } else { "Unix Makefiles" };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |tool: &str| {
+        tools.join(tool).is_file() || std::env::split_paths(&path).any(|p| p.join(tool).is_file())
+    };
+    let generators = [("Ninja", has("ninja")), ("Unix Makefiles", has("make"))];
+    if generators.iter().all(|(_, there)| !there) {
+        return Err("neither ninja nor make: `cargo xtask setup` fetches ninja".into());
+    }
+    for (generator, _) in generators.iter().filter(|(_, there)| *there) {
+        with_generator(&tools, generator)
+            .map_err(|failed| format!("{generator}: {}", failed.message().unwrap_or("")))?;
+    }
+    Ok(())
+}
+
+fn with_generator(tools: &Path, generator: &str) -> Outcome {
+    let tools = tools.to_owned();
     let project = Project { checkout: Checkout::new("include")?, tools };
     let sample = root().join("samples/cmake");
     for name in ["CMakeLists.txt", "src/kernels.cdp", "src/kernels.h", "src/main.cdp"] {

@@ -232,7 +232,12 @@ fn dependencies() -> Outcome {
     let out = path(&folder, "a.ptx");
     expect(&["build", &file, "-o", &out, "-MD"], 0)?;
     let rule = std::fs::read_to_string(path(&folder, "a.d")).map_err(|error| error.to_string())?;
-    contains(&rule, &["a.ptx:", "a.cdp", "shape.h"])
+    contains(&rule, &["a.ptx:", "a.cdp", "shape.h"])?;
+    let other = path(&folder, "other.d");
+    expect(&["build", &file, "-o", &out, "-MD", "-MF", &other, "-MT", "b.stamp"], 0)?;
+    let rule = std::fs::read_to_string(other).map_err(|error| error.to_string())?;
+    contains(&rule, &["b.stamp:", "shape.h"])?;
+    contains(&expect(&["build", &file, "-o", &out, "-M"], 0)?.0, &["a.ptx:", "shape.h"])
 }
 
 fn run_exit_code() -> Outcome {

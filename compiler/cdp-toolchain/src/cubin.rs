@@ -15,6 +15,7 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{Endianness, FileKind};
 
 use crate::arch::{AddressSize, Arch};
+use crate::device_runtime::{DeviceRuntimeUse, cdp_flavor, is_device_runtime_symbol};
 use crate::fatbin::{u16_at, u32_at};
 
 /// ELF machine number of CUDA device code.
@@ -119,55 +120,6 @@ pub struct Cubin {
     pub functions: Vec<String>,
     /// Symbols that must come from elsewhere, by name; weak ones, which may stay absent, are left out.
     pub undefined_symbols: Vec<String>,
-}
-
-/// Which device runtime an object was compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CdpFlavor {
-    /// The first CUDA dynamic parallelism: documented names below sm_90.
-    Cdp1,
-    /// The second: `__cudaCDP2...` names everywhere, and documented names from sm_90 on.
-    Cdp2,
-}
-
-/// The device runtime that an object uses, and a symbol that proves it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceRuntimeUse {
-    /// CDP1 or CDP2.
-    pub flavor: CdpFlavor,
-    /// An undefined symbol of that flavor.
-    pub symbol: String,
-}
-
-/// Whether a symbol is one that libcudadevrt defines: `__cudaCDP2...`, and `cuda` followed by a
-/// capital letter, as all documented names of the device runtime are.
-pub fn is_device_runtime_symbol(name: &str) -> bool {
-    if name.starts_with("__cudaCDP2") || name.starts_with("__cudaCG") {
-        return true;
-    }
-    name.strip_prefix("cuda").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-}
-
-/// The flavors that undefined symbols show, at most one entry for each.
-pub fn cdp_flavor<'a>(
-    arch_number: u32,
-    undefined: impl IntoIterator<Item = &'a str>,
-) -> Vec<DeviceRuntimeUse> {
-    let mut uses: Vec<DeviceRuntimeUse> = Vec::new();
-    for name in undefined {
-        if !is_device_runtime_symbol(name) || name.contains("cudaCG") {
-            continue;
-        }
-        let flavor = if name.starts_with("__cudaCDP2") || arch_number >= 90 {
-            CdpFlavor::Cdp2
-        } else {
-            CdpFlavor::Cdp1
-        };
-        if uses.iter().all(|known| known.flavor != flavor) {
-            uses.push(DeviceRuntimeUse { flavor, symbol: name.to_owned() });
-        }
-    }
-    uses
 }
 
 impl Cubin {
@@ -476,35 +428,6 @@ fn dimensions(payload: &[u8]) -> Option<[u32; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tells_device_runtime_symbols_from_others() {
-        for name in [
-            "cudaLaunchDevice",
-            "__cudaCDP2GetParameterBufferV2",
-            "cudaGetLastError",
-            "cudaLaunchDevice_ptsz",
-        ] {
-            assert!(is_device_runtime_symbol(name), "{name}");
-        }
-        for name in ["vprintf", "cuda", "cudafoo", "_Z4cudav", "malloc", "barracuda"] {
-            assert!(!is_device_runtime_symbol(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn flavor_depends_on_the_architecture_for_documented_names() {
-        let flavor = |arch, names: &[&str]| -> Vec<CdpFlavor> {
-            cdp_flavor(arch, names.iter().copied()).into_iter().map(|found| found.flavor).collect()
-        };
-        assert_eq!(flavor(75, &["cudaLaunchDevice"]), [CdpFlavor::Cdp1]);
-        assert_eq!(flavor(90, &["cudaLaunchDevice"]), [CdpFlavor::Cdp2]);
-        assert_eq!(
-            flavor(75, &["__cudaCDP2LaunchDevice", "cudaGetLastError"]),
-            [CdpFlavor::Cdp2, CdpFlavor::Cdp1]
-        );
-        assert_eq!(flavor(75, &["vprintf"]), []);
-    }
 
     #[test]
     fn what_is_no_cubin_is_an_error() {

@@ -73,6 +73,12 @@ pub enum ToolError {
         /// The input that uses CDP2 and a symbol that shows it.
         cdp2: (String, String),
     },
+    /// An input whose device code is a whole program already. nvlink takes nothing of it, without a
+    /// word.
+    NotRelocatable {
+        /// The input.
+        name: String,
+    },
     /// A tool's output, or an input object, is not what it should be.
     BadObject {
         /// Which file.
@@ -174,6 +180,12 @@ impl fmt::Display for ToolError {
                 "`{}` uses the CDP1 device runtime (`{}`) and `{}` the CDP2 one (`{}`); a program linked from \
                  both is refused when the driver loads it\n  compile all inputs with the same `--cdp`",
                 cdp1.0, cdp1.1, cdp2.0, cdp2.1
+            ),
+            ToolError::NotRelocatable { name } => write!(
+                f,
+                "the device code of `{name}` is linked already, so it cannot be linked with anything\n  \
+                 compile it as relocatable device code: cdpc build -c, nvcc -dc, clang -fgpu-rdc -c, \
+                 ptxas -c"
             ),
             ToolError::BadObject { name, source } => {
                 write!(f, "`{name}` is not a usable device object: {source}")

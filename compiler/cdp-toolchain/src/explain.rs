@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::cubin::is_device_runtime_symbol;
+use crate::device_runtime::is_device_runtime_symbol;
 use crate::job::{Tool, ToolCommand};
 
 /// A known failure of a tool.
@@ -28,8 +28,8 @@ pub enum FailureKind {
     PtxVersion,
     /// One symbol defined twice.
     MultipleDefinition,
-    /// An object that holds no relocatable device code.
-    NotRelocatable,
+    /// PTX that launches kernels was assembled as a whole program, which wants a device link.
+    NeedsDeviceLink,
 }
 
 /// A failure in our words.
@@ -111,6 +111,21 @@ fn explain_ptxas(output: &str) -> Option<Explanation> {
             "launch what must run afterwards into cudaStreamTailLaunch, or compile for sm_89 or older with --cdp 1",
         );
     }
+    let unresolved = quoted_after(output, "Unresolved extern function ");
+    if !unresolved.is_empty() {
+        let launches = unresolved.iter().any(|name| is_device_runtime_symbol(name));
+        let what = if launches { "the device runtime" } else { "other objects" };
+        return explanation(
+            FailureKind::NeedsDeviceLink,
+            &unresolved,
+            format!(
+                "{} must come from {what}, but the PTX was assembled as a whole program",
+                list(&unresolved)
+            ),
+            "assemble it with -c and link it (`cdpc link a.ptx`): a driver that is given such PTX \
+             refuses it for the same reason",
+        );
+    }
     if output.contains("32-Bit compilation is no longer supported")
         || output.contains("not defined for option 'machine'")
         || output.contains("32-Bit ABI (--machine 32")
@@ -181,7 +196,8 @@ fn explain_nvlink(output: &str, cudadevrt_linked: bool, arch: &str) -> Option<Ex
                 list(&functions)
             ),
             "declare it as a kernel there: `__global__` in CUDA C++, `.extern .entry` in PTX, the calling \
-             convention `ptx_kernel` in LLVM IR",
+             convention `ptx_kernel` in LLVM IR; `cdpc link --fix` does it in PTX (clang declares kernels \
+             of other files like this: have it make PTX with --cuda-device-only -S)",
         );
     }
     if output.contains("size does not match target") {
@@ -285,6 +301,10 @@ mod tests {
                 FailureKind::ArchMismatch,
             ),
             (
+                "ptxas fatal   : Unresolved extern function '__cudaCDP2LaunchDeviceV2'",
+                FailureKind::NeedsDeviceLink,
+            ),
+            (
                 "ptxas a.ptx, line 1; fatal   : Unsupported .version 9.9; current version is '9.0'",
                 FailureKind::PtxVersion,
             ),
@@ -292,7 +312,7 @@ mod tests {
         for (message, kind) in cases {
             assert_eq!(explain_ptxas(message).unwrap().kind, kind, "{message}");
         }
-        let version = explain_ptxas(cases[3].0).unwrap();
+        let version = explain_ptxas(cases[4].0).unwrap();
         assert!(version.summary.contains("9.9"), "{version}");
         assert_eq!(explain_ptxas("ptxas a.ptx, line 1; error : syntax error"), None);
     }

@@ -17,13 +17,16 @@
 mod arch;
 mod assemble;
 mod cubin;
+mod device_runtime;
 mod doctor;
 mod error;
 mod explain;
 mod fatbin;
 mod host;
+mod inputs;
 mod job;
 mod link;
+mod offload;
 mod package;
 mod search;
 
@@ -31,8 +34,9 @@ pub use arch::{
     AddressSize, Arch, ArchError, ArchFacts, ArchSuffix, LAUNCH_LIMITS, LaunchLimits, ToolVersion,
 };
 pub use assemble::{AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, parse_usage};
-pub use cubin::{
-    CdpFlavor, Cubin, CubinError, CubinKind, DeviceRuntimeUse, KernelInfo, KernelParam, cdp_flavor,
+pub use cubin::{Cubin, CubinError, CubinKind, KernelInfo, KernelParam};
+pub use device_runtime::{
+    COMMON_NAMES, CdpFlavor, DOCUMENTED_NAMES, DeviceRuntimeUse, cdp_flavor,
     is_device_runtime_symbol,
 };
 pub use doctor::{ArchSupport, DoctorReport, GpuPresence, LinkSupport, ToolkitReport, doctor};

@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::fmt;
 
 use crate::arch::{AddressSize, Arch};
-use crate::cubin::{CdpFlavor, Cubin, cdp_flavor, is_device_runtime_symbol};
+use crate::cubin::Cubin;
+use crate::device_runtime::{CdpFlavor, cdp_flavor, is_device_runtime_symbol};
 use crate::error::ToolError;
+use crate::inputs::prepare;
 use crate::job::{Job, Tool};
 use crate::search::Toolchain;
 
@@ -119,7 +121,7 @@ pub struct Linked {
     pub cubin: Option<Cubin>,
     /// Whether libcudadevrt.a was given to nvlink.
     pub cudadevrt_linked: bool,
-    /// nvlink's warnings, a line each.
+    /// nvlink's warnings and those about inputs without device code, a line each.
     pub warnings: Vec<String>,
 }
 
@@ -138,7 +140,8 @@ impl fmt::Debug for Linked {
 /// Links device objects into a cubin. `stem` names the intermediate file.
 ///
 /// # Errors
-/// [`ToolError::MixedCdp`] for CDP1 and CDP2 inputs together, [`ToolError::Unsupported`] when the
+/// [`ToolError::NotRelocatable`] for inputs that are linked already, [`ToolError::MixedCdp`] for CDP1
+/// and CDP2 inputs together, [`ToolError::Unsupported`] when the
 /// device runtime is needed and has no image for the architecture, and all that a missing or failing
 /// nvlink brings.
 pub fn link(
@@ -154,7 +157,8 @@ pub fn link(
     let tools = toolchain.link_tools(options.arch, options.address_size)?;
     let mut files = Vec::new();
     let mut insides = Vec::new();
-    for object in objects {
+    let inputs = prepare(objects, options.arch)?;
+    for object in &inputs.objects {
         let file = place(job, object)?;
         insides.push(look_inside(toolchain, job, object, &file, options.arch)?);
         files.push(file);
@@ -186,8 +190,9 @@ pub fn link(
         ),
     };
     let text = format!("{}\n{}", said.stdout, said.stderr);
-    let warnings =
-        text.lines().filter(|line| line.starts_with("nvlink warning")).map(str::to_owned).collect();
+    let mut warnings = inputs.warnings;
+    warnings
+        .extend(text.lines().filter(|line| line.starts_with("nvlink warning")).map(str::to_owned));
     Ok(Linked { bytes, cubin, cudadevrt_linked: cudadevrt.is_some(), warnings })
 }
 

@@ -204,6 +204,9 @@ pub struct Build {
     /// Write the dependency file here
     #[arg(long, value_name = "FILE")]
     pub mf: Option<PathBuf>,
+    /// Name this in the dependency rule, instead of the output
+    #[arg(long, value_name = "NAME")]
+    pub mt: Option<PathBuf>,
     /// Print the dependencies and make nothing else
     #[arg(long)]
     pub m: bool,
@@ -358,6 +361,7 @@ const ONE_DASH: &[&str] = &[
     "default-stream",
     "MD",
     "MF",
+    "MT",
     "M",
     "cudadevrt",
 ];

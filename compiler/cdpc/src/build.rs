@@ -231,14 +231,15 @@ impl Plan {
             }
             eprint!("{commands}");
         }
+        let target = args.mt.as_deref().unwrap_or(output);
         if args.m {
-            print_all(&dependency_rule(output, built));
+            print_all(&dependency_rule(target, built));
             return Ok(0);
         }
         write_output(output, &built.bytes, self.goal == Goal::Executable)?;
         if args.md || args.mf.is_some() {
             let path = args.mf.clone().unwrap_or_else(|| output.with_extension("d"));
-            write_output(&path, dependency_rule(output, built).as_bytes(), false)?;
+            write_output(&path, dependency_rule(target, built).as_bytes(), false)?;
         }
         if args.report.is_some() {
             print_all(&report(built));
@@ -247,12 +248,12 @@ impl Plan {
     }
 }
 
-/// A rule for make and ninja: the output, and every file that was read.
-fn dependency_rule(output: &Path, built: &BuildOutput) -> String {
+/// A rule for make and ninja: a target, and every file that was read.
+fn dependency_rule(target: &Path, built: &BuildOutput) -> String {
     let escape = |path: &Path| {
         path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ").replace('$', "$$")
     };
-    let mut rule = format!("{}:", escape(output));
+    let mut rule = format!("{}:", escape(target));
     for path in &built.dependencies {
         rule += &format!(" \\\n  {}", escape(path));
     }

@@ -128,6 +128,7 @@ fn is_provided(system: &Toolchain, folder: &str) -> bool {
             assembles("sm_60", AddressSize::Bits64)
                 && linked.is_ok_and(|tools| tools.cudadevrt.is_some())
         }),
+        folder if folder.starts_with("cmake-") => has_cmake(),
         // An older toolkit is used all the same where it serves, but it does not know the newest
         // architectures, which the tests cover.
         _ => system.toolkits().iter().any(|kit| {
@@ -141,6 +142,16 @@ fn is_provided(system: &Toolchain, folder: &str) -> bool {
     }
 }
 
+/// Whether the system has a CMake of which the module in `compiler/cmake` can be used (3.20, for
+/// dependency files with every generator), and something that it can make files for.
+fn has_cmake() -> bool {
+    let said = output(Command::new("cmake").arg("--version")).unwrap_or_default();
+    let version = said.split_whitespace().nth(2).unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (3, 20) && (in_path("ninja").is_some() || in_path("make").is_some())
+}
+
 /// Fetches toolkits, all at the same time.
 ///
 /// # Errors
@@ -152,7 +163,8 @@ pub fn fetch(ui: &Ui, kits: &[Kit]) -> Outcome<()> {
     }
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err(Failure::new(
-            "no CUDA 13.0 toolkit found, and it can be fetched for x86-64 Linux only; install one and set CUDA_HOME",
+            "CUDA 13.0 or CMake was not found, and they can be fetched for x86-64 Linux only; install them, and set \
+             CUDA_HOME",
         ));
     }
     let python = python(ui)?;
@@ -319,8 +331,20 @@ fn wheel_files(dir: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Moves what lies in `nvidia/<component>/` of an unpacked wheel into the toolkit.
+/// Moves what an unpacked wheel holds into the toolkit: what lies in `nvidia/<component>/`, in
+/// `cmake/data/`, or among the scripts.
 fn merge_wheel(unpacked: &Path, toolkit: &Path) -> Outcome<()> {
+    let data = unpacked.join("cmake/data");
+    if data.is_dir() {
+        merge_dir(&data.join("bin"), &toolkit.join("bin"))?;
+        return merge_dir(&data.join("share"), &toolkit.join("share"));
+    }
+    for entry in fs::read_dir(unpacked).into_iter().flatten().flatten() {
+        let scripts = entry.path().join("scripts");
+        if scripts.is_dir() {
+            return merge_dir(&scripts, &toolkit.join("bin"));
+        }
+    }
     let nvidia = unpacked.join("nvidia");
     let components =
         fs::read_dir(&nvidia).map_err(|error| Failure::io("read the folder", &nvidia, &error))?;
@@ -417,7 +441,7 @@ mod tests {
     fn the_list_of_wheels_is_whole() {
         let kits = kits(WHEELS);
         let folders: Vec<&str> = kits.iter().map(|kit| kit.folder.as_str()).collect();
-        assert_eq!(folders, ["cuda-13.0", "cuda-12.9", "cuda-11.8"]);
+        assert_eq!(folders, ["cuda-13.0", "cuda-12.9", "cuda-11.8", "cmake-3.31"]);
         for wheel in kits.iter().flat_map(|kit| &kit.wheels) {
             assert!(
                 wheel.sha256.len() == 64 && wheel.sha256.bytes().all(|b| b.is_ascii_hexdigit()),
