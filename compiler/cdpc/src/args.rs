@@ -301,8 +301,8 @@ pub struct Run {
     /// Dynamic shared memory in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub shared: u64,
-    /// A kernel argument: `7`, `2.5`, `zeros i32[1024]`, `FILE.npy`, `FILE.raw i32[64]`, each with
-    /// `> OUT` to write the buffer back
+    /// A kernel argument: `7`, `2.5`, `zeros i32[1024]`, `file A.npy`, `file A.raw i32`, each with
+    /// `-> OUT` to write the buffer to a file afterwards
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]
     pub args: Vec<String>,
     /// Explore another legal order of execution (CPU device)

@@ -114,6 +114,32 @@ fn counts_drops_and_parities() {
 }
 
 #[test]
+fn lanes_that_arrive_together_get_one_state() {
+    let text = format!(
+        "{HEADER}.shared .align 8 .b64 bar;
+.visible .entry k(.param .u64 data)
+{{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, bar;
+    setp.ne.u32 %p1, %r1, 0;
+    @!%p1 mbarrier.init.shared.b64 [%r2], 48;
+    bar.sync 0;
+    mbarrier.arrive.shared.b64 %rd1, [%r2];
+    mbarrier.pending_count.b64 %r3, %rd1;
+    ld.param.u64 %rd2, [data];
+    mul.wide.u32 %rd3, %r1, 4;
+    add.u64 %rd4, %rd2, %rd3;
+    st.global.u32 [%rd4], %r3;
+    ret;
+}}"
+    );
+    assert_eq!(run(&mut load(&text).unwrap(), 32, 32), [48; 32]);
+}
+
+#[test]
 fn misuse_is_reported() {
     let body = |code: &str| {
         format!(

@@ -73,6 +73,7 @@ pub fn execute(
     let object = run.function.objects[inst.imm as usize];
     let at = memory::atomic_addresses(run, inst.a, object.wide, object.offset, active);
     let mut done = 0u32;
+    let mut first: Option<(u64, u64)> = None;
     for lane in lanes_of(active) {
         let offset = match object.place {
             Place::Generic => {
@@ -127,8 +128,14 @@ pub fn execute(
             block.written[range].fill(0xff);
         }
         if matches!(object.op, ObjectOp::Arrive | ObjectOp::ArriveAndDrop) && object.dst != NONE {
+            // Lanes that arrive together all get the state before the first of them (seen on an
+            // H200), as long as it is a state of the phase that they arrive in.
+            let (place, before) = *first.get_or_insert((offset, word));
+            let phase = |word| Object::read(word).map(|object| object.phase);
+            let together = place == offset && phase(before) == phase(word);
+            let state = if together { before } else { word };
             // SAFETY: decoded row.
-            unsafe { write_row(run.regs, object.dst, true, lane, word) };
+            unsafe { write_row(run.regs, object.dst, true, lane, state) };
         }
     }
     if matches!(object.op, ObjectOp::TestState | ObjectOp::TestParity) {

@@ -99,11 +99,8 @@ impl<'a> Parser<'a> {
 
     /// The error for an instruction that is not known, or known and not supported.
     pub fn unknown_instruction<T>(&self, mods: &Mods) -> Result<T> {
-        let message = format!(
-            "unknown instruction `{}` at line {}: the CPU device does not run it",
-            mods.full_name(),
-            mods.opcode.line
-        );
+        let message =
+            format!("unknown instruction `{}`: the CPU device does not run it", mods.full_name());
         Err(self.error_at(&mods.opcode, ErrorKind::UnknownInstruction, message))
     }
 
