@@ -39,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
         add("link", device_link);
         add("nvcc", nvcc_link);
     }
+    trials.push(trial("interop::per_thread_streams".into(), per_thread_streams));
     let host = trial("interop::host_abi".into(), host_abi);
     trials.push(host.with_ignored_flag(no_nvcc));
     trials
@@ -262,4 +263,28 @@ fn link_and_run(objects: &[&PathBuf], out: &Path) -> Result<String, Failed> {
     } else {
         Err(format!("{}\n{text}", output.status).into())
     }
+}
+
+/// With per-thread default streams the object calls those entry points of cudart, as nvcc's do.
+fn per_thread_streams() -> Outcome {
+    let out = tempdir()?;
+    let file = out.path().join("a.cdp");
+    let text = "__global__ void k(int *p) {}\n\
+                void f(int *p) { k<<<1, 1>>>(p); cudaMemset(p, 0, 4); cudaFree(p); }\n";
+    std::fs::write(&file, text).map_err(|error| error.to_string())?;
+    let object = out.path().join("a.o");
+    let mut command = cdpc();
+    command.args(["build", "-dc", "--default-stream", "per-thread"]).arg(&file);
+    succeed(command.arg("-o").arg(&object))?;
+    let bytes = std::fs::read(&object).map_err(|error| error.to_string())?;
+    let has = |name: &str| {
+        let whole = [b"\0", name.as_bytes(), b"\0"].concat();
+        bytes.windows(whole.len()).any(|window| window == whole)
+    };
+    for name in ["cudaLaunchKernel_ptsz", "cudaMemset_ptds", "cudaFree"] {
+        if !has(name) {
+            return Err(format!("{name} is not called").into());
+        }
+    }
+    if has("cudaLaunchKernel") { Err("the common stream is launched into".into()) } else { Ok(()) }
 }
