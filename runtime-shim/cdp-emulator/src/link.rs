@@ -16,7 +16,7 @@ use crate::api::{KernelInfo, ModuleId, ParamInfo, Source, Variable};
 use crate::code::{Function, NONE};
 use crate::decode::{self, Target, UnitLinks};
 use crate::error::{Error, PtxPlace};
-use crate::exec::Machine;
+use crate::exec::{Machine, SharedPlace};
 use crate::memory::AllocKind;
 use crate::memory::space::function_address;
 use crate::sched::DEFAULT_SHARED_BYTES;
@@ -31,6 +31,8 @@ pub struct Kernel {
     pub function: u32,
     /// Offset of each shared variable of its module ([`NONE`] if not reachable).
     pub shared_offsets: Arc<[u32]>,
+    /// Its shared variables by place, for reports.
+    pub shared_places: Arc<[SharedPlace]>,
     /// Blocks may run on several host threads at once.
     pub independent: bool,
     /// Needs a cluster, which a device launch cannot give.
@@ -77,6 +79,7 @@ pub struct Program {
 
 /// A shared variable of a module.
 struct SharedVariable {
+    name: String,
     size_bytes: u64,
     align_bytes: u64,
     unsized_tail: bool,
@@ -103,6 +106,25 @@ struct Linker<'a> {
     defined: Vec<(usize, ptx::FunctionId, u32)>,
     /// Place of every initialiser: unit, variable, address.
     initialized: Vec<(usize, ptx::Variable, u64)>,
+}
+
+/// The name in the source of a variable: `tile` for `_ZZ7reversePiE4tile`, the variable of a function
+/// (Itanium C++ ABI, "Scope Encoding"); the symbol itself if it is not mangled so.
+fn source_name(symbol: &str) -> String {
+    let name = || {
+        let scope = symbol.strip_prefix("_ZZ")?;
+        let starts = scope.match_indices('E').map(|(at, _)| &scope[at + 1..]);
+        let mut names = starts.filter_map(|rest| {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let length: usize = rest[..digits].parse().ok()?;
+            let name = rest.get(digits..digits.checked_add(length)?)?;
+            // What may follow tells variables of one name apart.
+            let suffix = &rest[digits + length..];
+            (length > 0 && (suffix.is_empty() || suffix.starts_with('_'))).then_some(name)
+        });
+        names.next()
+    };
+    name().unwrap_or(symbol).to_string()
 }
 
 fn place(unit: &str, line: u32) -> PtxPlace {
@@ -459,6 +481,7 @@ impl Linker<'_> {
         match variable.space {
             Space::Shared | Space::SharedCluster => {
                 self.shared.push(SharedVariable {
+                    name: source_name(&variable.name),
                     size_bytes: variable.size_bytes(),
                     align_bytes: u64::from(variable.align_bytes.max(1)),
                     unsized_tail: variable.is_unsized(),
@@ -631,6 +654,7 @@ impl Linker<'_> {
                     || (limits.explicit_cluster && limits.required_cluster_blocks.is_none()),
                 info,
                 function: number,
+                shared_places: self.shared_places(&offsets),
                 shared_offsets: offsets.into(),
                 independent,
                 max_dynamic_bytes: None,
@@ -668,6 +692,17 @@ impl Linker<'_> {
             }
         }
         (offsets, if tail_align > 1 { tail } else { end })
+    }
+
+    fn shared_places(&self, offsets: &[u32]) -> Arc<[SharedPlace]> {
+        let known = self.shared.iter().zip(offsets).filter(|(_, offset)| **offset != NONE);
+        known
+            .map(|(variable, &offset)| SharedPlace {
+                name: variable.name.clone(),
+                offset,
+                size_bytes: if variable.unsized_tail { u64::MAX } else { variable.size_bytes },
+            })
+            .collect()
     }
 
     fn fix_shared_constants(&mut self, number: u32, offsets: &[u32]) {
@@ -723,6 +758,21 @@ impl Linker<'_> {
             required_threads: source.limits.required_threads,
             ptx_version: major * 10 + minor,
             target_sm: unit.module.target.sm,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn names_of_shared_variables() {
+        assert_eq!(source_name("_ZZ7reversePiE4tile"), "tile");
+        assert_eq!(source_name("_ZZ7reversePiE4tile_0"), "tile");
+        assert_eq!(source_name("_ZZN2ns1kEiE1s"), "s");
+        for other in ["buffer", "_ZZ", "_ZZE", "_ZZ1kvE9x", "_ZZ1kvE99999999999999999999x"] {
+            assert_eq!(source_name(other), other);
         }
     }
 }

@@ -142,8 +142,8 @@ pub fn uninitialized(
 ) -> Step<()> {
     let lane = lanes.trailing_zeros();
     let message = format!(
-        "load of {bytes} bytes at offset {} of shared memory, which this block never wrote",
-        at[lane as usize & 31]
+        "load of {bytes} bytes at {}, which this block never wrote",
+        block.grid.shared_text(at[lane as usize & 31])
     );
     let fault = Fault::new(ReportKind::UninitializedShared, Some(lane), message).help(
         "shared memory has no initial contents; write it, and __syncthreads(), before reading",

@@ -68,6 +68,8 @@ pub struct GridInfo {
     pub shared_bytes: u32,
     /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).
     pub shared_offsets: Arc<[u32]>,
+    /// The same variables by place, for reports.
+    pub shared_places: Arc<[SharedPlace]>,
     /// Parameter buffer.
     pub params: Arc<[u8]>,
     /// Device clock when the grid began.
@@ -76,7 +78,33 @@ pub struct GridInfo {
     pub first_block_serial: u64,
 }
 
+/// Where a kernel's shared variable lies.
+#[derive(Debug)]
+pub struct SharedPlace {
+    /// Name as in the source.
+    pub name: String,
+    /// First byte.
+    pub offset: u32,
+    /// Size; to the end of the block's memory for dynamic shared memory.
+    pub size_bytes: u64,
+}
+
 impl GridInfo {
+    /// An offset in shared memory as people know it: "offset 252 of `tile` in shared memory".
+    pub fn shared_text(&self, offset: u64) -> String {
+        let holds = |place: &&SharedPlace| {
+            let within = offset.checked_sub(u64::from(place.offset));
+            within.is_some_and(|within| within < place.size_bytes)
+        };
+        match self.shared_places.iter().find(holds) {
+            Some(place) => {
+                let within = offset - u64::from(place.offset);
+                format!("offset {within} of `{}` in shared memory", place.name)
+            }
+            None => format!("offset {offset} of shared memory"),
+        }
+    }
+
     /// Threads a block.
     pub fn threads(&self) -> u32 {
         self.block[0] * self.block[1] * self.block[2]

@@ -122,6 +122,7 @@ impl Core {
             dynamic_bytes: request.shared_bytes,
             shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
             shared_offsets: kernel.shared_offsets.clone(),
+            shared_places: kernel.shared_places.clone(),
             params: request.params,
             start_clock: launch_clock + latency,
             first_block_serial: self.block_serial,
