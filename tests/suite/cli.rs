@@ -94,7 +94,13 @@ fn errors() -> Outcome {
     let folder = folder()?;
     let file = write(&folder, "bad.cdp", "__global__ int k() { return x; }\n")?;
     let (_, stderr) = expect(&["check", &file], 1)?;
-    contains(&stderr, &["error[E", "bad.cdp:1"])
+    contains(&stderr, &["error[E", "bad.cdp:1"])?;
+    for emit in ["ptx", "obj", "device-obj", "cubin", "exe"] {
+        let out = path(&folder, "bad.out");
+        let (_, stderr) = expect(&["build", &file, "--emit", emit, "-o", &out], 1)?;
+        contains(&stderr, &["error[E", "bad.cdp:1"])?;
+    }
+    Ok(())
 }
 
 fn missing_tools() -> Outcome {

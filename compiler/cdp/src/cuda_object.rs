@@ -59,13 +59,16 @@ impl Build<'_> {
     }
 
     /// A name that is the same whenever the same object is made, and that no other object has.
-    fn module_id(&self, source: &SourceInput) -> Result<String, Failure> {
+    fn module_id(&mut self, source: &SourceInput) -> Result<String, Failure> {
         let inputs = [Input::Source(source.clone())];
         let options = self.request.options;
         let request = BuildRequest::new(&inputs, Goal::CudaObject, options, self.request.job);
-        let key = self.compiler.cache_key(&request);
-        let key = key.map_err(|failure| match failure {
-            Failure::Program(_) => failure,
+        let key = self.compiler.cache_key(&request).map_err(|failure| match failure {
+            // The program's errors are those of the whole build.
+            Failure::Program(reports) => {
+                self.out.reports.extend(reports);
+                self.failed()
+            }
             other => other,
         })?;
         Ok(format!("_cdp_{}", &key[..MODULE_ID_DIGITS]))
