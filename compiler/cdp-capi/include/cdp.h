@@ -11,6 +11,11 @@
  * call. A string or array that a function returns belongs to the object that it came from and lives
  * as long as that. NULL for an object is an error, not a crash, and freeing NULL does nothing.
  *
+ * Of the process it sets LLVM's handler for fatal errors and, when it is first given LLVM IR, the handlers
+ * of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT: bitcode can make LLVM crash, and then the call fails
+ * with CDP_ERROR_INPUT, leaving a sleeping thread behind. Signals on all other threads go to the handlers
+ * that were there before.
+ *
  * Threads: an object may be used by any number of threads at once as long as none of them changes it
  * (functions that take it without const) or frees it.
  *

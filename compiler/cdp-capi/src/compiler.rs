@@ -282,6 +282,7 @@ pub unsafe extern "C" fn cdp_lower(
         let (compiler, name, data) = unsafe {
             (object(compiler, "compiler")?, text(name, "name")?, bytes(data, size, "data")?)
         };
+        cdp_library::llvm::catch_crashes();
         let options = &compiler.options;
         let arch = options.archs()[0];
         let lowered = compiler.compiler.lower_foreign(name, data, arch, options);
@@ -291,6 +292,9 @@ pub unsafe extern "C" fn cdp_lower(
 
 impl cdp_compiler {
     fn compile(&self, inputs: &[Input], goal: Goal) -> *mut cdp_result {
+        if inputs.iter().any(|input| matches!(input, Input::Bytes(InputKind::Llvm, ..))) {
+            cdp_library::llvm::catch_crashes();
+        }
         cdp_result::of(goal, self.compiler.compile(inputs, goal, &self.options))
     }
 

@@ -363,6 +363,99 @@ const WORDS: [&str; 24] = [
     "\n",
 ];
 
+/// LLVM IR with a launch, and what takes the place of its words.
+const MODULE: &str = "
+declare i32 @cdp.launch(...)
+%pair = type { i32, double }
+@table = addrspace(1) global [4 x i32] zeroinitializer
+define ptx_kernel void @child(ptr %out, i32 %n, ptr byval(%pair) %p) {
+entry:
+  %wide = zext i32 %n to i64
+  %at = getelementptr i32, ptr %out, i64 %wide
+  store i32 %n, ptr %at, align 4
+  ret void
+}
+define ptx_kernel void @parent(ptr %out) {
+entry:
+  %p = alloca %pair, align 8
+  %e = call i32 (...) @cdp.launch(ptr @child, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 0, \
+  ptr null, ptr %out, i32 7, ptr byval(%pair) %p)
+  %bad = icmp ne i32 %e, 0
+  br i1 %bad, label %fail, label %done
+fail:
+  store i32 %e, ptr %out, align 4
+  br label %done
+done:
+  ret void
+}
+";
+const TYPES: [&str; 16] = [
+    "i1",
+    "i128",
+    "i4096",
+    "<3 x i7>",
+    "[9 x i8]",
+    "{}",
+    "token",
+    "x86_amx",
+    "half",
+    "fp128",
+    "label",
+    "metadata",
+    "<vscale x 2 x i32>",
+    "ptr addrspace(7)",
+    "void",
+    "poison",
+];
+
+proptest! {
+    // The same cases at every run: LLVM may well take long for one of all that there are.
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        ..Default::default()
+    })]
+
+    /// LLVM IR that makes LLVM give up or crash is an error of the input.
+    #[test]
+    fn llvm_survives_anything(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..200), 1..5),
+        flips in proptest::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..6),
+    ) {
+        let mut words: Vec<&str> = MODULE.split_inclusive(' ').collect();
+        for (place, other) in changes {
+            let at = place.index(words.len());
+            words[at] = TYPES.get(other).copied().unwrap_or(words[other % words.len()]);
+        }
+        let context = cdp_library::llvm::inkwell::context::Context::create();
+        let text = words.concat();
+        let module = cdp_library::llvm::inkwell::memory_buffer::MemoryBuffer
+            ::create_from_memory_range_copy(MODULE.as_bytes(), "module");
+        let module = context.create_module_from_ir(module).unwrap();
+        let mut bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+        for (place, bit) in flips {
+            let at = place.index(bitcode.len());
+            bitcode[at] ^= 1 << bit;
+        }
+        for input in [text.as_bytes(), &bitcode] {
+            let made = compile(CDP_KIND_LLVM, input, CDP_GOAL_PTX);
+            // SAFETY: a live result.
+            unsafe {
+                let status = cdp_result_status(made);
+                let expected = [CDP_OK, CDP_ERROR_INPUT, CDP_ERROR_REQUEST];
+                prop_assert!(expected.contains(&status), "{}", text_of_error(made));
+                cdp_result_free(made);
+            }
+        }
+    }
+}
+
+fn text_of_error(result: *const cdp_result) -> String {
+    // SAFETY: NULL or a live result.
+    text(unsafe { cdp_result_error(result) })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
 

@@ -382,7 +382,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 "`{name}` is not a kernel: declare it with calling convention ptx_kernel"
             ));
         }
-        for (operand, (ty, what)) in operands.iter().zip(self.fixed_types()).skip(1) {
+        for (operand, (ty, what)) in operands.iter().zip(self.fixed_types()) {
             if operand.get_type() != ty {
                 let (given, wanted) = (operand.get_type(), ty);
                 return Err(format!(

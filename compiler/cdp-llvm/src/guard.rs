@@ -4,16 +4,20 @@
 //!
 //! LLVM's handler for fatal errors belongs to the process; it is set once, when the first guard runs.
 //! On threads that are not guarded it prints the message and lets LLVM end the process, as LLVM does
-//! without a handler.
+//! without a handler. Crashes of LLVM are caught on request only ([`crate::crash`]).
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 use std::fmt;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::Duration;
 
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+
+use crate::crash::{Watch, signal_text};
 
 /// Stack of a guarded thread: programs may nest as deep as the front end's limits allow. The memory
 /// is taken only as far as it is used.
@@ -26,6 +30,8 @@ pub enum Stopped {
     Panic(String),
     /// LLVM met something that it ends processes for: code that it cannot select, for example.
     LlvmFatal(String),
+    /// LLVM crashed, in words; only after [`crate::catch_crashes`].
+    Crash(String),
     /// No thread could be started.
     NoThread(String),
 }
@@ -35,6 +41,7 @@ impl fmt::Display for Stopped {
         match self {
             Stopped::Panic(message) => write!(f, "a panic: {message}"),
             Stopped::LlvmFatal(message) => write!(f, "LLVM gave up: {message}"),
+            Stopped::Crash(message) => write!(f, "LLVM crashed: {message}"),
             Stopped::NoThread(message) => write!(f, "a thread could not be started: {message}"),
         }
     }
@@ -72,11 +79,16 @@ pub fn guarded<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Stopped> {
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
     });
     // SAFETY: this function returns only when the thread has ended, so that everything borrowed
-    // outlives it, or when the thread sleeps forever in `on_fatal`, where it touches nothing more.
+    // outlives it, or when the thread sleeps forever in `on_fatal` or in the handler of its crash, where
+    // it touches nothing more.
     let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
     let thread = std::thread::Builder::new().name("cdp".into()).stack_size(STACK_BYTES);
+    let crash = Arc::new(AtomicI32::new(0));
+    let slot = Arc::clone(&crash);
     let thread = thread
         .spawn(move || {
+            // SAFETY: the slot is this closure's own, and the watch ends before it.
+            let _watch = unsafe { Watch::start(&slot) };
             REPORT.with_borrow_mut(|report| *report = Some(sender));
             job();
             if let Some(report) = REPORT.with_borrow_mut(Option::take) {
@@ -85,12 +97,28 @@ pub fn guarded<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Stopped> {
         })
         .map_err(|error| Stopped::NoThread(error.to_string()))?;
     // Without an event the sender was dropped by a panic.
-    if let Ok(Event::Fatal(message)) = receiver.recv() {
+    if let Some(Event::Fatal(message)) = event(&receiver, &crash)? {
         return Err(Stopped::LlvmFatal(message));
     }
     thread.join().map_err(|panic| Stopped::Panic(panic_text(panic.as_ref())))?;
     let value = result.into_inner().unwrap_or_else(PoisonError::into_inner);
     value.ok_or_else(|| Stopped::Panic("the work left no result".into()))
+}
+
+/// Waits for the thread's event. A crash leaves no more than a number in its slot, since a signal handler
+/// may do no more, so that is looked at from time to time.
+fn event(receiver: &Receiver<Event>, crash: &AtomicI32) -> Result<Option<Event>, Stopped> {
+    const LOOK: Duration = Duration::from_millis(20);
+    loop {
+        match receiver.recv_timeout(LOOK) {
+            Ok(event) => return Ok(Some(event)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => match crash.load(Ordering::Acquire) {
+                0 => {}
+                signal => return Err(Stopped::Crash(signal_text(signal).into())),
+            },
+        }
+    }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
@@ -145,5 +173,31 @@ mod tests {
             if depth == 0 { 0 } else { deep(depth - 1) + std::hint::black_box(local)[3] % 2 }
         }
         assert_eq!(guarded(|| deep(200_000)), Ok(100_000));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_crash_is_an_error() {
+        crate::catch_crashes();
+        let crashed = guarded(|| {
+            let nowhere = std::hint::black_box(std::ptr::without_provenance_mut::<u32>(64));
+            // SAFETY: it is not; this is what is tested.
+            unsafe { nowhere.write_volatile(1) };
+        });
+        assert!(
+            matches!(&crashed, Err(Stopped::Crash(text)) if text.contains("memory")),
+            "{crashed:?}"
+        );
+        let aborted = guarded(|| -> u32 { std::process::abort() });
+        assert!(
+            matches!(&aborted, Err(Stopped::Crash(text)) if text.contains("abort")),
+            "{aborted:?}"
+        );
+        fn endless(depth: u64) -> u64 {
+            let local = std::hint::black_box([depth; 64]);
+            if depth == u64::MAX { 0 } else { endless(depth + 1) + local[5] }
+        }
+        assert!(matches!(guarded(|| endless(0)), Err(Stopped::Crash(_))));
+        assert_eq!(guarded(|| 5), Ok(5));
     }
 }

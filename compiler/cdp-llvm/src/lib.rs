@@ -2,7 +2,8 @@
 //! project that names inkwell.
 //!
 //! One call, one LLVM context: any number of threads may lower at once, and there is no state of the
-//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]). Nothing
+//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]), and signal
+//! handlers on request ([`crash`]). Nothing
 //! is printed and no file is read; libdevice comes in as bytes.
 //!
 //! Two ways to ask for a launch with an inkwell builder in hand: [`LaunchCall`] builds a call of
@@ -13,6 +14,7 @@
 
 pub mod artifact;
 pub mod call;
+pub mod crash;
 pub mod error;
 pub mod foreign;
 pub mod guard;
@@ -27,6 +29,7 @@ pub mod target;
 
 pub use artifact::LlvmModule;
 pub use call::{Dimensions, LaunchCall, LaunchStream};
+pub use crash::catch_crashes;
 pub use error::{Bug, LowerError};
 pub use foreign::{
     ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only, lower_in_place,

@@ -147,6 +147,22 @@ pub(crate) fn add_module_flag(context: &Context, module: &Module<'_>, key: &str,
     }
 }
 
+/// Reads a module of LLVM IR, text or bitcode.
+pub(crate) fn parse_ir<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    bytes: &[u8],
+) -> Result<Module<'ctx>, String> {
+    // The text parser wants a terminating NUL, which the copy brings.
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
+    let kept = buffer.as_mut_ptr();
+    let module = context.create_module_from_ir(buffer);
+    // SAFETY: since LLVM 22 (LLVMParseIRInContext2) the buffer stays its caller's, and inkwell 0.11
+    // forgets it all the same; nothing else has it.
+    drop(unsafe { MemoryBuffer::new(kept) });
+    module.map_err(|message| message.to_string())
+}
+
 /// Reads bitcode without its function bodies, which the linker fetches when it needs them.
 pub(crate) fn parse_bitcode_lazily<'ctx>(
     context: &'ctx Context,

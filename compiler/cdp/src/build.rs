@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
 use crate::compiler::{Compiler, DeviceCode};
 use crate::describe::{KernelDescription, check_against_cubin};
-use crate::error::{Error, Failure, guard};
+use crate::error::{Error, Failure, guard, guard_input};
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::mend::mend_extern_kernels;
 use crate::message::{Message, messages};
@@ -247,6 +247,11 @@ impl Compiler {
         let job = Job::new(JobOptions { dry_run: !goal.needs_tools(), ..JobOptions::default() })?;
         let request =
             BuildRequest { cubin: true, ..BuildRequest::new(inputs, goal, options, &job) };
+        // With another compiler's IR among the inputs, that is what LLVM gives up on.
+        let is_foreign = |input: &&Input| matches!(input, Input::Bytes(InputKind::Llvm, ..));
+        if let Some(input) = inputs.iter().find(is_foreign) {
+            return guard_input(&input.name(), || self.build(&request));
+        }
         let name = inputs.first().map(Input::name).unwrap_or_default();
         guard("build", &name, || self.build(&request))
     }

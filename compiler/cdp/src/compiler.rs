@@ -2,7 +2,7 @@
 
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{CudartUnit, HostRuntime, LowerError, LowerOptions, Stopped, inkwell};
+use cdp_llvm::{CudartUnit, HostRuntime, LowerError, LowerOptions, inkwell};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
     SearchOptions, Toolchain,
@@ -10,7 +10,7 @@ use cdp_toolchain::{
 
 use crate::analysis::Analysis;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
-use crate::error::{Error, guard};
+use crate::error::{Error, guard, guard_input};
 use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
 
 /// PTX ISA 9.0: what ptxas 13.0 reads, and what is emitted when no ptxas was found.
@@ -325,23 +325,6 @@ impl Compiler {
     pub(crate) fn libdevice(&self) -> Option<Shared<[u8]>> {
         let read = || std::fs::read(self.toolchain.libdevice().ok()?).ok().map(Shared::from);
         self.libdevice.get_or_init(read).clone()
-    }
-}
-
-/// The guard for another compiler's IR: what LLVM gives up on, the input asked for.
-fn guard_input<T: Send>(
-    name: &str,
-    work: impl FnOnce() -> Result<T, Error> + Send,
-) -> Result<T, Error> {
-    match cdp_llvm::guarded(work) {
-        Ok(result) => result,
-        Err(Stopped::LlvmFatal(message)) => {
-            Err(Error::Input { name: name.into(), message: format!("LLVM gave up: {message}") })
-        }
-        Err(Stopped::NoThread(message)) => Err(Error::request(message)),
-        Err(Stopped::Panic(message)) => {
-            Err(Error::Bug { stage: "emit", place: name.into(), message })
-        }
     }
 }
 

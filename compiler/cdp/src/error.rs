@@ -101,6 +101,22 @@ pub(crate) fn guard<T: Send, E: Send + From<Error>>(
     })
 }
 
+/// The guard for another compiler's IR: what LLVM gives up on, the input asked for.
+pub(crate) fn guard_input<T: Send, E: Send + From<Error>>(
+    name: &str,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, E> {
+    cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
+        let message = stopped.to_string();
+        Err(match stopped {
+            Stopped::NoThread(_) => Error::request(message),
+            Stopped::Panic(message) => Error::Bug { stage: "emit", place: name.into(), message },
+            _ => Error::Input { name: name.into(), message },
+        }
+        .into())
+    })
+}
+
 /// Why a build made nothing.
 #[derive(Debug)]
 pub enum Failure {

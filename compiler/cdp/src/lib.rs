@@ -22,6 +22,38 @@
 //! # Ok::<(), cdp::Failure>(())
 //! ```
 //!
+//! A compiler that builds its module with inkwell asks for a launch at its builder with
+//! [`llvm::LaunchCall`], and hands the module over; `samples/embed` is a whole language that does:
+//!
+//! ```
+//! use cdp::llvm::inkwell::{AddressSpace, context::Context};
+//! use cdp::llvm::{LaunchCall, PTX_KERNEL};
+//! use cdp::{Arch, CompileOptions, Compiler};
+//!
+//! let context = Context::create();
+//! let module = context.create_module("my language");
+//! let (builder, ptr) = (context.create_builder(), context.ptr_type(AddressSpace::default()));
+//! let ty = context.void_type().fn_type(&[ptr.into(), context.i32_type().into()], false);
+//! let [child, parent] = ["child", "parent"].map(|name| module.add_function(name, ty, None));
+//! child.set_call_conventions(PTX_KERNEL); // without a body: a kernel of another module
+//! parent.set_call_conventions(PTX_KERNEL);
+//! builder.position_at_end(context.append_basic_block(parent, "entry"));
+//!
+//! let launch = LaunchCall::new(child).grid(16).block(128);
+//! let _error = launch.build(&builder, &module, &parent.get_params())?;
+//! builder.build_return(None)?;
+//!
+//! let (compiler, options) = (Compiler::without_tools(), CompileOptions::default());
+//! let code = compiler.emit_module(&module, Arch::SM_90, &options)?; // the module stays as it is
+//! assert!(code.ptx.contains(".extern .entry child") && code.ptx.contains("LaunchDeviceV2"));
+//! assert_eq!(code.kernels[0].params[1].offset, 8);
+//!
+//! // For a back end of one's own: the launches alone, replaced where they stand.
+//! compiler.lower_module(&context, &module, Arch::SM_90, &options)?;
+//! assert!(module.get_function("cdp.launch").is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! One idea: each stage is a function from one proved thing to the next, and every way to use the
 //! compiler (the command line, the C API, an embedder in Rust) is a few of these calls:
 //!
@@ -30,7 +62,8 @@
 //!   layouts, and the verified IR if the program is right;
 //! - [`Compiler::emit_ptx`] (and `emit_llvm_ir`) makes PTX of it;
 //! - [`Compiler::emit_foreign`] and [`Compiler::emit_module`] make PTX of another compiler's LLVM IR,
-//!   which asks for launches with `@cdp.launch` (embedding.md);
+//!   which asks for launches with `@cdp.launch` (embedding.md); [`Compiler::lower_module`] changes
+//!   nothing but the launches;
 //! - [`Compiler::assemble`] and [`Compiler::link`] make objects and cubins with CUDA's tools;
 //! - [`Compiler::build`] is what `cdpc build` is: with intermediate files to keep, host libraries.
 //!
@@ -42,8 +75,10 @@
 //! Failures: the program's are [`Report`]s with spans (as data, [`Message`]s); the machine's and the
 //! embedder's are [`Error`]; ours are [`Error::Bug`], which names the stage and asks for a report.
 //!
-//! For the facts alone, without LLVM, there is crate `cdp-launch`; for a launch at the position of an
-//! inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`].
+//! For the facts alone, without LLVM, there is crate `cdp-launch` ([`launch`]), whose
+//! `examples/ptx_text.rs` prints a launch as PTX text; for the finished call sequence at the position of
+//! an inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`] (`examples/builder.rs` of
+//! `cdp-llvm`).
 
 pub mod analysis;
 pub mod build;

@@ -4,7 +4,6 @@
 
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::{TargetData, TargetMachine};
 
@@ -41,11 +40,8 @@ pub(super) fn parse<'ctx>(
     name: &str,
     bytes: &[u8],
 ) -> Result<Module<'ctx>> {
-    // The text parser wants a terminating NUL, which the copy brings.
-    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
     let refused = |message: String| LowerError::Foreign { message: message.trim().to_string() };
-    let module =
-        context.create_module_from_ir(buffer).map_err(|message| refused(message.to_string()))?;
+    let module = raw::parse_ir(context, name, bytes).map_err(refused)?;
     module
         .verify()
         .map_err(|message| refused(format!("not valid LLVM IR: {}", message.to_string())))?;
