@@ -51,7 +51,9 @@ fn builtins_and_operations() -> Outcome {
         let text = read(&root().join("compiler/cdp-ir/src").join(file))?;
         for enumeration in *enumerations {
             let variants = variants(&text, enumeration)?;
-            let unused = variants.into_iter().filter(|name| !used.words.contains(name));
+            let unused = variants.into_iter().filter(|name| {
+                !used.words.contains(name) && !WITHOUT_A_SPELLING.contains(&name.as_str())
+            });
             missing.extend(unused.map(|name| format!("{enumeration}::{name}")));
         }
     }
@@ -123,6 +125,18 @@ const OPERATIONS: &[(&str, &[&str])] = &[
         &["BuiltinVar", "Scope", "AtomicOp", "ShuffleMode", "VoteMode", "CacheOp", "Intrinsic"],
     ),
     ("runtime.rs", &["RuntimeFn"]),
+];
+
+/// Special registers that no construct of the language reads (a program reads them by inline PTX); the
+/// back end's own tests lower them.
+const WITHOUT_A_SPELLING: &[&str] = &[
+    "LaneId",
+    "WarpId",
+    "SmId",
+    "GridId",
+    "DynamicSharedBytes",
+    "TotalSharedBytes",
+    "GlobalTimer",
 ];
 
 /// The variants of an enumeration, from the text that declares it, so that none is forgotten.

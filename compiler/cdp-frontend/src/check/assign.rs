@@ -184,9 +184,15 @@ impl<'a> Checker<'a> {
     // --- comma and conditional ---------------------------------------------------------------
 
     pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Value<'a> {
-        let left = self.expr(lhs);
+        let operands = vec![self.expr(lhs), self.expr(rhs)];
+        let mut operands = match self.overloaded("operator,", operands, span, span) {
+            Ok(value) => return value,
+            Err(operands) => operands,
+        };
+        let (Some(right), Some(left)) = (operands.pop(), operands.pop()) else {
+            return self.error_value(span);
+        };
         let left = self.discard(left);
-        let right = self.expr(rhs);
         let Some(effect) = left else { return Value { span, ..right } };
         let kind = match right.kind {
             Kind::LValue(addr) => Kind::LValue(self.sequence(vec![effect], addr)),

@@ -124,7 +124,9 @@ impl<'a> Checker<'a> {
             return None;
         }
         let rank = self.rank(value, referent.unqualified())?;
-        Some(Rank::new(rank.class, rank.detail.max(1)))
+        // A temporary binds better to an rvalue reference (C++ [over.ics.rank]).
+        let detail = if rvalue { rank.detail } else { rank.detail.max(1) };
+        Some(Rank::new(rank.class, detail))
     }
 
     fn rank_braces(&mut self, list: &'a crate::ast::InitList, to: QualType) -> Option<Rank> {

@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
             if matches!(text, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__")
                 && let Some(func) = self.f.func
             {
-                return Some(self.function_name(func, span));
+                return Some(self.function_name(func, text == "__PRETTY_FUNCTION__", span));
             }
         }
         let builtin = self.visible_builtins(text, in_std);
@@ -135,8 +135,13 @@ impl<'a> Checker<'a> {
         Some(Value::new(kind, Basic::Error.into(), span))
     }
 
-    fn function_name(&mut self, func: FnId, span: Span) -> Value<'a> {
-        let mut bytes = self.text(self.func(func).name).as_bytes().to_vec();
+    /// `__func__`, and with `pretty` the function's type around its qualified name.
+    fn function_name(&mut self, func: FnId, pretty: bool, span: Span) -> Value<'a> {
+        let info = self.func(func);
+        let mut bytes = match pretty {
+            true => self.types.show_around(info.ty, info.display.clone()).into_bytes(),
+            false => self.text(info.name).as_bytes().to_vec(),
+        };
         bytes.push(0);
         let elem = QualType::from(Basic::Char).as_const();
         let ty = self.types.array_of(elem, Some(bytes.len() as u64));

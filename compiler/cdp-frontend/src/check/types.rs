@@ -113,7 +113,18 @@ impl<'a> Checker<'a> {
             TypeSpecKind::Record(record) => self.record_spec(record, specs),
             TypeSpecKind::Enum(spec) => self.enum_spec(spec),
             TypeSpecKind::TypeofExpr(expr) => self.decltype(expr),
-            TypeSpecKind::TypeofType(name) => self.type_name(name),
+            TypeSpecKind::TypeofType(name) => {
+                let ty = self.type_name(name);
+                if !self.has_auto(ty) {
+                    return ty;
+                }
+                let message = "`decltype(auto)` is outside the `.cdp` subset";
+                self.report(
+                    Diagnostic::new(Code::E0240, name.span, message)
+                        .help("write the type, or `auto` for a value and `auto &` for a reference"),
+                );
+                Basic::Error.into()
+            }
         }
     }
 

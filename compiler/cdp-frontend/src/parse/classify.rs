@@ -407,6 +407,12 @@ impl Classifier<'_> {
         {
             if tag.is_enum && self.starts_decl(self.at + 1) {
                 self.take(Kind::EnumColon);
+                // A name here is the underlying type, not what is declared.
+                if self.is_name_at(self.at) || self.kind_at(self.at) == Some(TokenKind::ColonColon)
+                {
+                    let chain = self.chain(self.at);
+                    self.emit_name(self.at, chain.end, Kind::TypeName);
+                }
                 return;
             }
             if !tag.is_enum && self.base_clause(token) {
