@@ -19,6 +19,7 @@ mod error;
 mod exec;
 mod float;
 mod format;
+mod hash;
 mod link;
 mod memory;
 pub mod report;

@@ -10,33 +10,50 @@ use crate::code::{JOIN_RETURN, NONE};
 use crate::report::ReportKind;
 
 /// Makes the block with this linear index, with the storage of an old one if there is one.
-pub fn start(machine: &Machine, grid: &Arc<GridInfo>, linear: u64, old: Option<Block>) -> Block {
-    let mut warps = old.as_ref().map_or_else(Vec::new, |_| Vec::new());
-    let (mut shared, mut written) = (Vec::new(), Vec::new());
-    if let Some(old) = old {
-        warps = old.warps;
-        shared = old.shared;
-        written = old.written;
-    }
+pub fn start(
+    machine: &Machine,
+    grid: &Arc<GridInfo>,
+    linear: u64,
+    old: Option<Box<Block>>,
+) -> Box<Block> {
+    let mut block = old.unwrap_or_else(|| Box::new(empty(grid)));
+    block.grid = grid.clone();
+    block.linear = linear;
+    block.index = grid.block_index(linear);
+    block.serial = grid.first_block_serial.wrapping_add(linear);
     let size = grid.shared_bytes as usize;
-    for bytes in [&mut shared, &mut written] {
-        bytes.clear();
-        bytes.resize(size, 0);
-    }
+    block.shared.clear();
+    block.shared.resize(size, 0);
+    block.written.clear();
+    block.written.resize(size, 0);
+    block.all_written = false;
+    block.written_checks = (64, 64);
+    block.barriers = Default::default();
+    block.last_errors.clear();
+    block.output.clear();
+    block.warnings.clear();
+    block.counters = Default::default();
+    block.next_warp = 0;
+    block.budget = 0;
+    block.runtime = Default::default();
     let threads = grid.threads();
-    let count = threads.div_ceil(32) as usize;
-    warps.resize_with(count, Warp::default);
-    for (index, warp) in warps.iter_mut().enumerate() {
+    block.warps.resize_with(threads.div_ceil(32) as usize, Warp::default);
+    for (index, warp) in block.warps.iter_mut().enumerate() {
         start_warp(machine, grid, warp, index as u32, threads, linear);
     }
+    block
+}
+
+/// A block without storage.
+fn empty(grid: &Arc<GridInfo>) -> Block {
     Block {
         grid: grid.clone(),
-        linear,
-        index: grid.block_index(linear),
-        serial: grid.first_block_serial.wrapping_add(linear),
-        warps,
-        shared,
-        written,
+        linear: 0,
+        index: [0; 3],
+        serial: 0,
+        warps: Vec::new(),
+        shared: Vec::new(),
+        written: Vec::new(),
         all_written: false,
         written_checks: (64, 64),
         barriers: Default::default(),

@@ -197,7 +197,7 @@ impl Core {
                 grid.live_blocks += 1;
             }
             let old = self.spare_blocks.pop();
-            let block = Box::new(block::start(&self.machine, &info, linear, old));
+            let block = block::start(&self.machine, &info, linear, old);
             let block_key = self.add_resident(key, block);
             if linear + 1 == info.blocks() {
                 self.ready_grids.remove(&turn);
@@ -299,7 +299,7 @@ impl Core {
         self.count(kernel, &block.counters);
         self.drop_resident(key);
         if self.spare_blocks.len() < MAX_SPARE {
-            self.spare_blocks.push(*block);
+            self.spare_blocks.push(block);
         }
         if let Some(entry) = self.grid_mut(grid) {
             entry.live_blocks -= 1;
@@ -443,9 +443,9 @@ fn run_whole(
     machine: &Machine,
     info: &Arc<GridInfo>,
     linear: u64,
-    old: Option<Block>,
+    old: Option<Box<Block>>,
     check: &impl Fn(u64) -> Result<i64, Box<Fault>>,
-) -> (Finished, Block) {
+) -> (Finished, Box<Block>) {
     let mut block = block::start(machine, info, linear, old);
     let mut counted = 0;
     let mut bound = check(0);

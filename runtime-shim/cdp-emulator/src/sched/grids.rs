@@ -1,11 +1,12 @@
 //! Grids: launch, start, completion of the whole tree below, and the table of resident blocks.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid};
 use crate::exec::{Block, GridInfo, PathState};
+use crate::hash::IntMap;
 use crate::memory::SiteRef;
 
 /// Dynamic and static shared memory a block may use without opting in.
@@ -179,9 +180,9 @@ impl Core {
             outstanding: 0,
             tails: VecDeque::new(),
             tail_running: false,
-            streams: HashMap::new(),
-            events: HashMap::new(),
-            buffers: HashMap::new(),
+            streams: IntMap::default(),
+            events: IntMap::default(),
+            buffers: IntMap::default(),
             holds_slot,
             end_clock: launch_clock,
             block_cost: 0,

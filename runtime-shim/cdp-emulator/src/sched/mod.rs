@@ -31,6 +31,7 @@ use crate::api::{EventId, StreamId};
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, GridInfo, Machine};
+use crate::hash::IntMap;
 use crate::link::Program;
 use crate::memory::{Arena, SiteRef, Table};
 use crate::report::Report;
@@ -119,11 +120,11 @@ pub struct Grid {
     tails: VecDeque<Action>,
     tail_running: bool,
     /// Streams created by its threads.
-    pub streams: HashMap<u64, DeviceStream>,
+    pub streams: IntMap<u64, DeviceStream>,
     /// Events created by its threads: the recorded node.
-    pub events: HashMap<u64, Option<NodeId>>,
+    pub events: IntMap<u64, Option<NodeId>>,
     /// Parameter buffers handed out and not launched yet.
-    pub buffers: HashMap<u64, ParameterBuffer>,
+    pub buffers: IntMap<u64, ParameterBuffer>,
     holds_slot: bool,
     end_clock: u64,
     /// Warp-instructions of a block that has ended, to judge what the others will cost.
@@ -147,7 +148,7 @@ pub struct BlockRuntime {
     /// The block's NULL stream.
     pub null_stream: DeviceStream,
     /// Per-thread default streams, by thread.
-    pub thread_streams: HashMap<u32, DeviceStream>,
+    pub thread_streams: IntMap<u32, DeviceStream>,
     /// Launches since the block's last pause.
     pub launches: u32,
     /// Its place in the table.
@@ -208,7 +209,9 @@ pub struct Core {
     ready_blocks: BTreeMap<Turn, BlockKey>,
     round: u64,
     turn_serial: u64,
-    spare_blocks: Vec<Block>,
+    // Boxed, because they come and go as boxes: nothing is moved.
+    #[allow(clippy::vec_box)]
+    spare_blocks: Vec<Box<Block>>,
     streams: Vec<Option<HostStream>>,
     events: Vec<Option<HostEvent>>,
     /// Launches that hold a slot of the pending pool.
@@ -228,10 +231,10 @@ pub struct Core {
     reports: Vec<Arc<Report>>,
     fault: Option<Arc<Report>>,
     /// Counters by kernel.
-    pub profile: HashMap<u32, KernelProfile>,
+    pub profile: IntMap<u32, KernelProfile>,
     trace: Vec<TraceGrid>,
     /// Kernel and launch site of every grid whose site might still be asked for.
-    lineage: HashMap<u64, Lineage>,
+    lineage: IntMap<u64, Lineage>,
     instructions: u64,
     started_at: Option<Instant>,
     random: u64,
@@ -295,9 +298,9 @@ impl Core {
             output_lost: 0,
             reports: Vec::new(),
             fault: None,
-            profile: HashMap::new(),
+            profile: IntMap::default(),
             trace: Vec::new(),
-            lineage: HashMap::new(),
+            lineage: IntMap::default(),
             instructions: 0,
             started_at: None,
             random: config.schedule_seed.unwrap_or(0),
