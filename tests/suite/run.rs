@@ -84,11 +84,17 @@ pub fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
 
 fn ours(path: &Path) -> Outcome {
     let directives = Directives::of(path)?;
-    for level in [OptLevel::O3, OptLevel::O0] {
+    let whole = cdp::CompileOptions::default().unit_instructions;
+    // In small codegen units every helper, constant and table is another unit's.
+    for (level, unit_instructions) in
+        [(OptLevel::O3, whole), (OptLevel::O3, 20), (OptLevel::O0, whole)]
+    {
         let arch = directives.archs()?[0];
-        let options = CompileOptions { opt_level: level, ..directives.options(arch) };
+        let options =
+            CompileOptions { opt_level: level, unit_instructions, ..directives.options(arch) };
         let program = build(path, &options, Goal::Executable)?;
-        execute(&program, &format!("output at {level:?}"), &expected(path)?)?;
+        let what = format!("output at {level:?}, units of {unit_instructions} instructions");
+        execute(&program, &what, &expected(path)?)?;
     }
     Ok(())
 }

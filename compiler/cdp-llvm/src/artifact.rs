@@ -15,6 +15,7 @@ use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget};
+use crate::units;
 
 /// An LLVM module in a context of its own, with the machine that makes code of it.
 ///
@@ -121,6 +122,20 @@ impl LlvmModule {
             OptLevel::O2 => self.run_passes("default<O2>"),
             OptLevel::O3 => self.run_passes("default<O3>"),
         }
+    }
+
+    /// Optimises a device module and makes PTX of it, large modules on several threads. The text
+    /// depends on the module and the options alone.
+    ///
+    /// `options` are those that the module was made with. The module is used up.
+    pub fn into_ptx(self, options: &LowerOptions) -> Result<String> {
+        if self.target != CodeTarget::Host
+            && let Some(text) = units::emit_ptx(&self, options)?
+        {
+            return Ok(text);
+        }
+        self.optimize()?;
+        self.emit_ptx()
     }
 
     /// Runs a pipeline in LLVM's textual form.

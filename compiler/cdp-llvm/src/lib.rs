@@ -26,6 +26,7 @@ pub mod options;
 mod pipeline;
 mod raw;
 pub mod target;
+mod units;
 
 pub use artifact::LlvmModule;
 pub use call::{Dimensions, LaunchCall, LaunchStream};
@@ -39,7 +40,7 @@ pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use lower::lower;
-pub use options::{CudartUnit, DebugInfo, HostRuntime, LowerOptions, OptLevel};
+pub use options::{CudartUnit, DebugInfo, HostRuntime, LowerOptions, OptLevel, UNIT_INSTRUCTIONS};
 pub use target::CodeTarget;
 
 /// LLVM's number of the calling convention of kernels, `ptx_kernel`.

@@ -69,7 +69,14 @@ pub struct LowerOptions {
     /// with this in it that are visible to the linker. For objects that other tools link; empty
     /// otherwise. The host pass has it in [`CudartUnit::module_id`].
     pub module_id: String,
+    /// Instructions, before optimisation, that make a codegen unit ([`LlvmModule::into_ptx`]).
+    ///
+    /// [`LlvmModule::into_ptx`]: crate::LlvmModule::into_ptx
+    pub unit_instructions: u32,
 }
+
+/// The usual size of a codegen unit: about 60 ms of work, against a few for the cutting.
+pub const UNIT_INSTRUCTIONS: u32 = 6_000;
 
 impl LowerOptions {
     /// Options for an architecture (`sm_90`) with everything else at its default.
@@ -85,6 +92,7 @@ impl LowerOptions {
             libdevice: None,
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
+            unit_instructions: UNIT_INSTRUCTIONS,
         }
     }
 

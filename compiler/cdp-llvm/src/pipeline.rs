@@ -19,7 +19,8 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
 
 /// The pipeline in LLVM's textual form; `unrolling` is the level of loop unrolling, `O2` or `O3`.
 pub(crate) fn device(unrolling: &str) -> String {
-    let ranges = "function(nvvm-intr-range)";
+    // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
+    let answers = "nvvm-reflect,function(nvvm-intr-range)";
     let early = "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>,early-cse)";
     // Callees first, so that what is inlined is already small.
     let loops = "loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,\
@@ -33,5 +34,5 @@ pub(crate) fn device(unrolling: &str) -> String {
         "function<eager-inv>({COMBINE},{FINAL_CFG},{COMBINE},loop-unroll<{unrolling}>,sroa,\
          early-cse,simplifycfg)"
     );
-    format!("{ranges},{early},globalopt,{bottom_up},globaldce,{last}")
+    format!("{answers},{early},globalopt,{bottom_up},globaldce,{last}")
 }

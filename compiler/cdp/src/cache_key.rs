@@ -135,6 +135,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         cdp,
         launch_abi,
         per_thread_default_stream,
+        unit_instructions,
         fast_math,
         debug,
         max_registers,
@@ -155,6 +156,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("cdp", format!("{cdp:?}"));
     key.field("launch-abi", format!("{launch_abi:?}"));
     key.field("per-thread", format!("{per_thread_default_stream:?}"));
+    key.field("unit instructions", unit_instructions.to_string());
     key.field("fast-math", format!("{fast_math:?}"));
     key.field("debug", format!("{debug:?}"));
     key.field("maxrregcount", format!("{max_registers:?}"));

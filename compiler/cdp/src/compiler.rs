@@ -2,7 +2,7 @@
 
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{CudartUnit, HostRuntime, LowerError, LowerOptions, inkwell};
+use cdp_llvm::{CudartUnit, HostRuntime, LlvmModule, LowerError, LowerOptions, inkwell};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
     SearchOptions, Toolchain,
@@ -98,9 +98,8 @@ impl Compiler {
         lower_options.module_id = module_id.into();
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
-            lowered.optimize().map_err(from_lowering)?;
-            let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
-            let ptx = lowered.emit_ptx().map_err(from_lowering)?;
+            let (ptx, llvm_ir) =
+                emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
         })
     }
@@ -181,9 +180,8 @@ impl Compiler {
             let (lowered, kernels) =
                 cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
                     .map_err(failed)?;
-            lowered.optimize().map_err(failed)?;
-            let llvm_ir = if want_llvm_ir { lowered.emit_llvm_ir() } else { String::new() };
-            let ptx = lowered.emit_ptx().map_err(failed)?;
+            let (ptx, llvm_ir) =
+                emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
             let kernels = kernels.iter().map(describe_foreign_kernel).collect();
             Ok(DeviceCode { ptx, llvm_ir, kernels })
         })
@@ -310,6 +308,7 @@ impl Compiler {
             DebugInfo::Full => cdp_llvm::DebugInfo::Full,
         };
         lower.libdevice = self.libdevice();
+        lower.unit_instructions = options.unit_instructions;
         lower
     }
 
@@ -326,6 +325,20 @@ impl Compiler {
         let read = || std::fs::read(self.toolchain.libdevice().ok()?).ok().map(Shared::from);
         self.libdevice.get_or_init(read).clone()
     }
+}
+
+/// PTX, and LLVM IR after optimisation if wanted.
+fn emit_lowered(
+    lowered: LlvmModule,
+    options: &LowerOptions,
+    want_llvm_ir: bool,
+) -> Result<(String, String), LowerError> {
+    if !want_llvm_ir {
+        return Ok((lowered.into_ptx(options)?, String::new()));
+    }
+    lowered.optimize()?;
+    let llvm_ir = lowered.emit_llvm_ir();
+    Ok((lowered.emit_ptx()?, llvm_ir))
 }
 
 fn ptxas_level(level: OptLevel) -> cdp_toolchain::OptLevel {

@@ -67,6 +67,10 @@ pub struct CompileOptions {
     pub source_date_epoch: Option<u64>,
     /// When the device runtime is linked.
     pub cudadevrt: Cudadevrt,
+    /// LLVM instructions, before optimisation, that make a codegen unit. A device module of at least
+    /// two units is compiled on several threads, into one PTX text; what that text is depends on
+    /// this number, not on the threads.
+    pub unit_instructions: u32,
 }
 
 impl Default for CompileOptions {
@@ -89,6 +93,7 @@ impl Default for CompileOptions {
             warnings: WarningOptions::default(),
             source_date_epoch: None,
             cudadevrt: Cudadevrt::Auto,
+            unit_instructions: cdp_llvm::UNIT_INSTRUCTIONS,
         }
     }
 }

@@ -1,0 +1,138 @@
+//! Codegen units: a large device module is cut into several, optimised and made PTX on several
+//! threads, and the texts become one again.
+//!
+//! How it is cut depends on the module alone, never on the machine, so that the same program gives
+//! the same text everywhere. A unit has the bodies of its own functions and copies, for inlining
+//! only, of the small functions that they call. [`plan`] decides, this file builds and runs the
+//! units, [`merge`] joins their texts. Small modules, modules with debug information and modules
+//! with assembly of their own are not cut.
+
+mod merge;
+mod plan;
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use inkwell::module::{Linkage, Module};
+
+use crate::artifact::LlvmModule;
+use crate::error::{LowerError, Result, bug};
+use crate::guard::{Stopped, guarded};
+use crate::options::{DebugInfo, LowerOptions, OptLevel};
+use crate::raw;
+
+use plan::{Plan, Role};
+
+/// PTX of a device module in units, or `None` when it is too small or cannot be cut.
+pub(crate) fn emit_ptx(whole: &LlvmModule, options: &LowerOptions) -> Result<Option<String>> {
+    if options.debug != DebugInfo::None || options.opt_level == OptLevel::O0 {
+        return Ok(None);
+    }
+    let module = whole.module();
+    if module.get_function("__nvvm_reflect").is_some() {
+        // libdevice asks by the address of a string, which in units would be another unit's.
+        whole.run_passes("nvvm-reflect")?;
+    }
+    let Some(plan) = plan::plan(module, options.unit_instructions) else { return Ok(None) };
+    plan::promote(module, &plan);
+    let bitcode = module.write_bitcode_to_memory();
+    let texts = emit_units(&plan, bitcode.as_slice(), options)?;
+    Ok(Some(merge::merge(&texts, &plan.promoted)))
+}
+
+/// The units' texts, in order. With several errors, that of the first unit is the result.
+fn emit_units(plan: &Plan, bitcode: &[u8], options: &LowerOptions) -> Result<Vec<String>> {
+    let next = AtomicUsize::new(0);
+    let made: Vec<Mutex<Option<Result<String>>>> =
+        plan.units.iter().map(|_| Mutex::default()).collect();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(roles) = plan.units.get(index) else { return };
+            let text = guarded(|| emit_unit(plan, roles, bitcode, options))
+                .unwrap_or_else(|stopped| Err(stopped_error(stopped)));
+            if let Ok(mut slot) = made[index].lock() {
+                *slot = Some(text);
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(plan.units.len()) {
+            // Without another thread this one does all the work.
+            let _ = std::thread::Builder::new().name("cdp-unit".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let lost = || bug("emit", "a codegen unit left no result".to_string());
+    made.into_iter()
+        .map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(|| Err(lost())))
+        .collect()
+}
+
+fn stopped_error(stopped: Stopped) -> LowerError {
+    match stopped {
+        Stopped::LlvmFatal(message) => LowerError::Backend { message },
+        other => bug("emit", other.to_string()),
+    }
+}
+
+fn emit_unit(
+    plan: &Plan,
+    roles: &[Role],
+    bitcode: &[u8],
+    options: &LowerOptions,
+) -> Result<String> {
+    let target = plan.target;
+    let unit = LlvmModule::with_module(target, options, |context, machine| {
+        // Bodies are read when the linker wants them: what only other units have costs nothing here.
+        let source = raw::parse_bitcode_lazily(context, bitcode)
+            .ok_or_else(|| bug("emit", "the bitcode of the module cannot be read".to_string()))?;
+        for (symbol, role) in plan.symbols.iter().zip(roles) {
+            if *role != Role::Own && !symbol.stays_internal {
+                set_linkage(&source, symbol, Linkage::LinkOnceODR);
+            }
+        }
+        let module = context.create_module(&plan.name);
+        module.set_triple(&machine.get_triple());
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        module.link_in_module(source).map_err(|message| bug("emit", message.to_string()))?;
+        for (symbol, role) in plan.symbols.iter().zip(roles) {
+            match role {
+                Role::Own => {}
+                Role::Import => set_linkage(&module, symbol, Linkage::AvailableExternally),
+                Role::Declare => declare(&module, symbol),
+            }
+        }
+        Ok(module)
+    })?;
+    unit.optimize()?;
+    unit.run_passes("elim-avail-extern,globaldce")?;
+    unit.emit_ptx()
+}
+
+fn set_linkage(module: &Module<'_>, symbol: &plan::Symbol, linkage: Linkage) {
+    if symbol.is_function {
+        if let Some(function) = module.get_function(&symbol.name) {
+            function.set_linkage(linkage);
+        }
+    } else if let Some(global) = module.get_global(&symbol.name) {
+        global.set_linkage(linkage);
+    }
+}
+
+/// Leaves the declaration of what another unit defines.
+fn declare(module: &Module<'_>, symbol: &plan::Symbol) {
+    if symbol.stays_internal {
+        return;
+    }
+    if symbol.is_function {
+        if let Some(function) = module.get_function(&symbol.name) {
+            raw::delete_body(function);
+        }
+    } else if let Some(global) = module.get_global(&symbol.name) {
+        raw::delete_initializer(global);
+    }
+    set_linkage(module, symbol, Linkage::External);
+}

@@ -1,0 +1,228 @@
+//! Which unit gets what. Nothing is changed here but, in [`promote`], names and visibility.
+
+use std::collections::{HashMap, HashSet};
+
+use inkwell::module::{Linkage, Module};
+
+use crate::raw::{self, GlobalRef};
+use crate::target::CodeTarget;
+
+/// More would cost more in cutting than they bring on any machine.
+const MAX_UNITS: usize = 32;
+
+/// Functions up to this size are copied to units that call them. LLVM inlines nothing that is still
+/// larger than 225 of its cost units after simplification; unoptimised code shrinks to a third.
+const IMPORT_INSTRUCTIONS: usize = 400;
+
+/// What a unit has of a symbol that the module defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The definition.
+    Own,
+    /// A copy that is only read: a body to inline, a constant to fold.
+    Import,
+    /// A declaration, or nothing if it is not mentioned.
+    Declare,
+}
+
+/// A function or variable that the module defines.
+pub(super) struct Symbol {
+    pub name: String,
+    pub is_function: bool,
+    /// Internal before, and after too: one unit alone knows it.
+    pub stays_internal: bool,
+}
+
+/// A cut module.
+pub(super) struct Plan {
+    pub name: String,
+    pub target: CodeTarget,
+    pub symbols: Vec<Symbol>,
+    /// For each unit the roles of all symbols, in the order of `symbols`.
+    pub units: Vec<Vec<Role>>,
+    /// What was internal, or could go, and is neither while it is in units; whether it may go after
+    /// all if nobody mentions it.
+    pub promoted: HashMap<String, bool>,
+}
+
+/// A symbol while it is examined.
+struct Fact {
+    value: GlobalRef,
+    internal: bool,
+    constant: bool,
+    /// Instructions of a function; 0 for a variable.
+    instructions: usize,
+    importable: bool,
+    /// Symbols that the body or the initialiser mentions.
+    mentions: Vec<usize>,
+}
+
+/// Decides how a module is cut; `None` when it should not be.
+pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> {
+    if !raw::is_plain(module) {
+        return None;
+    }
+    let (facts, kept) = examine(module);
+    let total: usize = facts.iter().map(|fact| fact.instructions).sum();
+    let count = (total / unit_instructions.max(1) as usize).min(MAX_UNITS);
+    if count < 2 {
+        return None;
+    }
+    let mut owners = function_owners(&facts, total, count);
+    let in_initialisers: HashSet<usize> = facts
+        .iter()
+        .filter(|fact| fact.instructions == 0)
+        .flat_map(|fact| fact.mentions.iter().copied())
+        .collect();
+    let reaches: Vec<Reach> = (0..count).map(|unit| reach(&facts, &owners, unit)).collect();
+    own_variables(&facts, &in_initialisers, &reaches, &mut owners);
+    let promoted: HashSet<usize> = (0..facts.len())
+        .filter(|&index| facts[index].internal)
+        .filter(|&index| {
+            let foreign = |(unit, reach): (usize, &Reach)| {
+                unit != owners[index] && reach.mentioned.contains(&index)
+            };
+            kept.contains(&index)
+                || in_initialisers.contains(&index)
+                || reaches.iter().enumerate().any(foreign)
+        })
+        .collect();
+    let role = |unit: usize, index: usize| {
+        if owners[index] == unit {
+            Role::Own
+        } else if reaches[unit].imported.contains(&index) {
+            Role::Import
+        } else {
+            Role::Declare
+        }
+    };
+    let units =
+        (0..count).map(|unit| (0..facts.len()).map(|index| role(unit, index)).collect()).collect();
+    let symbol = |(index, fact): (usize, &Fact)| Symbol {
+        name: fact.value.name_or(index),
+        is_function: fact.instructions > 0,
+        stays_internal: fact.internal && !promoted.contains(&index),
+    };
+    let symbols: Vec<Symbol> = facts.iter().enumerate().map(symbol).collect();
+    let discardable = (0..facts.len()).filter(|&index| facts[index].value.is_discardable());
+    let names = promoted
+        .iter()
+        .copied()
+        .chain(discardable)
+        .map(|index| (symbols[index].name.clone(), !kept.contains(&index)))
+        .collect();
+    let address_bits =
+        if module.get_triple().as_str().to_bytes().starts_with(b"nvptx64") { 64 } else { 32 };
+    Some(Plan {
+        name: module.get_name().to_string_lossy().into_owned(),
+        target: CodeTarget::Device { address_bits },
+        symbols,
+        units,
+        promoted: names,
+    })
+}
+
+/// Makes the module fit for the plan: everything that two units know has a name and is visible.
+pub(super) fn promote(module: &Module<'_>, plan: &Plan) {
+    for (index, value) in raw::definitions(module).into_iter().enumerate() {
+        let symbol = &plan.symbols[index];
+        value.set_name(&symbol.name);
+        if value.is_discardable() {
+            // The unit that owns it must not drop what another one mentions.
+            value.set_linkage(Linkage::WeakODR);
+        } else if plan.promoted.contains_key(&symbol.name) {
+            value.set_linkage(Linkage::External);
+        }
+    }
+    raw::forget_kept(module);
+}
+
+/// All definitions, and which of them `llvm.used` and its kin keep.
+fn examine(module: &Module<'_>) -> (Vec<Fact>, HashSet<usize>) {
+    let values = raw::definitions(module);
+    let index: HashMap<GlobalRef, usize> =
+        values.iter().enumerate().map(|(at, value)| (*value, at)).collect();
+    let known = |found: Vec<GlobalRef>| -> Vec<usize> {
+        found.iter().filter_map(|value| index.get(value).copied()).collect()
+    };
+    let facts = values
+        .iter()
+        .map(|value| {
+            let (instructions, mentions) = value.content();
+            Fact {
+                value: *value,
+                internal: value.is_internal(),
+                constant: value.is_constant(),
+                instructions,
+                importable: value.is_importable(),
+                mentions: known(mentions),
+            }
+        })
+        .collect();
+    (facts, known(raw::kept(module)).into_iter().collect())
+}
+
+/// Neighbours stay together: helpers stand next to what uses them in most programs.
+fn function_owners(facts: &[Fact], total: usize, count: usize) -> Vec<usize> {
+    let mut before = 0;
+    let owner = |fact: &Fact| {
+        let unit = before * count / total.max(1);
+        before += fact.instructions;
+        unit.min(count - 1)
+    };
+    facts.iter().map(owner).collect()
+}
+
+/// What the functions of a unit lead to.
+struct Reach {
+    imported: HashSet<usize>,
+    mentioned: HashSet<usize>,
+}
+
+fn reach(facts: &[Fact], owners: &[usize], unit: usize) -> Reach {
+    let mut reach = Reach { imported: HashSet::new(), mentioned: HashSet::new() };
+    let is_function = |index: usize| facts[index].instructions > 0;
+    let mut work: Vec<usize> =
+        (0..facts.len()).filter(|&index| is_function(index) && owners[index] == unit).collect();
+    while let Some(index) = work.pop() {
+        for &to in &facts[index].mentions {
+            if !reach.mentioned.insert(to) {
+                continue;
+            }
+            let fact = &facts[to];
+            let import = if is_function(to) {
+                owners[to] != unit && fact.importable && fact.instructions <= IMPORT_INSTRUCTIONS
+            } else {
+                fact.constant && fact.mentions.is_empty()
+            };
+            if import {
+                reach.imported.insert(to);
+                if is_function(to) {
+                    work.push(to);
+                }
+            }
+        }
+    }
+    reach
+}
+
+/// A variable that one unit alone mentions belongs to it, if it was internal; all others stand in
+/// the first unit, before everything that could mention them.
+fn own_variables(
+    facts: &[Fact],
+    in_initialisers: &HashSet<usize>,
+    reaches: &[Reach],
+    owners: &mut [usize],
+) {
+    for (index, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.instructions == 0) {
+        let mut users = reaches
+            .iter()
+            .enumerate()
+            .filter(|(_, reach)| reach.mentioned.contains(&index))
+            .map(|(unit, _)| unit);
+        owners[index] = match (users.next(), users.next()) {
+            (Some(only), None) if fact.internal && !in_initialisers.contains(&index) => only,
+            _ => 0,
+        };
+    }
+}
