@@ -4,7 +4,7 @@
 //! ```text
 //! compile_many [COUNT [MAX_THREADS]]
 //!     case NAME MEDIAN MEAN WORST CPU RESIDENT_EARLY RESIDENT_LATE
-//!     stage NAME MEAN
+//!     stage NAME MEDIAN
 //!     threads NUMBER PER_SECOND
 //! ```
 //!
@@ -60,11 +60,16 @@ impl fmt::Display for Measured {
         let mut calls = self.calls.clone();
         calls.sort_unstable();
         let count = calls.len().max(1) as u64;
-        let median = calls.get(calls.len() / 2).copied().unwrap_or_default();
+        let median = median(&calls);
         let (mean, worst) = (calls.iter().sum::<u64>() / count, calls.last().unwrap_or(&0));
         let Measured { cpu, resident_early, resident_late, .. } = self;
         write!(f, "{median} {mean} {worst} {} {resident_early} {resident_late}", cpu / count)
     }
+}
+
+/// Of sorted numbers.
+fn median(sorted: &[u64]) -> u64 {
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 fn main() -> Result<(), Failure> {
@@ -74,7 +79,10 @@ fn main() -> Result<(), Failure> {
     for case in cases(&compiler)? {
         println!("case {} {}", case.name, measure(&compiler, &case.input, count)?);
     }
-    for (name, nanoseconds) in stages(count)? {
+    // On one guarded thread, as in a call: the stages would start one each.
+    let stages = cdp::llvm::guarded(|| stages(count));
+    let stages = stages.map_err(|stopped| bug(&stopped))??;
+    for (name, nanoseconds) in stages {
         println!("stage {name} {nanoseconds}");
     }
     let input = Input::source("small.cdp", SMALL);
@@ -124,21 +132,21 @@ fn measure(compiler: &Compiler, input: &Input, count: usize) -> Result<Measured,
     Ok(measured)
 }
 
-/// Mean time of each stage of a call from source.
+fn bug(error: &dyn std::error::Error) -> Failure {
+    let (place, message) = ("small.cdp".into(), error.to_string());
+    cdp::Error::Bug { stage: "measure", place, message }.into()
+}
+
+/// Median time of each stage of a call from source.
 fn stages(count: usize) -> Result<[(&'static str, u64); 5], Failure> {
-    let mut stages = [("check", 0), ("lower", 0), ("optimize", 0), ("emit", 0), ("free", 0)];
+    const STAGES: [&str; 5] = ["check", "lower", "optimize", "emit", "free"];
+    let mut stages: [Vec<u64>; 5] = Default::default();
     let options = CompileOptions::default();
-    let bug = |error: cdp::llvm::LowerError| cdp::Error::Bug {
-        stage: "lower",
-        place: "small.cdp".into(),
-        message: error.to_string(),
-    };
     for _ in 0..count {
         let mut last = Instant::now();
         let mut mark = |index: usize| {
             let now = Instant::now();
-            let stage: &mut (&str, u64) = &mut stages[index];
-            stage.1 += now.duration_since(last).as_nanos() as u64;
+            stages[index].push(now.duration_since(last).as_nanos() as u64);
             last = now;
         };
         let source = SourceInput::text("small.cdp", SMALL);
@@ -148,16 +156,21 @@ fn stages(count: usize) -> Result<[(&'static str, u64); 5], Failure> {
         };
         mark(0);
         let lower = LowerOptions::new("sm_90", 90, analysis.launch_abi);
-        let lowered = cdp::llvm::lower(module, &lower).map_err(bug)?;
+        let lowered = cdp::llvm::lower(module, &lower).map_err(|error| bug(&error))?;
         mark(1);
-        lowered.optimize().map_err(bug)?;
+        lowered.optimize().map_err(|error| bug(&error))?;
         mark(2);
-        lowered.emit_ptx().map_err(bug)?;
+        lowered.emit_ptx().map_err(|error| bug(&error))?;
         mark(3);
         drop((lowered, analysis));
         mark(4);
     }
-    Ok(stages.map(|(name, total)| (name, total / count.max(1) as u64)))
+    let mut rows = STAGES.map(|name| (name, 0));
+    for (row, times) in rows.iter_mut().zip(&mut stages) {
+        times.sort_unstable();
+        row.1 = median(times);
+    }
+    Ok(rows)
 }
 
 /// Calls a second, by threads that share the compiler.

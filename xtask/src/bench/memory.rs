@@ -37,6 +37,7 @@ type Rows = Vec<Vec<String>>;
 /// When the library does not build or does not compile the module.
 pub fn memory(ui: &Ui, options: &MemoryOptions) -> Outcome<ExitCode> {
     let example = build_example("cdp", "compile_many")?;
+    let load = load();
     let step = ui.step("compiling from memory");
     let mut command = Command::new(example);
     let text = output(command.args([options.count, options.threads].map(|n| n.to_string())))?;
@@ -44,7 +45,7 @@ pub fn memory(ui: &Ui, options: &MemoryOptions) -> Outcome<ExitCode> {
     let tables = tables(&text, options.count).ok_or_else(|| {
         Failure::new(format!("the benchmark printed what is not understood:\n{text}"))
     })?;
-    let mut document = heading(options)?;
+    let mut document = heading(options, &load)?;
     for rows in tables {
         let aligns: Vec<Align> = (0..rows[0].len())
             .map(|column| if column == 0 { Align::Left } else { Align::Right })
@@ -69,7 +70,7 @@ fn tables(text: &str, count: usize) -> Option<[Rows; 3]> {
     let late = format!("after {count}");
     let early = format!("memory after {}", count.div_ceil(10));
     let mut cases: Rows = heading(&["from", "median", "mean", "worst", "CPU time", &early, &late]);
-    let mut stages: Rows = heading(&["stage", "mean"]);
+    let mut stages: Rows = heading(&["stage", "median"]);
     let mut threads: Rows = heading(&["threads", "calls a second", "times one thread"]);
     let mut one_thread = None;
     for line in text.lines() {
@@ -85,7 +86,7 @@ fn tables(text: &str, count: usize) -> Option<[Rows; 3]> {
                 }
                 cases.push(row);
             }
-            ["stage", name, mean] => stages.push(vec![name.to_owned(), milliseconds(mean)?]),
+            ["stage", name, median] => stages.push(vec![name.to_owned(), milliseconds(median)?]),
             ["threads", number, rate] => {
                 let rate: f64 = rate.parse().ok()?;
                 let ratio = rate / *one_thread.get_or_insert(rate);
@@ -102,13 +103,19 @@ fn milliseconds(nanoseconds: &str) -> Option<String> {
     Some(format!("{:.2} ms", nanoseconds.parse::<f64>().ok()? / 1e6))
 }
 
-fn heading(options: &MemoryOptions) -> Outcome<String> {
+/// How many programs wanted to run in the minute before: what else the machine is doing shows in times.
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+fn heading(options: &MemoryOptions, load: &str) -> Outcome<String> {
     Ok(format!(
         "# Compiling from memory\n\n\
          `cargo xtask bench memory --write`, {}. The same module (two kernels, one launch) to PTX for sm_90\n\
          {} times in one process by `Compiler::compile`: from source, and what a front end would hand over as\n\
          LLVM IR text and bitcode. One thread, except where threads are counted.\n\n\
-         Machine: {}.\n",
+         Machine: {}; load before the measurement: {load}.\n",
         today()?,
         options.count,
         machine(),
