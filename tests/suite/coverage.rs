@@ -136,6 +136,7 @@ const WITHOUT_A_SPELLING: &[&str] = &[
     "GridId",
     "DynamicSharedBytes",
     "TotalSharedBytes",
+    "Clock",
     "GlobalTimer",
 ];
 
