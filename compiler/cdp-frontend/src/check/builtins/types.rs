@@ -167,7 +167,9 @@ mod tests {
             assert_eq!(lookup_type(def.name, 8), Some(def), "{}", def.name);
             let mut refers: Vec<&'static str> = Vec::new();
             match def.kind {
-                BuiltinTypeKind::Record { fields } => refers.extend(fields.iter().map(|f| f.0)),
+                BuiltinTypeKind::Record { fields } | BuiltinTypeKind::Union { fields } => {
+                    refers.extend(fields.iter().map(|f| f.0));
+                }
                 BuiltinTypeKind::Alias(text) => refers.push(text),
                 BuiltinTypeKind::HalfPair { elem } => refers.push(elem),
                 _ => {}
