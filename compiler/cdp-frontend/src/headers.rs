@@ -118,111 +118,51 @@ headers! {
     "alloca.h" => "empty.h"
 }
 
+/// Headers of the C++ standard library.
+#[rustfmt::skip]
+pub(crate) const CXX: &[&str] = &[
+    "algorithm", "any", "array", "atomic", "barrier", "bit", "bitset", "charconv", "chrono",
+    "codecvt", "compare", "complex", "concepts", "condition_variable", "coroutine", "deque",
+    "exception", "execution", "expected", "filesystem", "format", "forward_list", "fstream",
+    "functional", "future", "initializer_list", "iomanip", "ios", "iosfwd", "iostream", "istream",
+    "iterator", "latch", "list", "locale", "map", "memory", "memory_resource", "mutex", "new",
+    "numbers", "numeric", "optional", "ostream", "queue", "random", "ranges", "ratio", "regex",
+    "scoped_allocator", "semaphore", "set", "shared_mutex", "source_location", "span", "sstream",
+    "stack", "stdexcept", "stop_token", "streambuf", "string", "string_view", "strstream",
+    "syncstream", "system_error", "thread", "tuple", "type_traits", "typeindex", "typeinfo",
+    "unordered_map", "unordered_set", "utility", "valarray", "variant", "vector", "version",
+];
+
+/// How the names of CUDA's C++ headers begin.
+pub(crate) const CUDA_CXX: &[&str] = &[
+    "cooperative_groups",
+    "cuda/",
+    "thrust/",
+    "cub/",
+    "nv/",
+    "cute/",
+    "cutlass/",
+    "mma.h",
+    "cuda_pipeline",
+    "cuda_fp8",
+    "cuda_fp4",
+    "cuda_fp6",
+    "cuda_awbarrier",
+];
+
+/// How the names of headers of other CUDA libraries begin.
+pub(crate) const LIBRARIES: &[&str] = &[
+    "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvml", "nvrtc", "nvtx",
+    "nccl",
+];
+
 /// For a header that a C++ program might ask for and the subset has no place for: what it is.
 pub fn outside(name: &str) -> Option<&'static str> {
-    const CXX: &[&str] = &[
-        "algorithm",
-        "any",
-        "array",
-        "atomic",
-        "barrier",
-        "bit",
-        "bitset",
-        "charconv",
-        "chrono",
-        "codecvt",
-        "compare",
-        "complex",
-        "concepts",
-        "condition_variable",
-        "coroutine",
-        "deque",
-        "exception",
-        "execution",
-        "expected",
-        "filesystem",
-        "format",
-        "forward_list",
-        "fstream",
-        "functional",
-        "future",
-        "initializer_list",
-        "iomanip",
-        "ios",
-        "iosfwd",
-        "iostream",
-        "istream",
-        "iterator",
-        "latch",
-        "list",
-        "locale",
-        "map",
-        "memory",
-        "memory_resource",
-        "mutex",
-        "new",
-        "numbers",
-        "numeric",
-        "optional",
-        "ostream",
-        "queue",
-        "random",
-        "ranges",
-        "ratio",
-        "regex",
-        "scoped_allocator",
-        "semaphore",
-        "set",
-        "shared_mutex",
-        "source_location",
-        "span",
-        "sstream",
-        "stack",
-        "stdexcept",
-        "stop_token",
-        "streambuf",
-        "string",
-        "string_view",
-        "strstream",
-        "syncstream",
-        "system_error",
-        "thread",
-        "tuple",
-        "type_traits",
-        "typeindex",
-        "typeinfo",
-        "unordered_map",
-        "unordered_set",
-        "utility",
-        "valarray",
-        "variant",
-        "vector",
-        "version",
-    ];
-    let cuda_cxx = [
-        "cooperative_groups",
-        "cuda/",
-        "thrust/",
-        "cub/",
-        "nv/",
-        "cute/",
-        "cutlass/",
-        "mma.h",
-        "cuda_pipeline",
-        "cuda_fp8",
-        "cuda_fp4",
-        "cuda_fp6",
-        "cuda_awbarrier",
-    ];
-    let libraries = [
-        "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvml", "nvrtc",
-        "nvtx", "nccl",
-    ];
-    if libraries.iter().any(|prefix| name.starts_with(prefix)) {
+    if LIBRARIES.iter().any(|prefix| name.starts_with(prefix)) {
         Some("it belongs to a library beside the CUDA runtime")
     } else if CXX.contains(&name) {
         Some("it is part of the C++ standard library")
-    } else if cuda_cxx.iter().any(|prefix| name.starts_with(prefix)) {
+    } else if CUDA_CXX.iter().any(|prefix| name.starts_with(prefix)) {
         Some("it is a C++ library of templates and classes")
     } else {
         None

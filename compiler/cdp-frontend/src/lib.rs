@@ -6,6 +6,7 @@
 
 pub mod ast;
 pub mod ast_print;
+mod attributes;
 pub mod check;
 pub mod diagnostics;
 pub mod headers;

@@ -20,7 +20,7 @@ mod scopes;
 #[cfg(test)]
 mod tests;
 mod token;
-mod words;
+pub(crate) mod words;
 
 #[allow(clippy::all, unused, missing_docs)]
 mod grammar {
@@ -85,7 +85,8 @@ pub fn parse_text(
 /// Parses what the preprocessor made.
 pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseOutput {
     let Preprocessed { tokens, mut diagnostics, dependencies, end } = preprocessed;
-    for name in COMMON_ATTRIBUTES {
+    // The tree names an attribute without underscores, which the text may never do.
+    for (name, ..) in crate::attributes::KNOWN {
         session.names.intern(name);
     }
     let balanced = brackets::balance(tokens, end, session, &mut diagnostics);
@@ -96,20 +97,6 @@ pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseO
     let decls = parse_units(&classified.tokens, &classified.units, session, end, &mut diagnostics);
     ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }
 }
-
-/// Names of GNU attributes that may be written with underscores around them only.
-const COMMON_ATTRIBUTES: [&str; 10] = [
-    "noinline",
-    "always_inline",
-    "packed",
-    "unused",
-    "used",
-    "weak",
-    "visibility",
-    "noreturn",
-    "pure",
-    "const",
-];
 
 /// A namespace or linkage block being filled.
 struct OpenUnit<'u> {

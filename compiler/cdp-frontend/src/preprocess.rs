@@ -9,10 +9,10 @@
 //! at most four million tokens.
 
 mod condition;
-mod directives;
+pub(crate) mod directives;
 mod expand;
 mod include;
-mod macros;
+pub(crate) mod macros;
 pub mod predefined;
 mod substitute;
 #[cfg(test)]

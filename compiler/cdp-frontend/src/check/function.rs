@@ -7,6 +7,7 @@ use super::mangle;
 use super::scope::{Entity, FnId, Func, Memory, ParamInfo, SetId, Space, Var, VarId};
 use super::state::{Checker, FnState, LocalFacts};
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
+use crate::attributes::{Known, known};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
@@ -115,11 +116,11 @@ impl<'a> Checker<'a> {
                     self.error(Code::E0505, attr.span, message);
                 }
                 AttrKind::Gnu { name, .. } | AttrKind::Std { name, .. } => {
-                    match self.text(name.name) {
-                        "noreturn" => words.attrs.noreturn = true,
-                        "noinline" => words.attrs.inline = ir::Inline::Never,
-                        "always_inline" => words.attrs.inline = ir::Inline::Always,
-                        _ => {}
+                    match known(self.text(name.name)) {
+                        Some(Known::NoReturn) => words.attrs.noreturn = true,
+                        Some(Known::NoInline) => words.attrs.inline = ir::Inline::Never,
+                        Some(Known::AlwaysInline) => words.attrs.inline = ir::Inline::Always,
+                        Some(Known::Packed | Known::Aligned) | None => {}
                     }
                 }
                 AttrKind::Align(_) | AttrKind::AlignType(_) => {

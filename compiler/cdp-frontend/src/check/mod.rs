@@ -49,8 +49,8 @@ mod spaces;
 mod state;
 mod stmt;
 #[cfg(test)]
-mod tests;
-mod types;
+pub(crate) mod tests;
+pub(crate) mod types;
 mod value;
 mod variable;
 mod warnings;

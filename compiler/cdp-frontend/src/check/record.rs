@@ -8,6 +8,7 @@ use super::ctype::{
 use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
+use crate::attributes::{Known, known};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
@@ -203,7 +204,8 @@ impl<'a> Checker<'a> {
     }
 
     fn is_packed(&self, attr: &ast::Attr) -> bool {
-        matches!(&attr.kind, AttrKind::Gnu { name, .. } if self.text(name.name) == "packed")
+        matches!(&attr.kind, AttrKind::Gnu { name, .. }
+            if known(self.text(name.name)) == Some(Known::Packed))
     }
 
     fn member(&mut self, member: &'a ast::Decl, record: CRecordId, fields: &mut Vec<CField>) {

@@ -28,7 +28,7 @@ pub fn quals_of(quals: &ast::Qualifiers) -> Quals {
     bits
 }
 
-fn basic_of(builtin: BuiltinType) -> Option<Basic> {
+pub(crate) fn basic_of(builtin: BuiltinType) -> Option<Basic> {
     Some(match builtin {
         BuiltinType::Void => Basic::Void,
         BuiltinType::Bool => Basic::Bool,

@@ -1,9 +1,7 @@
 //! The registry of diagnostic codes: number, name (of a warning), one-line title, and the page that
 //! `cdpc explain` shows. A code that is not here cannot be raised.
 //!
-//! Ranges: E01xx preprocessor and lexer; E02xx syntax and what the subset leaves out; E03xx
-//! declarations, types and expressions; E04xx launches; E05xx device/host and memory spaces; E06xx
-//! device runtime and CUDA API; W07xx warnings.
+//! Ranges are in [`GROUPS`]: W01xx are the preprocessor's warnings, W07xx the checker's.
 
 use super::Severity;
 
@@ -218,6 +216,17 @@ codes! {
         W0724 "copy-kind" on "a device-side copy from or to the host";
     }
 }
+
+/// What the codes are about, by how they begin, in order.
+pub const GROUPS: &[(&str, &str)] = &[
+    ("E01", "Preprocessor and lexer"),
+    ("E02", "Syntax, and what the subset leaves out"),
+    ("E03", "Declarations, types and expressions"),
+    ("E04", "Launches"),
+    ("E05", "Device and host, memory spaces"),
+    ("E06", "Device runtime and CUDA API"),
+    ("W", "Warnings"),
+];
 
 impl Code {
     /// True for a `W` code, whatever severity options give it.

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 
 use super::token::{Kind, Tok};
 use crate::ast::*;
+use crate::attributes::{Known, known};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::session::Session;
@@ -417,8 +418,8 @@ impl<'b> Builder<'b> {
     pub fn gnu_attribute(&self, name: Ident, mut args: Vec<Expr>, l: usize, r: usize) -> Attr {
         let text = self.session.names.resolve(name.name);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
-        let kind = match bare {
-            "aligned" if args.len() <= 1 => AttrKind::Align(args.pop()),
+        let kind = match known(bare) {
+            Some(Known::Aligned) if args.len() <= 1 => AttrKind::Align(args.pop()),
             _ => {
                 let symbol = self.session.names.lookup(bare).unwrap_or(name.name);
                 AttrKind::Gnu { name: Ident { name: symbol, ..name }, args }

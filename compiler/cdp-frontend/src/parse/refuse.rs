@@ -73,11 +73,12 @@ impl Classifier<'_> {
 
     pub fn refused_word(&mut self, refusal: Refusal, token: Token) {
         let word = self.text(token.symbol).to_owned();
+        let code = refusal.code();
         match refusal {
             Refusal::Template => self.refuse_template(token),
             Refusal::Typename => {
                 self.refuse(
-                    Code::E0220,
+                    code,
                     token.span,
                     "templates (`typename`) are outside the `.cdp` subset",
                 );
@@ -85,7 +86,7 @@ impl Classifier<'_> {
             }
             Refusal::Try => {
                 let found = Diagnostic::new(
-                    Code::E0227,
+                    code,
                     token.span,
                     "exceptions (`try`) are outside the `.cdp` subset",
                 );
@@ -106,7 +107,7 @@ impl Classifier<'_> {
             }
             Refusal::Throw => {
                 let found = Diagnostic::new(
-                    Code::E0227,
+                    code,
                     token.span,
                     "exceptions (`throw`) are outside the `.cdp` subset",
                 );
@@ -117,7 +118,7 @@ impl Classifier<'_> {
             }
             Refusal::Goto => {
                 let found =
-                    Diagnostic::new(Code::E0228, token.span, "`goto` is outside the `.cdp` subset");
+                    Diagnostic::new(code, token.span, "`goto` is outside the `.cdp` subset");
                 self.diagnostics.push(
                     found.help(
                         "use a loop with `break` and `continue`, or a function with `return`",
@@ -127,13 +128,13 @@ impl Classifier<'_> {
             }
             Refusal::Coroutine => {
                 let message = format!("coroutines (`{word}`) are outside the `.cdp` subset");
-                self.refuse(Code::E0230, token.span, message);
+                self.refuse(code, token.span, message);
                 self.skip_expression();
                 self.error_expression(token);
             }
             Refusal::DynamicCast => {
                 let message = "`dynamic_cast` is outside the `.cdp` subset, as inheritance is";
-                self.refuse(Code::E0231, token.span, message);
+                self.refuse(code, token.span, message);
                 self.at += 1;
                 while let Some(next) = self.peek(0) {
                     match next.kind {
@@ -151,7 +152,7 @@ impl Classifier<'_> {
             Refusal::VaArg if self.kind_at(self.at + 1) != Some(TokenKind::LParen) => {
                 let message =
                     format!("variable arguments (`{word}`) are outside the `.cdp` subset");
-                let found = Diagnostic::new(Code::E0240, token.span, message);
+                let found = Diagnostic::new(code, token.span, message);
                 self.diagnostics
                     .push(found.help("write a variadic macro, or pass an array and its length"));
                 self.at += 1;
@@ -159,9 +160,9 @@ impl Classifier<'_> {
                 self.emit(Kind::ErrorType, token);
             }
             Refusal::Typeid | Refusal::VaArg => {
-                let (code, message) = match refusal {
-                    Refusal::Typeid => (Code::E0231, "`typeid` is outside the `.cdp` subset"),
-                    _ => (Code::E0240, "reading variable arguments is outside the `.cdp` subset"),
+                let message = match refusal {
+                    Refusal::Typeid => "`typeid` is outside the `.cdp` subset",
+                    _ => "reading variable arguments is outside the `.cdp` subset",
                 };
                 self.refuse(code, token.span, message);
                 self.at += 1;
@@ -172,20 +173,20 @@ impl Classifier<'_> {
             }
             Refusal::This => {
                 let message = "`this` is outside the `.cdp` subset, as member functions are";
-                self.refuse(Code::E0222, token.span, message);
+                self.refuse(code, token.span, message);
                 self.at += 1;
                 self.error_expression(token);
             }
             Refusal::Virtual => {
                 let message = "virtual functions are outside the `.cdp` subset";
-                let found = Diagnostic::new(Code::E0226, token.span, message);
+                let found = Diagnostic::new(code, token.span, message);
                 self.diagnostics
                     .push(found.help("use a function pointer, or a `switch` on a kind"));
                 self.drop_item();
             }
             Refusal::Friend => {
                 self.refuse(
-                    Code::E0239,
+                    code,
                     token.span,
                     "`friend` is outside the `.cdp` subset: all members are public",
                 );
@@ -193,7 +194,7 @@ impl Classifier<'_> {
             }
             Refusal::Explicit => {
                 self.refuse(
-                    Code::E0223,
+                    code,
                     token.span,
                     "constructors (`explicit`) are outside the `.cdp` subset",
                 );
@@ -202,21 +203,17 @@ impl Classifier<'_> {
             Refusal::Concept | Refusal::Requires => {
                 let message =
                     format!("concepts and constraints (`{word}`) are outside the `.cdp` subset");
-                self.refuse(Code::E0234, token.span, message);
+                self.refuse(code, token.span, message);
                 self.drop_item();
             }
             Refusal::Export => {
-                self.refuse(
-                    Code::E0235,
-                    token.span,
-                    "modules (`export`) are outside the `.cdp` subset",
-                );
+                self.refuse(code, token.span, "modules (`export`) are outside the `.cdp` subset");
                 self.drop_item();
             }
             Refusal::Access => self.refuse_access(token, &word),
             Refusal::Consteval => {
                 let found = Diagnostic::new(
-                    Code::E0239,
+                    code,
                     token.span,
                     format!("`{word}` is outside the `.cdp` subset"),
                 );
@@ -226,7 +223,7 @@ impl Classifier<'_> {
             Refusal::COnly(right) => self.refuse_c_word(token, &word, right),
             Refusal::TypeWord => {
                 self.refuse(
-                    Code::E0244,
+                    code,
                     token.span,
                     format!("the type `{word}` is outside the `.cdp` subset"),
                 );

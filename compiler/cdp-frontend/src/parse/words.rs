@@ -2,6 +2,7 @@
 //! the subset refuses. Looked up by symbol number, so that a token costs one array access.
 
 use super::token::Kind;
+use crate::diagnostics::Code;
 use crate::intern::{Interner, Symbol};
 
 /// What a word is.
@@ -81,6 +82,28 @@ pub enum Refusal {
     VaArg,
 }
 
+impl Refusal {
+    /// The code of the diagnostic.
+    pub fn code(self) -> Code {
+        match self {
+            Refusal::Template | Refusal::Typename => Code::E0220,
+            Refusal::This => Code::E0222,
+            Refusal::Explicit => Code::E0223,
+            Refusal::Access => Code::E0224,
+            Refusal::Virtual => Code::E0226,
+            Refusal::Try | Refusal::Catch | Refusal::Throw => Code::E0227,
+            Refusal::Goto => Code::E0228,
+            Refusal::Coroutine => Code::E0230,
+            Refusal::DynamicCast | Refusal::Typeid => Code::E0231,
+            Refusal::Concept | Refusal::Requires => Code::E0234,
+            Refusal::Export => Code::E0235,
+            Refusal::Friend | Refusal::Consteval | Refusal::COnly(_) => Code::E0239,
+            Refusal::VaArg => Code::E0240,
+            Refusal::TypeWord => Code::E0244,
+        }
+    }
+}
+
 /// Words by symbol.
 pub struct Words {
     table: Vec<Word>,
@@ -110,7 +133,16 @@ impl Words {
 
 use Word as W;
 
-const WORDS: &[(&str, Word)] = &[
+/// Words that the parser reads and the checker refuses wherever they stand, with the code and a
+/// declaration that shows it; for the documentation, whose test compiles the declaration.
+pub(crate) const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
+    ("thread_local", Code::E0240, "thread_local int x;"),
+    ("__thread", Code::E0240, "__thread int x;"),
+    ("__block_size__", Code::E0239, "__global__ void __block_size__(32) k() {}"),
+];
+
+/// Spellings, and what they are.
+pub(crate) const WORDS: &[(&str, Word)] = &[
     (
         "void bool char short int long float double signed unsigned wchar_t char16_t char32_t \
          __int128 __int128_t __uint128_t __signed__ __signed",

@@ -19,6 +19,56 @@ pub struct Conditional {
     else_seen: Option<Span>,
 }
 
+/// What a pragma does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pragma {
+    Once,
+    Unroll,
+    NoUnroll,
+    Cdp,
+    /// `push_macro`, `pop_macro`
+    SavedMacro,
+    /// Other compilers' pragmas, which change nothing here and are no reason to warn.
+    Ignored,
+    Unknown,
+}
+
+/// The first word of each pragma that is known, what it does, and one sentence for the
+/// documentation of those that do something.
+pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
+    ("once", Pragma::Once, "The file is included once."),
+    ("unroll", Pragma::Unroll, "Unrolls the next loop: in full, or this many times."),
+    ("nounroll", Pragma::NoUnroll, "Keeps the next loop from being unrolled."),
+    ("push_macro", Pragma::SavedMacro, "Saves a macro's meaning: `push_macro(\"NAME\")`."),
+    ("pop_macro", Pragma::SavedMacro, "Restores a macro's saved meaning."),
+    ("cdp", Pragma::Cdp, "Kept for this compiler; none has an effect yet."),
+    ("message", Pragma::Ignored, ""),
+    ("STDC", Pragma::Ignored, ""),
+    ("GCC", Pragma::Ignored, ""),
+    ("clang", Pragma::Ignored, ""),
+    ("nv_diag_suppress", Pragma::Ignored, ""),
+    ("nv_diag_default", Pragma::Ignored, ""),
+    ("nv_diag_error", Pragma::Ignored, ""),
+    ("nv_diag_warning", Pragma::Ignored, ""),
+    ("nv_diag_remark", Pragma::Ignored, ""),
+    ("nv_diag_once", Pragma::Ignored, ""),
+    ("nv_diagnostic", Pragma::Ignored, ""),
+    ("diag_suppress", Pragma::Ignored, ""),
+    ("diag_default", Pragma::Ignored, ""),
+    ("diag_error", Pragma::Ignored, ""),
+    ("diag_warning", Pragma::Ignored, ""),
+    ("nv_exec_check_disable", Pragma::Ignored, ""),
+    ("hd_warning_disable", Pragma::Ignored, ""),
+    ("omp", Pragma::Ignored, ""),
+    ("pack", Pragma::Ignored, ""),
+    ("warning", Pragma::Ignored, ""),
+    ("region", Pragma::Ignored, ""),
+    ("endregion", Pragma::Ignored, ""),
+    ("mark", Pragma::Ignored, ""),
+    ("ivdep", Pragma::Ignored, ""),
+    ("nv_abi", Pragma::Ignored, ""),
+];
+
 impl Preprocessor<'_> {
     /// Carries out the directive at the current place of the innermost file.
     pub(super) fn directive(&mut self) {
@@ -339,48 +389,25 @@ impl Preprocessor<'_> {
         let word = self.text(&first).to_owned();
         let rest = &line[1..];
         let marker = |kind, symbol| Token { kind, flags: Flags::LINE_START, symbol, span };
-        match word.as_str() {
-            "once" => self.pragma_once(),
-            "unroll" => {
+        let known = PRAGMAS.iter().find(|(name, ..)| *name == word);
+        match known.map_or(Pragma::Unknown, |(_, pragma, _)| *pragma) {
+            Pragma::Once => self.pragma_once(),
+            Pragma::Unroll => {
                 self.out.push(marker(TokenKind::PragmaUnroll, first.symbol));
                 let expression = self.expand_list(rest.to_vec());
                 self.out.extend(expression);
                 self.out.push(marker(TokenKind::PragmaEnd, crate::Symbol::EMPTY));
             }
-            "nounroll" => self.out.push(marker(TokenKind::PragmaNoUnroll, first.symbol)),
-            "cdp" => {
+            Pragma::NoUnroll => self.out.push(marker(TokenKind::PragmaNoUnroll, first.symbol)),
+            Pragma::Cdp => {
                 let words: Vec<&str> = rest.iter().map(|token| self.text(token)).collect();
                 let text = words.join(" ");
                 let symbol = self.session.names.intern(&text);
                 self.out.push(marker(TokenKind::PragmaCdp, symbol));
             }
-            "push_macro" | "pop_macro" => self.saved_macro(&word, rest, span),
-            "message" => {}
-            "STDC"
-            | "GCC"
-            | "clang"
-            | "nv_diag_suppress"
-            | "nv_diag_default"
-            | "nv_diag_error"
-            | "nv_diag_warning"
-            | "nv_diag_remark"
-            | "nv_diag_once"
-            | "nv_diagnostic"
-            | "diag_suppress"
-            | "diag_default"
-            | "diag_error"
-            | "diag_warning"
-            | "nv_exec_check_disable"
-            | "hd_warning_disable"
-            | "omp"
-            | "pack"
-            | "warning"
-            | "region"
-            | "endregion"
-            | "mark"
-            | "ivdep"
-            | "nv_abi" => {}
-            _ => {
+            Pragma::SavedMacro => self.saved_macro(&word, rest, span),
+            Pragma::Ignored => {}
+            Pragma::Unknown => {
                 let message =
                     format!("`#pragma {word}` is not known to this compiler and has no effect");
                 self.diagnostics.push(Diagnostic::new(Code::W0154, first.span, message));

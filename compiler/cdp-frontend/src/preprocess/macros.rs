@@ -60,6 +60,19 @@ impl Macro {
     }
 }
 
+/// The macros whose replacement is computed.
+pub(crate) const COMPUTED: &[(&str, Builtin)] = &[
+    ("__FILE__", Builtin::File),
+    ("__BASE_FILE__", Builtin::BaseFile),
+    ("__LINE__", Builtin::Line),
+    ("__COUNTER__", Builtin::Counter),
+    ("__DATE__", Builtin::Date),
+    ("__TIME__", Builtin::Time),
+    ("__TIMESTAMP__", Builtin::Timestamp),
+    ("__INCLUDE_LEVEL__", Builtin::IncludeLevel),
+    ("_Pragma", Builtin::Pragma),
+];
+
 /// All macros, looked up by symbol number.
 pub struct MacroTable {
     /// By symbol: index into `macros` plus one, or 0.
@@ -71,18 +84,7 @@ impl MacroTable {
     /// The table with the computed macros in it.
     pub fn new(names: &mut Interner) -> Self {
         let mut table = MacroTable { by_symbol: Vec::new(), macros: Vec::new() };
-        let builtins = [
-            ("__FILE__", Builtin::File),
-            ("__BASE_FILE__", Builtin::BaseFile),
-            ("__LINE__", Builtin::Line),
-            ("__COUNTER__", Builtin::Counter),
-            ("__DATE__", Builtin::Date),
-            ("__TIME__", Builtin::Time),
-            ("__TIMESTAMP__", Builtin::Timestamp),
-            ("__INCLUDE_LEVEL__", Builtin::IncludeLevel),
-            ("_Pragma", Builtin::Pragma),
-        ];
-        for (name, builtin) in builtins {
+        for &(name, builtin) in COMPUTED {
             let name = names.intern(name);
             table.define(Macro {
                 name,

@@ -24,87 +24,109 @@ mod texture;
 mod vectors;
 mod warp;
 
-/// All tables, in the order that look-ups follow.
-pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[
-    sync::ROWS,
-    warp::ROWS,
-    atomic::DEVICE,
-    atomic::DEVICE_ONLY_FORMS,
-    atomic::BLOCK,
-    atomic::SYSTEM,
-    atomic::WIDE_DEVICE,
-    atomic::WIDE_BLOCK,
-    atomic::WIDE_SYSTEM,
-    memory::ROWS,
-    memory::C_LIBRARY,
-    vectors::MAKERS,
-    vectors::WIDE_MAKERS,
-    math::UNARY,
-    math::UNARY_MACHINE,
-    math::BINARY,
-    math::BINARY_MACHINE,
-    math::POW,
-    math::FMA,
-    math::WITH_INT,
-    math::WITH_POINTER,
-    math::REMQUO,
-    math::BESSEL,
-    math::NAMED,
-    math::NORMS,
-    math::SINGLES,
-    math::EXACT,
-    math::FAST,
-    rounding::SINGLE,
-    rounding::DOUBLE,
-    convert::TO_INT,
-    convert::FROM_INT,
-    convert::NARROW,
-    convert::BITS,
-    integer::EXTREMES,
-    integer::MIXED_EXTREMES,
-    integer::ROWS,
-    integer::DOTS,
-    integer::VECTOR_DOTS,
-    simd::HALVES,
-    simd::BYTES,
-    simd::DPX_S32,
-    simd::DPX_U32,
-    simd::DPX_S16,
-    simd::DPX_U16,
-    simd::DPX_RELU_S32,
-    simd::DPX_RELU_S16,
-    simd::DPX_CHOICE,
-    half::HALF,
-    half::HALF_PAIR_OPS,
-    half::HALF_SCALAR_PTX,
-    half::HALF_MATH,
-    half::BF16,
-    half::BF16_PAIR_OPS,
-    half::BF16_SATURATED,
-    half::BF16_SCALAR_PTX,
-    half::BF16_MATH,
-    half_compare::HALF,
-    half_compare::BF16,
-    half_convert::SCALARS,
-    half_convert::HALF_INTS,
-    half_convert::BF16_INTS,
-    half_convert::BF16_SHORTS,
-    half_convert::CHARS,
-    half_convert::HALF_PAIRS,
-    half_convert::BF16_PAIRS,
-    half_convert::HALF_MOVES,
-    half_convert::BF16_MOVES,
-    half_convert::ATOMICS,
-    texture::TAKERS,
-    texture::FETCHES,
-    texture::GATHERS,
-    surface::ROWS,
-    device_runtime::ROWS,
-    occupancy::ROWS,
-    host_api::ROWS,
-    arrays::CHANNELS,
-    arrays::ROWS,
-];
+/// The tables of one family, for the documentation.
+pub struct Group {
+    /// What the family is, as a heading.
+    pub title: &'static str,
+    pub tables: &'static [&'static [BuiltinFn]],
+}
+
+/// All tables, in the order that look-ups follow, and the same in families.
+macro_rules! tables {
+    ($($title:literal { $($table:expr),* $(,)? })*) => {
+        pub(super) const TABLE_LIST: &[&[BuiltinFn]] = &[$($($table,)*)*];
+
+        /// The tables by family.
+        pub static GROUPS: &[Group] = &[$(Group { title: $title, tables: &[$($table,)*] },)*];
+    };
+}
+
+tables! {
+    "Barriers, fences, clocks, traps and hints" { sync::ROWS }
+    "Warp primitives" { warp::ROWS }
+    "Atomic functions" {
+        atomic::DEVICE,
+        atomic::DEVICE_ONLY_FORMS,
+        atomic::BLOCK,
+        atomic::SYSTEM,
+        atomic::WIDE_DEVICE,
+        atomic::WIDE_BLOCK,
+        atomic::WIDE_SYSTEM,
+    }
+    "Memory, address spaces and bytes" { memory::ROWS, memory::C_LIBRARY }
+    "Vector makers" { vectors::MAKERS, vectors::WIDE_MAKERS }
+    "Mathematical functions" {
+        math::UNARY,
+        math::UNARY_MACHINE,
+        math::BINARY,
+        math::BINARY_MACHINE,
+        math::POW,
+        math::FMA,
+        math::WITH_INT,
+        math::WITH_POINTER,
+        math::REMQUO,
+        math::BESSEL,
+        math::NAMED,
+        math::NORMS,
+        math::SINGLES,
+        math::EXACT,
+        math::FAST,
+    }
+    "Arithmetic with a chosen rounding" { rounding::SINGLE, rounding::DOUBLE }
+    "Conversions and reinterpretation of bits" {
+        convert::TO_INT,
+        convert::FROM_INT,
+        convert::NARROW,
+        convert::BITS,
+    }
+    "Integer functions" {
+        integer::EXTREMES,
+        integer::MIXED_EXTREMES,
+        integer::ROWS,
+        integer::DOTS,
+        integer::VECTOR_DOTS,
+    }
+    "SIMD within a word, and DPX" {
+        simd::HALVES,
+        simd::BYTES,
+        simd::DPX_S32,
+        simd::DPX_U32,
+        simd::DPX_S16,
+        simd::DPX_U16,
+        simd::DPX_RELU_S32,
+        simd::DPX_RELU_S16,
+        simd::DPX_CHOICE,
+    }
+    "16-bit floating values: arithmetic and mathematics" {
+        half::HALF,
+        half::HALF_PAIR_OPS,
+        half::HALF_SCALAR_PTX,
+        half::HALF_MATH,
+        half::BF16,
+        half::BF16_PAIR_OPS,
+        half::BF16_SATURATED,
+        half::BF16_SCALAR_PTX,
+        half::BF16_MATH,
+    }
+    "16-bit floating values: comparisons" { half_compare::HALF, half_compare::BF16 }
+    "16-bit floating values: conversions, moves and atomics" {
+        half_convert::SCALARS,
+        half_convert::HALF_INTS,
+        half_convert::BF16_INTS,
+        half_convert::BF16_SHORTS,
+        half_convert::CHARS,
+        half_convert::HALF_PAIRS,
+        half_convert::BF16_PAIRS,
+        half_convert::HALF_MOVES,
+        half_convert::BF16_MOVES,
+        half_convert::ATOMICS,
+    }
+    "Texture objects" { texture::TAKERS, texture::FETCHES, texture::GATHERS }
+    "Surface objects" { surface::ROWS }
+    "Runtime functions of device code" { device_runtime::ROWS, occupancy::ROWS }
+    "Runtime functions of host code" { host_api::ROWS }
+    "Arrays and pitched memory" { arrays::CHANNELS, arrays::ROWS }
+}
 
 /// The tables, at one address.
 pub static TABLES: &[&[BuiltinFn]] = TABLE_LIST;

@@ -29,7 +29,7 @@ pub mod types;
 pub mod variables;
 
 pub use constants::{BuiltinConst, lookup_constant};
-pub use outside::outside;
+pub use outside::{listed as outside_names, outside};
 pub use signature::{SigBase, SigParam, SigType, Signature};
 pub use types::{BuiltinTypeDef, BuiltinTypeKind, is_type_name, lookup_type};
 pub use variables::{BuiltinVariable, lookup_variable};

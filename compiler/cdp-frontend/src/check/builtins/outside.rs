@@ -109,6 +109,12 @@ const VARIADIC: &[(&str, &str)] = &[
 const C_LIBRARY: &[&str] =
     &["alloca", "fork", "longjmp", "pthread_create", "raise", "setjmp", "setlocale", "signal"];
 
+/// Every name listed here, each one known to [`outside`]; the driver API is known by its names' form.
+pub fn listed() -> impl Iterator<Item = &'static str> {
+    let variadic = VARIADIC.iter().map(|(name, _)| *name);
+    RUNTIME.iter().copied().chain(variadic).chain(C_LIBRARY.iter().copied())
+}
+
 /// Whether CUDA or the C library has this function and `.cdp` does not: what it belongs to, and
 /// what to use instead (empty when there is nothing).
 pub fn outside(name: &str) -> Option<(&'static str, String)> {

@@ -1,0 +1,28 @@
+//! GNU and standard attributes by name: `__attribute__((noinline))`, `[[noreturn]]`. CUDA's own words
+//! (`__launch_bounds__`) are in the parser's table of words. An attribute that is not here is read
+//! and has no effect, as none of the others changes what a program does.
+
+/// An attribute that means something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    NoInline,
+    AlwaysInline,
+    NoReturn,
+    Packed,
+    Aligned,
+}
+
+/// Names without the underscores that may stand around them, and one sentence for the
+/// documentation.
+pub const KNOWN: &[(&str, Known, &str)] = &[
+    ("noinline", Known::NoInline, "The function is never inlined."),
+    ("always_inline", Known::AlwaysInline, "The function is inlined wherever it is called."),
+    ("noreturn", Known::NoReturn, "The function does not return."),
+    ("packed", Known::Packed, "A record without padding; GNU spelling only."),
+    ("aligned", Known::Aligned, "An alignment in bytes, as `alignas`; GNU spelling only."),
+];
+
+/// The attribute of this name.
+pub fn known(name: &str) -> Option<Known> {
+    KNOWN.iter().find(|(known, ..)| *known == name).map(|(_, attribute, _)| *attribute)
+}
