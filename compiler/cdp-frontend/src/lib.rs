@@ -15,6 +15,7 @@ pub mod lex;
 pub mod literal;
 pub mod parse;
 pub mod preprocess;
+pub mod reference;
 pub mod session;
 pub mod source;
 

@@ -1,0 +1,281 @@
+//! Words, attributes, pragmas, predefined macros and headers.
+
+use std::collections::BTreeMap;
+
+use super::codes::link;
+use super::{Doc, code, codes_of};
+use crate::ast::{Decl, DeclKind, Declarator};
+use crate::attributes;
+use crate::diagnostics::Code;
+use crate::diagnostics::codes::ALL;
+use crate::headers;
+use crate::parse::parse_text;
+use crate::parse::words::{REFUSED_BY_CHECKER, Refusal, WORDS, Word};
+use crate::preprocess::PreprocessOptions;
+use crate::preprocess::directives::{PRAGMAS, Pragma};
+use crate::preprocess::macros::COMPUTED;
+use crate::preprocess::predefined::{Target, macros as predefined};
+use crate::session::Session;
+
+/// What a keyword is for; `None` for what is no keyword of the language.
+fn kind(word: Word) -> Option<&'static str> {
+    Some(match word {
+        Word::Name | Word::Refused(_) => return None,
+        Word::Type => "Arithmetic types",
+        Word::Auto | Word::Typeof => "Deduced types",
+        Word::Record | Word::Enum | Word::Typedef | Word::Using | Word::Namespace => {
+            "Declarations of types and names"
+        }
+        Word::Storage => "Storage and linkage",
+        Word::Qualifier => "Qualifiers",
+        Word::Attribute | Word::AttributeCall => "CUDA specifiers",
+        Word::Alignas | Word::GnuAttribute => "Alignment and attributes",
+        Word::StaticAssert => "Assertions",
+        Word::Head(_) | Word::For | Word::Before(_) | Word::Case | Word::Default | Word::Return => {
+            "Statements"
+        }
+        Word::Asm => "Inline PTX",
+        Word::Operator | Word::New | Word::NamedCast | Word::Plain(_) => {
+            "Expressions, jumps and constants"
+        }
+        Word::Spelled(_) => "Operators as words",
+        Word::Skip => "Read and ignored",
+    })
+}
+
+/// The words of a list that the checker lets through.
+fn accepted(spellings: &'static str) -> impl Iterator<Item = &'static str> {
+    spellings
+        .split_whitespace()
+        .filter(|word| !REFUSED_BY_CHECKER.iter().any(|(refused, ..)| refused == word))
+}
+
+/// The keywords that are accepted.
+pub fn keywords(doc: &mut Doc) {
+    doc.heading(2, "Keywords");
+    let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (spellings, word) in WORDS {
+        let Some(kind) = kind(*word) else { continue };
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, words)) => words.extend(accepted(spellings)),
+            None => kinds.push((kind, accepted(spellings).collect())),
+        }
+    }
+    let rows: Vec<Vec<String>> =
+        kinds.into_iter().map(|(kind, words)| vec![kind.to_owned(), codes_of(words)]).collect();
+    doc.table(&["Kind", "Words"], &rows);
+}
+
+/// Words and constructs that are refused by name.
+pub fn left_out(doc: &mut Doc) {
+    doc.heading(2, "Words and constructs that are refused");
+    doc.text("These words are refused by name, and the rest of the program is still read.");
+    let mut reasons: Vec<(Code, String, Vec<&str>)> = Vec::new();
+    let mut add =
+        |code: Code, why: String, words: &mut dyn Iterator<Item = &'static str>| match reasons
+            .iter_mut()
+            .find(|(known, text, _)| *known == code && *text == why)
+        {
+            Some((.., list)) => list.extend(words),
+            None => reasons.push((code, why, words.collect())),
+        };
+    for (spellings, word) in WORDS {
+        let Word::Refused(refusal) = word else { continue };
+        let why = match refusal {
+            Refusal::COnly(right) if right.contains(' ') => format!("C only: use {right}"),
+            Refusal::COnly(right) => format!("C only: write `{right}`"),
+            _ => refusal.code().info().title.to_owned(),
+        };
+        add(refusal.code(), why, &mut spellings.split_whitespace());
+    }
+    for (word, code, _) in REFUSED_BY_CHECKER {
+        add(*code, code.info().title.to_owned(), &mut std::iter::once(*word));
+    }
+    let rows: Vec<Vec<String>> = reasons
+        .into_iter()
+        .map(|(code, why, words)| vec![codes_of(words), link(code), why])
+        .collect();
+    doc.table(&["Words", "Code", "Why"], &rows);
+    doc.text("What the subset leaves out, words or not; each page shows what to write instead:");
+    let rows: Vec<Vec<String>> = ALL
+        .iter()
+        .filter(|code| code.info().title.contains("outside the `.cdp` subset"))
+        .map(|code| vec![link(*code), code.info().title.to_owned()])
+        .collect();
+    doc.table(&["Code", "What is refused"], &rows);
+}
+
+/// Attributes.
+pub fn attributes(doc: &mut Doc) {
+    doc.heading(2, "Attributes");
+    doc.text(
+        "In both spellings, `__attribute__((name))` and `[[name]]` or `[[gnu::name]]`, unless the \
+         table says otherwise. All other attributes are read and have no effect.",
+    );
+    let rows: Vec<Vec<String>> = attributes::KNOWN
+        .iter()
+        .map(|(name, _, summary)| vec![code(name), (*summary).to_owned()])
+        .collect();
+    doc.table(&["Attribute", "Effect"], &rows);
+}
+
+/// Pragmas.
+pub fn pragmas(doc: &mut Doc) {
+    doc.heading(2, "Pragmas");
+    let acting = PRAGMAS.iter().filter(|(_, pragma, _)| *pragma != Pragma::Ignored);
+    let rows: Vec<Vec<String>> = acting
+        .map(|(name, _, summary)| vec![format!("`#pragma {name}`"), (*summary).to_owned()])
+        .collect();
+    doc.table(&["Pragma", "Effect"], &rows);
+    let ignored = PRAGMAS.iter().filter(|(_, pragma, _)| *pragma == Pragma::Ignored);
+    doc.text(&format!(
+        "Read without effect: {}. Any other pragma has none either; `-Wunknown-pragma` reports it.",
+        codes_of(ignored.map(|(name, ..)| *name))
+    ));
+}
+
+type Macros = BTreeMap<String, String>;
+
+fn of(target: &Target) -> Macros {
+    predefined(target).into_iter().collect()
+}
+
+/// How `target` differs from `base`: macros with other values, and those that are not there.
+fn beyond(base: &Macros, target: &Target) -> String {
+    let target = of(target);
+    let show = |(name, value): (&String, &String)| format!("{name}={value}");
+    let added: Vec<String> =
+        target.iter().filter(|(name, value)| base.get(*name) != Some(value)).map(show).collect();
+    let gone: Vec<&str> =
+        base.keys().filter(|name| !target.contains_key(*name)).map(String::as_str).collect();
+    let mut text = codes_of(added.iter().map(String::as_str));
+    if !gone.is_empty() {
+        text.push_str(&format!("; without {}", codes_of(gone)));
+    }
+    text
+}
+
+/// Predefined macros, by what defines them.
+pub fn macros(doc: &mut Doc) {
+    doc.heading(2, "Predefined macros");
+    doc.text("Values are nvcc 13.0's; `__CDPC__` is this compiler's own. One architecture stands for all.");
+    let host = Target::host(8);
+    let device = Target::device(90);
+    let base = of(&host);
+    let on_device = of(&device);
+    let cases: [(&str, String); 9] = [
+        ("Both passes", beyond(&Macros::new(), &host)),
+        ("Device code for `sm_90`", beyond(&base, &device)),
+        (
+            "Device code for `sm_90a`",
+            beyond(&on_device, &Target { arch_suffix: Some('a'), ..device.clone() }),
+        ),
+        (
+            "Device code for a family, as `sm_100f`",
+            beyond(
+                &of(&Target::device(100)),
+                &Target { arch_suffix: Some('f'), ..Target::device(100) },
+            ),
+        ),
+        ("CDP1 device runtime", beyond(&on_device, &Target { cdp1: true, ..device.clone() })),
+        ("`-G`", beyond(&on_device, &Target { debug: true, ..device.clone() })),
+        ("`-O0`", beyond(&on_device, &Target { optimised: false, ..device.clone() })),
+        ("`-use_fast_math`", beyond(&on_device, &Target { fast_math: true, ..device.clone() })),
+        ("32-bit addresses", beyond(&base, &Target::host(4))),
+    ];
+    let mut rows: Vec<Vec<String>> =
+        cases.into_iter().map(|(when, list)| vec![when.to_owned(), list]).collect();
+    let computed = codes_of(COMPUTED.iter().map(|(name, _)| *name));
+    rows.push(vec!["Computed where they are used".to_owned(), computed]);
+    doc.table(&["When", "Macros"], &rows);
+}
+
+/// The headers that can be included, and those that are refused by name.
+pub fn headers(doc: &mut Doc) {
+    doc.heading(2, "Headers");
+    doc.text(
+        "The system's headers are part of the compiler, which never reads the machine's own. CUDA's \
+         functions and types need no header, but those of `cuda_fp16.h` and `cuda_bf16.h`.",
+    );
+    let mut texts: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut empty = Vec::new();
+    for name in headers::NAMES {
+        let Some((text, content)) = headers::find(name) else { continue };
+        if declares_nothing(content) {
+            empty.push(*name);
+        } else if let Some((_, names)) = texts.iter_mut().find(|(known, _)| *known == text) {
+            names.push(name);
+        } else {
+            texts.push((text, vec![name]));
+        }
+    }
+    let rows: Vec<Vec<String>> = texts
+        .into_iter()
+        .map(|(_, names)| {
+            let declared = declared_by(names[0]);
+            vec![codes_of(names), codes_of(declared.iter().map(String::as_str))]
+        })
+        .collect();
+    doc.table(&["Header", "Functions and types that it declares, beside its macros"], &rows);
+    doc.text(&format!(
+        "Accepted, and nothing to declare, as their contents are always there: {}.",
+        codes_of(empty)
+    ));
+    doc.text(&format!("Refused by name ({}):", link(Code::E0243)));
+    let mut rows = Vec::new();
+    for (list, ending) in [(headers::CXX, ""), (headers::CUDA_CXX, "*"), (headers::LIBRARIES, "*")]
+    {
+        let why = list.first().and_then(|name| headers::outside(name)).unwrap_or_default();
+        let names: Vec<String> = list.iter().map(|name| format!("{name}{ending}")).collect();
+        rows.push(vec![codes_of(names.iter().map(String::as_str)), why.to_owned()]);
+    }
+    doc.table(&["Headers", "Why"], &rows);
+}
+
+/// The names that a header declares itself, in order. Those of the headers that it includes are
+/// left to them.
+fn declared_by(header: &str) -> Vec<String> {
+    let mut session = Session::new();
+    let options = PreprocessOptions {
+        predefined: predefined(&Target::host(8)),
+        ..PreprocessOptions::default()
+    };
+    let text = format!("#include <{header}>\n");
+    let parsed = parse_text(&mut session, "reference.cdp", &text, &options);
+    debug_assert!(!parsed.diagnostics.has_errors(), "{header}");
+    let mut found = Vec::new();
+    names_of(&parsed.unit.decls, &session, header, &mut found);
+    found.dedup();
+    found
+}
+
+fn names_of(decls: &[Decl], session: &Session, header: &str, found: &mut Vec<String>) {
+    let own = |decl: &Decl| {
+        let file = session.sources.file_of(decl.span.lo).map(|id| session.sources.file(id));
+        let text = headers::find(header).map(|(_, text)| text);
+        file.map(|file| &*file.text) == text
+    };
+    for decl in decls {
+        let mut add = |declarator: &Declarator| {
+            if let Some(name) = &declarator.name {
+                found.push(session.names.resolve(name.base.name).to_owned());
+            }
+        };
+        match &decl.kind {
+            DeclKind::Linkage(linkage) => names_of(&linkage.decls, session, header, found),
+            DeclKind::Namespace(inner) => names_of(&inner.decls, session, header, found),
+            DeclKind::Function(function) if own(decl) => add(&function.declarator),
+            DeclKind::Simple(simple) if own(decl) => {
+                simple.declarators.iter().for_each(|each| add(&each.declarator));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Nothing but comments and its guard.
+fn declares_nothing(text: &str) -> bool {
+    text.lines()
+        .map(str::trim)
+        .all(|line| line.is_empty() || line.starts_with("//") || line == "#pragma once")
+}
