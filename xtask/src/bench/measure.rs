@@ -14,6 +14,16 @@ pub struct Sample {
     pub seconds: f64,
     /// The most memory that any one process had in use at a time, in bytes; 0 where it cannot be known.
     pub peak_bytes: u64,
+    /// Processor time of the processes and of their waited children, over all threads, in seconds; 0 where
+    /// it cannot be known.
+    pub cpu_seconds: f64,
+}
+
+/// What the system tells of a process that has ended.
+struct Ended {
+    success: bool,
+    peak_bytes: u64,
+    cpu_seconds: f64,
 }
 
 /// Runs a command and gives what it printed on standard output; its messages go to the terminal.
@@ -32,11 +42,11 @@ pub fn capture(command: &mut Command) -> Outcome<(String, Sample)> {
             Failure::new(format!("reading what {} prints: {error}", shown(command)))
         })?;
     }
-    let (success, peak_bytes) = wait(child)?;
+    let Ended { success, peak_bytes, cpu_seconds } = wait(child)?;
     if !success {
         return Err(Failure::new(format!("{} failed", shown(command))));
     }
-    let sample = Sample { seconds: begun.elapsed().as_secs_f64(), peak_bytes };
+    let sample = Sample { seconds: begun.elapsed().as_secs_f64(), peak_bytes, cpu_seconds };
     Ok((String::from_utf8_lossy(&bytes).into_owned(), sample))
 }
 
@@ -53,7 +63,7 @@ pub fn run(commands: &mut [Command]) -> Outcome<Sample> {
         let child = child.map_err(|error| {
             Failure::new(format!("could not start {}: {error}", shown(command)))
         })?;
-        let (success, peak_bytes) = wait(child)?;
+        let Ended { success, peak_bytes, cpu_seconds } = wait(child)?;
         if !success {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             return Err(match crate::cargo::output(command) {
@@ -62,15 +72,16 @@ pub fn run(commands: &mut [Command]) -> Outcome<Sample> {
             });
         }
         sample.peak_bytes = sample.peak_bytes.max(peak_bytes);
+        sample.cpu_seconds += cpu_seconds;
     }
     sample.seconds = begun.elapsed().as_secs_f64();
     Ok(sample)
 }
 
-/// Waits for a process and says whether it succeeded and how much memory it, or the largest of its
-/// own children, had at most.
+/// Waits for a process and says whether it succeeded, how much memory it, or the largest of its own
+/// children, had at most, and what processor time it took.
 #[cfg(unix)]
-fn wait(child: Child) -> Outcome<(bool, u64)> {
+fn wait(child: Child) -> Outcome<Ended> {
     let mut status = 0;
     // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -91,21 +102,27 @@ fn wait(child: Child) -> Outcome<(bool, u64)> {
     // Linux counts in KiB, macOS in bytes.
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
     let success = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
-    Ok((success, u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit))
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    Ok(Ended {
+        success,
+        peak_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit,
+        cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+    })
 }
 
 #[cfg(not(unix))]
-fn wait(mut child: Child) -> Outcome<(bool, u64)> {
+fn wait(mut child: Child) -> Outcome<Ended> {
     let status =
         child.wait().map_err(|error| Failure::new(format!("waiting for a process: {error}")))?;
-    Ok((status.success(), 0))
+    Ok(Ended { success: status.success(), peak_bytes: 0, cpu_seconds: 0.0 })
 }
 
-/// The median of the times, and the largest peak.
+/// The medians of the times, and the largest peak.
 pub fn summary(samples: &[Sample]) -> Sample {
     Sample {
         seconds: median(samples.iter().map(|sample| sample.seconds).collect()),
         peak_bytes: samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0),
+        cpu_seconds: median(samples.iter().map(|sample| sample.cpu_seconds).collect()),
     }
 }
 
@@ -125,7 +142,7 @@ mod tests {
     use super::*;
 
     fn sample(seconds: f64, peak_bytes: u64) -> Sample {
-        Sample { seconds, peak_bytes }
+        Sample { seconds, peak_bytes, cpu_seconds: 0.0 }
     }
 
     #[test]

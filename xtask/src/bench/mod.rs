@@ -2,6 +2,7 @@
 
 mod compile;
 mod generate;
+mod lines;
 mod measure;
 mod memory;
 mod run;
@@ -20,6 +21,8 @@ use crate::ui::Ui;
 pub enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
+    /// How compile time and memory grow with the length of a program, up to 100,000 lines
+    Lines(lines::LinesOptions),
     /// Compiling from memory by the library: time of a call, threads, resident memory
     Memory(memory::MemoryOptions),
     /// Speed of the CPU device, and time and memory of a process that runs hello world
@@ -33,6 +36,7 @@ pub enum Bench {
 pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
+        Bench::Lines(options) => lines::lines(ui, common, options),
         Bench::Memory(options) => memory::memory(ui, options),
         Bench::Run(options) => run::bench_run(ui, common, options),
     }
