@@ -22,13 +22,14 @@ pub(crate) fn device(unrolling: &str) -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
     let early = "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>,early-cse)";
-    // Callees first, so that what is inlined is already small.
+    // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
+    // only read, which `function-attrs` finds out, lets its loads take the read-only path.
     let loops = "loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,\
                  loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)";
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
          sroa<modify-cfg>,early-cse<memssa>,{COMBINE},tailcallelim,simplifycfg,{loops},\
-         sroa<modify-cfg>,gvn,{COMBINE},memcpyopt,dse,adce,simplifycfg)))"
+         sroa<modify-cfg>,gvn,{COMBINE},memcpyopt,dse,adce,simplifycfg),function-attrs))"
     );
     let last = format!(
         "function<eager-inv>({COMBINE},{FINAL_CFG},{COMBINE},loop-unroll<{unrolling}>,sroa,\
