@@ -11,6 +11,7 @@ mod cases;
 mod cli;
 mod compile;
 mod coverage;
+mod debugging;
 mod diagnostics;
 mod embed;
 mod hostile;
@@ -46,6 +47,7 @@ fn main() {
     trials.extend(capi::trials());
     trials.extend(interop::trials());
     trials.extend(linking::trials());
+    trials.extend(debugging::trials());
     trials.extend(build_systems::trials());
     trials.extend(coverage::trials());
     libtest_mimic::run(&args, trials).exit();
