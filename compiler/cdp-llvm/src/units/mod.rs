@@ -21,6 +21,7 @@ use crate::error::{LowerError, Result, bug};
 use crate::guard::{Stopped, guarded};
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::raw;
+use crate::target::CodeTarget;
 
 use plan::{Plan, Role};
 
@@ -37,12 +38,17 @@ pub(crate) fn emit_ptx(whole: &LlvmModule, options: &LowerOptions) -> Result<Opt
     let Some(plan) = plan::plan(module, options.unit_instructions) else { return Ok(None) };
     plan::promote(module, &plan);
     let bitcode = module.write_bitcode_to_memory();
-    let texts = emit_units(&plan, bitcode.as_slice(), options)?;
+    let texts = emit_units(&plan, whole.target(), bitcode.as_slice(), options)?;
     Ok(Some(merge::merge(&texts, &plan.promoted)))
 }
 
 /// The units' texts, in order. With several errors, that of the first unit is the result.
-fn emit_units(plan: &Plan, bitcode: &[u8], options: &LowerOptions) -> Result<Vec<String>> {
+fn emit_units(
+    plan: &Plan,
+    target: CodeTarget,
+    bitcode: &[u8],
+    options: &LowerOptions,
+) -> Result<Vec<String>> {
     let next = AtomicUsize::new(0);
     let made: Vec<Mutex<Option<Result<String>>>> =
         plan.units.iter().map(|_| Mutex::default()).collect();
@@ -50,7 +56,7 @@ fn emit_units(plan: &Plan, bitcode: &[u8], options: &LowerOptions) -> Result<Vec
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(roles) = plan.units.get(index) else { return };
-            let text = guarded(|| emit_unit(plan, roles, bitcode, options))
+            let text = guarded(|| emit_unit(plan, roles, target, bitcode, options))
                 .unwrap_or_else(|stopped| Err(stopped_error(stopped)));
             if let Ok(mut slot) = made[index].lock() {
                 *slot = Some(text);
@@ -81,11 +87,11 @@ fn stopped_error(stopped: Stopped) -> LowerError {
 fn emit_unit(
     plan: &Plan,
     roles: &[Role],
+    target: CodeTarget,
     bitcode: &[u8],
     options: &LowerOptions,
 ) -> Result<String> {
-    let target = plan.target;
-    let unit = LlvmModule::with_module(target, options, |context, machine| {
+    let unit = LlvmModule::build(&plan.name, target, options, |context, module| {
         // Bodies are read when the linker wants them: what only other units have costs nothing here.
         let source = raw::parse_bitcode_lazily(context, bitcode)
             .ok_or_else(|| bug("emit", "the bitcode of the module cannot be read".to_string()))?;
@@ -94,18 +100,15 @@ fn emit_unit(
                 set_linkage(&source, symbol, Linkage::LinkOnceODR);
             }
         }
-        let module = context.create_module(&plan.name);
-        module.set_triple(&machine.get_triple());
-        module.set_data_layout(&machine.get_target_data().get_data_layout());
         module.link_in_module(source).map_err(|message| bug("emit", message.to_string()))?;
         for (symbol, role) in plan.symbols.iter().zip(roles) {
             match role {
                 Role::Own => {}
-                Role::Import => set_linkage(&module, symbol, Linkage::AvailableExternally),
-                Role::Declare => declare(&module, symbol),
+                Role::Import => set_linkage(module, symbol, Linkage::AvailableExternally),
+                Role::Declare => declare(module, symbol),
             }
         }
-        Ok(module)
+        Ok(())
     })?;
     unit.optimize()?;
     unit.run_passes("elim-avail-extern,globaldce")?;

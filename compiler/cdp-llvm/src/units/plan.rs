@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use inkwell::module::{Linkage, Module};
 
 use crate::raw::{self, GlobalRef};
-use crate::target::CodeTarget;
 
 /// More would cost more in cutting than they bring on any machine.
 const MAX_UNITS: usize = 32;
@@ -36,7 +35,6 @@ pub(super) struct Symbol {
 /// A cut module.
 pub(super) struct Plan {
     pub name: String,
-    pub target: CodeTarget,
     pub symbols: Vec<Symbol>,
     /// For each unit the roles of all symbols, in the order of `symbols`.
     pub units: Vec<Vec<Role>>,
@@ -111,11 +109,8 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
         .chain(discardable)
         .map(|index| (symbols[index].name.clone(), !kept.contains(&index)))
         .collect();
-    let address_bits =
-        if module.get_triple().as_str().to_bytes().starts_with(b"nvptx64") { 64 } else { 32 };
     Some(Plan {
         name: module.get_name().to_string_lossy().into_owned(),
-        target: CodeTarget::Device { address_bits },
         symbols,
         units,
         promoted: names,
