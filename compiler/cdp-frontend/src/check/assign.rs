@@ -28,15 +28,9 @@ impl<'a> Checker<'a> {
         }
         let Some(op) = op else { return self.assign_values(left, right, op_span, span) };
         let name = assign_name(op);
-        match self.overloaded(name, vec![left, right], op_span, span) {
+        match self.overloaded(name, [left, right], op_span, span) {
             Ok(result) => result,
-            Err(args) => {
-                let mut args = args.into_iter();
-                match (args.next(), args.next()) {
-                    (Some(left), Some(right)) => self.compound(op, left, right, op_span, span),
-                    _ => self.error_value(span),
-                }
-            }
+            Err([left, right]) => self.compound(op, left, right, op_span, span),
         }
     }
 
@@ -184,13 +178,10 @@ impl<'a> Checker<'a> {
     // --- comma and conditional ---------------------------------------------------------------
 
     pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Value<'a> {
-        let operands = vec![self.expr(lhs), self.expr(rhs)];
-        let mut operands = match self.overloaded("operator,", operands, span, span) {
+        let operands = [self.expr(lhs), self.expr(rhs)];
+        let [left, right] = match self.overloaded("operator,", operands, span, span) {
             Ok(value) => return value,
             Err(operands) => operands,
-        };
-        let (Some(right), Some(left)) = (operands.pop(), operands.pop()) else {
-            return self.error_value(span);
         };
         let left = self.discard(left);
         let Some(effect) = left else { return Value { span, ..right } };

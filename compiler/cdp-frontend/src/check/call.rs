@@ -362,13 +362,13 @@ impl<'a> Checker<'a> {
 
     /// An operator on class or enumeration operands as a call of a free function. `Err` gives the
     /// operands back when the operator is a builtin one.
-    pub fn overloaded(
+    pub fn overloaded<const N: usize>(
         &mut self,
         name: &'static str,
-        args: Vec<Value<'a>>,
+        args: [Value<'a>; N],
         op_span: Span,
         span: Span,
-    ) -> Result<Value<'a>, Vec<Value<'a>>> {
+    ) -> Result<Value<'a>, [Value<'a>; N]> {
         let class = |ty| {
             self.types.record_id(ty).is_some()
                 || self.types.enum_id(ty).is_some()
@@ -403,9 +403,9 @@ impl<'a> Checker<'a> {
         match self.resolve(&candidates, &args) {
             Choice::None | Choice::HostOnly(_) => Err(args),
             Choice::One(chosen) => Ok(match chosen.callable {
-                Callable::User(id) => self.call_user(id, args, span, span, op_span),
+                Callable::User(id) => self.call_user(id, args.into(), span, span, op_span),
                 Callable::Builtin(overload) => {
-                    self.call_builtin(overload, args, span, span, op_span)
+                    self.call_builtin(overload, args.into(), span, span, op_span)
                 }
             }),
             Choice::Ambiguous(list) => {

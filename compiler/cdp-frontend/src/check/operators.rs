@@ -90,12 +90,9 @@ impl<'a> Checker<'a> {
             UnaryOp::PreDec => "operator--",
             UnaryOp::AddrOf => "operator&",
         };
-        let value = match self.overloaded(name, vec![value], op_span, span) {
+        let value = match self.overloaded(name, [value], op_span, span) {
             Ok(result) => return result,
-            Err(mut args) => match args.pop() {
-                Some(value) => value,
-                None => return self.error_value(span),
-            },
+            Err([value]) => value,
         };
         match op {
             UnaryOp::Deref => self.deref(value, op_span, span),
@@ -222,12 +219,9 @@ impl<'a> Checker<'a> {
         };
         let name = if op == BinaryOp::Add { "operator++" } else { "operator--" };
         let zero = self.int_value(0, Basic::Int.into(), op_span);
-        match self.overloaded(name, vec![value, zero], op_span, span) {
+        match self.overloaded(name, [value, zero], op_span, span) {
             Ok(result) => result,
-            Err(args) => match args.into_iter().next() {
-                Some(value) => self.step(value, op, false, op_span, span),
-                None => self.error_value(span),
-            },
+            Err([value, _]) => self.step(value, op, false, op_span, span),
         }
     }
 
@@ -385,15 +379,9 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         let name = operator_name(op);
-        match self.overloaded(name, vec![left, right], op_span, span) {
+        match self.overloaded(name, [left, right], op_span, span) {
             Ok(result) => result,
-            Err(args) => {
-                let mut args = args.into_iter();
-                match (args.next(), args.next()) {
-                    (Some(left), Some(right)) => self.binary_values(op, left, right, op_span, span),
-                    _ => self.error_value(span),
-                }
-            }
+            Err([left, right]) => self.binary_values(op, left, right, op_span, span),
         }
     }
 
@@ -408,7 +396,7 @@ impl<'a> Checker<'a> {
         let and = op == AstOp::LogAnd;
         if self.types.record_id(left.ty).is_some() {
             let right = self.expr(rhs);
-            return match self.overloaded(operator_name(op), vec![left, right], op_span, span) {
+            return match self.overloaded(operator_name(op), [left, right], op_span, span) {
                 Ok(result) => result,
                 Err(args) => {
                     for arg in args {
