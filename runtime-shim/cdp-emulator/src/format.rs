@@ -1,7 +1,9 @@
 //! C's `printf` formatting, as the CUDA driver does it on the host for device output.
 //!
 //! The text and the argument values come through a [`Source`]; nothing here knows about device
-//! memory. Source: ISO C 7.21.6.1; CUDA Programming Guide, "Formatted Output".
+//! memory. Source: ISO C 7.21.6.1; CUDA Programming Guide, "Formatted Output". Lengths and precisions
+//! that C has and the guide has not (`%zu`, `%hhd`, `%.*f`) print what C says: a GPU prints garbage for
+//! them, which nobody can rely on, and the compiler warns of them (W0709).
 
 /// Where the format and the arguments come from.
 pub trait Source {

@@ -1,4 +1,9 @@
-//! `printf` formats against their arguments.
+//! `printf` formats against their arguments, and against what a GPU's `printf` knows.
+//!
+//! The CUDA C++ Programming Guide ("Formatted Output") lists flags `#`, space, `0`, `+` and `-`, a
+//! width that may be `*`, a precision in digits, and the sizes `h`, `l` and `ll`. What the host's C
+//! library has beyond that spoils the conversion or the arguments after it on a GPU; the CPU device
+//! prints it as C does.
 
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
@@ -20,6 +25,18 @@ enum Wants {
 struct Spec {
     text: String,
     wants: Wants,
+    /// What a GPU's `printf` does not have of it.
+    outside: Option<Outside>,
+}
+
+/// What the C library has and device `printf` has not.
+enum Outside {
+    /// The length at this place of the conversion.
+    Length { start: usize, end: usize },
+    /// A precision that is an argument.
+    Precision,
+    /// The flag `'`.
+    Grouping,
 }
 
 /// A format taken apart; `Err` names what is wrong with it.
@@ -43,7 +60,8 @@ fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, Strin
                 chars.next();
             }
         };
-        take(&mut text, "-+ #0");
+        take(&mut text, "-+ #0'");
+        let mut outside = text.contains('\'').then_some(Outside::Grouping);
         let mut stars = 0;
         for part in 0..2 {
             if part == 1 {
@@ -56,13 +74,19 @@ fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, Strin
             let before = text.len();
             take(&mut text, "*");
             stars += text.len() - before;
+            if part == 1 && text.len() > before {
+                outside = Some(Outside::Precision);
+            }
             take(&mut text, "0123456789");
         }
         let start = text.len();
         take(&mut text, "hlLzjtq");
         let length = text[start..].to_owned();
         for _ in 0..stars {
-            specs.push(Spec { text: "*".into(), wants: Wants::Int(4) });
+            specs.push(Spec { text: "*".into(), wants: Wants::Int(4), outside: None });
+        }
+        if !matches!(length.as_str(), "" | "h" | "l" | "ll") {
+            outside = Some(Outside::Length { start, end: text.len() });
         }
         let Some(conversion) = chars.next() else {
             return Err(format!("`{text}` at the end has no conversion letter"));
@@ -84,7 +108,7 @@ fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, Strin
             'n' if !device => Wants::Pointer,
             _ => return Err(format!("`{text}` is no conversion")),
         };
-        specs.push(Spec { text, wants });
+        specs.push(Spec { text, wants, outside: outside.filter(|_| device) });
     }
     Ok(specs)
 }
@@ -104,6 +128,11 @@ impl<'a> Checker<'a> {
             }
         };
         let values = &args[at + 1..];
+        for (index, spec) in specs.iter().enumerate() {
+            if let Some(outside) = &spec.outside {
+                self.report_outside(spec, outside, values.get(index), format.span);
+            }
+        }
         if self.on_device() && values.len() > 32 {
             let message = "`printf` in device code takes at most 32 arguments after the format";
             self.report(Diagnostic::new(Code::W0709, values[32].span, message));
@@ -125,9 +154,65 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::new(Code::W0709, place, message));
             return;
         }
-        for (spec, value) in specs.iter().zip(values) {
+        for (spec, value) in specs.iter().zip(values).filter(|(spec, _)| spec.outside.is_none()) {
             self.check_conversion(spec, value);
         }
+    }
+
+    /// A conversion that only the host's `printf` has, and what to write for a GPU.
+    fn report_outside(
+        &mut self,
+        spec: &Spec,
+        outside: &Outside,
+        value: Option<&Value<'a>>,
+        span: Span,
+    ) {
+        let text = &spec.text;
+        let (what, cure) = match outside {
+            Outside::Length { start, end } => {
+                let known = "a GPU's `printf` knows the lengths `h`, `l` and `ll` only";
+                (known, self.known_length(text, &text[*start..*end], value))
+            }
+            Outside::Precision => {
+                let known = "a GPU's `printf` does not take a precision from the arguments";
+                (known, "write the precision in digits, as in `%.3f`".to_owned())
+            }
+            Outside::Grouping => {
+                let cure = format!("use `{}`", text.replace('\'', ""));
+                ("a GPU's `printf` does not group digits", cure)
+            }
+        };
+        let message = format!("`{text}` is for the host: {what}");
+        self.report(
+            Diagnostic::new(Code::W0709, span, message)
+                .note("on a GPU it spoils this value or those that are printed after it")
+                .help(cure),
+        );
+    }
+
+    /// The conversion with a length that device `printf` has, for the argument that is there.
+    fn known_length(&mut self, text: &str, length: &str, value: Option<&Value<'a>>) -> String {
+        let promoted = value.map(|value| {
+            let ty = self.decay(value.ty);
+            self.promoted_type(ty)
+        });
+        let right = match promoted.and_then(|ty| self.types.basic(ty)) {
+            Some(Basic::Int | Basic::UInt | Basic::Float | Basic::Double) => "",
+            Some(Basic::LongLong | Basic::ULongLong) => "ll",
+            Some(Basic::Long | Basic::ULong) => "l",
+            _ if matches!(length, "hh" | "L") => "",
+            _ if length == "q" => "ll",
+            _ => "l",
+        };
+        let letter = &text[text.len() - 1..];
+        let head = &text[..text.len() - 1 - length.len()];
+        let mut cure = format!("use `{head}{right}{letter}`");
+        let bytes = value.map(|value| self.types.layout(value.ty).size);
+        if length == "hh" && "diuoxX".contains(letter) && bytes != Some(1) {
+            let byte = if "di".contains(letter) { "signed char" } else { "unsigned char" };
+            cure.push_str(&format!(" and cast the argument to `{byte}`"));
+        }
+        cure
     }
 
     fn check_conversion(&mut self, spec: &Spec, value: &Value<'a>) {
