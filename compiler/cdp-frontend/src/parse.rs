@@ -1,4 +1,5 @@
-//! From a file to its syntax tree: preprocess, balance brackets, classify, parse.
+//! From a file to its syntax tree: preprocess, leave out what no one uses of the compiler's
+//! headers, balance brackets, classify, parse.
 //!
 //! Parsing never fails: there is always a tree, with error nodes where something was refused or
 //! could not be understood, and a diagnostic for each of them. Each external declaration is parsed
@@ -20,6 +21,7 @@ mod scopes;
 #[cfg(test)]
 mod tests;
 mod token;
+mod unused;
 pub(crate) mod words;
 
 #[allow(clippy::all, unused, missing_docs)]
@@ -89,6 +91,7 @@ pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseO
     for (name, ..) in crate::attributes::KNOWN {
         session.names.intern(name);
     }
+    let tokens = unused::leave_out(tokens, session);
     let balanced = brackets::balance(tokens, end, session, &mut diagnostics);
     let types = crate::check::builtins::types::all_types().map(|def| def.name);
     let templates = crate::check::builtins::template_names();

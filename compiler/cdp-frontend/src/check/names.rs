@@ -278,6 +278,9 @@ impl<'a> Checker<'a> {
             );
             ns = space.parent;
         }
+        if !types {
+            names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));
+        }
         names.sort_unstable();
         let own = nearest(text, names.into_iter());
         if let Some(own) = own {

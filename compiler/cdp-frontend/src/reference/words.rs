@@ -9,6 +9,7 @@ use crate::attributes;
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::ALL;
 use crate::headers;
+use crate::intern::Symbol;
 use crate::parse::parse_text;
 use crate::parse::words::{REFUSED_BY_CHECKER, Refusal, WORDS, Word};
 use crate::preprocess::PreprocessOptions;
@@ -16,6 +17,7 @@ use crate::preprocess::directives::{PRAGMAS, Pragma};
 use crate::preprocess::macros::COMPUTED;
 use crate::preprocess::predefined::{Target, macros as predefined};
 use crate::session::Session;
+use crate::source::Span;
 
 /// What a keyword is for; `None` for what is no keyword of the language.
 fn kind(word: Word) -> Option<&'static str> {
@@ -244,28 +246,31 @@ fn declared_by(header: &str) -> Vec<String> {
     let parsed = parse_text(&mut session, "reference.cdp", &text, &options);
     debug_assert!(!parsed.diagnostics.has_errors(), "{header}");
     let mut found = Vec::new();
-    names_of(&parsed.unit.decls, &session, header, &mut found);
-    found.dedup();
-    found
+    names_of(&parsed.unit.decls, &mut found);
+    found.extend(&session.unused);
+    let text = headers::find(header).map(|(_, text)| text);
+    found.retain(|(_, span)| {
+        let file = session.sources.file_of(span.lo).map(|id| session.sources.file(id));
+        file.map(|file| &*file.text) == text
+    });
+    found.sort_by_key(|(_, span)| span.lo);
+    let mut names: Vec<String> =
+        found.iter().map(|(name, _)| session.names.resolve(*name).to_owned()).collect();
+    names.dedup();
+    names
 }
 
-fn names_of(decls: &[Decl], session: &Session, header: &str, found: &mut Vec<String>) {
-    let own = |decl: &Decl| {
-        let file = session.sources.file_of(decl.span.lo).map(|id| session.sources.file(id));
-        let text = headers::find(header).map(|(_, text)| text);
-        file.map(|file| &*file.text) == text
-    };
+/// What declarations declare, and where.
+fn names_of(decls: &[Decl], found: &mut Vec<(Symbol, Span)>) {
     for decl in decls {
         let mut add = |declarator: &Declarator| {
-            if let Some(name) = &declarator.name {
-                found.push(session.names.resolve(name.base.name).to_owned());
-            }
+            found.extend(declarator.name.iter().map(|name| (name.base.name, name.span)));
         };
         match &decl.kind {
-            DeclKind::Linkage(linkage) => names_of(&linkage.decls, session, header, found),
-            DeclKind::Namespace(inner) => names_of(&inner.decls, session, header, found),
-            DeclKind::Function(function) if own(decl) => add(&function.declarator),
-            DeclKind::Simple(simple) if own(decl) => {
+            DeclKind::Linkage(linkage) => names_of(&linkage.decls, found),
+            DeclKind::Namespace(inner) => names_of(&inner.decls, found),
+            DeclKind::Function(function) => add(&function.declarator),
+            DeclKind::Simple(simple) => {
                 simple.declarators.iter().for_each(|each| add(&each.declarator));
             }
             _ => {}

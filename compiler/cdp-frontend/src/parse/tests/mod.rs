@@ -6,6 +6,7 @@ mod pages;
 mod recovery;
 mod refusals;
 mod trees;
+mod unused;
 
 use super::{ParseOutput, parse_text};
 use crate::ast_print;
