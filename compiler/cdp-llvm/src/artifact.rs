@@ -14,7 +14,7 @@ use crate::error::{LowerError, Result, bug};
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
-use crate::target::{self, CodeTarget};
+use crate::target::{self, CodeTarget, Machine};
 use crate::units;
 
 /// An LLVM module in a context of its own, with the machine that makes code of it.
@@ -22,7 +22,7 @@ use crate::units;
 /// It stays on the thread that made it; any number of threads may each have their own.
 pub struct LlvmModule {
     module: ManuallyDrop<Module<'static>>,
-    machine: TargetMachine,
+    machine: Machine,
     /// Keeps the context of `module` alive; boxed, so that it does not move.
     context: ManuallyDrop<Box<Context>>,
     /// Written by LLVM through a raw pointer.

@@ -1,6 +1,12 @@
 //! Targets: initialisation (once a process), triples, target machines.
+//!
+//! Making a target machine of NVPTX, which fills tables of what is legal for every type, takes a
+//! tenth of the time that a small module does. A machine remembers nothing of the modules that went
+//! through it, so those of the device are kept for the next module with the same options.
 
-use std::sync::Once;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Mutex, Once, PoisonError};
 
 use inkwell::OptimizationLevel;
 use inkwell::targets::{
@@ -50,28 +56,99 @@ fn initialize(target: CodeTarget) {
     }
 }
 
-/// The target machine for a module.
-pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<TargetMachine> {
-    initialize(target);
-    let triple = TargetTriple::create(target.triple());
-    let wrong = |message: String| LowerError::Target { triple: target.triple().into(), message };
-    let llvm_target = Target::from_triple(&triple).map_err(|e| wrong(e.to_string()))?;
-    let (cpu, features, reloc) = match target {
-        CodeTarget::Device { .. } => {
-            (options.arch.as_str(), format!("+ptx{}", options.ptx_isa), RelocMode::Default)
+/// What decides how a target machine is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MachineKey {
+    target: CodeTarget,
+    cpu: String,
+    features: String,
+    level: OptimizationLevel,
+}
+
+impl MachineKey {
+    fn new(target: CodeTarget, options: &LowerOptions) -> MachineKey {
+        let (cpu, features) = match target {
+            CodeTarget::Device { .. } => (options.arch.clone(), format!("+ptx{}", options.ptx_isa)),
+            CodeTarget::Host => ("x86-64".to_string(), String::new()),
+        };
+        let level = match options.opt_level {
+            OptLevel::O0 => OptimizationLevel::None,
+            OptLevel::O1 => OptimizationLevel::Less,
+            OptLevel::O2 => OptimizationLevel::Default,
+            // `Aggressive` has global value numbering run twice more on code that had it, at a
+            // tenth of the time; ptxas makes the same of both.
+            OptLevel::O3 if target != CodeTarget::Host => OptimizationLevel::Default,
+            OptLevel::O3 => OptimizationLevel::Aggressive,
+        };
+        MachineKey { target, cpu, features, level }
+    }
+
+    fn make(&self) -> Result<TargetMachine> {
+        initialize(self.target);
+        let name = self.target.triple();
+        let wrong = |message: String| LowerError::Target { triple: name.into(), message };
+        let triple = TargetTriple::create(name);
+        let reloc = match self.target {
+            CodeTarget::Device { .. } => RelocMode::Default,
+            CodeTarget::Host => RelocMode::PIC,
+        };
+        let (cpu, features) = (&self.cpu, &self.features);
+        Target::from_triple(&triple)
+            .map_err(|error| wrong(error.to_string()))?
+            .create_target_machine(&triple, cpu, features, self.level, reloc, CodeModel::Default)
+            .ok_or_else(|| wrong(format!("no target machine for `{cpu}`")))
+    }
+}
+
+/// A target machine for one module at a time; dropped, it waits for the next.
+pub(crate) struct Machine {
+    machine: ManuallyDrop<TargetMachine>,
+    key: MachineKey,
+}
+
+impl Deref for Machine {
+    type Target = TargetMachine;
+
+    fn deref(&self) -> &TargetMachine {
+        &self.machine
+    }
+}
+
+/// A machine that nobody uses.
+struct Idle {
+    machine: TargetMachine,
+    key: MachineKey,
+}
+
+// SAFETY: a target machine belongs to no thread and no context; one owner at a time uses it.
+unsafe impl Send for Idle {}
+
+/// The most machines kept, of about 200 KiB each.
+const MAX_IDLE: usize = 16;
+
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses the field afterwards.
+        let machine = unsafe { ManuallyDrop::take(&mut self.machine) };
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.key.target != CodeTarget::Host && idle.len() < MAX_IDLE {
+            idle.push(Idle { machine, key: self.key.clone() });
         }
-        CodeTarget::Host => ("x86-64", String::new(), RelocMode::PIC),
+    }
+}
+
+/// The target machine for a module.
+pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<Machine> {
+    let key = MachineKey::new(target, options);
+    let waiting = {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.iter().position(|idle| idle.key == key).map(|at| idle.swap_remove(at).machine)
     };
-    let level = match options.opt_level {
-        OptLevel::O0 => OptimizationLevel::None,
-        OptLevel::O1 => OptimizationLevel::Less,
-        OptLevel::O2 => OptimizationLevel::Default,
-        // `Aggressive` has global value numbering run twice more on code that had it, at a tenth of
-        // the time; ptxas makes the same of both.
-        OptLevel::O3 if target != CodeTarget::Host => OptimizationLevel::Default,
-        OptLevel::O3 => OptimizationLevel::Aggressive,
+    let machine = match waiting {
+        Some(machine) => machine,
+        None => key.make()?,
     };
-    llvm_target
-        .create_target_machine(&triple, cpu, &features, level, reloc, CodeModel::Default)
-        .ok_or_else(|| wrong(format!("no target machine for `{cpu}`")))
+    Ok(Machine { machine: ManuallyDrop::new(machine), key })
 }
