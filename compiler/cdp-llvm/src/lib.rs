@@ -40,7 +40,9 @@ pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use lower::lower;
-pub use options::{CudartUnit, DebugInfo, HostRuntime, LowerOptions, OptLevel, UNIT_INSTRUCTIONS};
+pub use options::{
+    CudartUnit, DebugInfo, HostRuntime, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
+};
 pub use target::CodeTarget;
 
 /// LLVM's number of the calling convention of kernels, `ptx_kernel`.

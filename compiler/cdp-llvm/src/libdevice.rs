@@ -22,11 +22,11 @@ pub(crate) fn link<'ctx>(
 ) -> Result<()> {
     let wanted = undefined(module);
     let Some(first) = wanted.first() else { return Ok(()) };
-    let Some(bytes) = &options.libdevice else {
+    let Some(bytes) = options.libdevice.bytes() else {
         return Err(LowerError::LibdeviceMissing { function: first.clone() });
     };
     let unreadable = || LowerError::Libdevice { message: "it is no LLVM bitcode".into() };
-    let library = raw::parse_bitcode_lazily(context, bytes).ok_or_else(unreadable)?;
+    let library = raw::parse_bitcode_lazily(context, &bytes).ok_or_else(unreadable)?;
     for function in library.get_functions() {
         if !raw::is_declaration(function) {
             function.set_linkage(Linkage::LinkOnceODR);

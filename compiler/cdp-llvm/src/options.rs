@@ -46,6 +46,30 @@ pub struct CudartUnit {
     pub kernels: Vec<String>,
 }
 
+/// Gives the bytes of `libdevice.10.bc`. Asked only when a program calls into it, which most do not.
+#[derive(Clone, Default)]
+pub struct Libdevice(Option<Arc<LibdeviceLoader>>);
+
+type LibdeviceLoader = dyn Fn() -> Option<Arc<[u8]>> + Send + Sync;
+
+impl Libdevice {
+    /// Asks `load`; `None` means that there is none.
+    pub fn new(load: impl Fn() -> Option<Arc<[u8]>> + Send + Sync + 'static) -> Libdevice {
+        Libdevice(Some(Arc::new(load)))
+    }
+
+    /// The bytes, if there are any.
+    pub fn bytes(&self) -> Option<Arc<[u8]>> {
+        self.0.as_ref().and_then(|load| load())
+    }
+}
+
+impl std::fmt::Debug for Libdevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Libdevice(..)" } else { "Libdevice(none)" })
+    }
+}
+
 /// Options of [`crate::lower`]. Address size, CDP version and floating-point options come with the
 /// module.
 #[derive(Clone, Debug)]
@@ -61,8 +85,8 @@ pub struct LowerOptions {
     pub debug: DebugInfo,
     /// The directory that relative source paths are relative to, for debug information.
     pub working_directory: String,
-    /// The bytes of `libdevice.10.bc`, wanted only when the program calls into it.
-    pub libdevice: Option<Arc<[u8]>>,
+    /// Where `libdevice.10.bc` comes from.
+    pub libdevice: Libdevice,
     /// On the host pass.
     pub host_runtime: HostRuntime,
     /// On the device pass: `static` kernels and variables, which host code finds by name, get names
@@ -89,7 +113,7 @@ impl LowerOptions {
             opt_level: OptLevel::default(),
             debug: DebugInfo::default(),
             working_directory: String::new(),
-            libdevice: None,
+            libdevice: Libdevice::default(),
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
             unit_instructions: UNIT_INSTRUCTIONS,

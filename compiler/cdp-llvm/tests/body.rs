@@ -8,7 +8,7 @@ use common::*;
 
 fn judge(ir: &Verified<Module>) -> String {
     let mut options = options("sm_90", LaunchAbi::Cdp2V2);
-    options.libdevice = libdevice();
+    options.libdevice = cdp_llvm::Libdevice::new(libdevice);
     for level in [cdp_llvm::OptLevel::O0, cdp_llvm::OptLevel::O1, cdp_llvm::OptLevel::O3] {
         options.opt_level = level;
         ptx(ir, &options, 64);

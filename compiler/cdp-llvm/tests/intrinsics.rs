@@ -9,7 +9,7 @@ use common::*;
 
 fn judge_for(ir: &Verified<Module>, arch: &str) -> String {
     let mut options: LowerOptions = options(arch, LaunchAbi::Cdp2V2);
-    options.libdevice = libdevice();
+    options.libdevice = cdp_llvm::Libdevice::new(libdevice);
     options.opt_level = OptLevel::O0;
     ptx(ir, &options, 64);
     options.opt_level = OptLevel::O3;

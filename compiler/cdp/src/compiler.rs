@@ -1,8 +1,9 @@
 //! The stages after the front end, bound to the CUDA tools that were found.
 
+use std::path::Path;
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{CudartUnit, HostRuntime, LlvmModule, LowerError, LowerOptions, inkwell};
+use cdp_llvm::{CudartUnit, HostRuntime, Libdevice, LlvmModule, LowerError, LowerOptions, inkwell};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
     SearchOptions, Toolchain,
@@ -21,7 +22,7 @@ const DEFAULT_PTX_ISA: u32 = 90;
 #[derive(Debug)]
 pub struct Compiler {
     toolchain: Toolchain,
-    libdevice: OnceLock<Option<Shared<[u8]>>>,
+    libdevice: Libdevice,
 }
 
 /// Device code of one input and architecture.
@@ -39,13 +40,22 @@ impl Compiler {
     /// # Errors
     /// When a toolkit was named and is none.
     pub fn new(search: &SearchOptions) -> Result<Compiler, Error> {
-        Ok(Compiler { toolchain: Toolchain::find(search)?, libdevice: OnceLock::new() })
+        Ok(Self::with_toolchain(Toolchain::find(search)?))
     }
 
     /// A compiler without CUDA's tools, which makes PTX and what comes before it.
     pub fn without_tools() -> Compiler {
         // Nowhere is searched, so there is nothing that could be wrong.
-        Compiler { toolchain: Toolchain::default(), libdevice: OnceLock::new() }
+        Self::with_toolchain(Toolchain::default())
+    }
+
+    fn with_toolchain(toolchain: Toolchain) -> Compiler {
+        let path = toolchain.libdevice().ok().map(Path::to_owned);
+        let bytes = OnceLock::new();
+        let read =
+            move || path.as_ref().and_then(|path| std::fs::read(path).ok()).map(Shared::from);
+        let libdevice = Libdevice::new(move || bytes.get_or_init(&read).clone());
+        Compiler { toolchain, libdevice }
     }
 
     /// The tools that were found.
@@ -307,7 +317,7 @@ impl Compiler {
             DebugInfo::Lines => cdp_llvm::DebugInfo::Lines,
             DebugInfo::Full => cdp_llvm::DebugInfo::Full,
         };
-        lower.libdevice = self.libdevice();
+        lower.libdevice = self.libdevice.clone();
         lower.unit_instructions = options.unit_instructions;
         lower
     }
@@ -322,8 +332,7 @@ impl Compiler {
     }
 
     pub(crate) fn libdevice(&self) -> Option<Shared<[u8]>> {
-        let read = || std::fs::read(self.toolchain.libdevice().ok()?).ok().map(Shared::from);
-        self.libdevice.get_or_init(read).clone()
+        self.libdevice.bytes()
     }
 }
 
