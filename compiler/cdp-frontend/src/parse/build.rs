@@ -690,7 +690,7 @@ fn storage_kind(text: &str) -> StorageKind {
         "extern" => StorageKind::Extern,
         "static" => StorageKind::Static,
         "register" => StorageKind::Register,
-        "thread_local" | "__thread" => StorageKind::ThreadLocal,
+        "thread_local" | "_Thread_local" | "__thread" => StorageKind::ThreadLocal,
         "constexpr" => StorageKind::Constexpr,
         "mutable" => StorageKind::Mutable,
         _ => StorageKind::Inline,

@@ -138,6 +138,7 @@ use Word as W;
 pub(crate) const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
     ("thread_local", Code::E0240, "thread_local int x;"),
     ("__thread", Code::E0240, "__thread int x;"),
+    ("_Thread_local", Code::E0240, "_Thread_local int x;"),
     ("__block_size__", Code::E0239, "__global__ void __block_size__(32) k() {}"),
 ];
 
@@ -150,7 +151,8 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ),
     ("auto", W::Auto),
     (
-        "extern static register thread_local inline constexpr mutable __inline __inline__ __thread",
+        "extern static register thread_local _Thread_local inline constexpr mutable __inline __inline__ \
+         __thread",
         W::Storage,
     ),
     ("typedef", W::Typedef),
@@ -223,7 +225,6 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("_Static_assert", W::Refused(Refusal::COnly("static_assert"))),
     ("_Alignas", W::Refused(Refusal::COnly("alignas"))),
     ("_Alignof", W::Refused(Refusal::COnly("alignof"))),
-    ("_Thread_local", W::Refused(Refusal::COnly("thread_local"))),
     ("_Generic", W::Refused(Refusal::COnly("overloaded functions"))),
     ("_Atomic", W::Refused(Refusal::COnly("volatile"))),
     ("_Noreturn", W::Refused(Refusal::COnly("[[noreturn]]"))),
