@@ -4,7 +4,7 @@ use cdp_ir as ir;
 
 use super::ctype::{Basic, NsId, QualType, Quals};
 use super::mangle;
-use super::scope::{Entity, FnId, Func, Memory, ParamInfo, SetId, Space, Var, VarId};
+use super::scope::{Entity, FnId, Func, Memory, ParamInfo, Space, Var, VarId};
 use super::state::{Checker, FnState, LocalFacts};
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
@@ -46,6 +46,14 @@ impl<'a> Checker<'a> {
     ) {
         if let Some(init) = &declarator.init {
             self.error(Code::E0317, init.span, "a function cannot be initialised");
+        }
+        if self.f.blocks.depth() > 0
+            && let Some(span) = specs.storage_span(StorageKind::Static)
+        {
+            self.report(
+                Diagnostic::new(Code::E0317, span, "a `static` function declared in a block")
+                    .help("declare it at file scope"),
+            );
         }
         self.declare_function(specs, &declarator.declarator, ty, false);
     }
@@ -418,166 +426,6 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` does not take {} parameters", func.params.len());
             self.error(Code::E0333, name.span, message);
         }
-    }
-
-    /// Puts a declaration into its scope: a new function, an overload, or one seen before.
-    fn enter_function(
-        &mut self,
-        func: Func<'a>,
-        name: &'a ast::QualName,
-        defines: bool,
-    ) -> Option<FnId> {
-        let symbol = name.base.name;
-        let ns = self.ns;
-        let slot = self.spaces.get(ns).members.get(&symbol).copied().unwrap_or_default();
-        let set = match slot.other {
-            Some(Entity::Fns(set)) => set,
-            Some(_) => {
-                self.redefinition(name.base, slot.span);
-                return None;
-            }
-            None => {
-                self.sets.push(Vec::new());
-                let set = SetId(self.sets.len() as u32 - 1);
-                let slot = self.spaces.get_mut(ns).members.entry(symbol).or_default();
-                slot.other = Some(Entity::Fns(set));
-                slot.span = name.span;
-                set
-            }
-        };
-        if self.f.blocks.depth() > 0 {
-            // A prototype in a block names the function of the namespace.
-            let slot = self.f.blocks.slot(symbol);
-            slot.other = Some(Entity::Fns(set));
-            slot.span = name.span;
-        }
-        let params =
-            |checker: &Self, ty| checker.types.fn_type(ty).map(|f| (f.params.clone(), f.variadic));
-        let wanted = params(self, func.ty);
-        let known =
-            self.set(set).iter().copied().find(|&id| params(self, self.func(id).ty) == wanted);
-        if let Some(id) = known {
-            return self.merge_function(id, func, defines).then_some(id);
-        }
-        if func.extern_c
-            && let Some(&other) = self.set(set).iter().find(|&&id| self.func(id).extern_c)
-        {
-            let first = self.func(other).span;
-            let message = format!("`{}` with C linkage cannot be overloaded", func.display);
-            let diagnostic = Diagnostic::new(Code::E0302, func.span, message)
-                .secondary(first, "first declared here");
-            self.report(diagnostic);
-            return None;
-        }
-        let mut func = func;
-        func.defined = defines;
-        self.funcs.push(func);
-        let id = FnId(self.funcs.len() as u32 - 1);
-        self.sets[set.0 as usize].push(id);
-        Some(id)
-    }
-
-    /// A further declaration of a known function. False when it contradicts the first.
-    fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
-        let old = self.func(id).clone();
-        let clash = |message: String, span: Span| {
-            Diagnostic::new(Code::E0302, span, message).secondary(old.span, "first declared here")
-        };
-        if old.ret != new.ret
-            && !old.auto_ret
-            && !self.types.is_error(new.ret)
-            && !self.types.is_error(old.ret)
-        {
-            let message = format!(
-                "`{}` returns {} here and {} before",
-                new.display,
-                self.show(new.ret),
-                self.show(old.ret)
-            );
-            let diagnostic = clash(message, new.span);
-            self.report(diagnostic);
-            return false;
-        }
-        if old.space != new.space && !self.merge_spaces(id, &old, &new) {
-            return false;
-        }
-        if defines && old.defined {
-            let message = format!("`{}` is already defined", new.display);
-            let diagnostic = Diagnostic::new(Code::E0302, new.span, message)
-                .secondary(old.span, "first defined here");
-            self.report(diagnostic);
-            return false;
-        }
-        if new.linkage == ir::Linkage::Internal && old.linkage != ir::Linkage::Internal {
-            let message = format!("`{}` is `static` here but not before", new.display);
-            let diagnostic = clash(message, new.span);
-            self.report(diagnostic);
-            return false;
-        }
-        let mut repeated = None;
-        let func = self.func_mut(id);
-        for (param, fresh) in func.params.iter_mut().zip(&new.params) {
-            if let (Some(_), Some(again)) = (param.default, fresh.default) {
-                repeated = Some(again.span);
-            }
-            let default = param.default.or(fresh.default);
-            if defines || param.name.is_none() {
-                *param = *fresh;
-            }
-            param.default = default;
-        }
-        let attrs = &mut func.attrs;
-        if attrs.inline == ir::Inline::Default {
-            attrs.inline = new.attrs.inline;
-        }
-        if new.attrs.launch_bounds != ir::LaunchBounds::default() {
-            attrs.launch_bounds = new.attrs.launch_bounds;
-        }
-        if new.attrs.max_registers != 0 {
-            attrs.max_registers = new.attrs.max_registers;
-        }
-        if new.attrs.cluster_dims != [0; 3] {
-            attrs.cluster_dims = new.attrs.cluster_dims;
-        }
-        attrs.noreturn |= new.attrs.noreturn;
-        if func.linkage == ir::Linkage::External && new.linkage == ir::Linkage::LinkOnce {
-            func.linkage = ir::Linkage::LinkOnce;
-        }
-        if defines {
-            func.defined = true;
-            func.span = new.span;
-            func.space_span = new.space_span;
-        }
-        if let Some(span) = repeated {
-            self.error(Code::E0302, span, "the default argument is given twice");
-        }
-        true
-    }
-
-    /// Declarations that name different sides: CUDA takes the function for one of both, unless one
-    /// of them makes it a kernel.
-    fn merge_spaces(&mut self, id: FnId, old: &Func<'a>, new: &Func<'a>) -> bool {
-        let span = if new.space_span.is_none() { new.span } else { new.space_span };
-        let message = format!(
-            "`{}` is declared `{}` here and `{}` before",
-            new.display,
-            new.space.word(),
-            old.space.word()
-        );
-        let kernel = new.space == Space::Global || old.space == Space::Global;
-        let code = if kernel { Code::E0508 } else { Code::W0723 };
-        let mut diagnostic = Diagnostic::new(code, span, message)
-            .secondary(old.span, "first declared here")
-            .help("write the same words on every declaration");
-        if !kernel {
-            diagnostic = diagnostic.note("it is compiled as `__host__ __device__`");
-            self.func_mut(id).space = Space::HostDevice;
-            if let Some(made) = self.func(id).ir {
-                self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
-            }
-        }
-        self.report(diagnostic);
-        !kernel
     }
 
     // --- bodies --------------------------------------------------------------------------------

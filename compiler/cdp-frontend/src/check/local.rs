@@ -44,9 +44,7 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let id = self.new_var(&request, memory);
-                let text = self.text(name.base.name);
-                let symbol = mangle::variable(&self.types, &self.spaces, self.ns, text, false);
-                self.var_mut(id).symbol = symbol;
+                self.name_symbol(id, false);
                 self.facts.block_externs.insert((self.ns, name.base.name), id);
                 id
             }

@@ -41,6 +41,7 @@ mod names;
 mod operators;
 mod overload;
 mod record;
+mod redeclare;
 mod results;
 mod runtime;
 mod scope;

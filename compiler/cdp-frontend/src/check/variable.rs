@@ -213,32 +213,25 @@ impl<'a> Checker<'a> {
                 return;
             }
             None => {
-                let id = self.new_var(&request, memory);
+                let id = match self.facts.block_externs.get(&(self.ns, name.base.name)).copied() {
+                    Some(id) => self.declared_in_block(id, &request, memory),
+                    None => {
+                        let id = self.new_var(&request, memory);
+                        let constant =
+                            self.is_const_object(request.ty) && !is_extern && !self.extern_c;
+                        let inline = request.specs.has(StorageKind::Inline);
+                        let internal =
+                            request.specs.has(StorageKind::Static) || (constant && !inline);
+                        self.name_symbol(id, internal);
+                        if inline && self.var(id).linkage == ir::Linkage::External {
+                            self.var_mut(id).linkage = ir::Linkage::LinkOnce;
+                        }
+                        id
+                    }
+                };
                 let slot = self.slot_here(name.base.name);
                 slot.other = Some(Entity::Var(id));
                 slot.span = name.base.span;
-                let internal_const =
-                    self.is_const_object(request.ty) && !is_extern && !self.extern_c;
-                let inline = request.specs.has(StorageKind::Inline);
-                let internal = request.specs.has(StorageKind::Static)
-                    || (internal_const && !inline)
-                    || self.spaces.is_internal(self.ns);
-                let text = self.text(name.base.name);
-                let symbol = if self.extern_c && !internal {
-                    text.to_owned()
-                } else {
-                    let (types, spaces) = (&self.types, &self.spaces);
-                    mangle::variable(types, spaces, self.ns, text, internal)
-                };
-                let var = self.var_mut(id);
-                var.symbol = symbol;
-                var.linkage = if internal {
-                    ir::Linkage::Internal
-                } else if inline {
-                    ir::Linkage::LinkOnce
-                } else {
-                    ir::Linkage::External
-                };
                 id
             }
         };
@@ -250,6 +243,39 @@ impl<'a> Checker<'a> {
             self.error(Code::E0313, name.span, message);
         }
         self.ns = outer;
+    }
+
+    /// Gives a variable of the open namespace its symbol and its linkage.
+    pub fn name_symbol(&mut self, id: VarId, internal: bool) {
+        let internal = internal || self.spaces.is_internal(self.ns);
+        let text = self.text(self.var(id).name);
+        let symbol = if self.extern_c && !internal {
+            text.to_owned()
+        } else {
+            mangle::variable(&self.types, &self.spaces, self.ns, text, internal)
+        };
+        let var = self.var_mut(id);
+        var.symbol = symbol;
+        var.linkage = if internal { ir::Linkage::Internal } else { ir::Linkage::External };
+    }
+
+    /// A declaration of the namespace for a variable that an `extern` of a block declared before:
+    /// one variable, with the linkage that it had there.
+    fn declared_in_block(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory) -> VarId {
+        let first = self.var(id).span;
+        self.redeclare(id, request, memory, first);
+        let external = self.var(id).linkage != ir::Linkage::Internal;
+        if external && request.specs.has(StorageKind::Static) {
+            let text = self.text(request.name.base.name);
+            let message = format!("`{text}` is `static` here but not before");
+            self.report(
+                Diagnostic::new(Code::E0302, request.name.span, message)
+                    .secondary(first, "first declared here"),
+            );
+        } else if external && request.specs.has(StorageKind::Inline) {
+            self.var_mut(id).linkage = ir::Linkage::LinkOnce;
+        }
+        id
     }
 
     /// `extern __shared__` arrays have no bound; other shared variables have one.
@@ -371,9 +397,14 @@ impl<'a> Checker<'a> {
         {
             self.const_globals.insert(global.0, value.clone());
         }
+        let (linkage, align) = (self.var(id).linkage, self.var(id).align.max(request.align));
+        let natural = self.types.ir.layout(ir_ty).align;
         let entry = &mut self.module.globals[global.0 as usize];
         entry.ty = ir_ty;
         entry.defined = true;
+        // A use may have come before the definition, which says more.
+        entry.linkage = linkage;
+        entry.align = entry.align.max(align).max(natural);
         // The shadow of a device variable on the host holds no value.
         entry.init = if on_device || !device { constant } else { None };
         self.claim_symbol(id);

@@ -29,6 +29,8 @@ pub struct Facts {
     pub auto_type: Option<QualType>,
     /// `extern` variables declared in blocks only.
     pub block_externs: FastMap<(NsId, Symbol), VarId>,
+    /// Functions declared in blocks only.
+    pub block_functions: FastMap<(NsId, Symbol), Vec<FnId>>,
     /// Static variables of one name in one function, counted.
     pub static_numbers: FastMap<(String, String), u32>,
     /// Launches that every thread of a block makes alike.

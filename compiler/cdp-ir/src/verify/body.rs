@@ -165,7 +165,11 @@ impl BodyChecker<'_> {
             }
             ExprKind::GlobalAddr(id) => {
                 let global = self.module.globals.get(id.0 as usize).ok_or("no such global")?;
-                want(self.pointee(expr)? == global.ty, "not the global's type")
+                let seen = self.pointee(expr)?;
+                // Where it was used, the bound of an array may not have been known.
+                let unbounded = matches!((self.ty(seen), self.ty(global.ty)),
+                    (Type::Array { elem: a, len: 0 }, Type::Array { elem: b, .. }) if a == b);
+                want(seen == global.ty || unbounded, "not the global's type")
             }
             ExprKind::FunctionAddr(id) => {
                 want((id.0 as usize) < self.module.functions.len(), "no such function")?;

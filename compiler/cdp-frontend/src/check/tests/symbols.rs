@@ -39,3 +39,36 @@ fn static_variables_of_functions() {
     let symbols: Vec<&str> = module.globals.iter().map(|global| global.symbol.as_str()).collect();
     assert_eq!(symbols, ["_ZZ1kP6float4E3cnt", "_ZZ1kP6float4E3cnt_0"]);
 }
+
+#[test]
+fn a_block_names_the_variable_of_the_file() {
+    let module = accept(
+        "__global__ void k1() { extern __device__ int x; x = 1; }
+         __align__(16) __device__ int x = 5;
+         __global__ void k2() { extern __device__ int x; x = 2; }
+         __global__ void k3(int *p) { extern __shared__ int s[]; extern __constant__ int c[]; s[0] = c[1]; }
+         extern __shared__ int s[];
+         __constant__ int c[4];
+         __global__ void k4(int *p) { s[0] = c[2]; }
+         extern \"C\" { __global__ void k5() { extern __device__ int late; late = 1; } __device__ int late; }
+         namespace { __global__ void k6() { extern __device__ int inner; inner = 1; } __device__ int inner; }
+         __global__ void k7() { extern __device__ int elsewhere; elsewhere = inner; k6<<<1, 1>>>(); }",
+    );
+    let mut globals: Vec<_> = module
+        .globals
+        .iter()
+        .map(|global| (global.symbol.as_str(), global.defined, global.align))
+        .collect();
+    globals.sort();
+    assert_eq!(
+        globals,
+        [
+            ("_ZN12_GLOBAL__N_15innerE", true, 4),
+            ("c", true, 4),
+            ("elsewhere", false, 4),
+            ("late", true, 4),
+            ("s", false, 4),
+            ("x", true, 16),
+        ]
+    );
+}

@@ -1,0 +1,211 @@
+//! Functions in their scopes: what a further declaration adds to a known function, and where the
+//! name is seen.
+
+use cdp_ir as ir;
+
+use super::scope::{Entity, FnId, Func, SetId, Space};
+use super::state::Checker;
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    /// Puts a declaration into its scope: a new function, an overload, or one seen before. A
+    /// prototype in a block names a function of the namespace around, but only for the block.
+    pub fn enter_function(
+        &mut self,
+        func: Func<'a>,
+        name: &'a ast::QualName,
+        defines: bool,
+    ) -> Option<FnId> {
+        let (ns, symbol) = (self.ns, name.base.name);
+        let in_block = self.f.blocks.depth() > 0;
+        let slot = self.spaces.get(ns).members.get(&symbol).copied().unwrap_or_default();
+        let mut seen = match slot.other {
+            Some(Entity::Fns(set)) => self.set(set).to_vec(),
+            Some(_) => {
+                self.redefinition(name.base, slot.span);
+                return None;
+            }
+            None => Vec::new(),
+        };
+        seen.extend(self.facts.block_functions.get(&(ns, symbol)).into_iter().flatten());
+        let params =
+            |checker: &Self, ty| checker.types.fn_type(ty).map(|f| (f.params.clone(), f.variadic));
+        let wanted = params(self, func.ty);
+        let known = seen.iter().copied().find(|&id| params(self, self.func(id).ty) == wanted);
+        if known.is_none()
+            && func.extern_c
+            && let Some(&other) = seen.iter().find(|&&id| self.func(id).extern_c)
+        {
+            let first = self.func(other).span;
+            let message = format!("`{}` with C linkage cannot be overloaded", func.display);
+            let diagnostic = Diagnostic::new(Code::E0302, func.span, message)
+                .secondary(first, "first declared here");
+            self.report(diagnostic);
+            return None;
+        }
+        let id = known.unwrap_or(FnId(self.funcs.len() as u32));
+        if in_block {
+            self.bind_in_block(id, name, known.is_none());
+        } else {
+            self.bind_in_namespace(id, name);
+        }
+        if known.is_some() {
+            return self.merge_function(id, func, defines).then_some(id);
+        }
+        let mut func = func;
+        func.defined = defines;
+        self.funcs.push(func);
+        Some(id)
+    }
+
+    /// Makes a function one of its name in the open namespace.
+    fn bind_in_namespace(&mut self, id: FnId, name: &'a ast::QualName) {
+        let sets = &mut self.sets;
+        let slot = self.spaces.get_mut(self.ns).members.entry(name.base.name).or_default();
+        let set = match slot.other {
+            Some(Entity::Fns(set)) => set,
+            _ => {
+                sets.push(Vec::new());
+                let set = SetId(sets.len() as u32 - 1);
+                slot.other = Some(Entity::Fns(set));
+                slot.span = name.span;
+                set
+            }
+        };
+        let set = &mut sets[set.0 as usize];
+        if !set.contains(&id) {
+            set.push(id);
+        }
+    }
+
+    /// Makes a function one of its name in the open block, where it hides those of scopes around.
+    fn bind_in_block(&mut self, id: FnId, name: &'a ast::QualName, new: bool) {
+        if new {
+            let key = (self.ns, name.base.name);
+            self.facts.block_functions.entry(key).or_default().push(id);
+        }
+        let slot = self.f.blocks.slot(name.base.name);
+        match slot.other {
+            Some(Entity::Fns(set)) => {
+                let set = &mut self.sets[set.0 as usize];
+                if !set.contains(&id) {
+                    set.push(id);
+                }
+            }
+            Some(_) => {
+                let first = slot.span;
+                self.redefinition(name.base, first);
+            }
+            None => {
+                self.sets.push(vec![id]);
+                slot.other = Some(Entity::Fns(SetId(self.sets.len() as u32 - 1)));
+                slot.span = name.span;
+            }
+        }
+    }
+
+    /// A further declaration of a known function. False when it contradicts the first.
+    fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
+        let old = self.func(id).clone();
+        let clash = |message: String, span: Span| {
+            Diagnostic::new(Code::E0302, span, message).secondary(old.span, "first declared here")
+        };
+        if old.ret != new.ret
+            && !old.auto_ret
+            && !self.types.is_error(new.ret)
+            && !self.types.is_error(old.ret)
+        {
+            let message = format!(
+                "`{}` returns {} here and {} before",
+                new.display,
+                self.show(new.ret),
+                self.show(old.ret)
+            );
+            let diagnostic = clash(message, new.span);
+            self.report(diagnostic);
+            return false;
+        }
+        if old.space != new.space && !self.merge_spaces(id, &old, &new) {
+            return false;
+        }
+        if defines && old.defined {
+            let message = format!("`{}` is already defined", new.display);
+            let diagnostic = Diagnostic::new(Code::E0302, new.span, message)
+                .secondary(old.span, "first defined here");
+            self.report(diagnostic);
+            return false;
+        }
+        if new.linkage == ir::Linkage::Internal && old.linkage != ir::Linkage::Internal {
+            let message = format!("`{}` is `static` here but not before", new.display);
+            let diagnostic = clash(message, new.span);
+            self.report(diagnostic);
+            return false;
+        }
+        let mut repeated = None;
+        let func = self.func_mut(id);
+        for (param, fresh) in func.params.iter_mut().zip(&new.params) {
+            if let (Some(_), Some(again)) = (param.default, fresh.default) {
+                repeated = Some(again.span);
+            }
+            let default = param.default.or(fresh.default);
+            if defines || param.name.is_none() {
+                *param = *fresh;
+            }
+            param.default = default;
+        }
+        let attrs = &mut func.attrs;
+        if attrs.inline == ir::Inline::Default {
+            attrs.inline = new.attrs.inline;
+        }
+        if new.attrs.launch_bounds != ir::LaunchBounds::default() {
+            attrs.launch_bounds = new.attrs.launch_bounds;
+        }
+        if new.attrs.max_registers != 0 {
+            attrs.max_registers = new.attrs.max_registers;
+        }
+        if new.attrs.cluster_dims != [0; 3] {
+            attrs.cluster_dims = new.attrs.cluster_dims;
+        }
+        attrs.noreturn |= new.attrs.noreturn;
+        if func.linkage == ir::Linkage::External && new.linkage == ir::Linkage::LinkOnce {
+            func.linkage = ir::Linkage::LinkOnce;
+        }
+        if defines {
+            func.defined = true;
+            func.span = new.span;
+            func.space_span = new.space_span;
+        }
+        if let Some(span) = repeated {
+            self.error(Code::E0302, span, "the default argument is given twice");
+        }
+        true
+    }
+
+    /// Declarations that name different sides: CUDA takes the function for one of both, unless one
+    /// of them makes it a kernel.
+    fn merge_spaces(&mut self, id: FnId, old: &Func<'a>, new: &Func<'a>) -> bool {
+        let span = if new.space_span.is_none() { new.span } else { new.space_span };
+        let message = format!(
+            "`{}` is declared `{}` here and `{}` before",
+            new.display,
+            new.space.word(),
+            old.space.word()
+        );
+        let kernel = new.space == Space::Global || old.space == Space::Global;
+        let code = if kernel { Code::E0508 } else { Code::W0723 };
+        let mut diagnostic = Diagnostic::new(code, span, message)
+            .secondary(old.span, "first declared here")
+            .help("write the same words on every declaration");
+        if !kernel {
+            diagnostic = diagnostic.note("it is compiled as `__host__ __device__`");
+            self.func_mut(id).space = Space::HostDevice;
+            if let Some(made) = self.func(id).ir {
+                self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
+            }
+        }
+        self.report(diagnostic);
+        !kernel
+    }
+}
