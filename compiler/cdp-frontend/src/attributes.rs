@@ -1,6 +1,6 @@
 //! GNU and standard attributes by name: `__attribute__((noinline))`, `[[noreturn]]`. CUDA's own words
-//! (`__launch_bounds__`) are in the parser's table of words. An attribute that is not here is read
-//! and has no effect, as none of the others changes what a program does.
+//! (`__launch_bounds__`) are in the parser's table of words. An attribute that is in neither table is
+//! read and has no effect, as none of the others changes what a program does.
 
 /// An attribute that means something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,3 +26,22 @@ pub const KNOWN: &[(&str, Known, &str)] = &[
 pub fn known(name: &str) -> Option<Known> {
     KNOWN.iter().find(|(known, ..)| *known == name).map(|(_, attribute, _)| *attribute)
 }
+
+/// Attributes that change what a program means and that the subset leaves out.
+pub const REFUSED: &[&str] = &[
+    "alias",
+    "cleanup",
+    "constructor",
+    "destructor",
+    "ext_vector_type",
+    "ifunc",
+    "init_priority",
+    "mode",
+    "scalar_storage_order",
+    "section",
+    "tls_model",
+    "transparent_union",
+    "vector_size",
+    "weak",
+    "weakref",
+];

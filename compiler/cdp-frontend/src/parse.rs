@@ -17,6 +17,7 @@ mod names;
 mod namespaces;
 mod recover;
 mod refuse;
+mod refuse_declarations;
 mod scopes;
 #[cfg(test)]
 mod tests;

@@ -223,8 +223,17 @@ impl<'a> Checker<'a> {
         let unnamed = matches!(&simple.specs.ty.kind,
             TypeSpecKind::Record(spec) if spec.tag.is_none() && spec.members.is_some());
         if unnamed && !self.types.is_error(ty) {
-            let message = "an unnamed record without a variable declares nothing here";
-            self.error(Code::E0316, simple.specs.span, message);
+            let is_union = matches!(&simple.specs.ty.kind,
+                TypeSpecKind::Record(spec) if spec.kind == ast::RecordKind::Union);
+            let message = if is_union {
+                "an anonymous union that is no member is outside the `.cdp` subset"
+            } else {
+                "an unnamed record without a variable declares nothing here"
+            };
+            self.report(
+                Diagnostic::new(Code::E0316, simple.specs.span, message)
+                    .help("give it a name, after the closing brace"),
+            );
         }
     }
 }

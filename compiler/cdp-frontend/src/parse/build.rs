@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use super::token::{Kind, Tok};
 use crate::ast::*;
-use crate::attributes::{Known, known};
+use crate::attributes::{Known, REFUSED, known};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::session::Session;
@@ -418,6 +418,7 @@ impl<'b> Builder<'b> {
     pub fn gnu_attribute(&self, name: Ident, mut args: Vec<Expr>, l: usize, r: usize) -> Attr {
         let text = self.session.names.resolve(name.name);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
+        self.refuse_attribute(bare, name.span);
         let kind = match known(bare) {
             Some(Known::Aligned) if args.len() <= 1 => AttrKind::Align(args.pop()),
             _ => {
@@ -426,6 +427,15 @@ impl<'b> Builder<'b> {
             }
         };
         self.attr(kind, l, r)
+    }
+
+    /// An attribute that changes what a program means, and that nothing here carries out.
+    fn refuse_attribute(&self, name: &str, span: Span) {
+        if REFUSED.contains(&name) {
+            let message = format!("the attribute `{name}` is outside the `.cdp` subset");
+            let found = Diagnostic::new(Code::E0239, span, message);
+            self.diagnostics.borrow_mut().push(found);
+        }
     }
 
     /// The names were joined by the classifier: `nodiscard`, `gnu::unused`.
@@ -440,6 +450,9 @@ impl<'b> Builder<'b> {
             Some((scope, name)) => AttrKind::Std { scope: Some(ident(scope)), name: ident(name) },
             None => AttrKind::Std { scope: None, name: ident(text) },
         };
+        if let Some(("gnu", name)) = text.split_once("::") {
+            self.refuse_attribute(name, span);
+        }
         Attr { kind, span }
     }
 

@@ -237,6 +237,7 @@ impl Classifier<'_> {
             T::RBrace => self.close_brace(token),
             T::Semi => self.semicolon(),
             T::Comma => self.comma(),
+            T::Colon if self.refuse_old_designator(token) => {}
             T::Colon => self.colon(token),
             T::ColonColon => self.colon_colon(token),
             T::Question => {
@@ -247,6 +248,7 @@ impl Classifier<'_> {
                     self.refuse_short_conditional(token);
                 }
             }
+            T::Eq if self.refuse_special_function() => {}
             T::Eq => {
                 let top = self.top();
                 if top.mode != Mode::Start {
@@ -285,6 +287,7 @@ impl Classifier<'_> {
             {
                 self.refuse_label_address(token);
             }
+            T::Ellipsis if self.refuse_designator_range(token) => {}
             T::Ellipsis => self.take(Kind::Ellipsis),
             T::Dot => {
                 self.enter_expr();
@@ -611,6 +614,7 @@ impl Classifier<'_> {
 
     fn plain(&mut self, kind: Kind) {
         match kind {
+            Kind::Noexcept if self.refuse_noexcept_operator() => {}
             Kind::Noexcept => {
                 self.take(kind);
                 if self.kind_at(self.at) == Some(TokenKind::LParen) {

@@ -104,7 +104,7 @@ impl Classifier<'_> {
         if is_params {
             self.top().function = true;
             self.open_params();
-        } else {
+        } else if !self.refuse_old_parameters() {
             self.top().mode = Mode::Expr;
             self.open(ContextKind::Expr, Mode::Expr, Kind::LParenInit);
         }
@@ -135,6 +135,10 @@ impl Classifier<'_> {
     }
 
     fn could_be_param(&self, at: usize, function_like: bool) -> bool {
+        // `[[maybe_unused]] int x`
+        if self.kind_at(at) == Some(TokenKind::LBracket) {
+            return self.kind_at(at + 1) == Some(TokenKind::LBracket);
+        }
         if !self.starts_decl(at) {
             // An unknown type's name, most likely, in what must be a function.
             let two_names = self.is_name_at(at) && self.is_name_at(at + 1);
@@ -166,14 +170,12 @@ impl Classifier<'_> {
             return self.std_attribute(token);
         }
         if mode == Mode::Specs && self.top().auto {
-            let message = "structured bindings are outside the `.cdp` subset";
-            self.refuse(Code::E0232, token.span, message);
-            return self.drop_item();
+            return self.refuse_bindings(token);
         }
         let after = self.group_end(self.at);
         let body_follows = matches!(
             self.kind_at(after),
-            Some(TokenKind::LParen | TokenKind::LBrace | TokenKind::Arrow)
+            Some(TokenKind::LParen | TokenKind::LBrace | TokenKind::Arrow | TokenKind::Lt)
         ) || self.word_at(after) == Word::Attribute
             || self.is_text(after, "mutable");
         let in_declarator = matches!(mode, Mode::Named | Mode::Specs);
@@ -188,6 +190,9 @@ impl Classifier<'_> {
             self.enter_expr();
         }
         self.open(ContextKind::Expr, Mode::Expr, Kind::LBracket);
+        if mode == Mode::Named {
+            self.refuse_bracket_words();
+        }
     }
 
     /// `[[...]]` as one token.
@@ -242,6 +247,9 @@ impl Classifier<'_> {
                 top.scope = scope;
             }
             return;
+        }
+        if self.top().kind == ContextKind::Block && mode == Mode::Named && self.top().function {
+            return self.refuse_nested_function();
         }
         let block = match (self.top().kind, mode) {
             (ContextKind::Block, Mode::Start) => true,
@@ -362,6 +370,9 @@ impl Classifier<'_> {
                     Word::Name => self.take(Kind::TypeName),
                     _ => return,
                 },
+                TokenKind::LParen | TokenKind::LBracket => {
+                    return self.refuse_trailing_brackets(token);
+                }
                 _ => return,
             }
         }

@@ -78,6 +78,10 @@ impl Classifier<'_> {
                 }
             }
             Some(TokenKind::Ident) | None => index + 1,
+            // `operator""_suffix`
+            Some(TokenKind::String) if self.kind_at(index + 2) == Some(TokenKind::Ident) => {
+                index + 3
+            }
             Some(_) => index + 2,
         }
     }
@@ -323,6 +327,9 @@ impl Classifier<'_> {
         if self.kind_at(chain.end) == Some(TokenKind::ColonColon) {
             return self.odd_scope(chain);
         }
+        if self.refuse_restrict() {
+            return;
+        }
         let is_type = matches!(chain.meaning, Some(Meaning::Type(_)));
         let top = self.top();
         match top.mode {
@@ -542,6 +549,10 @@ impl Classifier<'_> {
         let token = self.input[chain.last];
         let first = self.input[start];
         let span = self.session.sources.join(first.span, token.span);
+        if self.top().is_file_like() && self.is_text(start, "import") {
+            self.refuse(Code::E0235, span, "modules (`import`) are outside the `.cdp` subset");
+            return self.drop_item();
+        }
         if !self.unknown_types.contains(&token.symbol) {
             self.unknown_types.push(token.symbol);
             let name = self.text(token.symbol).to_owned();

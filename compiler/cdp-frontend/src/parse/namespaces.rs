@@ -72,6 +72,26 @@ impl Classifier<'_> {
             self.top().alias = Some(symbol);
             return;
         }
+        if self.refuse_using() {
+            return;
+        }
+        self.used_name();
+        // `using a::b, a::c;` is one declaration for each name.
+        while self.kind_at(self.at) == Some(TokenKind::Comma) {
+            let comma = self.input[self.at];
+            let (semi, using) =
+                (self.session.names.intern(";"), self.session.names.intern("using"));
+            self.emit(Kind::Semi, Token { symbol: semi, ..comma });
+            self.next_item();
+            self.emit(Kind::Using, Token { symbol: using, ..comma });
+            self.top().mode = Mode::Expr;
+            self.at += 1;
+            self.used_name();
+        }
+    }
+
+    /// The name of a using-declaration.
+    fn used_name(&mut self) {
         let chain = self.chain(self.at);
         if self.is_name_at(chain.last) || self.word_at(chain.last) == Word::Operator {
             let symbol = self.input[chain.last].symbol;

@@ -27,7 +27,7 @@ impl Classifier<'_> {
     }
 
     /// Passes a declaration: to its `;`, or past a function's body.
-    fn skip_declaration(&mut self) {
+    pub fn skip_declaration(&mut self) {
         while let Some(token) = self.peek(0) {
             match token.kind {
                 TokenKind::Semi => {
@@ -117,8 +117,8 @@ impl Classifier<'_> {
                 self.error_expression(token);
             }
             Refusal::Goto => {
-                let found =
-                    Diagnostic::new(code, token.span, "`goto` is outside the `.cdp` subset");
+                let message = format!("`{word}` is outside the `.cdp` subset");
+                let found = Diagnostic::new(code, token.span, message);
                 self.diagnostics.push(
                     found.help(
                         "use a loop with `break` and `continue`, or a function with `return`",
@@ -257,6 +257,13 @@ impl Classifier<'_> {
                     self.set_typed();
                 }
                 self.emit(Kind::TypeWord, Token { symbol, ..token });
+                self.at += 1;
+            }
+            "__auto_type" => {
+                let symbol = self.session.names.intern("auto");
+                self.set_typed();
+                self.top().auto = true;
+                self.emit(Kind::Auto, Token { symbol, ..token });
                 self.at += 1;
             }
             "_Static_assert" => {

@@ -208,7 +208,7 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("try", W::Refused(Refusal::Try)),
     ("catch", W::Refused(Refusal::Catch)),
     ("throw", W::Refused(Refusal::Throw)),
-    ("goto", W::Refused(Refusal::Goto)),
+    ("goto __label__", W::Refused(Refusal::Goto)),
     ("co_await co_yield co_return", W::Refused(Refusal::Coroutine)),
     ("dynamic_cast", W::Refused(Refusal::DynamicCast)),
     ("typeid", W::Refused(Refusal::Typeid)),
@@ -227,6 +227,7 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("_Alignof", W::Refused(Refusal::COnly("alignof"))),
     ("_Generic", W::Refused(Refusal::COnly("overloaded functions"))),
     ("_Atomic", W::Refused(Refusal::COnly("volatile"))),
+    ("__auto_type", W::Refused(Refusal::COnly("auto"))),
     ("_Noreturn", W::Refused(Refusal::COnly("[[noreturn]]"))),
     (
         "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",

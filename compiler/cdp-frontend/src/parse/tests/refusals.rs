@@ -101,6 +101,37 @@ fn the_rest() {
 }
 
 #[test]
+fn declarations_outside() {
+    refused("E0239", "void f(int) = delete;");
+    refused("E0239", "struct S { int a; }; bool operator==(S, S) = default;");
+    refused("E0239", "int f(a, b) int a; float b; { return a; }");
+    refused("E0239", "int f(a) { return 1; }");
+    refused("E0239", "void f(int *restrict a, const float *restrict const b);");
+    refused("E0239", "void f(int a[static 3]);");
+    refused("E0239", "enum class E { A }; using enum E;");
+    refused("E0239", "struct S { using A::a; int b; };");
+    refused("E0239", "int x __attribute__((vector_size(16)));");
+    refused("E0239", "[[gnu::weak]] int x;");
+    refused("E0235", "import std;");
+    refused("E0240", "auto f() -> int (*)(int);");
+    refused("E0240", "bool b = noexcept(1 + 1);");
+    refused("E0238", "int a[9] = {[2 ... 5] = 1, 2};");
+    refused("E0238", "struct P { int a, b; } p = { a: 1, b: 2 };");
+    refused("E0221", "auto l = []<class T>(T a) { return a; };");
+    refused("E0232", "struct P { int a, b; } p; auto [x, y] = p; int z = x + y;");
+    refused_in_body("E0232", "const auto &[x, y] = p[0]; n = x + y;");
+    refused_in_body("E0238", "int g(int a) { if (a) { return 1; } return a; } n = g(n);");
+    refused_in_body("E0228", "__label__ out;");
+    refused_in_body("E0239", "__auto_type x = n;");
+    assert_eq!(
+        codes(
+            "int operator\"\"_k(unsigned long long a) { return 1; } int operator \"\" _m(long double);"
+        ),
+        ["E0233", "E0233"]
+    );
+}
+
+#[test]
 fn refusals_name_what_they_refuse() {
     assert_eq!(
         findings("void f() { auto g = [](int x) { return x; }; }"),
@@ -124,6 +155,13 @@ fn innocent_look_alikes() {
         "void f(int *p) { delete[] p; int x = p[0]; }",
         "void f() { for (int i = c ? 1 : 2; i < 3; ++i) { } }",
         "void f(int n) { int y = n && n; bool z = !n && (n || n); }",
+        "namespace n { void f(); int g; struct S { int a; }; } using n::f, n::g, n::S; S s;",
+        "void h() { using n::f, n::g; f(); }",
+        "void f([[maybe_unused]] int a, [[maybe_unused]] float b) { [[maybe_unused]] int c = 1; }",
+        "int restrict; void f(int *p, int restrict) { int x[3]; x[restrict] = restrict; }",
+        "dim3 g(n); int x(a); struct T { int b; } y(c);",
+        "void f() noexcept(true); void (*g)(int) noexcept; int h() noexcept { return 1; }",
+        "void f() { int g(int); int h(3), k = 2; { g(h); } }",
         "struct S { int (*get)(struct S *); int x; }; int call(S *s) { return s->get(s); }",
     ] {
         assert_eq!(findings(text), Vec::<String>::new(), "{text}");
