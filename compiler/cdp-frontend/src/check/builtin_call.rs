@@ -590,7 +590,7 @@ impl<'a> Checker<'a> {
 }
 
 fn field(name: &str, ty: QualType) -> CField {
-    CField { name: name.to_owned(), ty, bit_width: None, align: 0, span: Span::NONE }
+    CField { name: name.to_owned(), ty, bit_width: None, align: 0, default: None, span: Span::NONE }
 }
 
 fn basic_type(builtin: BuiltinType) -> Basic {

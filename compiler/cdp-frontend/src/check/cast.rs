@@ -362,6 +362,20 @@ impl<'a> Checker<'a> {
             }
         };
         let raw = self.cast(raw, ir_pointer);
+        let empty = match new.init.as_ref().map(|init| &init.kind) {
+            Some(InitializerKind::Paren(args)) => args.is_empty(),
+            Some(InitializerKind::Brace(list)) => list.items.is_empty(),
+            Some(InitializerKind::Assign(_)) => false,
+            None => true,
+        };
+        if empty && self.has_defaults(ty) {
+            let slot = self.temporary_slot(ir_pointer, loc);
+            effects.push(self.store(slot.clone(), raw, false, loc));
+            let object = self.load_from(slot, false, loc);
+            self.new_defaults(ty, object.clone(), count.as_ref(), &mut effects, new.ty.span);
+            let value = self.sequence(effects, object);
+            return Value::rvalue(value, pointer, span);
+        }
         let Some(init) = &new.init else {
             let value = if effects.is_empty() { raw } else { self.sequence(effects, raw) };
             return Value::rvalue(value, pointer, span);

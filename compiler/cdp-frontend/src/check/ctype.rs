@@ -299,6 +299,8 @@ pub struct CField {
     pub bit_width: Option<u8>,
     /// Extra alignment in bytes from an attribute; 0 for none.
     pub align: u64,
+    /// The value of `int a = 3;`, which an object starts with that gives the member none.
+    pub default: Option<cdp_ir::Const>,
     pub span: Span,
 }
 

@@ -10,43 +10,6 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    /// Whether leaving an object of the type out gives something else than zero: `dim3` is all
-    /// ones by default.
-    pub fn has_dim3(&self, ty: QualType) -> bool {
-        if self.is_dim3(ty) {
-            return true;
-        }
-        if let Some((elem, _)) = self.types.array(ty) {
-            return self.has_dim3(elem);
-        }
-        self.types.record_id(ty).is_some_and(|id| {
-            let record = self.types.record(id);
-            !record.builtin && record.fields.iter().any(|field| self.has_dim3(field.ty))
-        })
-    }
-
-    /// The constant that an object has when nothing is written.
-    pub fn default_const(&self, ty: QualType) -> Const {
-        if self.is_dim3(ty) {
-            return Const::Record((0..3).map(|axis| (axis, Const::Int(1))).collect());
-        }
-        if !self.has_dim3(ty) {
-            return Const::Zero;
-        }
-        if let Some((elem, len)) = self.types.array(ty) {
-            let one = self.default_const(elem);
-            return Const::Array(vec![one; len.unwrap_or(0) as usize]);
-        }
-        let Some(id) = self.types.record_id(ty) else { return Const::Zero };
-        let fields = self.types.record(id).fields.iter().enumerate();
-        Const::Record(
-            fields
-                .filter(|(_, field)| self.has_dim3(field.ty))
-                .map(|(index, field)| (index as u32, self.default_const(field.ty)))
-                .collect(),
-        )
-    }
-
     /// The constant an initialiser makes, when all its values are constant.
     pub fn node_const(&self, node: &Node, ty: QualType) -> Option<Const> {
         match node {
@@ -55,7 +18,7 @@ impl<'a> Checker<'a> {
             Node::Parts(parts) => {
                 if let Some((elem, len)) = self.types.array(ty) {
                     let last = parts.iter().map(|(index, _)| index + 1).max().unwrap_or(0);
-                    let count = if self.has_dim3(elem) { len.unwrap_or(last) } else { last };
+                    let count = if self.has_defaults(elem) { len.unwrap_or(last) } else { last };
                     let mut items = vec![self.default_const(elem); count as usize];
                     for (index, part) in parts {
                         items[*index as usize] = self.node_const(part, elem)?;
@@ -70,8 +33,9 @@ impl<'a> Checker<'a> {
                     match parts.iter().find(|(at, _)| *at == u64::from(index)) {
                         Some((_, part)) => fields.push((index, self.node_const(part, field.ty)?)),
                         None if self.is_dim3(ty) => fields.push((index, Const::Int(1))),
-                        None if self.has_dim3(field.ty) && record.kind == CRecordKind::Struct => {
-                            fields.push((index, self.default_const(field.ty)));
+                        None if record.kind == CRecordKind::Struct => {
+                            let default = self.field_default(field);
+                            fields.extend(default.map(|value| (index, value)));
                         }
                         None => {}
                     }
@@ -221,9 +185,10 @@ impl<'a> Checker<'a> {
         }
         let dim3 = self.is_dim3(ty);
         let is_union = record.kind == CRecordKind::Union;
-        let fields: Vec<QualType> = record.fields.iter().map(|field| field.ty).collect();
+        let fields: Vec<(QualType, Option<Const>)> =
+            record.fields.iter().map(|field| (field.ty, self.field_default(field))).collect();
         let mut values = Vec::with_capacity(fields.len());
-        for (index, &field) in fields.iter().enumerate() {
+        for (index, (field, default)) in fields.into_iter().enumerate() {
             let part = parts.iter().find(|(at, _)| *at == index as u64).map(|(_, part)| part);
             let value = match part {
                 Some(part) => self.node_value(part.clone(), field, span),
@@ -232,8 +197,13 @@ impl<'a> Checker<'a> {
                     let loc = self.loc(span);
                     self.const_int(1, field, loc)
                 }
-                None if self.has_dim3(field) => self.node_value(Node::Default, field, span),
-                None => continue,
+                None => match default {
+                    Some(constant) => {
+                        let (ty, loc) = (self.types.ir_type(field), self.loc(span));
+                        Expr::new(ExprKind::Const(constant), ty, loc)
+                    }
+                    None => continue,
+                },
             };
             values.push((index as u32, value));
         }

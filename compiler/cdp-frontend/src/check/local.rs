@@ -120,7 +120,10 @@ impl<'a> Checker<'a> {
                 let constant = self.static_initial(id, ty, init, text, memory != Memory::Host);
                 self.remember_constant(id, constant.as_ref());
             }
-            None => self.check_uninitialised(request),
+            None => {
+                self.check_uninitialised(request);
+                self.check_default_initialised(request, memory);
+            }
         }
         self.check_complete(id, request.name.span);
     }
@@ -181,7 +184,7 @@ impl<'a> Checker<'a> {
     /// What a variable without initialiser starts with: nothing, but for `dim3`.
     pub fn default_local(&mut self, id: VarId) {
         let ty = self.var(id).ty;
-        if !self.has_dim3(ty) {
+        if !self.has_defaults(ty) {
             return;
         }
         let span = self.var(id).span;

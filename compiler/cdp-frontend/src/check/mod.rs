@@ -23,6 +23,7 @@ mod constant;
 mod convert;
 pub mod ctype;
 mod decl;
+mod defaults;
 mod evaluate;
 mod expr;
 mod float16;

@@ -5,6 +5,7 @@
 use super::ctype::{
     Basic, CEnum, CEnumerator, CField, CRecordId, CRecordKind, NsId, QualType, Quals,
 };
+use super::defaults::MemberInit;
 use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
@@ -237,7 +238,14 @@ impl<'a> Checker<'a> {
                 let span = simple.specs.span;
                 let align = self.align_attrs(&[&simple.specs.attrs]);
                 self.check_anonymous(base, fields, span);
-                let field = CField { name: String::new(), ty: base, bit_width: None, align, span };
+                let field = CField {
+                    name: String::new(),
+                    ty: base,
+                    bit_width: None,
+                    align,
+                    default: None,
+                    span,
+                };
                 fields.push(field);
             }
             return;
@@ -284,11 +292,6 @@ impl<'a> Checker<'a> {
         let name = declarator.declarator.name.as_ref();
         let span = name.map_or(declarator.span, |name| name.span);
         let text = name.map_or("", |name| self.text(name.base.name));
-        if let Some(init) = &declarator.init {
-            let message = "default member initialisers are outside the `.cdp` subset";
-            let help = "initialise the members where the object is made";
-            self.report(Diagnostic::new(Code::E0239, init.span, message).help(help));
-        }
         if !text.is_empty()
             && let Some(first) = fields.iter().find(|field| field.name == text)
         {
@@ -299,7 +302,14 @@ impl<'a> Checker<'a> {
             );
             return;
         }
-        let bit_width = match &declarator.bit_width {
+        // `int a : 3 = 1;`
+        let (width, bit_value) = match declarator.bit_width.as_ref() {
+            Some(ast::Expr { kind: ast::ExprKind::Assign { op: None, lhs, rhs, .. }, .. }) => {
+                (Some(&**lhs), Some(&**rhs))
+            }
+            width => (width, None),
+        };
+        let bit_width = match width {
             Some(width) => match self.bit_width(width, ty, text.is_empty()) {
                 Some(width) => Some(width),
                 None => return,
@@ -312,7 +322,16 @@ impl<'a> Checker<'a> {
             ty = Basic::Error.into();
         }
         let align = self.align_attrs(&[&declarator.declarator.attrs]).max(spec_align);
-        fields.push(CField { name: text.to_owned(), ty, bit_width, align, span });
+        let default = match (&declarator.init, bit_value) {
+            (Some(init), _) => {
+                self.member_default(ty, MemberInit::Whole(init), text, record, fields)
+            }
+            (None, Some(value)) => {
+                self.member_default(ty, MemberInit::Value(value), text, record, fields)
+            }
+            (None, None) => None,
+        };
+        fields.push(CField { name: text.to_owned(), ty, bit_width, align, default, span });
     }
 
     fn bad_member_type(&self, ty: QualType, record: CRecordId) -> Option<String> {

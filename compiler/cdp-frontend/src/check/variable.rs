@@ -14,7 +14,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 /// The largest object with `dim3` parts that an initialiser is made for.
-const MAX_DIM3_BYTES: u64 = 1 << 24;
+pub const MAX_DEFAULT_BYTES: u64 = 1 << 24;
 
 /// A variable's declaration, taken apart.
 #[derive(Clone, Copy)]
@@ -375,9 +375,10 @@ impl<'a> Checker<'a> {
             }
             None => {
                 self.check_uninitialised(request);
+                self.check_default_initialised(request, memory);
                 self.check_complete(id, name.span);
                 let ty = self.var(id).ty;
-                let ones = memory != Memory::Shared && self.has_dim3(ty);
+                let ones = memory != Memory::Shared && self.has_defaults(ty);
                 ones.then(|| self.default_const(ty))
             }
         };
@@ -476,7 +477,9 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` needs an initialiser to deduce its type from");
             self.error(Code::E0331, name.span, message);
         } else if request.constexpr
-            || (self.is_const_object(ty) && !self.is_dim3(ty) && !self.given_from_outside(request))
+            || (self.is_const_object(ty)
+                && !self.all_defaulted(ty)
+                && !self.given_from_outside(request))
         {
             let message = format!("`{text}` is `const` and needs an initialiser");
             self.error(Code::E0313, name.span, message);
@@ -504,7 +507,7 @@ impl<'a> Checker<'a> {
             return;
         }
         // The ones that `dim3` starts with are written out.
-        if self.has_dim3(ty) && self.types.layout(ty).size > MAX_DIM3_BYTES {
+        if self.has_defaults(ty) && self.types.layout(ty).size > MAX_DEFAULT_BYTES {
             self.error(Code::E0312, span, "the object is too large for its initial values");
             self.var_mut(id).ty = Basic::Error.into();
         }

@@ -106,7 +106,7 @@ fn declarations_outside() {
     refused("E0239", "struct S { int a; }; bool operator==(S, S) = default;");
     refused("E0239", "int f(a, b) int a; float b; { return a; }");
     refused("E0239", "int f(a) { return 1; }");
-    refused("E0239", "void f(int *restrict a, const float *restrict const b);");
+    refused("E0239", "void f(const float *restrict const b);");
     refused("E0239", "void f(int a[static 3]);");
     refused("E0239", "enum class E { A }; using enum E;");
     refused("E0239", "struct S { using A::a; int b; };");
@@ -116,7 +116,7 @@ fn declarations_outside() {
     refused("E0240", "auto f() -> int (*)(int);");
     refused("E0240", "bool b = noexcept(1 + 1);");
     refused("E0238", "int a[9] = {[2 ... 5] = 1, 2};");
-    refused("E0238", "struct P { int a, b; } p = { a: 1, b: 2 };");
+    refused("E0238", "struct P { int a, b; } p = { a: 1, 2 };");
     refused("E0221", "auto l = []<class T>(T a) { return a; };");
     refused("E0232", "struct P { int a, b; } p; auto [x, y] = p; int z = x + y;");
     refused_in_body("E0232", "const auto &[x, y] = p[0]; n = x + y;");

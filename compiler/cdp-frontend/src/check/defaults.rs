@@ -1,0 +1,224 @@
+//! What an object starts with where its program writes nothing: default member initialisers
+//! (`struct S { int a = 3; };`), and the ones of `dim3`. All of it is constant: an initialiser of a
+//! member that is no constant is refused by name.
+
+use cdp_ir::{Const, Expr};
+
+use super::convert::Purpose;
+use super::ctype::{CField, CRecordId, CRecordKind, QualType};
+use super::init::Node;
+use super::scope::Memory;
+use super::state::Checker;
+use super::variable::{MAX_DEFAULT_BYTES, VarRequest};
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// How a default member initialiser is written.
+pub enum MemberInit<'a> {
+    /// `= 3`, `{3}`, `= {1, 2}`
+    Whole(&'a ast::Initializer),
+    /// What follows the `=` after a bit-field's width.
+    Value(&'a ast::Expr),
+}
+
+impl<'a> Checker<'a> {
+    /// The constant of a default member initialiser. `before` are the members declared so far.
+    pub fn member_default(
+        &mut self,
+        ty: QualType,
+        init: MemberInit<'a>,
+        name: &str,
+        record: CRecordId,
+        before: &[CField],
+    ) -> Option<Const> {
+        let span = match &init {
+            MemberInit::Whole(init) => init.span,
+            MemberInit::Value(value) => value.span,
+        };
+        if self.types.record(record).kind == CRecordKind::Union {
+            let message = "default member initialisers of a union are outside the `.cdp` subset";
+            self.refuse_default(span, message);
+            return None;
+        }
+        if self.types.is_error(ty) {
+            return None;
+        }
+        let text = self.source_text(span);
+        let uses_member = text
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .any(|word| !word.is_empty() && before.iter().any(|field| field.name == word));
+        let message =
+            "default member initialisers that are no constants are outside the `.cdp` subset";
+        if uses_member {
+            self.refuse_default(span, message);
+            return None;
+        }
+        // Nothing of it becomes code: constants do not need any.
+        let outer = std::mem::replace(&mut self.f.discard_ir, true);
+        let node = match init {
+            MemberInit::Whole(init) => self.initializer(ty, init, name).1,
+            MemberInit::Value(value) => {
+                let value = self.expr(value);
+                Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)))
+            }
+        };
+        self.f.discard_ir = outer;
+        if self.node_poisoned(&node) {
+            return None;
+        }
+        let constant = self.node_const(&node, ty).filter(|constant| !has_address(constant));
+        if constant.is_none() {
+            self.refuse_default(span, message);
+        }
+        constant
+    }
+
+    fn refuse_default(&mut self, span: Span, message: &str) {
+        let help = "initialise the member where the object is made";
+        self.report(Diagnostic::new(Code::E0239, span, message).help(help));
+    }
+
+    /// Whether leaving an object of the type out gives something else than zero.
+    pub fn has_defaults(&self, ty: QualType) -> bool {
+        if let Some((elem, _)) = self.types.array(ty) {
+            return self.has_defaults(elem);
+        }
+        self.is_dim3(ty)
+            || self.any_field(ty, &|checker, field| {
+                field.default.is_some() || checker.has_defaults(field.ty)
+            })
+    }
+
+    /// Whether the type has default member initialisers anywhere.
+    fn has_member_defaults(&self, ty: QualType) -> bool {
+        if let Some((elem, _)) = self.types.array(ty) {
+            return self.has_member_defaults(elem);
+        }
+        self.any_field(ty, &|checker, field| {
+            field.default.is_some() || checker.has_member_defaults(field.ty)
+        })
+    }
+
+    /// Whether some field of the program's record is such.
+    fn any_field(&self, ty: QualType, test: &dyn Fn(&Self, &CField) -> bool) -> bool {
+        self.types.record_id(ty).is_some_and(|id| {
+            let record = self.types.record(id);
+            !record.builtin && record.fields.iter().any(|field| test(self, field))
+        })
+    }
+
+    /// Whether every member gets a value by default, so that the object needs no initialiser.
+    pub fn all_defaulted(&self, ty: QualType) -> bool {
+        if let Some((elem, _)) = self.types.array(ty) {
+            return self.all_defaulted(elem);
+        }
+        self.is_dim3(ty)
+            || self.types.record_id(ty).is_some_and(|id| {
+                let fields = &self.types.record(id).fields;
+                fields.iter().all(|field| field.default.is_some() || self.all_defaulted(field.ty))
+            })
+    }
+
+    /// The constant that an object has when nothing is written.
+    pub fn default_const(&self, ty: QualType) -> Const {
+        if self.is_dim3(ty) {
+            return Const::Record((0..3).map(|axis| (axis, Const::Int(1))).collect());
+        }
+        if !self.has_defaults(ty) {
+            return Const::Zero;
+        }
+        if let Some((elem, len)) = self.types.array(ty) {
+            let one = self.default_const(elem);
+            return Const::Array(vec![one; len.unwrap_or(0) as usize]);
+        }
+        let Some(id) = self.types.record_id(ty) else { return Const::Zero };
+        let fields = self.types.record(id).fields.iter().enumerate();
+        let values =
+            fields.filter_map(|(index, field)| Some((index as u32, self.field_default(field)?)));
+        Const::Record(values.collect())
+    }
+
+    /// What a member starts with that a list leaves out, if it is not zero.
+    pub fn field_default(&self, field: &CField) -> Option<Const> {
+        match &field.default {
+            Some(constant) => Some(constant.clone()),
+            None => self.has_defaults(field.ty).then(|| self.default_const(field.ty)),
+        }
+    }
+
+    /// A static variable without an initialiser whose type has default member initialisers: shared
+    /// memory has no initial values, and device memory only constant ones (CUDA C++ Programming
+    /// Guide, "Dynamic Initialization"), which members without any are not.
+    pub fn check_default_initialised(&mut self, request: &VarRequest<'a>, memory: Memory) {
+        let ty = request.ty;
+        if self.types.is_error(ty) || !self.has_member_defaults(ty) {
+            return;
+        }
+        let span = request.name.span;
+        if memory == Memory::Shared {
+            let message = format!(
+                "a `__shared__` variable of {}, whose members have defaults",
+                self.show(ty)
+            );
+            self.report(
+                Diagnostic::new(Code::E0506, span, message)
+                    .note("shared memory starts without values")
+                    .help("use a type without default member initialisers, and let the threads assign it"),
+            );
+        } else if memory != Memory::Host && !self.all_defaulted(ty) {
+            let message = "a variable in device memory needs a constant initialiser";
+            self.report(
+                Diagnostic::new(Code::E0330, span, message)
+                    .note(format!(
+                        "some members of {} have defaults and others have none",
+                        self.show(ty)
+                    ))
+                    .help("write `= {}` after it"),
+            );
+        }
+    }
+
+    /// The stores that give the objects that `new` made their defaults.
+    pub fn new_defaults(
+        &mut self,
+        ty: QualType,
+        object: Expr,
+        count: Option<&Expr>,
+        effects: &mut Vec<Expr>,
+        span: Span,
+    ) {
+        let Some(count) = count else {
+            return self.node_stores(object, Node::Default, ty, effects);
+        };
+        let known = self.const_int_value(count).and_then(|count| u64::try_from(count).ok());
+        let size = self.types.layout(ty).size.max(1);
+        let Some(len) = known.filter(|len| *len <= MAX_DEFAULT_BYTES / size) else {
+            let message = format!(
+                "an array of {}, whose members have defaults, needs a constant number of elements",
+                self.show(ty)
+            );
+            self.report(
+                Diagnostic::new(Code::E0334, span, message)
+                    .help("allocate with `malloc`, and assign the elements in a loop"),
+            );
+            return;
+        };
+        if len > 0 {
+            let array = self.types.array_of(ty, Some(len));
+            let pointer = self.types.pointer_to(array);
+            let addr = self.pointer_cast(object, pointer);
+            self.node_stores(addr, Node::Default, array, effects);
+        }
+    }
+}
+
+/// An address is another on the device than on the host.
+fn has_address(constant: &Const) -> bool {
+    match constant {
+        Const::GlobalAddr { .. } | Const::FunctionAddr(_) => true,
+        Const::Array(items) => items.iter().any(has_address),
+        Const::Record(fields) => fields.iter().any(|(_, value)| has_address(value)),
+        _ => false,
+    }
+}
