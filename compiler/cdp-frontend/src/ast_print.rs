@@ -367,6 +367,12 @@ impl Printer<'_> {
                 }
                 self.nested(|p| p.stmt(&parts.body));
             }
+            StmtKind::RangeFor(parts) => {
+                self.head("for each", parts.init.as_ref(), None);
+                let text = format!("in {}", self.expr(&parts.range));
+                self.nested(|p| p.line(&text));
+                self.nested(|p| p.stmt(&parts.body));
+            }
             _ => {}
         }
     }

@@ -55,6 +55,7 @@ pub enum StmtKind {
         condition: Box<Expr>,
     },
     For(Box<ForStmt>),
+    RangeFor(Box<RangeForStmt>),
     Break,
     Continue,
     /// `return;`, `return expression;`, `return { ... };`
@@ -106,6 +107,17 @@ pub struct ForStmt {
     pub init: Stmt,
     pub condition: Option<Condition>,
     pub step: Option<Expr>,
+    pub body: Stmt,
+}
+
+/// `for (declaration : range)`, `for (init; declaration : range)`
+#[derive(Debug)]
+pub struct RangeForStmt {
+    pub keyword_span: Span,
+    pub init: Option<Stmt>,
+    /// One declarator without an initialiser.
+    pub variable: SimpleDecl,
+    pub range: Expr,
     pub body: Stmt,
 }
 

@@ -41,6 +41,7 @@ mod mangle;
 mod names;
 mod operators;
 mod overload;
+mod range_for;
 mod record;
 mod redeclare;
 mod results;

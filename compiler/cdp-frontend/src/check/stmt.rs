@@ -41,6 +41,7 @@ impl<'a> Checker<'a> {
             Ast::While { condition, body, .. } => self.while_stmt(condition, body, unroll, loc),
             Ast::DoWhile { body, condition, .. } => self.do_stmt(body, condition, unroll, loc),
             Ast::For(stmt) => self.for_stmt(stmt, unroll, loc),
+            Ast::RangeFor(stmt) => self.range_for(stmt, unroll, loc),
             Ast::Break => {
                 if self.f.break_depth == 0 {
                     self.error(Code::E0314, stmt.span, "`break` outside a loop or `switch`");
@@ -112,8 +113,10 @@ impl<'a> Checker<'a> {
                 PragmaKind::Cdp(_) => continue,
             };
             unroll = Some(asked);
-            let is_loop =
-                matches!(stmt.kind, Ast::While { .. } | Ast::DoWhile { .. } | Ast::For(_));
+            let is_loop = matches!(
+                stmt.kind,
+                Ast::While { .. } | Ast::DoWhile { .. } | Ast::For(_) | Ast::RangeFor(_)
+            );
             if !is_loop {
                 let message = "`#pragma unroll` before something that is no loop";
                 self.report(Diagnostic::new(Code::W0707, pragma.span, message));
@@ -175,7 +178,7 @@ impl<'a> Checker<'a> {
 
     // --- loops ---------------------------------------------------------------------------------
 
-    fn loop_body(&mut self, stmt: &'a ast::Stmt) -> Block {
+    pub fn loop_body(&mut self, stmt: &'a ast::Stmt) -> Block {
         self.f.loop_depth += 1;
         self.f.break_depth += 1;
         let body = self.body_block(stmt);

@@ -616,6 +616,17 @@ impl<'b> Builder<'b> {
         self.stmt(StmtKind::For(Box::new(parts)), l, r)
     }
 
+    pub fn range_for(
+        &self,
+        (init, variable, range): (Option<Stmt>, SimpleDecl, Expr),
+        body: Stmt,
+        l: usize,
+        r: usize,
+    ) -> Stmt {
+        let parts = RangeForStmt { keyword_span: self.at(l), init, variable, range, body };
+        self.stmt(StmtKind::RangeFor(Box::new(parts)), l, r)
+    }
+
     pub fn switch_stmt(
         &self,
         (init, condition): (Option<Stmt>, Condition),
@@ -693,6 +704,7 @@ fn stmt_depth(kind: &StmtKind) -> u32 {
         StmtKind::Switch(parts) => parts.body.depth,
         StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => body.depth,
         StmtKind::For(parts) => parts.body.depth,
+        StmtKind::RangeFor(parts) => parts.body.depth,
         _ => 0,
     }
 }

@@ -423,6 +423,11 @@ impl Classifier<'_> {
             }
         }
         let top = self.top();
+        if top.range && top.questions == 0 {
+            top.range = false;
+            top.mode = Mode::Expr;
+            return self.take(Kind::RangeColon);
+        }
         if top.questions > 0 {
             top.questions -= 1;
         } else if top.label {
@@ -570,7 +575,7 @@ impl Classifier<'_> {
                     self.take(Kind::IfConstexpr);
                 }
             }
-            Word::For => self.for_word(token),
+            Word::For => self.take(Kind::For),
             Word::Before(kind) => {
                 self.take(kind);
                 self.top().mode = Mode::Start;
@@ -706,30 +711,16 @@ impl Classifier<'_> {
         }
     }
 
-    fn for_word(&mut self, token: Token) {
-        if self.kind_at(self.at + 1) == Some(TokenKind::LParen) && self.is_range_for(self.at + 1) {
-            let message = "range-based `for` is outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0229, token.span, message);
-            self.diagnostics.push(found.help("count with an index: `for (int i = 0; i < n; ++i)`"));
-            self.at = self.group_end(self.at + 1);
-            self.skip_statement();
-            self.emit(Kind::ErrorItem, token);
-            self.next_item();
-            return;
-        }
-        self.take(Kind::For);
-    }
-
-    /// `(declaration : range)`
-    fn is_range_for(&self, open: usize) -> bool {
+    /// Whether the parentheses of a `for` hold `declaration : range`, perhaps after `init;`.
+    pub fn is_range_for(&self, open: usize) -> bool {
         let mut at = open + 1;
         let end = self.group_end(open) - 1;
-        let mut questions = 0;
+        let (mut questions, mut semicolons) = (0, 0);
         while at < end {
             match self.input[at].kind {
-                TokenKind::Semi => return false,
+                TokenKind::Semi => semicolons += 1,
                 TokenKind::Question => questions += 1,
-                TokenKind::Colon if questions == 0 => return true,
+                TokenKind::Colon if questions == 0 => return semicolons < 2,
                 TokenKind::Colon => questions -= 1,
                 _ => {}
             }

@@ -69,6 +69,8 @@ pub struct Context {
     pub questions: u32,
     /// A `case` or `default` waits for its colon.
     pub label: bool,
+    /// The head of a range-based `for`, whose colon is still to come.
+    pub range: bool,
     /// `new` waits for its type.
     pub new_type: bool,
     /// `using NAME =`
@@ -108,6 +110,7 @@ impl Context {
             after_body: false,
             questions: 0,
             label: false,
+            range: false,
             new_type: false,
             alias: None,
             mark: None,

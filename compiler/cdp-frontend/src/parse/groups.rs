@@ -43,8 +43,11 @@ impl Classifier<'_> {
         match self.last_kind() {
             Some(Kind::If | Kind::IfConstexpr | Kind::While | Kind::For | Kind::Switch) => {
                 let mark = self.scopes.mark();
+                let range = self.last_kind() == Some(Kind::For) && self.is_range_for(self.at);
                 self.open(ContextKind::Head, Mode::Start, Kind::LParen);
-                self.top().mark = Some(mark);
+                let top = self.top();
+                top.mark = Some(mark);
+                top.range = range;
                 return;
             }
             Some(Kind::AttributeCall | Kind::Alignas | Kind::Typeof | Kind::StaticAssert) => {

@@ -39,6 +39,8 @@ pub enum Kind {
     Enum,
     /// The `:` before an enum's underlying type.
     EnumColon,
+    /// The colon of a range-based `for`.
+    RangeColon,
     Typeof,
     Using,
     Namespace,

@@ -66,8 +66,6 @@ fn functions_and_control() {
     refused_in_body("E0227", "try { n = 1; } catch (int e) { n = 2; } catch (...) { n = 3; }");
     refused_in_body("E0228", "goto end;");
     refused_in_body("E0228", "end: n = 1;");
-    refused_in_body("E0229", "for (int x : list) { n += x; }");
-    refused_in_body("E0229", "for (auto &x : list) n += x;");
     refused_in_body("E0230", "co_await n;");
     refused_in_body("E0230", "co_return n;");
     refused_in_body("E0231", "n = dynamic_cast<B *>(p)->a;");
@@ -159,6 +157,9 @@ fn innocent_look_alikes() {
         "void h() { using n::f, n::g; f(); }",
         "void f([[maybe_unused]] int a, [[maybe_unused]] float b) { [[maybe_unused]] int c = 1; }",
         "int restrict; void f(int *p, int restrict) { int x[3]; x[restrict] = restrict; }",
+        "void f(int n) { for (int x : list) n += x; for (auto &x : list) { n += x ? 1 : 2; } }",
+        "void f(int n) { for (int i = c ? 1 : 2; const auto x : a[i ? 2 : 3]) for (;;) n += x; }",
+        "void f(int n) { if (n) for (unsigned x : s.list) if (x) n++; else n--; }",
         "dim3 g(n); int x(a); struct T { int b; } y(c);",
         "void f() noexcept(true); void (*g)(int) noexcept; int h() noexcept { return 1; }",
         "void f() { int g(int); int h(3), k = 2; { g(h); } }",
