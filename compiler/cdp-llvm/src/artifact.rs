@@ -164,8 +164,12 @@ impl LlvmModule {
         if self.target == CodeTarget::Host {
             return Err(bug("emit", "PTX of a host module"));
         }
-        let bytes = self.emit_file(FileType::Assembly)?;
+        let text = raw::emit_assembly(&self.machine, &self.module, pipeline::LEFT_TO_PTXAS)
+            .ok_or_else(|| bug("emit", "the target has no assembly".to_string()))?;
+        self.diagnosed()?;
+        let bytes = bytes_of(&text);
         let text = String::from_utf8(bytes).map_err(|error| bug("emit", error.to_string()))?;
+        let text = with_own_call_numbers(&text);
         Ok(if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text })
     }
 
@@ -199,6 +203,25 @@ impl Drop for LlvmModule {
     }
 }
 
+/// Numbers the call sequences from 0. LLVM writes their numbers into comments and counts them by target
+/// machine, which may have served other modules before.
+fn with_own_call_numbers(text: &str) -> String {
+    const MARK: &str = " // callseq ";
+    let mut out = String::with_capacity(text.len());
+    let mut next = 0;
+    let mut rest = text;
+    while let Some(at) = rest.find(MARK) {
+        let opens = rest[..at].ends_with('{');
+        let (before, number) = rest.split_at(at + MARK.len());
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        next += u32::from(opens);
+        out += before;
+        out += &next.saturating_sub(1).to_string();
+        rest = &number[digits..];
+    }
+    out + rest
+}
+
 /// Leaves `.loc` and `.file` of a module with line tables. LLVM has a kind of compile unit for just
 /// that, which its C interface cannot make; with the kind that it can, DWARF sections stand at the
 /// end, and the target says `debug`, which has ptxas expect all of DWARF.
@@ -215,4 +238,19 @@ fn without_dwarf(mut text: String) -> String {
 /// A buffer's bytes.
 fn bytes_of(buffer: &MemoryBuffer<'_>) -> Vec<u8> {
     buffer.as_slice().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_sequences_are_numbered_from_zero() {
+        let text =
+            "\t{ // callseq 41, 0\n\t} // callseq 41\n\t{ // callseq 42, 0\n\t} // callseq 42\n";
+        let wanted =
+            "\t{ // callseq 0, 0\n\t} // callseq 0\n\t{ // callseq 1, 0\n\t} // callseq 1\n";
+        assert_eq!(with_own_call_numbers(text), wanted);
+        assert_eq!(with_own_call_numbers("\tret;\n"), "\tret;\n");
+    }
 }

@@ -1,8 +1,12 @@
 //! Targets: initialisation (once a process), triples, target machines.
 //!
 //! Making a target machine of NVPTX, which fills tables of what is legal for every type, takes a
-//! tenth of the time that a small module does. A machine remembers nothing of the modules that went
-//! through it, so those of the device are kept for the next module with the same options.
+//! tenth of the time that a small module does, so those of the device are kept for the next module with
+//! the same options. What a machine remembers of the modules that went through it is a count of calls,
+//! which [`LlvmModule::emit_ptx`] takes out of the text, and names of parameters, for whose sake it is
+//! given up after a while.
+//!
+//! [`LlvmModule::emit_ptx`]: crate::LlvmModule::emit_ptx
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -104,6 +108,8 @@ impl MachineKey {
 pub(crate) struct Machine {
     machine: ManuallyDrop<TargetMachine>,
     key: MachineKey,
+    /// Modules that it was for, this one included.
+    modules: u32,
 }
 
 impl Deref for Machine {
@@ -118,6 +124,7 @@ impl Deref for Machine {
 struct Idle {
     machine: TargetMachine,
     key: MachineKey,
+    modules: u32,
 }
 
 // SAFETY: a target machine belongs to no thread and no context; one owner at a time uses it.
@@ -126,6 +133,9 @@ unsafe impl Send for Idle {}
 /// The most machines kept, of about 200 KiB each.
 const MAX_IDLE: usize = 16;
 
+/// The most modules that a machine is for.
+const MAX_MODULES: u32 = 256;
+
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
 impl Drop for Machine {
@@ -133,8 +143,9 @@ impl Drop for Machine {
         // SAFETY: nothing uses the field afterwards.
         let machine = unsafe { ManuallyDrop::take(&mut self.machine) };
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.key.target != CodeTarget::Host && idle.len() < MAX_IDLE {
-            idle.push(Idle { machine, key: self.key.clone() });
+        let wanted = self.key.target != CodeTarget::Host && self.modules < MAX_MODULES;
+        if wanted && idle.len() < MAX_IDLE {
+            idle.push(Idle { machine, key: self.key.clone(), modules: self.modules });
         }
     }
 }
@@ -144,11 +155,11 @@ pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<Mach
     let key = MachineKey::new(target, options);
     let waiting = {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.iter().position(|idle| idle.key == key).map(|at| idle.swap_remove(at).machine)
+        idle.iter().position(|idle| idle.key == key).map(|at| idle.swap_remove(at))
     };
-    let machine = match waiting {
-        Some(machine) => machine,
-        None => key.make()?,
+    let (machine, modules) = match waiting {
+        Some(idle) => (idle.machine, idle.modules + 1),
+        None => (key.make()?, 1),
     };
-    Ok(Machine { machine: ManuallyDrop::new(machine), key })
+    Ok(Machine { machine: ManuallyDrop::new(machine), key, modules })
 }

@@ -1,0 +1,40 @@
+//! Compiles the one piece of C++ (`src/codegen.cpp`) against the LLVM that llvm-sys found.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=src/codegen.cpp");
+    println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");
+    let config = std::env::var_os("DEP_LLVM_22_CONFIG_PATH").map(PathBuf::from);
+    let config = config.unwrap_or_else(|| "llvm-config-22".into());
+    let headers = match Command::new(&config).arg("--includedir").output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Err(error) => {
+            println!("cargo::error={} does not run: {error}", config.display());
+            return;
+        }
+    };
+    let mut build = cc::Build::new();
+    if std::env::var_os("CXX").is_none() && Command::new("c++").arg("--version").output().is_err() {
+        // LLVM's packages bring a compiler too.
+        build.compiler("clang++-22");
+    }
+    // LLVM's classes are laid out the same in its debug builds and others, so ours need not know
+    // which this is. The base class's type information may be missing, so ours asks for none.
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .debug(false)
+        .define("NDEBUG", None)
+        .define("__STDC_CONSTANT_MACROS", None)
+        .define("__STDC_FORMAT_MACROS", None)
+        .define("__STDC_LIMIT_MACROS", None)
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .flag("-isystem")
+        .flag(headers)
+        .file("src/codegen.cpp")
+        .compile("cdp_codegen");
+}
