@@ -18,6 +18,7 @@ mod hostile;
 mod interop;
 mod linking;
 mod llvm;
+mod mutations;
 mod oracle;
 mod reports;
 mod run;
@@ -42,6 +43,7 @@ fn main() {
     trials.extend(reports::trials());
     trials.extend(cli::trials());
     trials.extend(hostile::trials());
+    trials.extend(mutations::trials());
     trials.extend(llvm::trials());
     trials.extend(embed::trials());
     trials.extend(capi::trials());

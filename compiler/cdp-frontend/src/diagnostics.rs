@@ -173,7 +173,8 @@ impl WarningOptions {
 #[derive(Clone, Default, Debug)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
-    errors: usize,
+    /// Errors in the list.
+    kept: usize,
     /// Errors past the cap, counted but not kept.
     dropped: usize,
 }
@@ -190,12 +191,12 @@ impl Diagnostics {
     /// Adds one. Past [`MAX_ERRORS`](Self::MAX_ERRORS) errors, errors are only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Error {
-            self.errors += 1;
-            if self.errors > Self::MAX_ERRORS {
+            if self.kept >= Self::MAX_ERRORS {
                 self.dropped += 1;
                 return;
             }
-        } else if self.list.len() - self.errors.min(Self::MAX_ERRORS) >= 10 * Self::MAX_ERRORS {
+            self.kept += 1;
+        } else if self.list.len() - self.kept >= 10 * Self::MAX_ERRORS {
             return;
         }
         self.list.push(diagnostic);
@@ -203,12 +204,12 @@ impl Diagnostics {
 
     /// True if an error is among them.
     pub fn has_errors(&self) -> bool {
-        self.errors > 0
+        self.error_count() > 0
     }
 
     /// Number of errors, those past the cap included.
     pub fn error_count(&self) -> usize {
-        self.errors
+        self.kept + self.dropped
     }
 
     /// Number of warnings.
@@ -223,7 +224,7 @@ impl Diagnostics {
 
     /// True when more errors would not be kept, so that a stage may stop looking.
     pub fn is_full(&self) -> bool {
-        self.errors >= Self::MAX_ERRORS
+        self.error_count() >= Self::MAX_ERRORS
     }
 
     /// True if there is nothing.
@@ -238,7 +239,6 @@ impl Diagnostics {
 
     /// Adds everything of `other`.
     pub fn extend(&mut self, other: Diagnostics) {
-        self.errors += other.dropped;
         self.dropped += other.dropped;
         for diagnostic in other.list {
             self.push(diagnostic);
@@ -248,8 +248,7 @@ impl Diagnostics {
     /// Drops the warnings that `options` turn off, makes errors of those it says, and puts all in
     /// source order. Findings of the device and host pass about the same place are given once.
     pub fn finish(self, options: &WarningOptions, sources: &SourceMap) -> Diagnostics {
-        let mut done =
-            Diagnostics { list: Vec::new(), errors: self.dropped, dropped: self.dropped };
+        let mut done = Diagnostics { list: Vec::new(), kept: 0, dropped: self.dropped };
         let mut list = self.list;
         list.sort_by_key(|diagnostic| {
             let site = sources.call_site(diagnostic.primary.span);

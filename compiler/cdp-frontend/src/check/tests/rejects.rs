@@ -41,6 +41,15 @@ fn all_errors_of_a_file() {
 }
 
 #[test]
+fn the_first_of_many_errors_are_kept() {
+    let syntax = "int x = ;\n".repeat(250);
+    let names = "__device__ int f() { return missing; }\n".repeat(250);
+    let found = codes(&(syntax + &names));
+    assert_eq!(found.len(), 100);
+    assert!(found.iter().all(|code| code == "E0207"), "{found:?}");
+}
+
+#[test]
 fn pointers_that_a_child_cannot_reach() {
     let with = |body: &str| {
         format!(
