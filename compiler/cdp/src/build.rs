@@ -505,7 +505,8 @@ impl Build<'_> {
             .collect();
         let options = FatbinOptions {
             address_size: self.request.options.address_size,
-            compress: true,
+            // A program that is to be debugged lets the runtime read its machine code.
+            compress: self.request.options.debug == DebugInfo::None,
             relocatable: false,
         };
         let toolchain = self.compiler.toolchain();

@@ -1,14 +1,25 @@
 //! The forms of machine code that a program carries: cubin (an ELF file) and fatbin. Only what is
-//! needed to hand them to a driver safely and to choose a device: how long they say they are, and which
-//! architectures they are for.
+//! needed to hand them to a driver safely, to choose a device and to check a launch: how long they say
+//! they are, which architectures they are for, how many parameters their kernels have.
 //!
 //! Facts: ELF-64 gABI; the fatbin header (magic 0xBA55ED50, version, header bytes, payload bytes) as
 //! read in files that `fatbinary` 13.0 makes.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
 
 use crate::error::{CudaError, DeviceError, Result};
 
 const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
 const FATBIN_MAGIC: u32 = 0xBA55_ED50;
+
+/// Attributes of a `.nv.info.<kernel>` section that describe one parameter each (EIATTR_KPARAM_INFO
+/// and the form of ptxas 13).
+const KPARAM_INFO: [u8; 2] = [0x17, 0x45];
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?)))
@@ -73,30 +84,36 @@ fn architectures(image: &[u8]) -> Vec<u32> {
     if image.starts_with(&ELF_MAGIC) {
         return elf_architecture(image).into_iter().collect();
     }
+    machine_code(image).iter().map(|entry| entry.0).collect()
+}
+
+/// Architecture and contents, which may be compressed, of the machine code in a fatbin.
+fn machine_code(image: &[u8]) -> Vec<(u32, &[u8])> {
     let mut found = Vec::new();
-    if image.starts_with(&FATBIN_MAGIC.to_le_bytes()) {
-        // Entries follow the header: kind (2 is machine code), header bytes at 4, payload bytes at 8,
-        // architecture at 28.
-        let mut at = u16_at(image, 6).unwrap_or(0);
-        while let Ok(entry) = usize::try_from(at) {
-            let (Some(kind), Some(payload_bytes)) =
-                (u16_at(image, entry), u64_at(image, entry + 8))
-            else {
-                break;
-            };
-            let (Some(header_bytes), Some(architecture)) =
-                (u16_at(image, entry + 4), u16_at(image, entry + 28))
-            else {
-                break;
-            };
-            if kind == 2 {
-                found.push(architecture as u32);
-            }
-            match at.checked_add(header_bytes).and_then(|at| at.checked_add(payload_bytes)) {
-                Some(next) if next > at => at = next,
-                _ => break,
-            }
+    if !image.starts_with(&FATBIN_MAGIC.to_le_bytes()) {
+        return found;
+    }
+    // Entries follow the header: kind (2 is machine code), header bytes at 4, payload bytes at 8,
+    // architecture at 28.
+    let mut at = u16_at(image, 6).unwrap_or(0);
+    while let Ok(entry) = usize::try_from(at) {
+        let (Some(kind), Some(payload_bytes)) = (u16_at(image, entry), u64_at(image, entry + 8))
+        else {
+            break;
+        };
+        let (Some(header_bytes), Some(architecture)) =
+            (u16_at(image, entry + 4), u16_at(image, entry + 28))
+        else {
+            break;
+        };
+        let payload = at.checked_add(header_bytes);
+        let next = payload.and_then(|payload| payload.checked_add(payload_bytes));
+        let (Some(payload), Some(next)) = (payload, next.filter(|next| *next > at)) else { break };
+        if kind == 2 {
+            let contents = image.get(payload as usize..next as usize).unwrap_or_default();
+            found.push((architecture as u32, contents));
         }
+        at = next;
     }
     found
 }
@@ -107,6 +124,51 @@ fn elf_architecture(image: &[u8]) -> Option<u32> {
     let abi_version = *image.get(8)?;
     let flags = u32::from_le_bytes(image.get(48..52)?.try_into().ok()?);
     Some(if abi_version >= 8 { flags >> 8 & 0xff } else { flags & 0xff })
+}
+
+/// How many parameters the kernels of an image have, by symbol: of a cubin, or of a fatbin with a cubin
+/// that is not compressed. Those of a fatbin are of one source, so that any of them tells.
+pub fn param_counts(image: &[u8]) -> HashMap<String, usize> {
+    if !image.starts_with(&ELF_MAGIC) {
+        let cubins = machine_code(image).into_iter().map(|entry| entry.1);
+        return cubins
+            .filter(|cubin| cubin.starts_with(&ELF_MAGIC))
+            .map(param_counts)
+            .next()
+            .unwrap_or_default();
+    }
+    let names = u16_at(image, 0x3E).and_then(|index| section(image, index)).unwrap_or_default();
+    let count = u16_at(image, 0x3C).unwrap_or(0);
+    (0..count).filter_map(|index| section_params(image, names.1, index)).collect()
+}
+
+/// Offset of the name and contents of a section.
+fn section(image: &[u8], index: u64) -> Option<(u32, &[u8])> {
+    let entry = u64_at(image, 0x28)?.checked_add(u16_at(image, 0x3A)? * index)?;
+    let entry = usize::try_from(entry).ok()?;
+    let header = image.get(entry..entry.checked_add(0x40)?)?;
+    let begin = usize::try_from(u64_at(header, 0x18)?).ok()?;
+    let bytes = usize::try_from(u64_at(header, 0x20)?).ok()?;
+    Some((u32_at(header, 0)?, image.get(begin..begin.checked_add(bytes)?)?))
+}
+
+/// The kernel that a section describes, and the number of its parameters.
+fn section_params(image: &[u8], names: &[u8], index: u64) -> Option<(String, usize)> {
+    let (name, mut attributes) = section(image, index)?;
+    let name = CStr::from_bytes_until_nul(names.get(usize::try_from(name).ok()?..)?).ok()?;
+    let kernel = name.to_str().ok()?.strip_prefix(".nv.info.")?;
+    let mut count = 0;
+    while let Some([format, number]) = attributes.first_chunk() {
+        // Formats 1 to 3 have their value in the header, 4 has a payload.
+        let payload_bytes = match format {
+            1..=3 => 0,
+            4 => usize::try_from(u16_at(attributes, 2)?).ok()?,
+            _ => return None,
+        };
+        count += usize::from(KPARAM_INFO.contains(number));
+        attributes = attributes.get(4 + payload_bytes..)?;
+    }
+    Some((kernel.to_owned(), count))
 }
 
 #[cfg(test)]
@@ -146,6 +208,63 @@ mod tests {
         }
         assert_eq!(architectures(&fatbin), [90]);
         assert!(check_extent(&fatbin).is_ok());
+    }
+
+    /// A cubin with the given sections; the last holds their names.
+    fn cubin(sections: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut image = elf(8, 0x0600_5a04);
+        let (mut headers, mut names) = (Vec::new(), Vec::new());
+        let mut add = |image: &mut Vec<u8>, name: usize, contents: &[u8]| {
+            let mut header = [0u8; 0x40];
+            header[..4].copy_from_slice(&(name as u32).to_le_bytes());
+            header[0x18..0x20].copy_from_slice(&(image.len() as u64).to_le_bytes());
+            header[0x20..0x28].copy_from_slice(&(contents.len() as u64).to_le_bytes());
+            headers.extend(header);
+            image.extend(contents);
+        };
+        for (name, contents) in sections {
+            add(&mut image, names.len(), contents);
+            names.extend(name.as_bytes());
+            names.push(0);
+        }
+        add(&mut image, 0, &names);
+        let at = image.len() as u64;
+        image[0x28..0x30].copy_from_slice(&at.to_le_bytes());
+        image[0x3A..0x3C].copy_from_slice(&0x40u16.to_le_bytes());
+        image[0x3C..0x3E].copy_from_slice(&(sections.len() as u16 + 1).to_le_bytes());
+        image[0x3E..0x40].copy_from_slice(&(sections.len() as u16).to_le_bytes());
+        image.extend(headers);
+        image
+    }
+
+    #[test]
+    fn the_parameters_of_a_cubins_kernels_are_counted() {
+        // REGCOUNT, a parameter in each form, a flag in the header alone.
+        let attributes =
+            [[4, 0x2f, 4, 0].as_slice(), &[0; 4], &[4, 0x17, 12, 0], &[0; 12], &[1, 0x50, 0, 0]];
+        let first = [attributes.concat(), [[4, 0x45, 8, 0].as_slice(), &[0; 8]].concat()].concat();
+        let sections: [(&str, &[u8]); 4] = [
+            (".text.first", &[1, 2, 3, 4]),
+            (".nv.info.first", &first),
+            (".nv.info.second", &[1, 0x50, 0, 0]),
+            (".nv.info.broken", &[4, 0x17, 12, 0]),
+        ];
+        let image = cubin(&sections);
+        assert!(check_extent(&image).is_ok());
+        let counts = param_counts(&image);
+        assert_eq!(counts, HashMap::from([("first".into(), 2), ("second".into(), 0)]));
+        assert!(param_counts(&image[..100]).is_empty());
+        let mut fatbin = Vec::new();
+        fatbin.extend(FATBIN_MAGIC.to_le_bytes());
+        fatbin.extend([1, 0, 16, 0]);
+        fatbin.extend((64 + image.len() as u64).to_le_bytes());
+        let mut entry = vec![0u8; 64];
+        (entry[0], entry[4], entry[28]) = (2, 64, 90);
+        entry[8..16].copy_from_slice(&(image.len() as u64).to_le_bytes());
+        fatbin.extend(entry);
+        fatbin.extend(&image);
+        assert_eq!(param_counts(&fatbin), counts);
+        assert!(param_counts(b"//PTX").is_empty());
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The CUDA driver's functions, loaded from `libcuda` when first asked for.
 //!
-//! cudarc finds and opens the library. The functions are declared here with plain integers where
-//! cudarc's bindings have Rust enums, because a driver newer than the bindings returns results and
-//! takes attributes that those enums do not have. Nothing here interprets a result.
+//! The functions are declared here with plain integers where cudarc's bindings have Rust enums, because
+//! a driver newer than the bindings returns results and takes attributes that those enums do not have.
+//! The library is opened here too, once: cudarc opens it to see whether it is there, closes it and opens
+//! it again, and cuda-gdb, which marks the library as debugged when it first sees it, then debugs a
+//! copy that is gone (seen with cuda-gdb 13.0 on an H200: no breakpoint in device code was ever hit).
+//! Nothing here interprets a result.
 
-use std::ffi::{c_char, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys;
@@ -19,6 +22,46 @@ pub type CUdeviceptr = u64;
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`.
 pub type Handle = *mut c_void;
 
+unsafe extern "C" {
+    /// POSIX, `<dlfcn.h>`.
+    fn dlopen(name: *const c_char, mode: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, symbol: *const c_char) -> *mut c_void;
+}
+
+/// `RTLD_NOW` of Linux's C libraries.
+const RTLD_NOW: c_int = 2;
+
+/// The driver's own name for its library, then the one of a machine set up for building.
+const LIBRARY_NAMES: [&CStr; 2] = [c"libcuda.so.1", c"libcuda.so"];
+
+/// libcuda, which stays in the process to its end.
+struct Library(*mut c_void);
+
+impl Library {
+    fn open() -> Option<Library> {
+        let open = |name: &CStr| {
+            // SAFETY: a NUL-terminated name. Opening libcuda runs its initialisers, which any CUDA
+            // program relies on.
+            unsafe { dlopen(name.as_ptr(), RTLD_NOW) }
+        };
+        LIBRARY_NAMES.into_iter().map(open).find(|handle| !handle.is_null()).map(Library)
+    }
+
+    fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: an open library and a NUL-terminated name.
+        let found = unsafe { dlsym(self.0, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    }
+}
+
+/// A name as C has it; compile-time only.
+const fn c_name(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("a name without NUL"),
+    }
+}
+
 macro_rules! driver_functions {
     ($($name:ident($($ty:ty),*);)*) => {
         /// The loaded functions, named as in the driver.
@@ -29,25 +72,24 @@ macro_rules! driver_functions {
 
         impl Driver {
             fn load() -> Result<Driver> {
-                // SAFETY: opening libcuda runs its initialisers, which any CUDA program relies on.
-                if !unsafe { sys::is_culib_present() } {
+                let Some(library) = Library::open() else {
                     return Err(DeviceError::new(
                         CudaError::INSUFFICIENT_DRIVER,
                         "the CUDA driver (libcuda.so) is not installed or cannot be loaded",
                     ));
-                }
-                // SAFETY: as above; it is present.
-                let library = unsafe { sys::culib() };
+                };
                 Ok(Driver {
                     $($name: {
-                        let symbol = concat!(stringify!($name), "\0");
-                        // SAFETY: the type is that of the driver manual's declaration.
-                        let found = unsafe {
-                            library.get::<unsafe extern "C" fn($($ty),*) -> CUresult>(symbol.as_bytes())
-                        };
-                        match found {
-                            Ok(function) => *function,
-                            Err(_) => return Err(DeviceError::new(
+                        const NAME: &CStr = c_name(concat!(stringify!($name), "\0"));
+                        match library.symbol(NAME) {
+                            // SAFETY: the type is that of the driver manual's declaration.
+                            Some(function) => unsafe {
+                                std::mem::transmute::<
+                                    *mut c_void,
+                                    unsafe extern "C" fn($($ty),*) -> CUresult,
+                                >(function)
+                            },
+                            None => return Err(DeviceError::new(
                                 CudaError::INSUFFICIENT_DRIVER,
                                 concat!("the CUDA driver is too old: it has no ", stringify!($name)),
                             )),

@@ -56,12 +56,15 @@ pub fn compute_capability(ordinal: i32) -> Result<u32> {
 struct Kernel {
     function: u64,
     module: ModuleHandle,
+    /// Where the image tells.
+    param_count: Option<usize>,
 }
 
 /// What has been given out and not taken back. Driver pointers as numbers.
 #[derive(Default)]
 struct Handles {
-    modules: HashSet<u64>,
+    /// With the number of parameters of their kernels, as far as it is known.
+    modules: HashMap<u64, HashMap<String, usize>>,
     kernels: HashMap<u64, Kernel>,
     kernels_by_name: HashMap<(ModuleHandle, String), KernelHandle>,
     streams: HashSet<u64>,
@@ -145,7 +148,7 @@ impl GpuDevice {
     }
 
     fn module(&self, module: ModuleHandle) -> Result<Handle> {
-        if self.handles().modules.contains(&module.0) {
+        if self.handles().modules.contains_key(&module.0) {
             return Ok(module.0 as Handle);
         }
         Err(CudaError::INVALID_RESOURCE_HANDLE.into())
@@ -200,7 +203,7 @@ impl GpuDevice {
             }
             return Err(DeviceError::new(code, detail));
         }
-        self.handles().modules.insert(module as u64);
+        self.handles().modules.insert(module as u64, crate::image::param_counts(image));
         Ok(ModuleHandle(module as u64))
     }
 }
@@ -285,7 +288,10 @@ impl Device for GpuDevice {
         check(unsafe { (driver.cuModuleGetFunction)(&mut function, handle, name.as_ptr()) })?;
         let kernel = KernelHandle(function as u64);
         let mut handles = self.handles();
-        handles.kernels.insert(kernel.0, Kernel { function: function as u64, module });
+        let counts = handles.modules.get(&module.0);
+        let param_count = counts.and_then(|counts| counts.get(symbol).copied());
+        let known = Kernel { function: function as u64, module, param_count };
+        handles.kernels.insert(kernel.0, known);
         handles.kernels_by_name.insert(key, kernel);
         Ok(kernel)
     }
@@ -305,11 +311,17 @@ impl Device for GpuDevice {
     fn kernel_params(&self, kernel: KernelHandle) -> Result<Vec<(u64, u64)>> {
         let function = self.function(kernel)?;
         let driver = self.bind()?;
+        let known = self.handles().kernels.get(&kernel.0).and_then(|kernel| kernel.param_count);
         let mut params = Vec::new();
         loop {
+            if known == Some(params.len()) {
+                return Ok(params);
+            }
             let (mut offset, mut size) = (0usize, 0usize);
             // SAFETY: the function is alive, the targets valid. Past the last parameter the driver
-            // returns CUDA_ERROR_INVALID_VALUE.
+            // returns CUDA_ERROR_INVALID_VALUE; compute-sanitizer reports that as an error of the
+            // program, and cuFuncGetParamCount came with CUDA 13.2 only, so that the count is read
+            // from the image where that is machine code.
             let status = unsafe {
                 (driver.cuFuncGetParamInfo)(function, params.len(), &mut offset, &mut size)
             };
