@@ -132,6 +132,10 @@ pub fn assemble(
     };
     let mut object =
         DeviceObject { name: output.clone(), bytes: job.read(&output)?, undefined_symbols };
+    if options.debug && options.relocatable && !job.is_dry_run() {
+        crate::frame::repair(&mut object.bytes);
+        job.write(&object.name, &object.bytes)?;
+    }
     if !job.is_dry_run() {
         let read = Cubin::read(&object.bytes);
         let cubin = read.map_err(|source| ToolError::BadObject { name: output, source })?;

@@ -22,6 +22,7 @@ mod doctor;
 mod error;
 mod explain;
 mod fatbin;
+mod frame;
 mod host;
 mod inputs;
 mod job;
