@@ -1,7 +1,7 @@
 //! Debug information in the linked cubin: lines of the source for the machine code, and with `-g -G`
 //! functions, parameters and local variables by name and type.
 //!
-//! Whether a debugger can use it on a GPU is not asked here.
+//! Whether a debugger can use it on a GPU is not asked here: `compiler/docs/debugging.md` shows that.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -37,6 +37,20 @@ __global__ void parent(int *data, int length, float scale)
         child<<<1, 32>>>(window, (int)halves[length & 1]);
     }
 }
+
+__constant__ int limits[2] = { 3, 4 };
+
+__global__ void tiles(struct Window *windows)
+{
+    __shared__ int tile[32];
+    struct Window *window = windows + blockIdx.x;
+    for (int i = 0; i < limits[0]; i++)
+        tile[i] = i;
+    for (int i = 0; i < limits[1]; i++) {
+        int last = tile[threadIdx.x];
+        window->data[i] = last;
+    }
+}
 ";
 
 pub fn trials() -> Vec<Trial> {
@@ -45,7 +59,12 @@ pub fn trials() -> Vec<Trial> {
         ("lineinfo_names_the_lines", no_disassembler, lineinfo),
         ("device_debug_names_the_lines", no_disassembler, device_debug_lines),
         ("device_debug_describes_variables", false, variables),
+        ("blocks_are_scopes", false, blocks),
+        ("storage_is_told_by_address_classes", false, address_classes),
+        ("frames_name_their_common_entries", false, frames),
+        ("the_folder_leaves_no_trace", false, reproducible),
         ("nothing_without_the_options", false, nothing),
+        ("the_documents_lines_are_the_programs", no_disassembler, document),
     ];
     tests
         .into_iter()
@@ -64,8 +83,12 @@ fn nvdisasm() -> Option<std::path::PathBuf> {
 
 /// The linked cubin of the source.
 fn cubin(options: &[&str]) -> Result<(tempfile::TempDir, Vec<u8>), Failed> {
+    cubin_of(SOURCE, options)
+}
+
+fn cubin_of(source: &str, options: &[&str]) -> Result<(tempfile::TempDir, Vec<u8>), Failed> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let write = std::fs::write(folder.path().join("window.cdp"), SOURCE);
+    let write = std::fs::write(folder.path().join("window.cdp"), source);
     write.map_err(|error| error.to_string())?;
     let mut command = cdpc();
     if let Some(kit) = compiler()?.toolchain().toolkits().first() {
@@ -80,9 +103,16 @@ fn cubin(options: &[&str]) -> Result<(tempfile::TempDir, Vec<u8>), Failed> {
     Ok((folder, bytes.map_err(|error| error.to_string())?))
 }
 
-/// The lines of `window.cdp` in the machine code of a kernel, and those of its calls by callee.
-fn lines(options: &[&str], kernel: &str) -> Result<(Vec<u32>, Vec<(u32, String)>), Failed> {
-    let (folder, _) = cubin(options)?;
+/// Lines, and lines of calls with the callee.
+type Lines = (Vec<u32>, Vec<(u32, String)>);
+
+fn lines(options: &[&str], kernel: &str) -> Result<Lines, Failed> {
+    lines_of(SOURCE, options, kernel)
+}
+
+/// The lines of `window.cdp` in the machine code of a function, and those of its calls by callee.
+fn lines_of(source: &str, options: &[&str], kernel: &str) -> Result<Lines, Failed> {
+    let (folder, _) = cubin_of(source, options)?;
     let mut command = Command::new(nvdisasm().ok_or("no nvdisasm")?);
     command.args(["-g", "-c"]).arg(folder.path().join("window.cubin"));
     let output = run_limited(&mut command, TIME_LIMIT)?;
@@ -139,8 +169,9 @@ fn lineinfo() -> Outcome {
 }
 
 fn device_debug_lines() -> Outcome {
-    has_lines(&["-g", "-G"], "_Z5child6Windowi", &[8, 9, 10], [6, 11])?;
-    has_lines(&["-g", "-G"], "_Z6parentPiif", &[15, 16, 17, 18, 19], [13, 21])?;
+    // The last line is that of the closing brace, where the function returns.
+    has_lines(&["-g", "-G"], "_Z5child6Windowi", &[8, 9, 10, 11], [6, 11])?;
+    has_lines(&["-g", "-G"], "_Z6parentPiif", &[15, 16, 17, 18, 19, 21], [13, 21])?;
     launch_is_on_its_line(&["-g", "-G"])
 }
 
@@ -159,10 +190,93 @@ fn variables() -> Outcome {
         "parent variable halves: double []",
         "Window member data: int *",
         "Window member length: unsigned long long",
+        "tiles parameter windows: Window *",
+        "tiles variable tile: int []",
+        "tiles variable window: Window *",
     ];
     match wanted.iter().find(|line| !found.iter().any(|found| found == *line)) {
         Some(line) => Err(format!("no `{line}` in:\n{}", found.join("\n")).into()),
         None => Ok(()),
+    }
+}
+
+/// Variables of the same name are told apart by where the program is.
+fn blocks() -> Outcome {
+    let (_, bytes) = cubin(&["-g", "-G"])?;
+    let found = Dwarf::read(&bytes)?.variables()?;
+    let count = |wanted: &str| found.iter().filter(|found| *found == wanted).count();
+    let loops = count("tiles, block variable i: int");
+    let inner = count("tiles, block, block variable last: int");
+    if (loops, inner) == (2, 1) {
+        return Ok(());
+    }
+    Err(format!("{loops} times `i`, {inner} times `last` in:\n{}", found.join("\n")).into())
+}
+
+/// `DW_AT_address_class`, by which cuda-gdb knows what kind of memory an address is of.
+fn address_classes() -> Outcome {
+    // `ptxStorageKind` in CUDA's `cudadebugger.h`.
+    const CONSTANT: Option<u64> = Some(4);
+    const LOCAL: Option<u64> = Some(6);
+    const SHARED: Option<u64> = Some(8);
+    const GENERIC: Option<u64> = Some(12);
+    let (_, bytes) = cubin(&["-g", "-G"])?;
+    let entries = Dwarf::read(&bytes)?.entries()?;
+    let class = |name: &str| entries.values().find(|entry| entry.name == name)?.class;
+    for (name, wanted) in [("limits", CONSTANT), ("halves", LOCAL), ("tile", SHARED)] {
+        if class(name) != wanted {
+            return Err(format!("{name} is in {:?}, not in {wanted:?}", class(name)).into());
+        }
+    }
+    let mut pointers = entries.values().filter(|entry| entry.tag == 0x0f);
+    match pointers.find(|pointer| pointer.class != GENERIC) {
+        Some(pointer) => Err(format!("a pointer of class {:?}", pointer.class).into()),
+        None => Ok(()),
+    }
+}
+
+/// Without a frame a debugger finds no local: the frames of the three kernels, which come before those of
+/// NVIDIA's library, build on common entries that are there.
+fn frames() -> Outcome {
+    let (_, bytes) = cubin(&["-g", "-G"])?;
+    let file = object::File::parse(&*bytes).map_err(|error| error.to_string())?;
+    let section = file.section_by_name(".debug_frame").ok_or("no .debug_frame")?;
+    let data = section.data().map_err(|error| error.to_string())?;
+    let mut reader = Reader(data, 0);
+    let (mut common, mut frames) = (Vec::new(), Vec::new());
+    while reader.1 < data.len() {
+        let start = reader.1 as u64;
+        if reader.number(4)? != 0xffff_ffff {
+            return Err(format!("an entry of 32-bit DWARF at {start:#x}").into());
+        }
+        let length = reader.number(8)? as usize;
+        match reader.number(8)? {
+            u64::MAX => common.push(start),
+            entry => frames.push((start, entry)),
+        }
+        reader.bytes(length - 8)?;
+    }
+    match frames.iter().take(3).find(|(_, entry)| !common.contains(entry)) {
+        Some((frame, entry)) => Err(format!("{frame:#x} builds on {entry:#x}: {common:x?}").into()),
+        None if frames.len() < 3 => Err(format!("only {} frames", frames.len()).into()),
+        None => Ok(()),
+    }
+}
+
+/// The same source makes the same bytes in every folder, debug information included.
+fn reproducible() -> Outcome {
+    for options in [&["-g", "-G"][..], &["--lineinfo"]] {
+        let ((folder, first), (_, second)) = (cubin(options)?, cubin(options)?);
+        let name = folder.path().as_os_str().as_encoded_bytes();
+        if first != second || first.windows(name.len()).any(|window| window == name) {
+            return Err(format!("{options:?}: the folder shows in the cubin").into());
+        }
+    }
+    let (_, bytes) = cubin(&["-g", "-G"])?;
+    let entries = Dwarf::read(&bytes)?.entries()?;
+    match entries.values().next() {
+        Some(unit) if unit.directory.as_deref() == Some(".") => Ok(()),
+        unit => Err(format!("the directory is {:?}", unit.map(|unit| &unit.directory)).into()),
     }
 }
 
@@ -187,6 +301,31 @@ fn nothing() -> Outcome {
     }
 }
 
+/// The program of `debugging.md` has the lines that its transcripts quote, and code on them.
+fn document() -> Outcome {
+    let page = include_str!("../../compiler/docs/debugging.md");
+    let program = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next());
+    let program = program.ok_or("no program in debugging.md")?;
+    let kernels = ["_Z11fill_window6Windowi", "_Z13launch_windowPiii", "_Z5weighii"];
+    let mut known = Vec::new();
+    for kernel in kernels {
+        known.extend(lines_of(program, &["-g", "-G"], kernel)?.0);
+    }
+    let mut quoted = 0;
+    for line in page.lines() {
+        let Some((number, text)) = line.split_once('\t') else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        quoted += 1;
+        if program.lines().nth(number.wrapping_sub(1)) != Some(text) {
+            return Err(format!("line {number} is not `{text}`").into());
+        }
+        if !known.contains(&(number as u32)) {
+            return Err(format!("no code on line {number}: {known:?}").into());
+        }
+    }
+    if quoted >= 10 { Ok(()) } else { Err(format!("only {quoted} lines quoted").into()) }
+}
+
 /// As much of DWARF 2 (sections 7.5.3 to 7.5.5) as the one unit of a small program has.
 struct Dwarf {
     info: Vec<u8>,
@@ -196,12 +335,14 @@ struct Dwarf {
 /// Tag, whether children follow, attributes as name and form.
 type Abbreviation = (u64, bool, Vec<(u64, u64)>);
 
-/// An entry: tag, depth, name, offset of the type.
+/// An entry: tag, depth, name, offset of the type, address class, compilation directory.
 struct Entry {
     tag: u64,
     depth: usize,
     name: String,
     ty: Option<u64>,
+    class: Option<u64>,
+    directory: Option<String>,
 }
 
 /// Length, version, offset of the abbreviations, size of an address.
@@ -301,12 +442,21 @@ impl Dwarf {
             } else {
                 let (tag, children, attributes) =
                     self.abbreviations.get(&code).ok_or("an abbreviation that is not there")?;
-                let mut entry = Entry { tag: *tag, depth, name: String::new(), ty: None };
+                let mut entry = Entry {
+                    tag: *tag,
+                    depth,
+                    name: String::new(),
+                    ty: None,
+                    class: None,
+                    directory: None,
+                };
                 for (attribute, form) in attributes {
                     let (number, text) = reader.value(*form)?;
                     match attribute {
-                        0x03 => entry.name = text,       // name
-                        0x49 => entry.ty = Some(number), // type
+                        0x03 => entry.name = text,            // name
+                        0x49 => entry.ty = Some(number),      // type
+                        0x33 => entry.class = Some(number),   // address_class
+                        0x1b => entry.directory = Some(text), // comp_dir
                         _ => {}
                     }
                 }
@@ -319,7 +469,8 @@ impl Dwarf {
         }
     }
 
-    /// Parameters, variables and members, each as `owner kind name: type`.
+    /// Parameters, variables and members, each as `owner kind name: type`, with a `, block` after
+    /// the owner for every block around it.
     fn variables(&self) -> Result<Vec<String>, Failed> {
         let entries = self.entries()?;
         let (mut owner, mut found) = (String::new(), Vec::new());
@@ -335,7 +486,9 @@ impl Dwarf {
                     continue;
                 }
             };
-            found.push(format!("{owner} {kind} {}: {}", entry.name, type_name(&entries, entry.ty)));
+            let blocks = ", block".repeat(entry.depth.saturating_sub(2));
+            let ty = type_name(&entries, entry.ty);
+            found.push(format!("{owner}{blocks} {kind} {}: {ty}", entry.name));
         }
         Ok(found)
     }

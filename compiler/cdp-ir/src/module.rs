@@ -160,6 +160,9 @@ pub struct Global {
     /// On the host pass: the shadow of a `__device__`/`__constant__`/`__managed__` variable, whose
     /// address names the device variable in runtime calls.
     pub device_shadow: bool,
+    /// The function that declares it, for a `static` or `__shared__` variable of a function's body.
+    /// Only for debug information: the name means nothing outside.
+    pub function: Option<FuncId>,
     pub loc: Loc,
 }
 
@@ -249,6 +252,9 @@ pub struct Function {
     /// `None` for a declaration.
     pub body: Option<Block>,
     pub loc: Loc,
+    /// The `}` of the body, where control that falls off its end returns; as [`Self::loc`] where the
+    /// source has none.
+    pub end: Loc,
 }
 
 impl Function {

@@ -7,7 +7,10 @@ use std::ffi::{CStr, c_char, c_void};
 use inkwell::attributes::Attribute;
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
-use inkwell::debug_info::{DIExpression, DILocalVariable, DILocation, DebugInfoBuilder};
+use inkwell::debug_info::{
+    DIDerivedType, DIExpression, DIGlobalVariableExpression, DILocalVariable, DILocation, DIType,
+    DebugInfoBuilder,
+};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{self, LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
 use inkwell::memory_buffer::MemoryBuffer;
@@ -236,6 +239,30 @@ pub(crate) fn keep(context: &Context, module: &Module<'_>, globals: &[GlobalValu
         LLVMSetLinkage(used, llvm_sys::LLVMLinkage::LLVMAppendingLinkage);
         LLVMSetSection(used, c"llvm.metadata".as_ptr());
     }
+}
+
+/// Tells the debugger of a variable with static storage.
+pub(crate) fn describe_global<'ctx>(
+    context: &'ctx Context,
+    global: GlobalValue<'ctx>,
+    description: DIGlobalVariableExpression<'ctx>,
+) {
+    const KIND: &str = "dbg";
+    // SAFETY: both belong to the context; the name's pointer and length are those of a live string.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(context.raw(), KIND.as_ptr().cast(), KIND.len() as u32);
+        LLVMGlobalSetMetadata(global.as_value_ref(), kind, description.as_mut_ptr());
+    }
+}
+
+/// Puts a type in the place of the one that stood for it, which is freed.
+///
+/// # Safety
+/// `open` must be a temporary node that nothing but other metadata of its context mentions, and none of
+/// that may become equal to metadata that is there.
+pub(crate) unsafe fn close_type<'ctx>(open: DIDerivedType<'ctx>, closed: DIType<'ctx>) {
+    // SAFETY: by the contract above.
+    unsafe { LLVMMetadataReplaceAllUsesWith(open.as_mut_ptr(), closed.as_mut_ptr()) }
 }
 
 /// A debug record that a variable lives at an address.

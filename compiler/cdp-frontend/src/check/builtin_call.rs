@@ -555,6 +555,7 @@ impl<'a> Checker<'a> {
             attrs: ir::FnAttrs { noreturn: overload.func.flags.noreturn, ..ir::FnAttrs::default() },
             body: None,
             loc: ir::Loc::default(),
+            end: ir::Loc::default(),
         });
         self.builtins.externs.insert(symbol, made);
         made

@@ -201,6 +201,7 @@ impl<'a> Checker<'a> {
                     managed: false,
                     constant: true,
                     device_shadow: false,
+                    function: None,
                     loc,
                 });
                 self.strings.insert((key, ir_ty), id);

@@ -498,12 +498,14 @@ impl<'a> Checker<'a> {
             let attrs = self.func(id).attrs;
             let linkage = self.func(id).linkage;
             let loc = self.loc(self.func(id).span);
+            let end = self.loc(block.close_span);
             let function = &mut self.module.functions[made.0 as usize];
             function.locals = state.locals;
             function.body = Some(body);
             function.attrs = attrs;
             function.linkage = linkage;
             function.loc = loc;
+            function.end = end;
         }
     }
 

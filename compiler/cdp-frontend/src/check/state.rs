@@ -529,6 +529,7 @@ impl<'a> Checker<'a> {
             attrs: func.attrs,
             body: None,
             loc,
+            end: loc,
         });
         self.func_mut(id).ir = Some(made);
         made
@@ -593,6 +594,11 @@ impl<'a> Checker<'a> {
             managed: var.memory == Memory::Managed,
             constant: self.is_const_object(var.ty),
             device_shadow: on_host && device_memory && var.memory != Memory::Shared,
+            function: if var.in_function {
+                self.f.func.and_then(|id| self.func(id).ir)
+            } else {
+                None
+            },
             loc,
         });
         self.var_mut(id).global = Some(made);

@@ -36,12 +36,12 @@ impl<'a> Checker<'a> {
                 let body = self.scoped_block(&block.stmts);
                 self.emit(StmtKind::Block(body), loc);
             }
-            Ast::If(stmt) => self.if_stmt(stmt, loc),
-            Ast::Switch(stmt) => self.switch_stmt(stmt, loc),
+            Ast::If(stmt) => self.headed(loc, |checker| checker.if_stmt(stmt, loc)),
+            Ast::Switch(stmt) => self.headed(loc, |checker| checker.switch_stmt(stmt, loc)),
             Ast::While { condition, body, .. } => self.while_stmt(condition, body, unroll, loc),
             Ast::DoWhile { body, condition, .. } => self.do_stmt(body, condition, unroll, loc),
-            Ast::For(stmt) => self.for_stmt(stmt, unroll, loc),
-            Ast::RangeFor(stmt) => self.range_for(stmt, unroll, loc),
+            Ast::For(stmt) => self.headed(loc, |checker| checker.for_stmt(stmt, unroll, loc)),
+            Ast::RangeFor(stmt) => self.headed(loc, |checker| checker.range_for(stmt, unroll, loc)),
             Ast::Break => {
                 if self.f.break_depth == 0 {
                     self.error(Code::E0314, stmt.span, "`break` outside a loop or `switch`");
@@ -67,6 +67,18 @@ impl<'a> Checker<'a> {
         let block = self.block(|checker| checker.stmts(stmts));
         self.f.blocks.pop();
         block
+    }
+
+    /// A statement whose head may declare variables, which end with it: they get a block, by which
+    /// a debugger tells the `i` of one `for` from that of the next.
+    fn headed(&mut self, loc: ir::Loc, build: impl FnOnce(&mut Self)) {
+        let block = self.block(build);
+        let declares = |stmt: &ir::Stmt| matches!(stmt.kind, StmtKind::Declare(_));
+        if block.stmts.iter().any(declares) {
+            self.emit(StmtKind::Block(block), loc);
+            return;
+        }
+        block.stmts.into_iter().for_each(|stmt| self.emit(stmt.kind, stmt.loc));
     }
 
     /// A statement as a block with its own scope: the branch of an `if`, the body of a loop.

@@ -74,7 +74,9 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
     let allocations = unit.context.create_builder();
     allocations.position_at_end(entry);
     builder.position_at_end(start);
-    let debug_scope = unit.debug.as_ref().map(|debug| debug.function(unit, id, value));
+    // The compiler's own headers have no lines: what is inlined from them has those of the call.
+    let debug = unit.debug.as_ref().filter(|_| function.loc.line != 0);
+    let debug_scope = debug.map(|debug| debug.function(unit, id, value));
     let mut body = Body {
         unit,
         function,
@@ -89,14 +91,19 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         loc: function.loc,
         debug_scope,
     };
-    body.set_loc(function.loc);
+    if !unit.debug.as_ref().is_some_and(|debug| debug.is_full()) {
+        body.set_loc(function.loc);
+    }
     body.make_locals()?;
-    body.block(block)?;
+    body.set_loc(function.loc);
+    body.stmts(block)?;
+    body.set_loc(function.end);
     body.finish(start)
 }
 
 impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
-    /// Storage for parameters and locals.
+    /// Storage for parameters and locals. For a debugger nothing here has a place in the source: it is
+    /// the prologue, after which a breakpoint on the function's name stops.
     fn make_locals(&mut self) -> Result<()> {
         let read_only = read_only_params(self.function);
         for (index, local) in self.function.locals.iter().enumerate() {
@@ -114,9 +121,30 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
                 None => self.allocate(ty, local.align, &local.name)?,
             };
             self.locals.push(place);
-            self.declare_variable(id, place);
+            if index < self.function.param_count as usize {
+                let shown = self.shown_param(id, ty, place)?;
+                self.describe_variable(id, shown);
+            }
         }
         Ok(())
+    }
+
+    /// Where a debugger finds a parameter. Nothing tells it of parameter memory: one that is used where
+    /// it lies is never written, and has a copy to be seen.
+    fn shown_param(
+        &mut self,
+        id: LocalId,
+        ty: BasicTypeEnum<'ctx>,
+        place: Place<'ctx>,
+    ) -> Result<Place<'ctx>> {
+        let abi = self.signature.params.get(id.0 as usize);
+        let in_memory = matches!(abi, Some(ParamAbi::ByVal { .. } | ParamAbi::Address { .. }));
+        let copied = place.address.as_instruction().is_some();
+        let full = self.unit.debug.as_ref().is_some_and(|debug| debug.is_full());
+        if full && self.unit.on_device() && in_memory && !copied {
+            return self.copy_param(id, ty);
+        }
+        Ok(place)
     }
 
     /// A kernel's aggregate parameter, or any function's, used where it lies.
@@ -233,6 +261,11 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
 
     pub fn local(&self, id: LocalId) -> Result<Place<'ctx>> {
         self.locals.get(id.0 as usize).copied().ok_or_else(|| bug("lower", "no such local"))
+    }
+
+    /// The block that holds the allocations.
+    pub(super) fn entry_block(&self) -> BasicBlock<'ctx> {
+        self.entry
     }
 
     pub fn new_block(&self, name: &str) -> BasicBlock<'ctx> {

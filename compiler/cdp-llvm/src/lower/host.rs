@@ -105,6 +105,9 @@ fn define_handle<'ctx>(
     let entry = unit.context.append_basic_block(handle, "entry");
     let builder = unit.context.create_builder();
     builder.position_at_end(entry);
+    if let Some(debug) = &unit.debug {
+        debug.describe_handle(unit, id, handle, &builder);
+    }
     builder.build_return(None)?;
     let internal = unit.ir.function(id).linkage == cdp_ir::Linkage::Internal;
     handle.set_linkage(if internal { Linkage::Internal } else { Linkage::WeakAny });

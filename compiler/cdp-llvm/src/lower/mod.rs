@@ -172,6 +172,10 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             self.lower_pending()?;
         }
         if let Some(debug) = &self.debug {
+            // Now that the functions are described which have variables of their own.
+            for (global, value) in self.ir.globals.iter().zip(self.globals.borrow().iter()) {
+                value.iter().for_each(|value| debug.global(self, global, *value));
+            }
             debug.finish();
         }
         Ok(())

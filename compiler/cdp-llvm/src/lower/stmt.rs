@@ -10,7 +10,15 @@ use crate::error::{Result, bug};
 use crate::raw;
 
 impl<'ctx> Body<'_, '_, 'ctx> {
+    /// A block, which is a scope of its own.
     pub fn block(&mut self, block: &Block) -> Result<()> {
+        let outer = self.enter_scope(block);
+        let done = self.stmts(block);
+        self.leave_scope(outer);
+        done
+    }
+
+    pub fn stmts(&mut self, block: &Block) -> Result<()> {
         block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
@@ -19,7 +27,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Block(block) => self.block(block),
-            StmtKind::Declare(_) => Ok(()),
+            StmtKind::Declare(local) => {
+                self.describe_variable(*local, self.local(*local)?);
+                Ok(())
+            }
             StmtKind::If { cond, then, otherwise } => self.if_stmt(cond, then, otherwise),
             StmtKind::Loop { cond, body, step, test_first, unroll } => {
                 let parts = LoopParts { cond: cond.as_ref(), body, step: step.as_ref() };

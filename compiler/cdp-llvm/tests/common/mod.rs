@@ -101,6 +101,7 @@ impl Build {
             attrs: FnAttrs::default(),
             body: body.map(|stmts| Block { stmts }),
             loc: Loc { file: 0, line: 1, column: 1 },
+            end: Loc { file: 0, line: 1, column: 1 },
         })
     }
 
@@ -227,6 +228,7 @@ impl Build {
             managed: false,
             constant: false,
             device_shadow: false,
+            function: None,
             loc: Loc::default(),
         })
     }
