@@ -99,8 +99,8 @@ pub struct LowerOptions {
     pub unit_instructions: u32,
 }
 
-/// The usual size of a codegen unit: about 60 ms of work, against a few for the cutting.
-pub const UNIT_INSTRUCTIONS: u32 = 6_000;
+/// The usual size of a codegen unit: about 70 ms of work, against three for the cutting.
+pub const UNIT_INSTRUCTIONS: u32 = 1_000;
 
 impl LowerOptions {
     /// Options for an architecture (`sm_90`) with everything else at its default.
