@@ -47,6 +47,6 @@ pub(crate) fn device(unrolling: &str) -> String {
 ///
 /// Loop strength reduction (`loop-reduce`) is as expensive and stays: without it ptxas unrolls loops
 /// that LLVM unrolled already, and on an H200 a matrix product then takes 1.3 times as long, an n-body
-/// step 1.5 times.
+/// step 1.5 times (`compiler/docs/device-speed.md`).
 pub(crate) const LEFT_TO_PTXAS: &[&CStr] =
     &[c"slsr", c"nary-reassociate", c"early-cse", c"speculative-execution"];
