@@ -14,6 +14,8 @@ use std::collections::HashMap;
 
 use object::{Object, ObjectSection};
 
+use crate::fatbin::{u32_at, u64_at};
+
 /// A length field of 0xffffffff: a 64-bit length follows (DWARF 3, section 7.4).
 const DWARF64: u32 = u32::MAX;
 /// In place of a CIE's offset in 64-bit DWARF: the entry is a CIE itself.
@@ -57,9 +59,8 @@ fn ranges(object: &[u8]) -> Option<(std::ops::Range<usize>, std::ops::Range<usiz
 fn entries(frame: &[u8]) -> Option<HashMap<usize, usize>> {
     let (mut fdes, mut cie, mut start) = (HashMap::new(), None, 0);
     while start < frame.len() {
-        let first = u32::from_le_bytes(frame.get(start..start + 4)?.try_into().ok()?);
         let bytes = usize::try_from(u64_at(frame, start + 4)?).ok()?;
-        if first != DWARF64 || bytes < 8 {
+        if u32_at(frame, start)? != DWARF64 || bytes < 8 {
             return None;
         }
         if u64_at(frame, start + LENGTH_BYTES)? == IS_CIE {
@@ -70,10 +71,6 @@ fn entries(frame: &[u8]) -> Option<HashMap<usize, usize>> {
         start = start.checked_add(LENGTH_BYTES)?.checked_add(bytes)?;
     }
     Some(fdes)
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 
 #[cfg(test)]
