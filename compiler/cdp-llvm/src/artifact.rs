@@ -167,9 +167,8 @@ impl LlvmModule {
         let text = raw::emit_assembly(&self.machine, &self.module, pipeline::LEFT_TO_PTXAS)
             .ok_or_else(|| bug("emit", "the target has no assembly".to_string()))?;
         self.diagnosed()?;
-        let bytes = bytes_of(&text);
-        let text = String::from_utf8(bytes).map_err(|error| bug("emit", error.to_string()))?;
-        let text = with_own_call_numbers(&text);
+        let text = std::str::from_utf8(text.as_slice());
+        let text = with_own_call_numbers(text.map_err(|error| bug("emit", error.to_string()))?);
         Ok(if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text })
     }
 
@@ -178,13 +177,9 @@ impl LlvmModule {
         if self.target != CodeTarget::Host {
             return Err(bug("emit", "an object of a device module"));
         }
-        self.emit_file(FileType::Object)
-    }
-
-    fn emit_file(&self, kind: FileType) -> Result<Vec<u8>> {
         let buffer = self
             .machine
-            .write_to_memory_buffer(&self.module, kind)
+            .write_to_memory_buffer(&self.module, FileType::Object)
             .map_err(|message| LowerError::Backend { message: message.to_string() })?;
         self.diagnosed()?;
         Ok(bytes_of(&buffer))
