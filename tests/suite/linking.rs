@@ -15,13 +15,13 @@ use crate::support::{Outcome, cdpc, compiler, run_limited, trial};
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// A parent whose child is elsewhere, and children.
-const PARENT: &str = "__global__ void far(int *p, int n);\n\
+pub const PARENT: &str = "__global__ void far(int *p, int n);\n\
     __global__ void parent(int *p) { far<<<1, 32>>>(p, 7); }\n";
-const FAR: &str = "__global__ void far(int *p, int n) { p[threadIdx.x] = n; }\n";
-const OTHER: &str = "__global__ void other(int *p) { *p = 1; }\n";
+pub const FAR: &str = "__global__ void far(int *p, int n) { p[threadIdx.x] = n; }\n";
+pub const OTHER: &str = "__global__ void other(int *p) { *p = 1; }\n";
 
 /// What clang makes of `PARENT`, as far as it matters: the kernel is declared as a function.
-const CLANG_PTX: &str = ".version 9.0\n.target sm_90\n.address_size 64\n\
+pub const CLANG_PTX: &str = ".version 9.0\n.target sm_90\n.address_size 64\n\
     .extern .func _Z3farPii\n(\n.param .b64 _Z3farPii_param_0,\n.param .b32 _Z3farPii_param_1\n)\n;\n\
     .visible .global .align 8 .u64 table[1] = {_Z3farPii};\n\
     .visible .entry taker(.param .u64 out)\n{\n.reg .b64 %a, %o;\n\
@@ -46,6 +46,7 @@ pub fn trials() -> Vec<Trial> {
     ];
     tests
         .into_iter()
+        .chain(crate::link_inputs::tests())
         .map(|(name, ignored, test)| {
             trial(format!("link::{name}"), test).with_ignored_flag(ignored)
         })
@@ -53,34 +54,34 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A folder with files, and the commands that work in it.
-struct Bench {
-    folder: tempfile::TempDir,
+pub struct Bench {
+    pub folder: tempfile::TempDir,
 }
 
 impl Bench {
-    fn new() -> Result<Bench, Failed> {
+    pub fn new() -> Result<Bench, Failed> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         Ok(Bench { folder })
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failed> {
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failed> {
         std::fs::write(self.path(name), text).map_err(|error| error.to_string())?;
         Ok(self.path(name))
     }
 
     /// Exit code, standard output, standard error.
-    fn run(&self, command: &mut Command) -> Result<(i32, String, String), Failed> {
+    pub fn run(&self, command: &mut Command) -> Result<(i32, String, String), Failed> {
         let output = run_limited(command.current_dir(self.folder.path()), TIME_LIMIT)?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
         Ok((code, text(&output.stdout), text(&output.stderr)))
     }
 
-    fn cdpc(&self, args: &[&str], code: i32) -> Result<(String, String), Failed> {
+    pub fn cdpc(&self, args: &[&str], code: i32) -> Result<(String, String), Failed> {
         let mut command = cdpc();
         // The tools of the repository, which the test's folder is not in.
         if let Some(kit) = compiler()?.toolchain().toolkits().first() {
@@ -94,7 +95,7 @@ impl Bench {
     }
 
     /// A device object of ours.
-    fn device_object(&self, name: &str, text: &str, more: &[&str]) -> Outcome {
+    pub fn device_object(&self, name: &str, text: &str, more: &[&str]) -> Outcome {
         self.write(&format!("{name}.cdp"), text)?;
         let (source, object) = (format!("{name}.cdp"), format!("{name}.o"));
         let mut args = vec!["build", "--emit", "device-obj", &source, "-o", &object];
@@ -102,14 +103,21 @@ impl Bench {
         self.cdpc(&args, 0).map(|_| ())
     }
 
-    fn nvcc(&self, args: &[&str]) -> Outcome {
+    pub fn nvcc(&self, args: &[&str]) -> Outcome {
         let nvcc = compiler()?.toolchain().nvcc().ok_or("no nvcc")?;
         let (code, _, stderr) = self.run(Command::new(nvcc).arg("-w").args(args))?;
         if code == 0 { Ok(()) } else { Err(format!("nvcc {args:?}: {code}\n{stderr}").into()) }
     }
 
+    /// Runs a tool of the toolkit.
+    pub fn tool(&self, name: &str, args: &[&str]) -> Outcome {
+        let nvcc = compiler()?.toolchain().nvcc().ok_or("no toolkit")?;
+        let (code, _, stderr) = self.run(Command::new(nvcc.with_file_name(name)).args(args))?;
+        if code == 0 { Ok(()) } else { Err(format!("{name} {args:?}: {code}\n{stderr}").into()) }
+    }
+
     /// The kernels of the program in a cubin.
-    fn kernels(&self, name: &str) -> Result<Vec<String>, Failed> {
+    pub fn kernels(&self, name: &str) -> Result<Vec<String>, Failed> {
         let bytes = std::fs::read(self.path(name)).map_err(|error| error.to_string())?;
         let cubin = Cubin::read(&bytes).map_err(|error| error.to_string())?;
         let names = cubin.kernels.into_iter().map(|kernel| kernel.name);
@@ -117,14 +125,14 @@ impl Bench {
     }
 }
 
-fn contains(text: &str, parts: &[&str]) -> Outcome {
+pub fn contains(text: &str, parts: &[&str]) -> Outcome {
     match parts.iter().find(|part| !text.contains(**part)) {
         Some(part) => Err(format!("no `{part}` in:\n{text}").into()),
         None => Ok(()),
     }
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T) -> Outcome {
+pub fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T) -> Outcome {
     if found == expected { Ok(()) } else { Err(format!("{found:?}, not {expected:?}").into()) }
 }
 
@@ -289,7 +297,8 @@ fn by_clang() -> Outcome {
     contains(&message, &["user.o", "device code for sm_80 and not sm_90"])
 }
 
-fn clang(bench: &Bench, args: &[&str]) -> Outcome {
+/// Compiles `user.cu` to `user.o`.
+pub fn clang(bench: &Bench, args: &[&str]) -> Outcome {
     let nvcc = compiler()?.toolchain().nvcc().ok_or("no toolkit")?;
     let toolkit = nvcc.parent().and_then(Path::parent).ok_or("no toolkit")?;
     let mut command = Command::new("clang-22");

@@ -16,6 +16,7 @@ mod diagnostics;
 mod embed;
 mod hostile;
 mod interop;
+mod link_inputs;
 mod linking;
 mod llvm;
 mod mutations;

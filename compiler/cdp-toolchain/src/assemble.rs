@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use crate::arch::{AddressSize, Arch};
 use crate::cubin::Cubin;
 use crate::error::ToolError;
+use crate::explain::FailureKind;
 use crate::job::{Job, Tool};
 use crate::link::DeviceObject;
 use crate::search::Toolchain;
@@ -124,7 +125,9 @@ pub fn assemble(
     let output = job.file_name(&name, "o");
     job.write(&input, ptx.as_bytes())?;
     let old = toolkit.version().is_some_and(|version| version.major < 12);
-    let said = job.run(Tool::Ptxas, ptxas, arguments(options, old, &input, &output))?;
+    let said = job
+        .run(Tool::Ptxas, ptxas, arguments(options, old, &input, &output))
+        .map_err(|error| with_target(error, stem, ptx, options.arch))?;
     let text = format!("{}\n{}", said.stdout, said.stderr);
     let undefined_symbols = match job.is_dry_run() {
         true => extern_functions(ptx),
@@ -142,6 +145,19 @@ pub fn assemble(
         object.undefined_symbols = cubin.undefined_symbols;
     }
     Ok(Assembled { object, usage: parse_usage(&text), warnings: warnings(&text) })
+}
+
+/// Says which PTX is too new, and how new.
+fn with_target(mut error: ToolError, stem: &str, ptx: &str, arch: Arch) -> ToolError {
+    if let ToolError::Failed { explanation: Some(explanation), .. } = &mut error
+        && explanation.kind == FailureKind::ArchMismatch
+        && let Some(target) = ptx.lines().find_map(|line| line.trim().strip_prefix(".target "))
+    {
+        let target = target.split([',', ' ', '/']).next().unwrap_or_default();
+        explanation.summary =
+            format!("the PTX of `{stem}` is for {target} (its .target) and later, not for {arch}");
+    }
+    error
 }
 
 /// `-v` is always given: ptxas records its options in the object, so a switch for it would make two

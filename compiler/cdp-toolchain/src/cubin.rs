@@ -21,7 +21,9 @@ use crate::fatbin::{u16_at, u32_at};
 /// ELF machine number of CUDA device code.
 const EM_CUDA: u16 = 190;
 /// Flag in `st_other` of a function that is a kernel.
-const STO_CUDA_ENTRY: u8 = 0x10;
+pub(crate) const STO_CUDA_ENTRY: u8 = 0x10;
+/// Symbol type of a device variable.
+const STT_CUDA_OBJECT: elf::SymbolType = elf::SymbolType(13);
 /// Section types of a kernel's shared memory and of the attribute sections.
 const SHT_CUDA_INFO: u32 = 0x7000_0000;
 /// What the system reserves of a block's shared memory, and the first architecture where linked
@@ -118,6 +120,10 @@ pub struct Cubin {
     pub kernels: Vec<KernelInfo>,
     /// Device functions defined here and visible to other objects, by name.
     pub functions: Vec<String>,
+    /// Device variables defined here and visible to other objects, by name.
+    pub variables: Vec<String>,
+    /// The undefined symbols that are declared as functions and not as kernels, by name.
+    pub declared_functions: Vec<String>,
     /// Symbols that must come from elsewhere, by name; weak ones, which may stay absent, are left out.
     pub undefined_symbols: Vec<String>,
 }
@@ -217,6 +223,7 @@ struct Symbol {
     size: u64,
     other: u8,
     is_function: bool,
+    is_object: bool,
     is_undefined: bool,
     is_weak: bool,
     is_local: bool,
@@ -294,6 +301,12 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
                     && s.other & STO_CUDA_ENTRY == 0
                     && !s.name.is_empty()
             }),
+            variables: names(&|s| {
+                s.is_object && !s.is_undefined && !s.is_local && !s.name.is_empty()
+            }),
+            declared_functions: names(&|s| {
+                s.is_function && s.is_undefined && !s.is_local && s.other & STO_CUDA_ENTRY == 0
+            }),
             undefined_symbols: names(&|s| {
                 s.is_undefined && !s.is_weak && !s.is_local && !s.name.is_empty()
             }),
@@ -314,6 +327,7 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
                 size: symbol.st_size(self.endian).into(),
                 other: symbol.st_other().0,
                 is_function: symbol.st_type() == elf::STT_FUNC,
+                is_object: matches!(symbol.st_type(), elf::STT_OBJECT | STT_CUDA_OBJECT),
                 is_undefined: symbol.is_undefined(self.endian),
                 is_weak: symbol.st_bind() == elf::STB_WEAK,
                 is_local: symbol.st_bind() == elf::STB_LOCAL,

@@ -195,9 +195,9 @@ fn explain_nvlink(output: &str, cudadevrt_linked: bool, arch: &str) -> Option<Ex
                  .func`)",
                 list(&functions)
             ),
-            "declare it as a kernel there: `__global__` in CUDA C++, `.extern .entry` in PTX, the calling \
-             convention `ptx_kernel` in LLVM IR; `cdpc link --fix` does it in PTX (clang declares kernels \
-             of other files like this: have it make PTX with --cuda-device-only -S)",
+            "link with --fix, which mends the declaration (clang declares kernels of other files like \
+             this); or declare it as a kernel: `.extern .entry` in PTX, the calling convention \
+             `ptx_kernel` in LLVM IR",
         );
     }
     if output.contains("size does not match target") {

@@ -6,12 +6,21 @@
 //! (u16 kind, u16 version, u32 header size, u64 payload size, u32 compressed size, ..., at 28 the u32
 //! architecture number) and its payload.
 
+use std::fmt;
+
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 
+use crate::arch::Arch;
 use crate::cubin::CubinError;
 
 const MAGIC: u32 = 0xba55_ed50;
+/// Sections of host objects with relocatable device code and with linked device code.
+pub(crate) const RELOCATABLE: &[u8] = b"__nv_relfatbin";
+pub(crate) const WHOLE_PROGRAM: &[u8] = b".nv_fatbin";
+pub(crate) const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
+/// Bytes of a member's header: the size is its decimal field at 48, of 10 bytes.
+const ARCHIVE_HEADER_BYTES: usize = 60;
 
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +42,33 @@ pub struct FatbinImage {
     pub arch_number: u32,
     /// Bytes of the image inside the fat binary, padding included.
     pub stored_bytes: u64,
+}
+
+impl FatbinImage {
+    /// Whether code for an architecture can be had of it: machine code that runs there, PTX that is
+    /// not newer, or something else that the linker may know (LTO-IR).
+    pub(crate) fn can_serve(&self, arch: Arch) -> bool {
+        match self.kind {
+            ImageKind::Elf => serves(self.arch_number, arch),
+            ImageKind::Ptx => self.arch_number <= arch.number().into(),
+            ImageKind::Other(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for FatbinImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.kind == ImageKind::Ptx { "compute" } else { "sm" };
+        write!(f, "{name}_{}", self.arch_number)
+    }
+}
+
+/// Whether machine code for an architecture of this number runs on `arch`: on the same, and on later
+/// ones with the same major number (nvlink 13.0 links sm_80 objects for sm_86, and says of sm_80 ones
+/// that sm_90 is "not found").
+pub(crate) fn serves(arch_number: u32, arch: Arch) -> bool {
+    let wanted = u32::from(arch.number());
+    arch_number / 10 == wanted / 10 && arch_number <= wanted
 }
 
 /// Whether these bytes begin as a fat binary.
@@ -101,14 +137,48 @@ fn list_body(mut body: &[u8], images: &mut Vec<FatbinImage>) -> Result<(), Cubin
 /// [`CubinError`] when the bytes are no ELF file or its fat binary is damaged. An object without
 /// device code gives an empty list.
 pub(crate) fn list_host_object_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, CubinError> {
+    let mut images = list_section_images(bytes, RELOCATABLE)?;
+    images.extend(list_section_images(bytes, WHOLE_PROGRAM)?);
+    Ok(images)
+}
+
+/// The images in the sections of this name.
+///
+/// # Errors
+/// As [`list_host_object_images`].
+pub(crate) fn list_section_images(
+    bytes: &[u8],
+    name: &[u8],
+) -> Result<Vec<FatbinImage>, CubinError> {
     let file = object::File::parse(bytes)?;
     let mut images = Vec::new();
     for section in file.sections() {
-        if matches!(section.name_bytes(), Ok(b"__nv_relfatbin" | b".nv_fatbin")) {
+        if section.name_bytes() == Ok(name) {
             images.extend(list_images(section.data()?)?);
         }
     }
     Ok(images)
+}
+
+/// That every member of an archive is there in full. A symbol table that is cut off is not missed by
+/// readers of archives.
+///
+/// # Errors
+/// When the archive is cut off.
+pub(crate) fn check_archive(bytes: &[u8]) -> Result<(), CubinError> {
+    let cut_off = || CubinError::new("the library is cut off");
+    let mut at = ARCHIVE_MAGIC.len();
+    while at < bytes.len() {
+        let header = bytes.get(at..at + ARCHIVE_HEADER_BYTES).ok_or_else(cut_off)?;
+        let size = std::str::from_utf8(&header[48..58]).ok();
+        let size = size.and_then(|size| size.trim().parse::<usize>().ok()).ok_or_else(cut_off)?;
+        let end = (at + ARCHIVE_HEADER_BYTES).checked_add(size).ok_or_else(cut_off)?;
+        if end > bytes.len() {
+            return Err(cut_off());
+        }
+        at = end.next_multiple_of(2);
+    }
+    Ok(())
 }
 
 /// The images inside all members of a static library of host objects.
@@ -116,6 +186,7 @@ pub(crate) fn list_host_object_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, 
 /// # Errors
 /// [`CubinError`] when the archive or a member is damaged.
 pub(crate) fn list_archive_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, CubinError> {
+    check_archive(bytes)?;
     let archive = ArchiveFile::parse(bytes)?;
     let mut images = Vec::new();
     for member in archive.members() {

@@ -16,6 +16,7 @@
 
 mod arch;
 mod assemble;
+mod contents;
 mod cubin;
 mod device_runtime;
 mod doctor;
@@ -27,6 +28,7 @@ mod host;
 mod inputs;
 mod job;
 mod link;
+mod mend;
 mod offload;
 mod package;
 mod search;

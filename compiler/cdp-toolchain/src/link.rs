@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::fmt;
 
 use crate::arch::{AddressSize, Arch};
+use crate::contents::{Contents, PtxImages, look_inside, split_library, wanted_members};
 use crate::cubin::Cubin;
 use crate::device_runtime::{CdpFlavor, cdp_flavor, is_device_runtime_symbol};
 use crate::error::ToolError;
+use crate::explain::FailureKind;
 use crate::inputs::prepare;
 use crate::job::{Job, Tool};
 use crate::search::Toolchain;
@@ -53,14 +55,14 @@ impl DeviceObject {
         } else if crate::fatbin::is_fatbin(&object.bytes) {
             crate::fatbin::list_images(&object.bytes).map_err(bad)?;
         } else {
-            return Err(bad(crate::cubin::CubinError::new(
-                "neither an object nor a library nor a fat binary",
-            )));
+            return Err(bad(crate::cubin::CubinError::new(crate::inputs::what_it_is(
+                &object.bytes,
+            ))));
         }
         Ok(object)
     }
 
-    fn extension(&self) -> &'static str {
+    pub(crate) fn extension(&self) -> &'static str {
         if self.bytes.starts_with(b"!<arch>\n") {
             "a"
         } else if crate::fatbin::is_fatbin(&self.bytes) {
@@ -97,6 +99,8 @@ pub struct LinkOptions {
     pub debug: bool,
     /// Further arguments for nvlink.
     pub extra_args: Vec<String>,
+    /// Mend inputs that declare kernels of other inputs as functions, as clang does.
+    pub mend_declarations: bool,
 }
 
 impl LinkOptions {
@@ -108,6 +112,7 @@ impl LinkOptions {
             cudadevrt: Cudadevrt::Auto,
             debug: false,
             extra_args: Vec::new(),
+            mend_declarations: false,
         }
     }
 }
@@ -121,7 +126,7 @@ pub struct Linked {
     pub cubin: Option<Cubin>,
     /// Whether libcudadevrt.a was given to nvlink.
     pub cudadevrt_linked: bool,
-    /// nvlink's warnings and those about inputs without device code, a line each.
+    /// nvlink's warnings and ours (inputs without device code, mended declarations), a line each.
     pub warnings: Vec<String>,
 }
 
@@ -140,10 +145,10 @@ impl fmt::Debug for Linked {
 /// Links device objects into a cubin. `stem` names the intermediate file.
 ///
 /// # Errors
-/// [`ToolError::NotRelocatable`] for inputs that are linked already, [`ToolError::MixedCdp`] for CDP1
-/// and CDP2 inputs together, [`ToolError::Unsupported`] when the
-/// device runtime is needed and has no image for the architecture, and all that a missing or failing
-/// nvlink brings.
+/// [`ToolError::NotRelocatable`] for inputs that are linked already, [`ToolError::BadObject`] for those
+/// without code for the architecture, [`ToolError::MixedCdp`] for CDP1 and CDP2 inputs together,
+/// [`ToolError::Unsupported`] when the device runtime is needed and has no image for the architecture,
+/// and all that a missing or failing nvlink brings.
 pub fn link(
     toolchain: &Toolchain,
     job: &Job,
@@ -155,16 +160,10 @@ pub fn link(
         return Err(ToolError::BadRequest("a device link needs at least one object".to_owned()));
     }
     let tools = toolchain.link_tools(options.arch, options.address_size)?;
-    let mut files = Vec::new();
-    let mut insides = Vec::new();
-    let inputs = prepare(objects, options.arch)?;
-    for object in &inputs.objects {
-        let file = place(job, object)?;
-        insides.push(look_inside(toolchain, job, object, &file, options.arch)?);
-        files.push(file);
-    }
-    check_flavors(&insides)?;
-    let cudadevrt = match wants_cudadevrt(&insides, options.cudadevrt) {
+    let Gathered { files, contents, mut warnings, notes } =
+        gather(toolchain, job, objects, options)?;
+    check_flavors(&contents)?;
+    let cudadevrt = match wants_cudadevrt(&contents, options.cudadevrt) {
         Wish::Must => {
             Some(tools.cudadevrt.clone().ok_or_else(|| no_cudadevrt(toolchain, options))?)
         }
@@ -181,7 +180,9 @@ pub fn link(
     args.extend(cudadevrt.iter().map(|path| path.as_os_str().to_owned()));
     let output = job.file_name(&format!("{stem}.{}", options.arch), "cubin");
     args.extend(["-o".into(), OsString::from(&output)]);
-    let said = job.run(Tool::Nvlink, &tools.nvlink, args)?;
+    let said = job
+        .run(Tool::Nvlink, &tools.nvlink, args)
+        .map_err(|error| with_what_is_known(error, &contents, &notes))?;
     let bytes = job.read(&output)?;
     let cubin = match job.is_dry_run() {
         true => None,
@@ -190,10 +191,104 @@ pub fn link(
         ),
     };
     let text = format!("{}\n{}", said.stdout, said.stderr);
-    let mut warnings = inputs.warnings;
     warnings
         .extend(text.lines().filter(|line| line.starts_with("nvlink warning")).map(str::to_owned));
     Ok(Linked { bytes, cubin, cudadevrt_linked: cudadevrt.is_some(), warnings })
+}
+
+/// What nvlink is given, and what is known of it.
+struct Gathered {
+    files: Vec<String>,
+    contents: Vec<Contents>,
+    warnings: Vec<String>,
+    /// What inputs and members of libraries hold that cannot be linked, a line each.
+    notes: Vec<String>,
+}
+
+fn gather(
+    toolchain: &Toolchain,
+    job: &Job,
+    objects: &[DeviceObject],
+    options: &LinkOptions,
+) -> Result<Gathered, ToolError> {
+    let mend = options.mend_declarations && !job.is_dry_run();
+    let inputs = prepare(objects, options.arch)?;
+    let (mut files, mut contents) = (Vec::new(), Vec::new());
+    let (mut members, mut warnings) = (inputs.members, inputs.warnings);
+    let ptx = if mend { PtxImages::Assemble(options.debug) } else { PtxImages::Leave };
+    for object in inputs.objects {
+        if mend
+            && object.extension() == "a"
+            && let Some(split) = split_library(toolchain, job, &object, options.arch, ptx)?
+        {
+            members.extend(split);
+            continue;
+        }
+        let file = place(job, &object)?;
+        contents.push(look_inside(toolchain, job, &object, &file, options.arch, ptx)?);
+        files.push(Some(file));
+    }
+    contents.extend(wanted_members(&contents, members));
+    files.resize(contents.len(), None);
+    if mend {
+        let kernels = contents.iter().flat_map(Contents::kernels).collect();
+        for (content, file) in contents.iter_mut().zip(&mut files) {
+            if content.mend(&kernels, &mut warnings)? {
+                *file = None;
+            }
+        }
+    }
+    let mut placed = Vec::new();
+    for (content, file) in contents.iter().zip(files) {
+        let Some(file) = file else {
+            for object in content.objects.iter().flatten() {
+                let object = DeviceObject::from_bytes(&content.name, object.bytes.clone())?;
+                placed.push(place(job, &object)?);
+            }
+            continue;
+        };
+        placed.push(file);
+    }
+    let mut notes = inputs.notes;
+    notes.extend(warnings.iter().map(|warning| warning.replace("warning: ", "")));
+    if placed.is_empty() {
+        let lines: String = notes.iter().map(|line| format!("\n  {line}")).collect();
+        return Err(ToolError::BadRequest(format!("no input can be linked as device code{lines}")));
+    }
+    Ok(Gathered { files: placed, contents, warnings, notes })
+}
+
+/// Adds to the explanation of a failure which inputs it is about.
+fn with_what_is_known(mut error: ToolError, contents: &[Contents], notes: &[String]) -> ToolError {
+    let ToolError::Failed { explanation: Some(explanation), .. } = &mut error else { return error };
+    let mut lines: Vec<String> = Vec::new();
+    match explanation.kind {
+        FailureKind::UndefinedSymbol => lines.extend(notes.iter().cloned()),
+        FailureKind::KernelDeclaredAsFunction => {
+            let kernels = contents.iter().flat_map(Contents::kernels).collect();
+            let wrong = contents.iter().filter(|content| content.declares_functions(&kernels));
+            lines.extend(wrong.map(|content| format!("`{}` declares it so", content.name)));
+        }
+        FailureKind::ArchMismatch => {
+            for content in contents {
+                let archs = content.objects.iter().flatten().map(|object| object.cubin.arch_number);
+                lines.extend(
+                    explanation
+                        .symbols
+                        .iter()
+                        .filter(|name| **name == content.name)
+                        .flat_map(|_| archs.clone())
+                        .map(|arch| format!("`{}` is for sm_{arch}", content.name)),
+                );
+            }
+        }
+        _ => {}
+    }
+    lines.dedup();
+    for line in lines {
+        explanation.summary += &format!("\n  {line}");
+    }
+    error
 }
 
 /// Puts an object into the work folder and returns its file name there.
@@ -212,77 +307,15 @@ fn place(job: &Job, object: &DeviceObject) -> Result<String, ToolError> {
     Ok(name)
 }
 
-/// What one input contains.
-struct Inside {
-    name: String,
-    /// Undefined symbols with the architecture number of the object they are in; `None` when the
-    /// input could not be looked into.
-    undefined: Option<Vec<(u32, String)>>,
-    /// A library, of which the linker takes only the members that are wanted.
-    is_library: bool,
-}
-
-/// Device objects tell what they need; host objects, fat binaries and libraries are unpacked first.
-fn look_inside(
-    toolchain: &Toolchain,
-    job: &Job,
-    object: &DeviceObject,
-    file: &str,
-    arch: Arch,
-) -> Result<Inside, ToolError> {
-    let bad = |source| ToolError::BadObject { name: object.name.clone(), source };
-    let undefined = if object.bytes.is_empty() {
-        let names = object.undefined_symbols.iter();
-        Some(names.map(|name| (arch.number().into(), name.clone())).collect())
-    } else if Cubin::is_cubin(&object.bytes) {
-        Some(undefined_in(&Cubin::read(&object.bytes).map_err(bad)?))
-    } else {
-        unpack(toolchain, job, file)?.map(|cubins| {
-            let wanted = |cubin: &&Cubin| cubin.arch_number == u32::from(arch.number());
-            cubins.iter().filter(wanted).flat_map(undefined_in).collect()
-        })
-    };
-    Ok(Inside { name: object.name.clone(), undefined, is_library: object.extension() == "a" })
-}
-
-fn undefined_in(cubin: &Cubin) -> Vec<(u32, String)> {
-    cubin.undefined_symbols.iter().map(|name| (cubin.arch_number, name.clone())).collect()
-}
-
-/// The device objects in a host object, a library or a fat binary; `None` without cuobjdump, and when
-/// there are none to be found.
-fn unpack(toolchain: &Toolchain, job: &Job, file: &str) -> Result<Option<Vec<Cubin>>, ToolError> {
-    let Some(cuobjdump) = toolchain.cuobjdump().filter(|_| !job.is_dry_run()) else {
-        return Ok(None);
-    };
-    let dir = job.work_dir().join(job.file_name(file, "unpacked"));
-    let io = |error| ToolError::io("unpack device objects", dir.clone(), error);
-    std::fs::create_dir_all(&dir).map_err(io)?;
-    let input = job.work_dir().join(file);
-    let args = vec!["-xelf".into(), "all".into(), input.into_os_string()];
-    if job.run_in(dir.clone(), Tool::Cuobjdump, cuobjdump, args).is_err() {
-        // Nothing depends on it: nvlink will say what is wrong with the file, if anything is.
-        return Ok(None);
-    }
-    let mut cubins = Vec::new();
-    for entry in std::fs::read_dir(&dir).map_err(io)? {
-        let bytes = std::fs::read(entry.map_err(io)?.path()).map_err(io)?;
-        cubins.extend(Cubin::read(&bytes).ok());
-    }
-    Ok((!cubins.is_empty()).then_some(cubins))
-}
-
 enum Wish {
     Must,
     May,
     No,
 }
 
-fn wants_cudadevrt(insides: &[Inside], choice: Cudadevrt) -> Wish {
-    let needed = |inside: &Inside| {
-        let undefined = inside.undefined.as_deref().unwrap_or_default();
-        undefined.iter().any(|(_, name)| is_device_runtime_symbol(name))
-    };
+fn wants_cudadevrt(insides: &[Contents], choice: Cudadevrt) -> Wish {
+    let needed =
+        |inside: &Contents| inside.undefined().any(|(_, name)| is_device_runtime_symbol(name));
     match choice {
         Cudadevrt::Never => Wish::No,
         Cudadevrt::Always => Wish::Must,
@@ -290,7 +323,7 @@ fn wants_cudadevrt(insides: &[Inside], choice: Cudadevrt) -> Wish {
             Wish::Must
         }
         // nvlink takes nothing out of a library that it does not need.
-        Cudadevrt::Auto if insides.iter().any(|i| i.undefined.is_none() || needed(i)) => Wish::May,
+        Cudadevrt::Auto if insides.iter().any(|i| !i.is_known() || needed(i)) => Wish::May,
         Cudadevrt::Auto => Wish::No,
     }
 }
@@ -324,12 +357,12 @@ fn no_cudadevrt(toolchain: &Toolchain, options: &LinkOptions) -> ToolError {
 }
 
 /// CDP1 and CDP2 objects link without a word from nvlink, and the driver then refuses the result.
-fn check_flavors(insides: &[Inside]) -> Result<(), ToolError> {
+fn check_flavors(insides: &[Contents]) -> Result<(), ToolError> {
     let mut found: [Option<(String, String)>; 2] = [None, None];
     // What a library holds may not be taken from it.
     for inside in insides.iter().filter(|inside| !inside.is_library) {
-        for (arch_number, name) in inside.undefined.as_deref().unwrap_or_default() {
-            for used in cdp_flavor(*arch_number, [name.as_str()]) {
+        for (arch_number, name) in inside.undefined() {
+            for used in cdp_flavor(arch_number, [name]) {
                 let slot = match used.flavor {
                     CdpFlavor::Cdp1 => 0,
                     CdpFlavor::Cdp2 => 1,

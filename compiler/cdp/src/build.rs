@@ -53,7 +53,10 @@ impl InputKind {
         };
         if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b") {
             InputKind::Llvm
-        } else if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<arch>\n") {
+        } else if [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n", b"\x50\xed\x55\xba"]
+            .iter()
+            .any(|magic| bytes.starts_with(magic))
+        {
             InputKind::Object
         } else if starts(&[".version"]) {
             InputKind::Ptx
@@ -155,8 +158,6 @@ pub struct BuildRequest<'a> {
     pub runtime_library: Option<PathBuf>,
     /// For [`Goal::Executable`]: `-l`, `-L` and other objects.
     pub host_link: HostLinkOptions,
-    /// Mend PTX inputs that declare kernels of other files as functions.
-    pub mend_ptx: bool,
 }
 
 impl<'a> BuildRequest<'a> {
@@ -176,7 +177,6 @@ impl<'a> BuildRequest<'a> {
             cubin: false,
             runtime_library: None,
             host_link: HostLinkOptions::default(),
-            mend_ptx: false,
         }
     }
 }
@@ -424,7 +424,10 @@ impl Build<'_> {
                     name: name.clone(),
                     message: format!("PTX is text, and this is not UTF-8: {error}"),
                 })?;
-                let text = if self.request.mend_ptx { mend_extern_kernels(&text) } else { text };
+                let text = match options.mend_declarations {
+                    true => mend_extern_kernels(&text),
+                    false => text,
+                };
                 Ok(Some(DeviceCode { ptx: text, llvm_ir: String::new(), kernels: Vec::new() }))
             }
             Input::Bytes(InputKind::Object, ..) => Ok(None),

@@ -64,7 +64,6 @@ impl Compiler {
         key.field("llvm", format!("{major}.{minor}.{patch}"));
         key.field("goal", format!("{:?}", request.goal));
         add_options(&mut key, request.options);
-        key.field("mend", [u8::from(request.mend_ptx)]);
         self.add_tools(&mut key, request)?;
         add_host_link(&mut key, request)?;
         let (mut reports, mut broken) = (Vec::new(), false);
@@ -149,6 +148,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         // Counts where a program asks for the date.
         source_date_epoch: _,
         cudadevrt,
+        mend_declarations,
     } = options;
     key.field("archs", format!("{archs:?}"));
     key.field("address-size", format!("{address_size:?}"));
@@ -165,6 +165,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("macros", format!("{macros:?}"));
     key.field("warnings", format!("{warnings:?}"));
     key.field("devrt", format!("{cudadevrt:?}"));
+    key.field("mend", [u8::from(*mend_declarations)]);
 }
 
 /// What the system's linker is given. Libraries that it finds by itself count by name.

@@ -298,6 +298,7 @@ impl Compiler {
         link.cudadevrt = options.cudadevrt;
         link.debug = options.debug == DebugInfo::Full;
         link.extra_args = options.nvlink_args.clone();
+        link.mend_declarations = options.mend_declarations;
         Ok(cdp_toolchain::link(&self.toolchain, job, stem, objects, &link)?)
     }
 

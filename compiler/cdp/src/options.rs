@@ -67,6 +67,8 @@ pub struct CompileOptions {
     pub source_date_epoch: Option<u64>,
     /// When the device runtime is linked.
     pub cudadevrt: Cudadevrt,
+    /// `--fix`: mend PTX and objects that declare kernels of other files as functions, as clang does.
+    pub mend_declarations: bool,
     /// LLVM instructions, before optimisation, that make a codegen unit. A device module of at least
     /// two units is compiled on several threads, into one PTX text; what that text is depends on
     /// this number, not on the threads.
@@ -93,6 +95,7 @@ impl Default for CompileOptions {
             warnings: WarningOptions::default(),
             source_date_epoch: None,
             cudadevrt: Cudadevrt::Auto,
+            mend_declarations: false,
             unit_instructions: cdp_llvm::UNIT_INSTRUCTIONS,
         }
     }

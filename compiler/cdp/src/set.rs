@@ -52,6 +52,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("debug", "none, lines or full"),
     ("maxrregcount", "a number of registers"),
     ("cudadevrt", "auto, always or never"),
+    ("fix", "true or false: mend inputs that declare kernels as functions"),
     ("include-dir", "a folder; each adds one"),
     ("include", "a file to read before the source; each adds one"),
     ("define", "NAME or NAME=TEXT; each adds one"),
@@ -130,6 +131,7 @@ impl CompileOptions {
                     ],
                 )?;
             }
+            "fix" => self.mend_declarations = bool_of(value)?,
             "include-dir" => self.include_dirs.push(PathBuf::from(value)),
             "include" => self.forced_includes.push(PathBuf::from(value)),
             "define" => self.macros.push(MacroOption::Define(value.to_string())),

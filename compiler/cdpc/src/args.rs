@@ -214,7 +214,7 @@ pub struct Build {
     /// tools, wherever they lie
     #[arg(long)]
     pub cache_key: bool,
-    /// Mend PTX that declares kernels of other files as functions
+    /// Mend PTX and objects that declare kernels of other files as functions, as clang does
     #[arg(long)]
     pub fix: bool,
 }

@@ -39,6 +39,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     options.max_registers = args.maxrregcount;
     options.ptxas_args = args.xptxas.clone();
     options.nvlink_args = args.xnvlink.clone();
+    options.mend_declarations = args.fix;
     options.debug = match (args.device_debug, args.lineinfo) {
         (true, _) => DebugInfo::Full,
         (_, true) => DebugInfo::Lines,
@@ -216,7 +217,6 @@ impl Plan {
                 libraries: args.libraries.clone(),
                 ..HostLinkOptions::default()
             },
-            mend_ptx: args.fix,
             ..BuildRequest::new(inputs, self.goal, &self.options, job)
         }
     }
