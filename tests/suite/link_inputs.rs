@@ -19,6 +19,7 @@ pub fn tests() -> Vec<(&'static str, bool, fn() -> Outcome)> {
         ("libraries_of_device_objects", false, libraries),
         ("other_architectures", no_nvcc, other_archs),
         ("libraries_without_what_is_wanted", no_nvcc, poor_libraries),
+        ("kernels_that_no_host_code_launches", no_nvcc, host_references),
         ("whole_program_fat_binaries", no_nvcc, whole_fatbins),
         ("ptx_for_a_newer_architecture", false, newer_ptx),
         ("mended_objects", false, mended_objects),
@@ -136,6 +137,16 @@ fn poor_libraries() -> Outcome {
         "`libfar.a(whole.o)` is compiled as a whole program",
     ];
     fails(&bench, &["parent.o", "libfar.a"], &parts)
+}
+
+fn host_references() -> Outcome {
+    let bench = Bench::new()?;
+    bench.device_object("far", FAR, &[])?;
+    let main = "int main() { parent<<<1, 1>>>(0); }\n";
+    bench.write("main.cu", &format!("{PARENT}{OTHER}{main}"))?;
+    bench.nvcc(&["-arch=sm_90", "-dc", "main.cu", "-o", "main.o"])?;
+    let all = ["_Z3farPii", "_Z5otherPi", "_Z6parentPi"];
+    links(&bench, &["main.o", "far.o"], &all).map(|_| ())
 }
 
 fn whole_fatbins() -> Outcome {

@@ -174,6 +174,14 @@ pub fn link(
     if options.debug {
         args.push("-g".into());
     }
+    // nvlink drops kernels that the host code of its inputs does not launch; a program that loads the
+    // cubin launches them by name. Without host objects the option says nothing.
+    let has_host_code =
+        objects.iter().any(|object| !object.bytes.is_empty() && !Cubin::is_cubin(&object.bytes));
+    let knows_option = tools.version.is_some_and(|version| version.major >= 12);
+    if has_host_code && knows_option {
+        args.push("-ignore-host-info".into());
+    }
     args.extend(options.extra_args.iter().map(OsString::from));
     args.extend(files.into_iter().map(OsString::from));
     // As a file and not as `-L dir -l name`: nvlink records the latter, with the folder, in the cubin.

@@ -298,6 +298,8 @@ fn parse_version(text: &str) -> Option<ToolVersion> {
 pub struct LinkTools {
     /// The linker.
     pub nvlink: PathBuf,
+    /// Its version.
+    pub version: Option<ToolVersion>,
     /// The device runtime with an image for the architecture asked for, where there is one.
     pub cudadevrt: Option<PathBuf>,
 }
@@ -517,7 +519,7 @@ impl Toolchain {
         };
         let mut candidates = std::iter::once(toolkit).chain(self.toolkits.iter());
         let cudadevrt = candidates.find(usable).and_then(|other| other.cudadevrt_path.clone());
-        Ok(LinkTools { nvlink, cudadevrt })
+        Ok(LinkTools { nvlink, version: toolkit.version(), cudadevrt })
     }
 
     /// Any fatbinary; it packs images of every architecture.
