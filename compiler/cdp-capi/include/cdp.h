@@ -9,7 +9,9 @@
  *
  * Strings are UTF-8 and end with NUL; a string or array that a function takes is not kept after the
  * call. A string or array that a function returns belongs to the object that it came from and lives
- * as long as that. NULL for an object is an error, not a crash, and freeing NULL does nothing.
+ * as long as that. NULL for an object is an error, not a crash, and freeing NULL does nothing. What the
+ * library cannot see is undefined, as in C's own: an object that was freed, freed twice, or not made by
+ * this library; fewer bytes than the size that is given with them.
  *
  * Of the process it sets LLVM's handler for fatal errors and, when it is first given LLVM IR, the handlers
  * of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT: bitcode can make LLVM crash, and then the call fails
@@ -390,7 +392,8 @@ void cdp_inputs_free(cdp_inputs *inputs);
 
 /**
  * Adds an input from memory, which is copied. `name` is its name in messages; it need not exist.
- * Sources include files that were added with cdp_inputs_add_header, then those on the disk.
+ * Sources include files that were added with cdp_inputs_add_header, then those on the disk (regular files
+ * only), unless option "disk-includes" is "false": for programs of strangers.
  *
  * Changes the list: no other thread may be using it. CDP_ERROR_REQUEST for a kind that there is not;
  * CDP_ERROR_INPUT for a source that is not UTF-8.
@@ -493,10 +496,21 @@ void cdp_program_close(cdp_program *program);
 bool cdp_program_is_on_gpu(const cdp_program *program);
 
 /**
+ * Limits how long a call of a function below, or of cdp_program_close, runs the program's kernels on the
+ * CPU device: past `timeout_ms` milliseconds the program ends, and this call and all later ones fail with
+ * CDP_ERROR_DEVICE. 0, the default, is no limit: an endless kernel then never returns. The count begins
+ * anew with each call. On a GPU it does nothing.
+ *
+ * CDP_ERROR_REQUEST for NULL.
+ */
+cdp_status cdp_program_set_timeout(const cdp_program *program,
+                                   uint64_t timeout_ms);
+
+/**
  * Allocates device memory, aligned to 256 bytes, and gives its address; free it with
  * cdp_program_release, or leave it to cdp_program_close.
  *
- * CDP_ERROR_DEVICE when there is no more; CDP_ERROR_REQUEST for NULL.
+ * Size 0 gives address 0. CDP_ERROR_DEVICE when there is no more; CDP_ERROR_REQUEST for NULL.
  */
 cdp_status cdp_program_allocate(const cdp_program *program, size_t size, uint64_t *address);
 

@@ -166,7 +166,8 @@ pub unsafe extern "C" fn cdp_inputs_free(inputs: *mut cdp_inputs) {
 }
 
 /// Adds an input from memory, which is copied. `name` is its name in messages; it need not exist.
-/// Sources include files that were added with cdp_inputs_add_header, then those on the disk.
+/// Sources include files that were added with cdp_inputs_add_header, then those on the disk (regular files
+/// only), unless option "disk-includes" is "false": for programs of strangers.
 ///
 /// Changes the list: no other thread may be using it. CDP_ERROR_REQUEST for a kind that there is not;
 /// CDP_ERROR_INPUT for a source that is not UTF-8.

@@ -1,7 +1,9 @@
 //! Running kernels: a loaded program on the CPU device or on a GPU.
 
 use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, render_report};
 use cdp_runtime::single::{find_kernel, ptx_kernels};
@@ -34,9 +36,22 @@ pub struct cdp_program {
     kernels: Vec<String>,
     /// What the CPU device has to say about a misbehaving program.
     reports: Arc<Mutex<String>>,
+    /// Most milliseconds that a call may wait for kernels; 0 for no limit.
+    timeout_ms: AtomicU64,
 }
 
 impl cdp_program {
+    /// At the beginning of every call in which kernels may run.
+    fn start_clock(&self) -> Result<(), Failed> {
+        match self.timeout_ms.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            timeout_ms => {
+                let timeout = Duration::from_millis(timeout_ms);
+                self.check(self.device.set_timeout(Some(timeout)))
+            }
+        }
+    }
+
     fn failed(&self, error: &DeviceError) -> Failed {
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         let report = std::mem::take(&mut *reports);
@@ -131,7 +146,9 @@ fn open(choice: DeviceChoice, ptx: &[u8], cubin: &[u8]) -> Result<*mut cdp_progr
     let device = open_device(choice, &image, CpuOptions::default(), sinks).map_err(failed)?;
     let module = device.load_module(&image).map_err(failed)?;
     let kernels = std::str::from_utf8(ptx).map(ptx_kernels).unwrap_or_default();
-    Ok(Box::into_raw(Box::new(cdp_program { device, module, kernels, reports })))
+    let timeout_ms = AtomicU64::new(0);
+    let program = cdp_program { device, module, kernels, reports, timeout_ms };
+    Ok(Box::into_raw(Box::new(program)))
 }
 
 /// Waits for the program's work, unloads it and gives its device back. NULL is ignored.
@@ -143,6 +160,7 @@ pub unsafe extern "C" fn cdp_program_close(program: *mut cdp_program) {
         // SAFETY: by the interface's contract.
         if let Some(program) = unsafe { program.as_ref() } {
             // What goes wrong here has no one left to be told.
+            let _ = program.start_clock();
             let _ = program.device.synchronize();
             let _ = program.device.unload_module(program.module);
         }
@@ -161,10 +179,32 @@ pub unsafe extern "C" fn cdp_program_is_on_gpu(program: *const cdp_program) -> b
     unsafe { program.as_ref() }.is_some_and(|program| program.device.kind() == DeviceKind::Gpu)
 }
 
+/// Limits how long a call of a function below, or of cdp_program_close, runs the program's kernels on the
+/// CPU device: past `timeout_ms` milliseconds the program ends, and this call and all later ones fail with
+/// CDP_ERROR_DEVICE. 0, the default, is no limit: an endless kernel then never returns. The count begins
+/// anew with each call. On a GPU it does nothing.
+///
+/// CDP_ERROR_REQUEST for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_set_timeout(
+    program: *const cdp_program,
+    timeout_ms: u64,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        program.timeout_ms.store(timeout_ms, Ordering::Relaxed);
+        match timeout_ms {
+            0 => program.check(program.device.set_timeout(None)),
+            _ => program.start_clock(),
+        }
+    })
+}
+
 /// Allocates device memory, aligned to 256 bytes, and gives its address; free it with
 /// cdp_program_release, or leave it to cdp_program_close.
 ///
-/// CDP_ERROR_DEVICE when there is no more; CDP_ERROR_REQUEST for NULL.
+/// Size 0 gives address 0. CDP_ERROR_DEVICE when there is no more; CDP_ERROR_REQUEST for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cdp_program_allocate(
     program: *const cdp_program,
@@ -241,6 +281,7 @@ pub unsafe extern "C" fn cdp_program_write(
         if count == 0 {
             return Ok(());
         }
+        program.start_clock()?;
         // SAFETY: the source is `count` bytes long, and the copy is made before the call returns.
         program.check(unsafe {
             program.device.copy(address, from, count, CopyKind::HostToDevice, None)
@@ -267,6 +308,7 @@ pub unsafe extern "C" fn cdp_program_read(
         if data.is_null() {
             return Err(Failed::request(format!("data is NULL and has {size} bytes")));
         }
+        program.start_clock()?;
         program.check(program.device.synchronize())?;
         // SAFETY: the target is `size` bytes long, and the copy is made before the call returns.
         program.check(unsafe {
@@ -318,6 +360,7 @@ pub unsafe extern "C" fn cdp_program_launch(
                 bytes(*params.add(index), *size as usize, &format!("parameter {index}"))?
             });
         }
+        program.start_clock()?;
         let config = LaunchConfig { grid, block, shared_bytes, stream: StreamHandle::NULL };
         // SAFETY: what the kernel does with its memory is the caller's affair.
         program.check(unsafe { device.launch(handle, &config, &values) })
@@ -333,6 +376,7 @@ pub unsafe extern "C" fn cdp_program_synchronize(program: *const cdp_program) ->
     status(|| {
         // SAFETY: by the interface's contract.
         let program = unsafe { object(program, "program") }?;
+        program.start_clock()?;
         program.check(program.device.synchronize())
     })
 }

@@ -137,6 +137,85 @@ fn a_program_runs_on_the_cpu_device() {
 }
 
 /// One line of C: load what was compiled; variables are found by name.
+/// An endless kernel ends with the time limit, in every call that waits for it.
+#[test]
+fn endless_kernels_are_stopped() {
+    let source = b"__global__ void spin(volatile int *p) { while (*p == 0) { } }\n\
+        __global__ void quick(volatile int *p) { for (int i = 0; i < 1000; ++i) *p = i; }\n";
+    let made = compile(CDP_KIND_SOURCE, source, CDP_GOAL_PTX);
+    let ptx = bytes(made);
+    // SAFETY: all pointers are good, and every program is closed once.
+    unsafe {
+        cdp_result_free(made);
+        let open = || cdp_program_open(CDP_DEVICE_CPU, ptx.as_ptr().cast(), ptx.len(), null(), 0);
+        let one = [1u32; 3];
+        let launch = |program, kernel: &CStr, address: u64| {
+            let params = [(&raw const address).cast::<c_void>()];
+            let (grid, block) = (one.as_ptr(), one.as_ptr());
+            cdp_program_launch(program, kernel.as_ptr(), grid, block, 0, params.as_ptr(), 1)
+        };
+        let started = std::time::Instant::now();
+        for way in 0..3 {
+            let program = open();
+            let mut address = 0;
+            assert_eq!(cdp_program_set_timeout(program, 200), CDP_OK);
+            assert_eq!(cdp_program_allocate(program, 4, &mut address), CDP_OK);
+            let zero = 0i32;
+            let data = (&raw const zero).cast();
+            assert_eq!(cdp_program_write(program, address, data, 4), CDP_OK);
+            // Time between calls and time of earlier calls do not count.
+            for _ in 0..3 {
+                assert_eq!(launch(program, c"quick", address), CDP_OK);
+                assert_eq!(cdp_program_synchronize(program), CDP_OK);
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            assert_eq!(cdp_program_write(program, address, data, 4), CDP_OK);
+            assert_eq!(launch(program, c"spin", address), CDP_OK);
+            let mut into = 1i32;
+            let status = match way {
+                0 => cdp_program_synchronize(program),
+                1 => cdp_program_read(program, (&raw mut into).cast(), address, 4),
+                _ => CDP_ERROR_DEVICE,
+            };
+            assert_eq!(status, CDP_ERROR_DEVICE);
+            if way < 2 {
+                let message = text(cdp_last_error());
+                assert!(message.contains("the limit is 200 ms"), "{message}");
+                assert!(message.contains("spin"), "{message}");
+                assert_eq!(launch(program, c"quick", address), CDP_ERROR_DEVICE);
+            }
+            cdp_program_close(program);
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(20));
+        assert_eq!(cdp_program_set_timeout(null(), 1), CDP_ERROR_REQUEST);
+    }
+}
+
+/// Sizes that cannot be are errors, not reads and writes of whatever lies there.
+#[test]
+fn copies_stay_inside_allocations() {
+    let ptx = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    // SAFETY: what is not good is refused by its size.
+    unsafe {
+        let program = cdp_program_open(CDP_DEVICE_CPU, ptx.as_ptr().cast(), ptx.len(), null(), 0);
+        let mut address = 0;
+        assert_eq!(cdp_program_allocate(program, 16, &mut address), CDP_OK);
+        let mut host = [7u8; 16];
+        let data: *mut c_void = host.as_mut_ptr().cast();
+        for size in [17, 1 << 40, isize::MAX as usize, 1 << 63, usize::MAX] {
+            assert_eq!(cdp_program_read(program, data, address, size), CDP_ERROR_DEVICE, "{size}");
+            assert_ne!(cdp_program_write(program, address, data, size), CDP_OK, "{size}");
+        }
+        for at in [0, 1, address - 1, address + 1, u64::MAX] {
+            assert_eq!(cdp_program_read(program, data, at, 16), CDP_ERROR_DEVICE, "{at}");
+            assert_eq!(cdp_program_write(program, at, data, 16), CDP_ERROR_DEVICE, "{at}");
+        }
+        assert_eq!(cdp_program_write(program, address, data, 16), CDP_OK);
+        assert_eq!(cdp_program_read(program, data, address, 16), CDP_OK);
+        cdp_program_close(program);
+    }
+}
+
 #[test]
 fn a_result_is_loaded() {
     let compiler = cdp_compiler_new();

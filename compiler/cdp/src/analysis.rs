@@ -170,7 +170,7 @@ fn analyse_here(
     let launch_abi = launch_abi(pass, options)?;
     let mut session = Session::new();
     let preprocess = preprocess_options(source, pass, options);
-    let (path, loader) = open(source);
+    let (path, loader) = open(source, options);
     let parsed = parse(&mut session, &path, loader.as_ref(), &preprocess)
         .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
     let mut diagnostics = parsed.diagnostics;
@@ -218,7 +218,7 @@ fn launch_abi(pass: Pass, options: &CompileOptions) -> Result<LaunchAbi, Error> 
     }
 }
 
-fn open(source: &SourceInput) -> (PathBuf, Box<dyn FileLoader>) {
+fn open(source: &SourceInput, options: &CompileOptions) -> (PathBuf, Box<dyn FileLoader>) {
     match source {
         SourceInput::File(path) => (path.clone(), Box::new(DiskLoader)),
         SourceInput::Memory { name, text, files, disk } => {
@@ -226,7 +226,7 @@ fn open(source: &SourceInput) -> (PathBuf, Box<dyn FileLoader>) {
             for (name, text) in files {
                 memory = memory.with(name, text.as_bytes());
             }
-            let disk = *disk;
+            let disk = *disk && options.disk_includes;
             (PathBuf::from(name), Box::new(MemoryFirst { memory, disk }))
         }
     }
@@ -245,7 +245,14 @@ struct MemoryFirst {
 impl FileLoader for MemoryFirst {
     fn load(&self, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
         match self.memory.load(path.strip_prefix(MEMORY_DIR).unwrap_or(path))? {
-            None if self.disk => DiskLoader.load(path),
+            None if self.disk => match std::fs::metadata(path) {
+                // A text from memory may be a stranger's: devices and pipes need not end.
+                Ok(about) if !about.is_file() && !about.is_dir() => Err(std::io::Error::new(
+                    std::io::ErrorKind::InvalidInput,
+                    "it is no regular file",
+                )),
+                _ => DiskLoader.load(path),
+            },
             found => Ok(found),
         }
     }
@@ -320,6 +327,25 @@ mod tests {
         let source = SourceInput::Memory { name: name.into(), text: text.into(), files, disk };
         let analysis = analyse(&source, Pass::Host, &CompileOptions::default()).unwrap();
         format!("{:?}", analysis.report)
+    }
+
+    /// What a stranger's text may include.
+    #[test]
+    fn devices_are_not_read_and_the_disk_can_be_shut_off() {
+        let zero = errors("a.cdp", "#include \"/dev/zero\"", true);
+        assert!(zero.contains("E0106") && zero.contains("no regular file"), "{zero}");
+        let source = SourceInput::Memory {
+            name: "a.cdp".into(),
+            text: format!("#include \"{}/src/lib.rs\"", env!("CARGO_MANIFEST_DIR")),
+            files: Vec::new(),
+            disk: true,
+        };
+        let found = |disk_includes| {
+            let options = CompileOptions { disk_includes, ..CompileOptions::default() };
+            !format!("{:?}", analyse(&source, Pass::Host, &options).unwrap().report)
+                .contains("E0106")
+        };
+        assert!(found(true) && !found(false));
     }
 
     /// By name, wherever the source claims to be; relative to the file that includes; and nothing

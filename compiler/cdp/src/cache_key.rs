@@ -142,6 +142,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         nvlink_args,
         // What is found there counts, not where it lies.
         include_dirs: _,
+        disk_includes: _,
         macros,
         forced_includes: _,
         warnings,

@@ -57,6 +57,9 @@ pub struct CompileOptions {
     pub nvlink_args: Vec<String>,
     /// `-I`.
     pub include_dirs: Vec<PathBuf>,
+    /// Whether sources from memory may include files of the disk, where they allow it themselves
+    /// ([`crate::SourceInput::Memory`]). What compiles strangers' programs wants `false`.
+    pub disk_includes: bool,
     /// `-D` and `-U`, in order.
     pub macros: Vec<MacroOption>,
     /// `-include`.
@@ -90,6 +93,7 @@ impl Default for CompileOptions {
             ptxas_args: Vec::new(),
             nvlink_args: Vec::new(),
             include_dirs: Vec::new(),
+            disk_includes: true,
             macros: Vec::new(),
             forced_includes: Vec::new(),
             warnings: WarningOptions::default(),

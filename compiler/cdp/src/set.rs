@@ -54,6 +54,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("cudadevrt", "auto, always or never"),
     ("fix", "true or false: mend inputs that declare kernels as functions"),
     ("include-dir", "a folder; each adds one"),
+    ("disk-includes", "true or false: whether sources from memory may include files of the disk"),
     ("include", "a file to read before the source; each adds one"),
     ("define", "NAME or NAME=TEXT; each adds one"),
     ("undefine", "NAME; each adds one"),
@@ -132,6 +133,7 @@ impl CompileOptions {
                 )?;
             }
             "fix" => self.mend_declarations = bool_of(value)?,
+            "disk-includes" => self.disk_includes = bool_of(value)?,
             "include-dir" => self.include_dirs.push(PathBuf::from(value)),
             "include" => self.forced_includes.push(PathBuf::from(value)),
             "define" => self.macros.push(MacroOption::Define(value.to_string())),
@@ -233,7 +235,7 @@ mod tests {
             let before = format!("{options:?}");
             options.set(name, good(name)).unwrap_or_else(|error| panic!("{error}"));
             let unchanged_by_default = matches!(*name, "address-size");
-            let flips = matches!(*name, "fmad" | "prec-div" | "prec-sqrt");
+            let flips = matches!(*name, "fmad" | "prec-div" | "prec-sqrt" | "disk-includes");
             if flips {
                 options.set(name, "off").unwrap();
             }

@@ -2,6 +2,7 @@
 //! that do the work; contains no execution.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::api::*;
 use crate::config::{Config, Limits};
@@ -38,6 +39,13 @@ impl Emulator {
     /// The limits in force.
     pub fn limits(&self) -> Limits {
         self.core.limits
+    }
+
+    /// Stops the program with a report when it runs longer than this from the next work on;
+    /// `None` for no bound. The time that earlier work took does not count, so a caller can bound each
+    /// of its calls.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.core.set_timeout(timeout);
     }
 
     /// Changes the limits for launches from now on.
@@ -249,7 +257,7 @@ impl Emulator {
         })
     }
 
-    fn check_range(&self, address: u64, size_bytes: u64) -> Result<(), Error> {
+    pub fn check_range(&self, address: u64, size_bytes: u64) -> Result<(), Error> {
         if size_bytes == 0 || self.core.machine.memory.contains(address, size_bytes) {
             return Ok(());
         }

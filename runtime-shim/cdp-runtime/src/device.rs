@@ -5,6 +5,7 @@
 //! no host symbols: those are the CUDA runtime's ideas and live in [`crate::process`].
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::error::Result;
@@ -384,6 +385,11 @@ pub trait Device: Send + Sync {
     /// Milliseconds from one event to the other.
     fn elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32>;
 
+    /// Ends the program with `cudaErrorLaunchTimeout` when its kernels run longer than this from now on;
+    /// `None` for no limit. On the CPU device; a GPU's kernels run as long as the driver lets them.
+    fn set_timeout(&self, _timeout: Option<Duration>) -> Result<()> {
+        Ok(())
+    }
     /// Waits for all work. Faults of earlier launches show here.
     fn synchronize(&self) -> Result<()>;
     /// Destroys everything on the device: memory, modules, streams, events, a sticky error.

@@ -78,6 +78,12 @@ impl Core {
         self.drain_ready();
     }
 
+    /// Bounds the wall-clock time from the next work on; what ran until now does not count.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.config.timeout = timeout;
+        self.started_at = None;
+    }
+
     fn start_clock_of_run(&mut self) {
         self.machine.stack_bytes = self.limits.stack_bytes;
         if self.config.timeout.is_some() {

@@ -13,6 +13,7 @@ mod state;
 mod summary;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cdp_emulator::{Completion, Report};
 
@@ -419,6 +420,11 @@ impl Device for CpuDevice {
 
     fn elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
         self.state().elapsed_ms(start, end)
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.state().emulator.set_timeout(timeout);
+        Ok(())
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -477,8 +477,15 @@ impl State {
             _ => (copy.height, copy.width_bytes),
         };
         for row in 0..rows {
-            let dst = copy.dst.wrapping_add((row * copy.dst_pitch_bytes) as u64);
-            let src = copy.src.wrapping_add((row * copy.src_pitch_bytes) as u64);
+            let dst = copy.dst.wrapping_add(row.wrapping_mul(copy.dst_pitch_bytes) as u64);
+            let src = copy.src.wrapping_add(row.wrapping_mul(copy.src_pitch_bytes) as u64);
+            // Only as much host memory is looked at as the device has: a wrong size is an error.
+            for (on_device, address) in [(from_device, src), (to_device, dst)] {
+                if on_device {
+                    let checked = self.emulator.check_range(address, bytes as u64);
+                    checked.map_err(|error| self.or_fault(error))?;
+                }
+            }
             match (from_device, to_device) {
                 (false, true) => {
                     // SAFETY: host memory valid by the caller's promise.
