@@ -18,7 +18,7 @@ use cdp_launch::{
     BufferLayout, MAX_PARAM_ALIGN, ParamSize, StreamConst, buffer_layout, runtime_symbol,
 };
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::context::Context;
+use inkwell::context::{AsContextRef, Context};
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
@@ -38,7 +38,7 @@ use crate::target::CodeTarget;
 
 mod module;
 
-pub use module::{ForeignKernel, ForeignParam};
+pub use module::{ForeignKernel, ForeignParam, verify};
 
 /// The pseudo-function of version 1, the only one. A later version would have another name, so that
 /// a module says by itself which it wants.
@@ -113,12 +113,24 @@ pub fn lower_foreign_only(
 /// Lowers the launches of a module that the embedder built with inkwell and hands over: its triple
 /// and data layout are set or checked, and each call is replaced where it stands. After an error some
 /// calls may have been replaced already.
+///
+/// It works on the calling thread, since the module's context belongs to it. The module is verified first;
+/// of a valid one nothing is asked that LLVM ends processes for.
+///
+/// # Errors
+/// [`LowerError::Foreign`] for a module that is not valid or belongs to another context,
+/// [`LowerError::Target`] for another machine's, [`LowerError::Launches`] for impossible launches.
 pub fn lower_in_place<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     address_bits: u32,
     options: &LowerOptions,
 ) -> Result<()> {
+    if module.get_context().as_ctx_ref() != context.as_ctx_ref() {
+        let message = "the module belongs to another context than the one given".into();
+        return Err(LowerError::Foreign { message });
+    }
+    verify(module)?;
     let target = CodeTarget::Device { address_bits };
     let machine = crate::target::machine(target, options)?;
     module::set_target(module, target, &machine)?;

@@ -40,8 +40,21 @@ pub(super) fn parse<'ctx>(
     name: &str,
     bytes: &[u8],
 ) -> Result<Module<'ctx>> {
-    let refused = |message: String| LowerError::Foreign { message: message.trim().to_string() };
     let module = raw::parse_ir(context, name, bytes).map_err(refused)?;
+    verify(&module)?;
+    Ok(module)
+}
+
+fn refused(message: String) -> LowerError {
+    LowerError::Foreign { message: message.trim().to_string() }
+}
+
+/// That a module is valid, and its kernels have parameters that kernels can have. What is not may
+/// crash LLVM where it is used, so nothing else is done to a module before.
+///
+/// # Errors
+/// [`LowerError::Foreign`] with what LLVM's verifier says.
+pub fn verify(module: &Module<'_>) -> Result<()> {
     module
         .verify()
         .map_err(|message| refused(format!("not valid LLVM IR: {}", message.to_string())))?;
@@ -53,7 +66,7 @@ pub(super) fn parse<'ctx>(
             )));
         }
     }
-    Ok(module)
+    Ok(())
 }
 
 /// Checks triple and data layout against the target's, and sets them.
