@@ -53,6 +53,18 @@ cmake_minimum_required(VERSION 3.20)
 if(NOT CDP_COMPILER)
   find_program(CDP_COMPILER cdpc DOC "The compiler cdpc")
 endif()
+# A name alone is searched for as a shell does; a path is one from where CMake was started.
+if(CDP_COMPILER AND NOT IS_ABSOLUTE "${CDP_COMPILER}")
+  if(CDP_COMPILER MATCHES "/")
+    get_filename_component(_cdp_compiler "${CDP_COMPILER}" ABSOLUTE BASE_DIR "$ENV{PWD}")
+  else()
+    find_program(_cdp_compiler "${CDP_COMPILER}" NO_CACHE)
+  endif()
+  if(NOT EXISTS "${_cdp_compiler}")
+    message(FATAL_ERROR "CDP_COMPILER is ${CDP_COMPILER}, and there is no such program: give its full path")
+  endif()
+  set(CDP_COMPILER "${_cdp_compiler}" CACHE FILEPATH "The compiler cdpc" FORCE)
+endif()
 include(FindPackageHandleStandardArgs)
 if(CDP_COMPILER)
   execute_process(
@@ -109,6 +121,9 @@ function(_cdp_rule output what)
     list(APPEND depends "${source}")
   endforeach()
   file(RELATIVE_PATH shown "${CMAKE_BINARY_DIR}" "${output}")
+  # Makefiles do not make folders for outputs.
+  get_filename_component(folder "${output}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
   add_custom_command(
     ${made}
     COMMAND ${ARG_COMMAND} -o "${output}" -MD -MF "${output}.d" -MT "${rule}"

@@ -218,6 +218,9 @@ fn cmake_folder() -> Option<PathBuf> {
     fetched.or_else(|| std::env::split_paths(&path).find(|folder| folder.join("cmake").is_file()))
 }
 
+/// Its folder: a name that wants quoting.
+const PROJECT: &str = "the project";
+
 /// A build folder for a copy of the sample.
 struct Project {
     checkout: Checkout,
@@ -230,7 +233,11 @@ impl Project {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.tools.clone()).chain(std::env::split_paths(&path));
         let path = std::env::join_paths(folders).map_err(|error| error.to_string())?;
-        command.env("PATH", path).env("CDP_TESTS_AS_CDPC", "1").env("CDP_DEVICE", "cpu");
+        command
+            .env("PATH", path)
+            .env("PWD", self.checkout.path(PROJECT))
+            .env("CDP_TESTS_AS_CDPC", "1")
+            .env("CDP_DEVICE", "cpu");
         if let Some(kit) = compiler()?.toolchain().toolkits().first() {
             command.env("CUDA_HOME", &kit.root);
         }
@@ -238,7 +245,7 @@ impl Project {
             command.env("CDP_RUNTIME_LIB", library);
         }
         let output =
-            run_limited(command.args(args).current_dir(self.checkout.path("project")), TIME_LIMIT)?;
+            run_limited(command.args(args).current_dir(self.checkout.path(PROJECT)), TIME_LIMIT)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
             return Ok(text);
@@ -249,7 +256,7 @@ impl Project {
 
     /// What a build of everything made.
     fn build(&self) -> Result<Vec<String>, Failed> {
-        let said = self.run("cmake", &["--build", "build"])?;
+        let said = self.run("cmake", &["--build", "build", "--parallel", "4"])?;
         let made = said.lines().filter_map(|line| line.split_once("Building "));
         let mut made: Vec<_> = made
             .filter_map(|(_, what)| what.split_whitespace().last().map(str::to_owned))
@@ -282,19 +289,36 @@ fn with_generator(tools: &Path, generator: &str) -> Outcome {
     let sample = root().join("samples/cmake");
     for name in ["CMakeLists.txt", "src/kernels.cdp", "src/kernels.h", "src/main.cdp"] {
         let text = std::fs::read_to_string(sample.join(name)).map_err(|error| error.to_string())?;
-        project.checkout.write(&format!("project/{name}"), &text)?;
+        project.checkout.write(&format!("{PROJECT}/{name}"), &text)?;
     }
+    // A second target of one source, in a folder that is not there yet, with other options.
+    let more = "add_cdp_cubin(second src/kernels.cdp OUTPUT deep/er/second.cubin OPTIONS -O1)\n";
+    let lists = format!("{PROJECT}/CMakeLists.txt");
+    let text = std::fs::read_to_string(project.checkout.path(&lists));
+    project.checkout.write(&lists, &(text.map_err(|error| error.to_string())? + more))?;
     let module = format!("-DCMAKE_PREFIX_PATH={}", root().join("compiler/cmake").display());
     let compiler = std::env::current_exe().map_err(|error| error.to_string())?;
-    let compiler = format!("-DCDP_COMPILER={}", compiler.display());
-    project.run("cmake", &["-G", generator, "-B", "build", &module, &compiler])?;
+    let configure = |compiler: &str| {
+        let compiler = format!("-DCDP_COMPILER={compiler}");
+        project.run("cmake", &["-G", generator, "-B", "build", &module, &compiler])
+    };
+    let missing = configure("nowhere/cdpc").err();
+    if !missing
+        .is_some_and(|said| said.message().unwrap_or("").contains("CDP_COMPILER is nowhere/cdpc"))
+    {
+        return Err("a compiler that is not there is not said to be missing".into());
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(compiler, project.checkout.path("cdpc"))
+        .map_err(|error| error.to_string())?;
+    configure("../cdpc")?;
     let wanted = |found: Vec<String>, wanted: &[&str], when: &str| -> Outcome {
         if found == wanted { Ok(()) } else { Err(format!("{when}: {found:?}").into()) }
     };
-    let all = ["kernels.cubin", "portable.fatbin", "scale"];
+    let all = ["deep/er/second.cubin", "kernels.cubin", "portable.fatbin", "scale"];
     wanted(project.build()?, &all, "the first build")?;
     for name in all {
-        if !project.checkout.path("project/build").join(name).is_file() {
+        if !project.checkout.path(&format!("{PROJECT}/build")).join(name).is_file() {
             return Err(format!("{name} is not there").into());
         }
     }
@@ -305,14 +329,14 @@ fn with_generator(tools: &Path, generator: &str) -> Outcome {
     let header = std::fs::read_to_string(sample.join("src/kernels.h"));
     let header = header.map_err(|error| error.to_string())?;
     let header = header.replace("DEFAULT_FACTOR 2", "DEFAULT_FACTOR 5");
-    project.checkout.write("project/src/kernels.h", &header)?;
+    project.checkout.write(&format!("{PROJECT}/src/kernels.h"), &header)?;
     wanted(project.build()?, &all, "a build after the header changed")?;
-    let program = project.checkout.path("project/build/scale");
+    let program = project.checkout.path(&format!("{PROJECT}/build/scale"));
     let output = run_limited(Command::new(program).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if text != "5 10 15 20\n" {
         return Err(format!("the program with the new header says {text}").into());
     }
-    project.checkout.write("project/src/main.cdp", "int main() { return 0; }\n")?;
+    project.checkout.write(&format!("{PROJECT}/src/main.cdp"), "int main() { return 0; }\n")?;
     wanted(project.build()?, &["scale"], "a build after the program changed")
 }

@@ -28,6 +28,9 @@ pub fn trials() -> Vec<Trial> {
         ("nvcc_line", nvcc_line),
         ("separate_compilation", separate),
         ("dependencies", dependencies),
+        ("dependencies_as_gcc_writes_them", gcc_dependencies),
+        ("outputs_through_links", links),
+        ("outputs_that_cannot_be", bad_outputs),
         ("run_passes_the_exit_code", run_exit_code),
         ("standard_input", standard_input),
     ];
@@ -244,6 +247,85 @@ fn dependencies() -> Outcome {
     let rule = std::fs::read_to_string(other).map_err(|error| error.to_string())?;
     contains(&rule, &["b.stamp:", "shape.h"])?;
     contains(&expect(&["build", &file, "-o", &out, "-M"], 0)?.0, &["a.ptx:", "shape.h"])
+}
+
+/// Names with the letters that make knows, `-MP`, and `-M` into a file.
+fn gcc_dependencies() -> Outcome {
+    let folder = folder()?;
+    let inner = folder.path().join("a #b$c");
+    std::fs::create_dir(&inner).map_err(|error| error.to_string())?;
+    write(&folder, "a #b$c/n.h", "#define N 3\n")?;
+    let text = "#include \"n.h\"\n__global__ void k(int *p) { *p = N; }\n";
+    let source = write(&folder, "a #b$c/s.cdp", text)?;
+    let (rule, output) = (path(&folder, "s.d"), path(&folder, "s.ptx"));
+    let wanted = [
+        "\\\n  ".to_string() + &format!("{}/a\\ \\#b$$c/s.cdp", folder.path().display()),
+        format!("\n{}/a\\ \\#b$$c/n.h:\n", folder.path().display()),
+    ];
+    let wanted = [wanted[0].as_str(), wanted[1].as_str()];
+    expect(&["build", &source, "-o", &output, "-MMD", "-MP", "-MF", &rule], 0)?;
+    let read = || std::fs::read_to_string(&rule).map_err(|error| error.to_string());
+    contains(&read()?, &wanted)?;
+    let (make, makefile) = (path(&folder, "all"), path(&folder, "Makefile"));
+    let text = format!("{make}: {output}\n\t@echo made\ninclude {rule}\n");
+    std::fs::write(&makefile, text).map_err(|error| error.to_string())?;
+    if let Ok(said) =
+        std::process::Command::new("make").args(["-s", "-f", &makefile, &make]).output()
+        && !text_of(&said).contains("made")
+    {
+        return Err(format!("make: {}\n{}", text_of(&said), read()?).into());
+    }
+    std::fs::remove_file(&output).map_err(|error| error.to_string())?;
+    let file = format!("-MF{rule}");
+    let (stdout, _) = expect(&["build", &source, "-o", &output, "-M", &file], 0)?;
+    contains(&read()?, &wanted[..1])?;
+    match stdout.is_empty() && !Path::new(&output).exists() {
+        true => Ok(()),
+        false => Err(format!("-M with -MF makes more than the file\n{stdout}").into()),
+    }
+}
+
+/// Both streams.
+fn text_of(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// A link stays a link, and what it leads to is written.
+#[cfg(unix)]
+fn links() -> Outcome {
+    let folder = folder()?;
+    let (link, file) = (path(&folder, "link.ptx"), path(&folder, "file.ptx"));
+    std::os::unix::fs::symlink(&file, &link).map_err(|error| error.to_string())?;
+    for _ in 0..2 {
+        expect(&["build", HELLO, "-o", &link], 0)?;
+        let about = std::fs::symlink_metadata(&link).map_err(|error| error.to_string())?;
+        let written = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        if !about.is_symlink() || !written.contains(".visible .entry") {
+            return Err("the link is replaced, or what it leads to is not written".into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn links() -> Outcome {
+    Ok(())
+}
+
+fn bad_outputs() -> Outcome {
+    let folder = folder()?;
+    let output = path(&folder, "nowhere/a.ptx");
+    let (_, stderr) = expect(&["build", HELLO, "-o", &output], 3)?;
+    contains(&stderr, &["cannot write", "there is no folder", "nowhere"])?;
+    let output = folder.path().display().to_string();
+    let (_, stderr) = expect(&["build", HELLO, "--emit", "ptx", "-o", &output], 3)?;
+    contains(&stderr, &["cannot write", "directory"])?;
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).map_err(|error| error.to_string())?;
+    let text = "__global__ void k() { }\n";
+    let inputs = [write(&folder, "s.cdp", text)?, write(&folder, "other/s.cdp", text)?];
+    let (_, stderr) = expect(&["build", "--emit", "ptx", &inputs[0], &inputs[1]], 2)?;
+    contains(&stderr, &["would both become `s.ptx`", "-o"])
 }
 
 fn run_exit_code() -> Outcome {

@@ -113,7 +113,8 @@ impl Build {
         self
     }
 
-    /// The architecture, `sm_90`.
+    /// The architecture, `sm_90`, or several with commas: `CUBIN` is a fat binary then, which a driver
+    /// loads like a cubin, and `PTX` is for the first.
     pub fn arch(&mut self, arch: &str) -> &mut Build {
         self.option("arch", arch)
     }
@@ -179,6 +180,9 @@ impl Build {
     /// See [`BuildError`]; nothing was written then, or only part.
     pub fn try_compile(&self, stem: &str) -> Result<Artifacts, BuildError> {
         let mut options = CompileOptions::default();
+        // Overridden by an option of the build script.
+        options.source_date_epoch =
+            std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
         for (name, value) in &self.options {
             options.set(name, value).map_err(|error| BuildError::Request(error.to_string()))?;
         }
@@ -191,10 +195,11 @@ impl Build {
         let compiler = Compiler::new(&search).map_err(Failure::from)?;
         let inputs = self.files.iter().map(|path| input(path)).collect::<Result<Vec<_>, _>>()?;
         let mut artifacts = Artifacts { directives: self.environment(), ..Artifacts::default() };
-        self.make_ptx(&compiler, &inputs, &options, &out_dir.join(stem), &mut artifacts)?;
-        self.make_cubin(&compiler, &inputs, &options, &out_dir.join(stem), &mut artifacts)?;
+        let output = |extension: &str| out_dir.join(format!("{stem}.{extension}"));
+        self.make_ptx(&compiler, &inputs, &options, &output, &mut artifacts)?;
+        self.make_cubin(&compiler, &inputs, &options, &output, &mut artifacts)?;
         let module = module_text(&artifacts);
-        artifacts.module = out_dir.join(stem).with_extension("rs");
+        artifacts.module = output("rs");
         write(&artifacts.module, module.as_bytes())?;
         Ok(artifacts)
     }
@@ -203,7 +208,7 @@ impl Build {
         let files = self.files.iter();
         let mut lines: Vec<_> =
             files.map(|path| format!("cargo::rerun-if-changed={}", path.display())).collect();
-        for name in ["CUDA_HOME", "CUDA_PATH", "CDP_TOOLCHAIN"] {
+        for name in ["CUDA_HOME", "CUDA_PATH", "CDP_TOOLCHAIN", "SOURCE_DATE_EPOCH"] {
             lines.push(format!("cargo::rerun-if-env-changed={name}"));
         }
         lines
@@ -214,9 +219,11 @@ impl Build {
         compiler: &Compiler,
         inputs: &[Input],
         options: &CompileOptions,
-        base: &Path,
+        output: &dyn Fn(&str) -> PathBuf,
         artifacts: &mut Artifacts,
     ) -> Result<(), BuildError> {
+        // PTX is for one architecture: the driver makes code for later ones of it.
+        let options = &CompileOptions { archs: options.archs()[..1].to_vec(), ..options.clone() };
         for (index, input) in inputs.iter().enumerate() {
             if matches!(input, Input::Bytes(InputKind::Object, ..)) {
                 continue;
@@ -224,7 +231,7 @@ impl Build {
             let made = compiler.compile(std::slice::from_ref(input), Goal::Ptx, options)?;
             tell(&made, artifacts);
             let extension = if index == 0 { "ptx".into() } else { format!("{index}.ptx") };
-            let path = base.with_extension(extension);
+            let path = output(&extension);
             write(&path, &made.bytes)?;
             artifacts.kernels.extend(made.kernels);
             artifacts.ptx.push(path);
@@ -237,15 +244,16 @@ impl Build {
         compiler: &Compiler,
         inputs: &[Input],
         options: &CompileOptions,
-        base: &Path,
+        output: &dyn Fn(&str) -> PathBuf,
         artifacts: &mut Artifacts,
     ) -> Result<(), BuildError> {
         let toolchain = compiler.toolchain();
-        let arch = options.archs()[0];
+        let archs = options.archs();
+        let link = |arch: &cdp::Arch| toolchain.link_tools(*arch, options.address_size);
         let missing = match self.cubin {
             Cubin::Never => return Ok(()),
             Cubin::Always => None,
-            Cubin::IfToolsAreThere => toolchain.link_tools(arch, options.address_size).err(),
+            Cubin::IfToolsAreThere => archs.iter().find_map(|arch| link(arch).err()),
         };
         if let Some(error) = missing {
             let reason = error.to_string();
@@ -253,12 +261,13 @@ impl Build {
             artifacts.directives.push(format!("cargo::warning=no cubin is made: {reason}"));
             return Ok(());
         }
-        let made = compiler.compile(inputs, Goal::Cubin, options)?;
+        let goal = if archs.len() > 1 { Goal::Fatbin } else { Goal::Cubin };
+        let made = compiler.compile(inputs, goal, options)?;
         let warnings = made.tool_warnings.iter().map(|line| format!("cargo::warning={line}"));
         artifacts.directives.extend(warnings);
         // What the link learned is in these descriptions.
         artifacts.kernels.clone_from(&made.kernels);
-        let path = base.with_extension("cubin");
+        let path = output(if archs.len() > 1 { "fatbin" } else { "cubin" });
         write(&path, &made.bytes)?;
         artifacts.cubin = Some(path);
         Ok(())
@@ -384,6 +393,25 @@ mod tests {
         assert!(module.contains("CUBIN: &[u8] = &[]"), "{module}");
         let ptx = std::fs::read_to_string(path("kernels.ptx")).unwrap();
         assert!(ptx.contains(".entry _Z7fillAllPi"));
+    }
+
+    /// Several architectures, and outputs whose names differ after a dot only.
+    #[test]
+    fn several_architectures_and_outputs() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("k.cdp");
+        std::fs::write(&source, "__global__ void k(int *p) { *p = __CUDA_ARCH__; }\n").unwrap();
+        let mut build = Build::new();
+        build.file(&source).out_dir(folder.path()).arch("sm_80,sm_90").cubin(Cubin::Always);
+        let [one, two] = ["k.one", "k.two"].map(|stem| build.try_compile(stem).unwrap());
+        assert_ne!(one.module, two.module);
+        assert_ne!(one.ptx, two.ptx);
+        let ptx = std::fs::read_to_string(&one.ptx[0]).unwrap();
+        assert!(ptx.contains(".target sm_80"), "{ptx}");
+        let bytes = std::fs::read(one.cubin.unwrap()).unwrap();
+        let images = cdp::toolchain::list_images(&bytes).unwrap();
+        let archs: Vec<_> = images.iter().map(|image| image.arch_number).collect();
+        assert_eq!(archs, [80, 90]);
     }
 
     #[test]

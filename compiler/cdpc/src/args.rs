@@ -76,8 +76,10 @@ pub enum Color {
     Never,
 }
 
-/// Options of every command that reads sources.
+/// Options of every command that reads sources. Of an option with one value that is given more than once
+/// the last counts, as in the lines that build systems put together.
 #[derive(Clone, Debug, Args)]
+#[command(args_override_self = true)]
 pub struct Source {
     /// Architectures to compile for: sm_90, a list with commas, or `all`
     #[arg(long, value_name = "SM", value_delimiter = ',', default_value = "sm_90")]
@@ -141,6 +143,7 @@ pub struct Source {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(args_override_self = true)]
 pub struct Build {
     /// .cdp, .cu, .ll, .bc, .ptx, .o, .a, .cubin, .fatbin, or - for standard input
     #[arg(required = true, value_name = "FILE")]
@@ -207,9 +210,13 @@ pub struct Build {
     /// Name this in the dependency rule, instead of the output
     #[arg(long, value_name = "NAME")]
     pub mt: Option<PathBuf>,
-    /// Print the dependencies and make nothing else
+    /// Print the dependencies, or write them to the file of --mf, and make nothing else
     #[arg(long)]
     pub m: bool,
+    /// Add a rule without commands for every file but the first, so that make does not miss headers that
+    /// are gone
+    #[arg(long)]
+    pub mp: bool,
     /// Print a key for build caches instead of building: the same for the same inputs, options and
     /// tools, wherever they lie
     #[arg(long)]
@@ -388,6 +395,18 @@ pub fn normalise(args: impl IntoIterator<Item = String>) -> Vec<String> {
                     out.extend(gencode(&value).map(|arch| format!("--arch={arch}")));
                 }
             }
+            ("-MMD" | "-MM" | "-MD" | "-M" | "-MP", None) => {
+                // The compiler's own headers are in no rule, so that gcc's two forms are one.
+                let word = arg[1..].replacen("MM", "M", 1).to_lowercase();
+                out.push(format!("--{word}"));
+            }
+            // As gcc takes it: `-MFa.d` and `-MTname`.
+            (_, _) if joined_value(&arg, "-MF").is_some() => {
+                out.extend(joined_value(&arg, "-MF").map(|file| format!("--mf={file}")));
+            }
+            (_, _) if joined_value(&arg, "-MT").is_some() => {
+                out.extend(joined_value(&arg, "-MT").map(|name| format!("--mt={name}")));
+            }
             ("-lcudadevrt", None) => out.push("--cudadevrt=always".into()),
             ("-lcudart" | "-lcuda" | "-lm" | "-ccbin", None) => {}
             ("-dc" | "--device-c", None) => out.extend(["-c".into(), "--emit=obj".into()]),
@@ -417,6 +436,11 @@ fn joined(
     args: &mut impl Iterator<Item = String>,
 ) -> Option<String> {
     value.or_else(|| args.next()).map(|value| format!("{name}={value}"))
+}
+
+/// The value in a word of option and value, `-MFa.d`.
+fn joined_value<'a>(arg: &'a str, option: &str) -> Option<&'a str> {
+    arg.strip_prefix(option).filter(|value| !value.is_empty() && !value.starts_with('='))
 }
 
 /// The architecture of `arch=compute_90,code=sm_90`.
@@ -454,6 +478,19 @@ mod tests {
         assert_eq!(build.source.address_size, 32);
         assert_eq!(build.maxrregcount, Some(32));
         assert_eq!(build.xptxas, ["-v"]);
+    }
+
+    #[test]
+    fn dependency_options_of_gcc() {
+        let build = parse("cdpc build -MMD -MP -MFa.d -MTname a.cdp -O3 -O0 -o a -o b.cubin");
+        assert!(build.md && build.mp && !build.m);
+        assert_eq!(build.mf.as_deref(), Some("a.d".as_ref()));
+        assert_eq!(build.mt.as_deref(), Some("name".as_ref()));
+        // Of options with one value the last counts.
+        assert_eq!((build.source.opt_level, build.output), (0, Some("b.cubin".into())));
+        let build = parse("cdpc build -MM -MF a.d a.cdp --arch sm_80 --arch sm_90 -DA -DB");
+        assert!(build.m && !build.md && build.mf.is_some());
+        assert_eq!((build.source.arch.len(), build.source.defines.len()), (2, 2));
     }
 
     #[test]

@@ -135,12 +135,29 @@ impl Plan {
         } else {
             vec![&self.inputs]
         };
+        if let Some(usage) = self.clash(args, groups.len()) {
+            return messages.usage(usage);
+        }
         let mut code = 0;
         for (index, inputs) in groups.iter().enumerate() {
             let one = self.carry_out_one(args, &compiler, inputs, index, messages);
             code = code.max(one);
         }
         code
+    }
+
+    /// Two inputs whose outputs would be one file.
+    fn clash(&self, args: &Build, outputs: usize) -> Option<Usage> {
+        let paths: Vec<_> = (0..outputs).map(|index| self.output(args, index)).collect();
+        let second = (0..outputs).find(|index| paths[..*index].contains(&paths[*index]))?;
+        let first = paths.iter().position(|path| *path == paths[second])?;
+        let name = |index: usize| args.inputs[index].display().to_string();
+        Some(Usage(format!(
+            "`{}` and `{}` would both become `{}`\n  help: compile each by itself, with -o",
+            name(first),
+            name(second),
+            paths[second].display()
+        )))
     }
 
     fn output(&self, args: &Build, index: usize) -> PathBuf {
@@ -232,14 +249,18 @@ impl Plan {
             eprint!("{commands}");
         }
         let target = args.mt.as_deref().unwrap_or(output);
+        let rule = || dependency_rule(target, built, args.mp);
         if args.m {
-            print_all(&dependency_rule(target, built));
+            match &args.mf {
+                Some(path) => write_output(path, rule().as_bytes(), false)?,
+                None => print_all(&rule()),
+            }
             return Ok(0);
         }
         write_output(output, &built.bytes, self.goal == Goal::Executable)?;
         if args.md || args.mf.is_some() {
             let path = args.mf.clone().unwrap_or_else(|| output.with_extension("d"));
-            write_output(&path, dependency_rule(target, built).as_bytes(), false)?;
+            write_output(&path, rule().as_bytes(), false)?;
         }
         if args.report.is_some() {
             print_all(&report(built));
@@ -248,16 +269,22 @@ impl Plan {
     }
 }
 
-/// A rule for make and ninja: a target, and every file that was read.
-fn dependency_rule(target: &Path, built: &BuildOutput) -> String {
+/// A rule for make and ninja: a target, and every file that was read; with `phony`, empty rules for those
+/// that were included. Names are written as gcc writes them.
+fn dependency_rule(target: &Path, built: &BuildOutput, phony: bool) -> String {
     let escape = |path: &Path| {
-        path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ").replace('$', "$$")
+        let text = path.display().to_string().replace('\\', "\\\\");
+        text.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$")
     };
     let mut rule = format!("{}:", escape(target));
     for path in &built.dependencies {
         rule += &format!(" \\\n  {}", escape(path));
     }
-    rule + "\n"
+    rule += "\n";
+    for path in built.dependencies.iter().skip(1).filter(|_| phony) {
+        rule += &format!("{}:\n", escape(path));
+    }
+    rule
 }
 
 /// One JSON object: what was made of what, and how long it took.

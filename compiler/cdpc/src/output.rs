@@ -12,14 +12,26 @@ pub fn write_output(path: &Path, bytes: &[u8], executable: bool) -> Result<(), E
     if path == Path::new("-") {
         return std::io::stdout().write_all(bytes).map_err(failed);
     }
-    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        // A device such as /dev/null cannot be replaced.
-        return std::fs::write(path, bytes).map_err(failed);
+    let about = std::fs::symlink_metadata(path);
+    if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+    }
+    if about.is_ok_and(|about| !about.is_file()) {
+        // What a device or a link (`/dev/null`, `/dev/stdout`) stands for is written, and it stays.
+        std::fs::write(path, bytes).map_err(failed)?;
+        let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+        return if is_file && executable { set_mode(path, true).map_err(failed) } else { Ok(()) };
     }
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(failed(std::io::Error::new(
+            std::io::ErrorKind::NotFound,
+            format!("there is no folder `{}`", folder.display()),
+        )));
+    }
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     set_mode(file.path(), executable).map_err(failed)?;
