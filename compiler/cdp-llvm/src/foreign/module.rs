@@ -4,8 +4,10 @@
 
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use inkwell::targets::{TargetData, TargetMachine};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValue, FunctionValue};
 
 use crate::error::{LowerError, Result};
 use crate::lower::PTX_KERNEL;
@@ -65,8 +67,68 @@ pub fn verify(module: &Module<'_>) -> Result<()> {
                 "parameter {index} of kernel `{name}` has a type that no kernel can have"
             )));
         }
+        check_kernel(kernel).map_err(refused)?;
+    }
+    check_names(module).map_err(refused)
+}
+
+/// Widths of integers that LLVM 22 writes as PTX parameters; of others it writes `.u24` and the like.
+const PARAM_INT_BITS: [u32; 6] = [1, 8, 16, 32, 64, 128];
+
+/// What LLVM would write as PTX that no assembler takes, or give up on.
+fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
+    let name = kernel.get_name().to_string_lossy().into_owned();
+    if let Some(ty) = kernel.get_type().get_return_type() {
+        let ty = super::type_text(ty);
+        return Err(format!("kernel `{name}` returns {ty}, and kernels return nothing"));
+    }
+    for (index, param) in kernel.get_param_iter().enumerate() {
+        let wrong = match param.get_type() {
+            BasicTypeEnum::IntType(ty) if ty.get_bit_width() > 128 => continue,
+            BasicTypeEnum::IntType(ty) if !PARAM_INT_BITS.contains(&ty.get_bit_width()) => {
+                "integers as parameters have 1, 8, 16, 32, 64 or 128 bits: widen it, or put it into a \
+                 struct"
+            }
+            BasicTypeEnum::StructType(ty) if ty.count_fields() == 0 => "it is empty: leave it out",
+            BasicTypeEnum::ArrayType(ty) if ty.len() == 0 => "it is empty: leave it out",
+            _ => continue,
+        };
+        let ty = super::type_text(param.get_type());
+        return Err(format!("parameter {index} of kernel `{name}` has type {ty}; {wrong}"));
     }
     Ok(())
+}
+
+/// Names that other modules see stand in PTX as they are, so they must be names there. LLVM gives new ones
+/// to the rest.
+fn check_names(module: &Module<'_>) -> std::result::Result<(), String> {
+    let functions = module.get_functions().map(|function| function.as_global_value());
+    for global in functions.chain(module.get_globals()) {
+        let name = global.get_name().to_string_lossy().into_owned();
+        let special = name.starts_with("llvm.") || name.starts_with(super::PREFIX);
+        let hidden = matches!(
+            global.get_linkage(),
+            Linkage::Internal | Linkage::Private | Linkage::AvailableExternally
+        );
+        let unused = global.is_declaration() && global.as_pointer_value().get_first_use().is_none();
+        if !special && !hidden && !unused && !is_ptx_name(&name) {
+            return Err(format!(
+                "`@{name}` cannot be named so in PTX: names have letters, digits, `_` and `$`, and begin \
+                 with a letter, or with `_`, `$` or `%` and one more"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// PTX ISA, section 4.4, "Identifiers".
+fn is_ptx_name(name: &str) -> bool {
+    let follows = |c: u8| c.is_ascii_alphanumeric() || c == b'_' || c == b'$';
+    match name.as_bytes() {
+        [first, rest @ ..] if first.is_ascii_alphabetic() => rest.iter().all(|c| follows(*c)),
+        [b'_' | b'$' | b'%', rest @ ..] => !rest.is_empty() && rest.iter().all(|c| follows(*c)),
+        _ => false,
+    }
 }
 
 /// Checks triple and data layout against the target's, and sets them.
@@ -157,7 +219,17 @@ pub(super) fn kernels<'ctx>(
 
 #[cfg(test)]
 mod tests {
-    use super::compatible;
+    use super::{compatible, is_ptx_name};
+
+    #[test]
+    fn names_of_ptx() {
+        for name in ["a", "_Z1kPi", "$x", "%r1", "k$1"] {
+            assert!(is_ptx_name(name), "{name}");
+        }
+        for name in ["", "_", "1a", "a.b", "a-b", "grün", "a b"] {
+            assert!(!is_ptx_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn layouts_agree_when_pointers_do() {
