@@ -12,7 +12,9 @@ const GRAND: &str = "__global__ void parent(int *p);\n\
     __global__ void grand(int *p) { parent<<<1, 1>>>(p); }\n";
 
 /// Name, whether it cannot run here, and the test.
-pub fn tests() -> Vec<(&'static str, bool, fn() -> Outcome)> {
+type Test = (&'static str, bool, fn() -> Outcome);
+
+pub fn tests() -> Vec<Test> {
     let (no_nvcc, no_clang) = (!oracle::has_nvcc(), !oracle::has_clang());
     vec![
         ("files_that_are_no_objects", false, no_objects),
@@ -191,7 +193,7 @@ fn mended_objects() -> Outcome {
         .extern .func _Z3farPii (.param .b64 p, .param .b32 n);\n\
         .visible .entry caller() { .param .b64 p; .param .b32 n; call.uni _Z3farPii, (p, n); ret; }\n";
     bench.write("call.ptx", call)?;
-    let parts = ["`_Z3farPii` as a function, which cannot be mended", "it is called as a function"];
+    let parts = ["`_Z3farPii` as a function, which cannot be mended", "it is used as a function"];
     fails(&bench, &["--fix", "call.ptx", "far.o"], &parts)
 }
 

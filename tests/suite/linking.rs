@@ -205,7 +205,10 @@ fn mixed() -> Outcome {
     bench.nvcc(&["-arch=sm_75", "-dc", "theirs.cu", "-o", "theirs.o"])?;
     let args = ["link", "--arch", "sm_75", "parent.o", "theirs.o", "-o", "out.cubin"];
     let (_, message) = bench.cdpc(&args, 3)?;
-    contains(&message, &["parent.o", "CDP1", "theirs.o", "CDP2", "compile all inputs"])?;
+    contains(
+        &message,
+        &["parent.o", "CDP1", "theirs.o", "CDP2", "compile all inputs", "FORCE_CDP1"],
+    )?;
     // The same version on both sides.
     let force = "-DCUDA_FORCE_CDP1_IF_SUPPORTED";
     bench.nvcc(&["-arch=sm_75", force, "-dc", "theirs.cu", "-o", "theirs.o"])?;

@@ -179,10 +179,9 @@ impl Build {
     /// # Errors
     /// See [`BuildError`]; nothing was written then, or only part.
     pub fn try_compile(&self, stem: &str) -> Result<Artifacts, BuildError> {
-        let mut options = CompileOptions::default();
         // Overridden by an option of the build script.
-        options.source_date_epoch =
-            std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+        let epoch = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+        let mut options = CompileOptions { source_date_epoch: epoch, ..CompileOptions::default() };
         for (name, value) in &self.options {
             options.set(name, value).map_err(|error| BuildError::Request(error.to_string()))?;
         }

@@ -178,7 +178,8 @@ impl fmt::Display for ToolError {
             ToolError::MixedCdp { cdp1, cdp2 } => write!(
                 f,
                 "`{}` uses the CDP1 device runtime (`{}`) and `{}` the CDP2 one (`{}`); a program linked from \
-                 both is refused when the driver loads it\n  compile all inputs with the same `--cdp`",
+                 both is refused when the driver loads it\n  compile all inputs for one of them: with the same \
+                 `--cdp`, in nvcc with -DCUDA_FORCE_CDP1_IF_SUPPORTED for CDP1 and without it for CDP2",
                 cdp1.0, cdp1.1, cdp2.0, cdp2.1
             ),
             ToolError::NotRelocatable { name } => write!(

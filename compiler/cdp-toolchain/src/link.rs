@@ -174,11 +174,11 @@ pub fn link(
     if options.debug {
         args.push("-g".into());
     }
-    // nvlink drops kernels that the host code of its inputs does not launch; a program that loads the
+    // nvlink 13.0 drops kernels that the host code of its inputs does not launch; a program that loads the
     // cubin launches them by name. Without host objects the option says nothing.
     let has_host_code =
         objects.iter().any(|object| !object.bytes.is_empty() && !Cubin::is_cubin(&object.bytes));
-    let knows_option = tools.version.is_some_and(|version| version.major >= 12);
+    let knows_option = tools.version.is_some_and(|version| version.major >= 13);
     if has_host_code && knows_option {
         args.push("-ignore-host-info".into());
     }
@@ -258,6 +258,12 @@ fn gather(
         placed.push(file);
     }
     let mut notes = inputs.notes;
+    let unknown = contents.iter().filter(|content| !content.is_known());
+    if mend && toolchain.cuobjdump().is_none() {
+        notes.extend(unknown.map(|content| {
+            format!("`{}` cannot be looked into without cuobjdump, nor mended", content.name)
+        }));
+    }
     notes.extend(warnings.iter().map(|warning| warning.replace("warning: ", "")));
     if placed.is_empty() {
         let lines: String = notes.iter().map(|line| format!("\n  {line}")).collect();
@@ -276,6 +282,7 @@ fn with_what_is_known(mut error: ToolError, contents: &[Contents], notes: &[Stri
             let kernels = contents.iter().flat_map(Contents::kernels).collect();
             let wrong = contents.iter().filter(|content| content.declares_functions(&kernels));
             lines.extend(wrong.map(|content| format!("`{}` declares it so", content.name)));
+            lines.extend(notes.iter().filter(|note| note.contains("cuobjdump")).cloned());
         }
         FailureKind::ArchMismatch => {
             for content in contents {

@@ -329,6 +329,36 @@ fn old_architectures_link_and_fail_alike() {
     assert!(error.to_string().contains("no device runtime for sm_72"), "{error}");
 }
 
+/// A library with one member.
+fn library(object: &DeviceObject) -> DeviceObject {
+    let mut bytes = b"!<arch>\n".to_vec();
+    let (name, size) = ("member.o/", object.bytes.len());
+    bytes.extend(format!("{name:<16}{0:<12}{0:<6}{0:<6}{1:<8}{size:<10}`\n", 0, 644).into_bytes());
+    bytes.extend(&object.bytes);
+    DeviceObject::from_bytes("libmember.a", bytes).unwrap()
+}
+
+/// By the linker of every toolkit: what is wanted of a library, and nothing else.
+#[test]
+fn members_of_libraries_are_linked_when_they_are_wanted() {
+    for arch in ["sm_70", "sm_75", "sm_90"] {
+        let user = ".extern .func (.param .b32 r) helper();\n.visible .entry user(.param .u64 p) {\n\
+            .param .b32 r; .reg .b64 %a; .reg .b32 %b; call (r), helper; ld.param.b32 %b, [r];\n\
+            ld.param.u64 %a, [p]; st.global.u32 [%a], %b; ret; }\n";
+        let helper = ".visible .func (.param .b32 r) helper() { st.param.b32 [r], 3; ret; }\n\
+            .visible .entry other() { ret; }\n";
+        let library = library(&assembled(arch, helper).object);
+        let kernels = |objects: &[DeviceObject]| -> Vec<String> {
+            let cubin =
+                linked(arch, objects).unwrap_or_else(|e| panic!("{arch}: {e}")).cubin.unwrap();
+            cubin.kernels.into_iter().map(|kernel| kernel.name).collect()
+        };
+        assert_eq!(kernels(&[assembled(arch, user).object, library.clone()]), ["other", "user"]);
+        let own = assembled(arch, EMPTY_KERNEL).object;
+        assert_eq!(kernels(&[own, library]), ["k"], "{arch}");
+    }
+}
+
 #[test]
 fn a_dry_run_gives_the_same_commands() {
     let toolchain = toolchain();

@@ -90,7 +90,7 @@ fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
                  struct"
             }
             BasicTypeEnum::StructType(ty) if ty.count_fields() == 0 => "it is empty: leave it out",
-            BasicTypeEnum::ArrayType(ty) if ty.len() == 0 => "it is empty: leave it out",
+            BasicTypeEnum::ArrayType(ty) if ty.is_empty() => "it is empty: leave it out",
             _ => continue,
         };
         let ty = super::type_text(param.get_type());
