@@ -208,12 +208,37 @@ impl Compiler {
         arch: Arch,
         options: &CompileOptions,
     ) -> Result<String, Error> {
+        self.lower_foreign_as(name, bytes, arch, options, LlvmModule::emit_llvm_ir)
+    }
+
+    /// The same as bitcode.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_foreign`].
+    pub fn lower_foreign_to_bitcode(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<Vec<u8>, Error> {
+        self.lower_foreign_as(name, bytes, arch, options, LlvmModule::emit_bitcode)
+    }
+
+    fn lower_foreign_as<T: Send>(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+        emit: fn(&LlvmModule) -> T,
+    ) -> Result<T, Error> {
         let abi = self.foreign_abi(arch, options)?;
         let lower_options = self.lower_options(arch, abi, options);
         let address_bits = options.address_size.bits();
         guard_input(name, || {
             cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
-                .map(|lowered| lowered.emit_llvm_ir())
+                .map(|lowered| emit(&lowered))
                 .map_err(|error| from_foreign(name, error))
         })
     }

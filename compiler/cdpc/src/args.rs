@@ -273,6 +273,7 @@ pub struct Lower {
     /// .ll or .bc, or - for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
+    /// Where to put it, as bitcode if the name ends in .bc; else standard output
     #[arg(short = 'o', value_name = "OUT")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

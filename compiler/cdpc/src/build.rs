@@ -306,25 +306,29 @@ pub fn lower(args: &Lower) -> i32 {
         Ok(options) => options,
         Err(usage) => return messages.usage(usage),
     };
-    let lowered = (|| -> Result<String, Failure> {
+    let [arch] = options.archs()[..] else {
+        return messages.usage(Usage("launches are lowered for one --arch at a time".into()));
+    };
+    // As LLVM's own tools: text unless the name says otherwise.
+    let bitcode = args.output.as_ref().is_some_and(|path| path.extension() == Some("bc".as_ref()));
+    let lowered = (|| -> Result<Vec<u8>, Failure> {
         let compiler = compiler(&args.source)?;
         let Input::Bytes(kind, name, bytes) = read_input(&args.input, Some(InputKind::Llvm))?
         else {
             return Err(Error::Request { message: "no LLVM IR".into(), cure: None }.into());
         };
         debug_assert_eq!(kind, InputKind::Llvm);
-        let [arch, ..] = options.archs()[..] else { return Ok(String::new()) };
-        Ok(compiler.lower_foreign(&name, &bytes, arch, &options)?)
+        Ok(match bitcode {
+            true => compiler.lower_foreign_to_bitcode(&name, &bytes, arch, &options)?,
+            false => compiler.lower_foreign(&name, &bytes, arch, &options)?.into_bytes(),
+        })
     })();
-    let text = match lowered {
-        Ok(text) => text,
+    let lowered = match lowered {
+        Ok(lowered) => lowered,
         Err(failure) => return messages.failure(failure),
     };
-    let Some(path) = &args.output else {
-        print_all(&text);
-        return 0;
-    };
-    match write_output(path, text.as_bytes(), false) {
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    match write_output(path, &lowered, false) {
         Ok(()) => 0,
         Err(error) => {
             messages.error(&error.to_string());

@@ -10,7 +10,11 @@ use cdp::Error;
 pub fn write_output(path: &Path, bytes: &[u8], executable: bool) -> Result<(), Error> {
     let failed = |source| Error::Io { action: "write".into(), path: path.to_owned(), source };
     if path == Path::new("-") {
-        return std::io::stdout().write_all(bytes).map_err(failed);
+        return match std::io::stdout().write_all(bytes) {
+            // A reader that has seen enough, such as head.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(failed),
+        };
     }
     let about = std::fs::symlink_metadata(path);
     if about.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
