@@ -126,7 +126,7 @@ typedef struct {
      */
     const char *name;
     /**
-     * The machine type, "i32" or "ptr<f32>"; the LLVM type for LLVM IR.
+     * The machine type, "i32" or "ptr<f32>"; the LLVM type for LLVM IR; "b32" or "b8[12]" for PTX and objects.
      */
     const char *type_name;
     /**
@@ -144,7 +144,8 @@ typedef struct {
 } cdp_param;
 
 /**
- * A kernel that the inputs define, for the first architecture.
+ * A kernel that the inputs define, for the first architecture. Kernels of PTX and of objects are known when a
+ * cubin was linked, and have parameters without names.
  */
 typedef struct {
     /**
@@ -456,7 +457,7 @@ cdp_result *cdp_lower(const cdp_compiler *compiler,
 
 /**
  * Loads what cdp_compile or cdp_build made: PTX, which is linked for a GPU with the compiler's tools,
- * or a cubin. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
+ * or a cubin, for a GPU only. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
  * tools, else on the CPU device. What kernels print goes to standard output. Close it with
  * cdp_program_close; compiler and result may be freed before.
  *

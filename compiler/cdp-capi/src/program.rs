@@ -65,7 +65,7 @@ impl cdp_program {
 }
 
 /// Loads what cdp_compile or cdp_build made: PTX, which is linked for a GPU with the compiler's tools,
-/// or a cubin. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
+/// or a cubin, for a GPU only. With CDP_DEVICE_AUTO, PTX runs on the GPU if there is one and the compiler has the
 /// tools, else on the CPU device. What kernels print goes to standard output. Close it with
 /// cdp_program_close; compiler and result may be freed before.
 ///
@@ -91,6 +91,9 @@ pub unsafe extern "C" fn cdp_program_load(
                 let choice = if on_gpu { choice } else { DeviceChoice::Cpu };
                 open(choice, ptx, &cubin)
             }
+            (Goal::Cubin | Goal::Fatbin, _) if choice == DeviceChoice::Cpu => Err(Failed::request(
+                "a cubin runs on a GPU only: the CPU device runs PTX (CDP_GOAL_PTX)",
+            )),
             (Goal::Cubin | Goal::Fatbin, cubin) => open(DeviceChoice::Gpu, &[], cubin),
             _ => Err(Failed::request("only PTX and cubins can be loaded")),
         }

@@ -58,7 +58,7 @@ pub struct cdp_message {
 pub struct cdp_param {
     /// Empty for a parameter without a name.
     pub name: *const c_char,
-    /// The machine type, "i32" or "ptr<f32>"; the LLVM type for LLVM IR.
+    /// The machine type, "i32" or "ptr<f32>"; the LLVM type for LLVM IR; "b32" or "b8[12]" for PTX and objects.
     pub type_name: *const c_char,
     /// Bytes from the beginning of the buffer.
     pub offset: u64,
@@ -68,7 +68,8 @@ pub struct cdp_param {
     pub align: u64,
 }
 
-/// A kernel that the inputs define, for the first architecture.
+/// A kernel that the inputs define, for the first architecture. Kernels of PTX and of objects are known when a
+/// cubin was linked, and have parameters without names.
 #[repr(C)]
 pub struct cdp_kernel {
     /// As in the source.

@@ -290,6 +290,14 @@ fn inputs_of_all_kinds_are_linked() {
         let kernel = cdp_result_kernel(linked, 0).as_ref().unwrap();
         assert_eq!(text(kernel.symbol), "_Z6parentPi");
         assert!(kernel.registers > 0 && kernel.shared_bytes >= 0);
+        // The kernel of the PTX, as the cubin tells of it; none of the device runtime's.
+        let kernel = cdp_result_kernel(linked, 1).as_ref().unwrap();
+        assert_eq!((text(kernel.symbol), kernel.param_count), ("child".into(), 1));
+        let param = &*kernel.params;
+        assert_eq!((text(param.type_name), param.size, param.align), ("b64".into(), 8, 8));
+        assert!(cdp_result_kernel(linked, 2).is_null());
+        assert!(cdp_program_load(compiler, linked, CDP_DEVICE_CPU).is_null());
+        assert!(text(cdp_last_error()).contains("on a GPU only"), "{}", text(cdp_last_error()));
         cdp_result_free(linked);
 
         // The parent alone misses two symbols, which is the input's fault, told in cdp's words.

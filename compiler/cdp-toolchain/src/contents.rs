@@ -200,6 +200,8 @@ fn extract(
     };
     let dir = job.work_dir().join(job.file_name(file, "unpacked"));
     let io = |error| ToolError::io("unpack device objects", dir.clone(), error);
+    // With a folder that is kept, an earlier build may have left files here.
+    let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).map_err(io)?;
     let input = job.work_dir().join(file);
     let args = vec![what.into(), "all".into(), input.into_os_string()];

@@ -82,6 +82,8 @@ pub struct KernelParam {
 pub struct KernelInfo {
     /// Symbol name.
     pub name: String,
+    /// Known by its name in this object only: a `static` kernel, or one of the device runtime's own.
+    pub is_local: bool,
     /// Machine code, in bytes.
     pub code_bytes: u64,
     /// Registers a thread (EIATTR_REGCOUNT).
@@ -267,6 +269,7 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
         {
             let kernel = KernelInfo {
                 name: symbol.name.clone(),
+                is_local: symbol.is_local,
                 code_bytes: symbol.size,
                 ..KernelInfo::default()
             };

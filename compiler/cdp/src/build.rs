@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
 use crate::compiler::{Compiler, DeviceCode};
-use crate::describe::{KernelDescription, check_against_cubin};
+use crate::describe::{KernelDescription, check_against_cubin, describe_linked_kernel};
 use crate::error::{Error, Failure, guard, guard_input};
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::mend::mend_extern_kernels;
@@ -196,7 +196,8 @@ pub struct Timings {
 pub struct BuildOutput {
     /// Empty in a dry run.
     pub bytes: Vec<u8>,
-    /// Kernels of the sources, for the first architecture.
+    /// Kernels for the first architecture: of sources and LLVM IR, and, where a cubin was linked, of PTX and
+    /// objects as well, whose parameters have no names.
     pub kernels: Vec<KernelDescription>,
     pub launches: Vec<LaunchEdge>,
     /// (caller, callee), for functions of the sources from which a launch can be reached.
@@ -489,6 +490,13 @@ impl Build<'_> {
                 place: mismatch.kernel,
                 message: mismatch.message,
             })?;
+            let known: Vec<_> = self.out.kernels.iter().map(|k| k.symbol.clone()).collect();
+            let others = cubin.kernels.iter().filter(|kernel| {
+                // Those of the device runtime, and the one that our own memset launches, are nobody's.
+                let internal = kernel.is_local || kernel.name.starts_with("__cdp_");
+                !internal && !known.contains(&kernel.name)
+            });
+            self.out.kernels.extend(others.map(describe_linked_kernel));
         }
         Ok(DeviceImage { arch, cubin: linked.bytes, ptx })
     }

@@ -2,9 +2,9 @@
 //! and for the comparison with what ptxas made of it.
 
 use cdp_ir as ir;
-use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
+use cdp_launch::{BufferLayout, LayoutError, MAX_PARAM_ALIGN, ParamSize, buffer_layout};
 use cdp_llvm::{ForeignKernel, ForeignParam};
-use cdp_toolchain::Cubin;
+use cdp_toolchain::{Cubin, KernelInfo};
 use serde::Serialize;
 
 /// A parameter in the parameter buffer.
@@ -108,6 +108,38 @@ pub fn describe_foreign_kernel(kernel: &ForeignKernel) -> KernelDescription {
         buffer_align: buffer.align_bytes,
         registers: None,
         shared_bytes: None,
+    }
+}
+
+/// A kernel that came as PTX or as an object, as the linked cubin tells of it: without names and types of
+/// parameters, which stand as bits or bytes. Alignments are the largest that their places have.
+pub fn describe_linked_kernel(info: &KernelInfo) -> KernelDescription {
+    let params = info.params.iter().map(|param| {
+        let (offset, size) = (u64::from(param.offset_bytes), u64::from(param.size_bytes));
+        let align = 1 << (offset | size | MAX_PARAM_ALIGN).trailing_zeros();
+        let ty = match size {
+            1 | 2 | 4 | 8 => format!("b{}", size * 8),
+            _ => format!("b8[{size}]"),
+        };
+        ParamDescription {
+            ordinal: param.ordinal,
+            name: String::new(),
+            ty,
+            offset,
+            size,
+            align,
+            declared_align: align,
+        }
+    });
+    let params: Vec<_> = params.collect();
+    KernelDescription {
+        name: info.name.clone(),
+        symbol: info.name.clone(),
+        buffer_bytes: params.iter().map(|param| param.offset + param.size).max().unwrap_or(0),
+        buffer_align: params.iter().map(|param| param.align).max().unwrap_or(1),
+        params,
+        registers: info.registers,
+        shared_bytes: Some(info.shared_bytes),
     }
 }
 
