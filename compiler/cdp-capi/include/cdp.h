@@ -212,7 +212,7 @@ typedef struct {
 #define CDP_ERROR_REQUEST 2
 
 /**
- * A CUDA tool is missing or failed.
+ * A CUDA tool is missing or failed: ptxas on PTX that it does not take, nvlink on a symbol that is missing.
  */
 #define CDP_ERROR_TOOL 3
 

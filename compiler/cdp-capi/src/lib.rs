@@ -26,7 +26,7 @@ pub const CDP_OK: cdp_status = 0;
 pub const CDP_ERROR_PROGRAM: cdp_status = 1;
 /// An argument is NULL, is no UTF-8, or names nothing that exists; options that do not go together.
 pub const CDP_ERROR_REQUEST: cdp_status = 2;
-/// A CUDA tool is missing or failed.
+/// A CUDA tool is missing or failed: ptxas on PTX that it does not take, nvlink on a symbol that is missing.
 pub const CDP_ERROR_TOOL: cdp_status = 3;
 /// LLVM IR, PTX or an object is not what it should be.
 pub const CDP_ERROR_INPUT: cdp_status = 4;

@@ -8,6 +8,8 @@ use cdp_library::{
     Place,
 };
 
+use cdp_library::toolchain::ToolError;
+
 use crate::util::{Failed, c_string, free, last_error, set_last_error};
 use crate::{
     CDP_ERROR_BUG, CDP_ERROR_INPUT, CDP_ERROR_PROGRAM, CDP_ERROR_REQUEST, CDP_ERROR_TOOL, CDP_OK,
@@ -225,6 +227,13 @@ impl cdp_result {
 fn status_of(error: &Error) -> cdp_status {
     match error {
         Error::Request { .. } | Error::Abi(_) => CDP_ERROR_REQUEST,
+        // No tool is to blame for an object that is none, or cannot be linked.
+        Error::Tool(
+            ToolError::BadObject { .. }
+            | ToolError::NotRelocatable { .. }
+            | ToolError::MixedCdp { .. },
+        ) => CDP_ERROR_INPUT,
+        Error::Tool(ToolError::BadRequest(_)) => CDP_ERROR_REQUEST,
         Error::Tool(_) | Error::Io { .. } => CDP_ERROR_TOOL,
         Error::Input { .. } => CDP_ERROR_INPUT,
         _ => CDP_ERROR_BUG,

@@ -300,13 +300,23 @@ fn inputs_of_all_kinds_are_linked() {
         assert!(text(cdp_last_error()).contains("on a GPU only"), "{}", text(cdp_last_error()));
         cdp_result_free(linked);
 
-        // The parent alone misses two symbols, which is the input's fault, told in cdp's words.
+        // The parent alone misses two symbols, told in cdp's words.
         let (data, size) = (parent.as_ptr().cast(), parent.len());
         let made = cdp_compile(compiler, 1, c"parent".as_ptr(), data, size, CDP_GOAL_CUBIN);
         assert_eq!(cdp_result_status(made), CDP_ERROR_TOOL);
         assert!(text(cdp_result_error(made)).contains("step"), "{}", text(cdp_result_error(made)));
         cdp_result_free(made);
         cdp_inputs_free(inputs);
+
+        // Objects that are none are the input's fault, too.
+        for object in [&object[..object.len() / 2], b"!<thin>\n", b""] {
+            let (data, size) = (object.as_ptr().cast(), object.len());
+            let made = cdp_compile(compiler, CDP_KIND_OBJECT, c"part".as_ptr(), data, size, 3);
+            assert_eq!(cdp_result_status(made), CDP_ERROR_INPUT);
+            let message = text(cdp_result_error(made));
+            assert!(message.contains("`part` is not a usable device object"), "{message}");
+            cdp_result_free(made);
+        }
 
         assert_eq!(cdp_compiler_find_tools(compiler, c"/no/such".as_ptr()), CDP_ERROR_TOOL);
         cdp_compiler_free(compiler);
