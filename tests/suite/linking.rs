@@ -297,7 +297,14 @@ fn by_clang() -> Outcome {
     }
     clang(&bench, &["--offload-new-driver", "--cuda-gpu-arch=sm_80"])?;
     let (_, message) = bench.cdpc(&["link", "far.o", "user.o", "-o", "out.cubin"], 3)?;
-    contains(&message, &["user.o", "device code for sm_80 and not sm_90"])
+    contains(&message, &["user.o", "device code for sm_80 and not sm_90"])?;
+    // Code that runs on the architecture all the same.
+    bench.cdpc(&["link", "--arch", "sm_86", "user.o", "-o", "out.cubin"], 0)?;
+    let kernels = ["_Z4userPi", "_Z5otherPi"].map(String::from).to_vec();
+    equal(bench.kernels("out.cubin")?, kernels.clone())?;
+    clang(&bench, &["--offload-new-driver", "--cuda-gpu-arch=sm_90"])?;
+    bench.cdpc(&["link", "--arch", "sm_90a", "user.o", "-o", "out.cubin"], 0)?;
+    equal(bench.kernels("out.cubin")?, kernels)
 }
 
 /// Compiles `user.cu` to `user.o`.

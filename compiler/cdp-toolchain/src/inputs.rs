@@ -10,7 +10,7 @@ use crate::contents::Contents;
 use crate::cubin::{Cubin, CubinError, CubinKind};
 use crate::error::ToolError;
 use crate::fatbin::{
-    FatbinImage, RELOCATABLE, WHOLE_PROGRAM, is_fatbin, list_images, list_section_images,
+    FatbinImage, RELOCATABLE, WHOLE_PROGRAM, is_fatbin, list_images, list_section_images, serves,
 };
 use crate::link::DeviceObject;
 use crate::offload::{OffloadImage, images_of_object};
@@ -147,7 +147,7 @@ impl Inputs {
             Some(cubin) if is_linked(cubin) => {
                 self.notes.push(format!("`{name}` is linked already"))
             }
-            Some(cubin) if !crate::fatbin::serves(cubin.arch_number, arch) => {
+            Some(cubin) if !serves(cubin.arch_number, arch) => {
                 self.notes.push(format!("`{name}` is for sm_{}, not {arch}", cubin.arch_number));
             }
             _ => self.members.push(member),
@@ -206,7 +206,18 @@ fn images_for<'i, 'data>(
         return Ok(Vec::new());
     }
     let wanted = arch.to_string();
-    let fitting: Vec<_> = ours().filter(|image| image.arch == wanted).collect();
+    // Of several the one that nvlink would take: this architecture, or the nearest below that it serves.
+    let plain = |image: &OffloadImage<'_>| {
+        let found = Arch::parse(image.arch).ok().filter(|found| *found == found.plain())?;
+        serves(found.number().into(), arch).then(|| found.number())
+    };
+    let best = ours().filter_map(plain).max();
+    let exact = ours().any(|image| image.arch == wanted);
+    let fits = |image: &&OffloadImage<'_>| match exact {
+        true => image.arch == wanted,
+        false => best.is_some() && plain(image) == best,
+    };
+    let fitting: Vec<_> = ours().filter(fits).collect();
     if fitting.is_empty() {
         let archs: Vec<_> = ours().map(|image| image.arch).collect();
         return Err(bad(object, without_arch(&archs.join(", "), arch)));
