@@ -5,6 +5,8 @@ fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcdp.so");
+        // Threads of the library wait for the next call for a while; their code must stay where it is.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     println!("cargo::rerun-if-changed=build.rs");
 }

@@ -1,10 +1,14 @@
-//! Compiles the one piece of C++ (`src/codegen.cpp`) against the LLVM that llvm-sys found.
+//! Compiles the C++ (`src/*.cpp`) against the LLVM that llvm-sys found.
 
 use std::path::PathBuf;
 use std::process::Command;
 
+const FILES: [&str; 2] = ["src/codegen.cpp", "src/optimizer.cpp"];
+
 fn main() {
-    println!("cargo::rerun-if-changed=src/codegen.cpp");
+    for file in FILES {
+        println!("cargo::rerun-if-changed={file}");
+    }
     println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");
     let config = std::env::var_os("DEP_LLVM_22_CONFIG_PATH").map(PathBuf::from);
     let config = config.unwrap_or_else(|| "llvm-config-22".into());
@@ -35,6 +39,6 @@ fn main() {
         .flag("-fno-exceptions")
         .flag("-isystem")
         .flag(headers)
-        .file("src/codegen.cpp")
+        .files(FILES)
         .compile("cdp_codegen");
 }

@@ -21,6 +21,7 @@ mod linking;
 mod llvm;
 mod mutations;
 mod oracle;
+mod repeated;
 mod reports;
 mod run;
 mod snapshots;
@@ -41,6 +42,7 @@ fn main() {
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
+    trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());
     trials.extend(hostile::trials());

@@ -67,6 +67,7 @@ impl Hasher for NameHasher {
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<NameHasher>>;
 
 /// Owns the texts behind [`Symbol`]s.
+#[derive(Clone)]
 pub struct Interner {
     /// All texts one after another; `ends[i]` is where text `i` stops.
     text: String,

@@ -297,6 +297,7 @@ fn block_comment(lexer: &mut Lexer<TokenKind>) -> Filter<TokenKind> {
 }
 
 /// Spellings of the kinds that have only one.
+#[derive(Clone, Copy)]
 pub struct Spellings([Symbol; KINDS]);
 
 impl Spellings {

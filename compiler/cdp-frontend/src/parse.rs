@@ -23,6 +23,7 @@ mod scopes;
 mod tests;
 mod token;
 mod unused;
+mod vocabulary;
 pub(crate) mod words;
 
 #[allow(clippy::all, unused, missing_docs)]
@@ -39,6 +40,7 @@ use crate::session::Session;
 use crate::source::Span;
 use classify::Unit;
 use token::Tok;
+pub(crate) use vocabulary::Vocabulary;
 
 /// What comes of a file.
 pub struct ParseOutput {
@@ -88,15 +90,9 @@ pub fn parse_text(
 /// Parses what the preprocessor made.
 pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseOutput {
     let Preprocessed { tokens, mut diagnostics, dependencies, end } = preprocessed;
-    // The tree names an attribute without underscores, which the text may never do.
-    for (name, ..) in crate::attributes::KNOWN {
-        session.names.intern(name);
-    }
     let tokens = unused::leave_out(tokens, session);
     let balanced = brackets::balance(tokens, end, session, &mut diagnostics);
-    let types = crate::check::builtins::types::all_types().map(|def| def.name);
-    let templates = crate::check::builtins::template_names();
-    let classified = classify::classify(&balanced, types, templates, session, &mut diagnostics);
+    let classified = classify::classify(&balanced, session, &mut diagnostics);
     drop(balanced);
     let decls = parse_units(&classified.tokens, &classified.units, session, end, &mut diagnostics);
     ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }

@@ -14,12 +14,13 @@ mod expand;
 mod include;
 pub(crate) mod macros;
 pub mod predefined;
+mod prelude;
 mod substitute;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
@@ -41,7 +42,7 @@ pub struct PreprocessOptions {
     /// `-include`: files read before the main file.
     pub forced_includes: Vec<PathBuf>,
     /// Macros that exist before the command line's, as (name, replacement); see [`predefined`].
-    pub predefined: Vec<(String, String)>,
+    pub predefined: Vec<predefined::Predefined>,
     /// Seconds since 1970 for `__DATE__` and `__TIME__`; without it they are those of the epoch,
     /// so that outputs are reproducible.
     pub source_date_epoch: Option<u64>,
@@ -79,8 +80,8 @@ pub fn preprocess(
     options: &PreprocessOptions,
 ) -> std::io::Result<Preprocessed> {
     let bytes = loader.load(path)?.ok_or(std::io::ErrorKind::NotFound)?;
-    let mut preprocessor = Preprocessor::new(session, loader, options);
-    preprocessor.start(path);
+    let mut preprocessor = prelude::begin(session, loader, options);
+    preprocessor.command_line(path);
     let end = preprocessor.main_file(path, bytes);
     if preprocessor.stopped {
         // Half a program would give errors of its own.
@@ -104,7 +105,7 @@ const TOKEN_BUDGET: u64 = 4_000_000;
 /// A file on the include stack.
 struct OpenFile {
     id: FileId,
-    tokens: Rc<[Token]>,
+    tokens: Arc<[Token]>,
     /// The next token.
     at: usize,
     /// Open `#if`s of this file.
@@ -150,6 +151,7 @@ struct Preprocessor<'a> {
 }
 
 /// Names the preprocessor compares with.
+#[derive(Clone, Copy)]
 struct Words {
     va_args: Symbol,
     va_opt: Symbol,
@@ -182,6 +184,17 @@ impl<'a> Preprocessor<'a> {
             zero: names.intern("0"),
         };
         let macros = MacroTable::new(names);
+        Preprocessor { macros, ..Self::with_words(session, loader, options, spellings, words) }
+    }
+
+    /// One that knows no macros.
+    fn with_words(
+        session: &'a mut Session,
+        loader: &'a dyn FileLoader,
+        options: &'a PreprocessOptions,
+        spellings: Spellings,
+        words: Words,
+    ) -> Self {
         Preprocessor {
             session,
             loader,
@@ -189,7 +202,7 @@ impl<'a> Preprocessor<'a> {
             diagnostics: Diagnostics::new(),
             spellings,
             words,
-            macros,
+            macros: MacroTable::default(),
             cache: FileCache::default(),
             files: Vec::new(),
             frames: Vec::new(),
@@ -204,8 +217,8 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// Predefined macros, the command line's macros, forced includes.
-    fn start(&mut self, main: &Path) {
+    /// Predefined macros and the headers that every program has.
+    fn built_in(&mut self) {
         let mut text = String::new();
         for (name, value) in &self.options.predefined {
             text.push_str(&format!("#define {name} {value}\n"));
@@ -217,6 +230,10 @@ impl<'a> Preprocessor<'a> {
             }
         }
         self.synthetic("<built-in>", text);
+    }
+
+    /// The command line's macros and forced includes.
+    fn command_line(&mut self, main: &Path) {
         let mut text = String::new();
         for option in &self.options.macros {
             match option {
@@ -251,7 +268,7 @@ impl<'a> Preprocessor<'a> {
         self.run();
     }
 
-    fn lex_file(&mut self, id: FileId) -> Rc<[Token]> {
+    fn lex_file(&mut self, id: FileId) -> Arc<[Token]> {
         let file = self.session.sources.file(id);
         let (text, base) = (file.text.clone(), file.base);
         crate::lex::lex(&text, base, &mut self.session.names, &self.spellings).into()

@@ -87,6 +87,7 @@ pub enum FileOrigin {
 }
 
 /// One file's text and line table.
+#[derive(Clone)]
 pub struct SourceFile {
     /// The name as diagnostics show it.
     pub name: String,
@@ -99,7 +100,7 @@ pub struct SourceFile {
     /// True for a header that is part of the compiler.
     pub system: bool,
     /// Byte offset at which each line starts.
-    line_starts: Vec<u32>,
+    line_starts: Arc<[u32]>,
     /// `#line` directives: from this line index on, (presumed first line number, presumed name).
     line_marks: Vec<(u32, u32, Option<String>)>,
 }
@@ -157,6 +158,7 @@ pub struct Location {
 }
 
 /// All files and macro expansions of a session.
+#[derive(Clone)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
     expansions: Vec<Expansion>,
@@ -213,7 +215,7 @@ impl SourceMap {
             base,
             origin,
             system: false,
-            line_starts,
+            line_starts: line_starts.into(),
             line_marks: Vec::new(),
         });
         id

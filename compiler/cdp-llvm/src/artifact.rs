@@ -33,24 +33,40 @@ pub struct LlvmModule {
 }
 
 impl LlvmModule {
-    /// Makes a context and a module, and lets `fill` build its content.
+    /// Makes a context and a module, and lets `fill` build its content, which LLVM verifies in debug
+    /// builds (a program never makes a wrong module, a mistake of ours may).
     pub(crate) fn build(
         name: &str,
         target: CodeTarget,
         options: &LowerOptions,
         fill: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>) -> Result<()>,
     ) -> Result<LlvmModule> {
-        Self::with_module(target, options, |context, machine| {
+        let lowered = Self::make(target, options, |context, machine| {
             let module = context.create_module(name);
             module.set_triple(&machine.get_triple());
             module.set_data_layout(&machine.get_target_data().get_data_layout());
             fill(context, &module)?;
             Ok(module)
-        })
+        })?;
+        if cfg!(debug_assertions) {
+            lowered.verify()?;
+        }
+        lowered.diagnosed()?;
+        Ok(lowered)
     }
 
-    /// The same for a module that `make` brings (one that was parsed).
+    /// The same for a module that `make` brings (one that was parsed), which is always verified.
     pub(crate) fn with_module(
+        target: CodeTarget,
+        options: &LowerOptions,
+        make: impl for<'ctx> FnOnce(&'ctx Context, &TargetMachine) -> Result<Module<'ctx>>,
+    ) -> Result<LlvmModule> {
+        let lowered = Self::make(target, options, make)?;
+        lowered.verify()?;
+        Ok(lowered)
+    }
+
+    fn make(
         target: CodeTarget,
         options: &LowerOptions,
         make: impl for<'ctx> FnOnce(&'ctx Context, &TargetMachine) -> Result<Module<'ctx>>,
@@ -73,7 +89,7 @@ impl LlvmModule {
                 return Err(error);
             }
         };
-        let lowered = LlvmModule {
+        Ok(LlvmModule {
             module: ManuallyDrop::new(module),
             machine,
             context: ManuallyDrop::new(context),
@@ -81,9 +97,7 @@ impl LlvmModule {
             target,
             opt_level: options.opt_level,
             debug: options.debug,
-        };
-        lowered.verify()?;
-        Ok(lowered)
+        })
     }
 
     /// The module, for embedders who go on with inkwell.
@@ -140,12 +154,16 @@ impl LlvmModule {
 
     /// Runs a pipeline in LLVM's textual form.
     pub fn run_passes(&self, pipeline: &str) -> Result<()> {
-        let options = PassBuilderOptions::create();
-        options.set_loop_vectorization(self.target == CodeTarget::Host);
-        options.set_loop_interleaving(self.target == CodeTarget::Host);
-        self.module
-            .run_passes(pipeline, &self.machine, options)
-            .map_err(|message| bug("optimize", message.to_string()))?;
+        if self.target == CodeTarget::Host {
+            let options = PassBuilderOptions::create();
+            options.set_loop_vectorization(true);
+            options.set_loop_interleaving(true);
+            self.module
+                .run_passes(pipeline, &self.machine, options)
+                .map_err(|message| bug("optimize", message.to_string()))?;
+        } else {
+            self.machine.optimize(&self.module, pipeline)?;
+        }
         self.diagnosed()
     }
 
@@ -164,11 +182,11 @@ impl LlvmModule {
         if self.target == CodeTarget::Host {
             return Err(bug("emit", "PTX of a host module"));
         }
-        let text = raw::emit_assembly(&self.machine, &self.module, pipeline::LEFT_TO_PTXAS)
-            .ok_or_else(|| bug("emit", "the target has no assembly".to_string()))?;
-        self.diagnosed()?;
-        let text = std::str::from_utf8(text.as_slice());
-        let text = with_own_call_numbers(text.map_err(|error| bug("emit", error.to_string()))?);
+        let text = self.machine.emit(&self.module, |text| {
+            self.diagnosed()?;
+            let text = std::str::from_utf8(text).map_err(|error| bug("emit", error.to_string()))?;
+            Ok(with_own_call_numbers(text))
+        })?;
         Ok(if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text })
     }
 

@@ -1,14 +1,21 @@
 // Code generation of device modules without the passes that ptxas makes superfluous.
 //
-// LLVM's C interface makes code with a fixed list of passes. LLVM's own way to leave some out is a
-// pass manager that does not add them, for which its C++ interface is needed. Which ones are left out
-// is decided in pipeline.rs. Nothing else is here.
+// LLVM's C interface makes code with a fixed list of passes, which it makes anew for every module. LLVM's
+// own way to leave some out is a pass manager that does not add them, and its own way to make code of
+// several modules (`llc -compile-twice`) is to run one pass manager on each; both need its C++
+// interface, as does the order of variables. Which passes are left out is decided in pipeline.rs.
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/iterator.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Pass.h"
@@ -39,22 +46,83 @@ private:
   ArrayRef<const char *> Dropped;
 };
 
+/// Puts a variable into `Order` after those that its initialiser mentions.
+void place(GlobalVariable &Variable, SmallPtrSetImpl<GlobalVariable *> &Seen,
+           SmallVectorImpl<GlobalVariable *> &Order) {
+  if (!Seen.insert(&Variable).second)
+    return;
+  if (Variable.hasInitializer()) {
+    SmallPtrSet<Constant *, 16> Known;
+    SmallVector<Constant *, 16> Work{Variable.getInitializer()};
+    while (!Work.empty()) {
+      Constant *Next = Work.pop_back_val();
+      if (auto *Mentioned = dyn_cast<GlobalVariable>(Next))
+        place(*Mentioned, Seen, Order);
+      else if (!isa<GlobalValue>(Next))
+        for (Value *Operand : reverse(Next->operand_values()))
+          if (auto *Part = dyn_cast<Constant>(Operand); Part && Known.insert(Part).second)
+            Work.push_back(Part);
+    }
+  }
+  Order.push_back(&Variable);
+}
+
+/// Puts every variable after those that its initialiser mentions. Where they are not yet, LLVM writes
+/// them in the order of their addresses, so that the text would differ from run to run.
+void orderVariables(llvm::Module &M) {
+  SmallPtrSet<GlobalVariable *, 16> Seen;
+  SmallVector<GlobalVariable *, 16> Order;
+  for (GlobalVariable &Variable : M.globals())
+    place(Variable, Seen, Order);
+  if (equal(Order, make_pointer_range(M.globals())))
+    return;
+  for (GlobalVariable *Variable : Order) {
+    M.removeGlobalVariable(Variable);
+    M.insertGlobalVariable(Variable);
+  }
+}
+
 } // namespace
 
-/// Writes the assembly text of a module. False, and `Text` untouched, when the target has none.
-/// The caller owns the buffer.
-extern "C" LLVMBool cdp_emit_assembly(LLVMTargetMachineRef Machine, LLVMModuleRef Module,
-                                      const char *const *Dropped, size_t DroppedCount,
-                                      LLVMMemoryBufferRef *Text) {
+/// The passes that write modules of one target machine as assembly, one after another.
+struct CdpEmitter {
+  CdpEmitter(const TargetMachine &Target, ArrayRef<const char *> Dropped)
+      : Layout(Target.createDataLayout()), Out(Text), Passes(Dropped) {}
+
+  const DataLayout Layout;
+  SmallString<0> Text;
+  raw_svector_ostream Out;
+  Selective Passes;
+};
+
+/// An emitter for a target machine, which must outlive it; null when the target has no assembly. The
+/// passes of the given command-line names are left out.
+extern "C" CdpEmitter *cdp_emitter_create(LLVMTargetMachineRef Machine, const char *const *Dropped,
+                                          size_t DroppedCount) {
   TargetMachine &Target = *reinterpret_cast<TargetMachine *>(Machine);
-  llvm::Module &M = *unwrap(Module);
-  SmallString<0> Bytes;
-  raw_svector_ostream Out(Bytes);
-  M.setDataLayout(Target.createDataLayout());
-  Selective Passes(ArrayRef(Dropped, DroppedCount));
-  if (Target.addPassesToEmitFile(Passes, Out, nullptr, CodeGenFileType::AssemblyFile))
-    return false;
-  Passes.run(M);
-  *Text = LLVMCreateMemoryBufferWithMemoryRangeCopy(Bytes.data(), Bytes.size(), "");
-  return true;
+  auto *Emitter = new CdpEmitter(Target, ArrayRef(Dropped, DroppedCount));
+  if (Target.addPassesToEmitFile(Emitter->Passes, Emitter->Out, nullptr,
+                                 CodeGenFileType::AssemblyFile)) {
+    delete Emitter;
+    return nullptr;
+  }
+  return Emitter;
 }
+
+/// Writes the assembly text of a module, which gets the target machine's data layout. The text, of
+/// `*Size` bytes, is the emitter's until it runs again.
+extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module, size_t *Size) {
+  llvm::Module &M = *unwrap(Module);
+  if (M.getDataLayout() != Emitter->Layout)
+    M.setDataLayout(Emitter->Layout);
+  orderVariables(M);
+  // What a large module needed is not kept.
+  if (Emitter->Text.capacity() > (1 << 20))
+    SmallString<0>().swap(Emitter->Text);
+  Emitter->Text.clear();
+  Emitter->Passes.run(M);
+  *Size = Emitter->Text.size();
+  return Emitter->Text.data();
+}
+
+extern "C" void cdp_emitter_dispose(CdpEmitter *Emitter) { delete Emitter; }

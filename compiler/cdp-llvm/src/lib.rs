@@ -14,6 +14,7 @@
 
 pub mod artifact;
 pub mod call;
+mod codegen;
 pub mod crash;
 pub mod error;
 pub mod foreign;
@@ -35,7 +36,7 @@ pub use error::{Bug, LowerError};
 pub use foreign::{
     ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only, lower_in_place,
 };
-pub use guard::{Stopped, guarded};
+pub use guard::{STACK_BYTES, Stopped, guarded};
 pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};

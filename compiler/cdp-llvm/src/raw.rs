@@ -2,7 +2,7 @@
 //! `llvm-sys` are here.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_void};
 
 use inkwell::attributes::Attribute;
 use inkwell::basic_block::BasicBlock;
@@ -15,7 +15,6 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{self, LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::targets::TargetMachine;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
     AsValueRef, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionValue,
@@ -24,7 +23,6 @@ use inkwell::values::{
 
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
-use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 /// Diagnostics of a context, in place of LLVM's own handler, which prints and exits.
 #[derive(Default)]
@@ -575,6 +573,13 @@ unsafe fn mentioned(
     }
 }
 
+/// Whether the functions of a module have at least so many instructions together.
+pub(crate) fn has_instructions(module: &Module<'_>, least: u64) -> bool {
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+    let mut instructions = blocks.flat_map(|block| block.get_instructions());
+    least == 0 || instructions.nth(usize::try_from(least - 1).unwrap_or(usize::MAX)).is_some()
+}
+
 /// Whether a module has functions and variables and nothing else: no assembly, aliases,
 /// constructors or debug information.
 pub(crate) fn is_plain(module: &Module<'_>) -> bool {
@@ -676,37 +681,4 @@ fn non_null<T>(pointer: *mut T) -> Option<*mut T> {
 pub(crate) fn delete_initializer(global: GlobalValue<'_>) {
     // SAFETY: null is LLVM's way to say that there is none.
     unsafe { LLVMSetInitializer(global.as_value_ref(), std::ptr::null_mut()) }
-}
-
-unsafe extern "C" {
-    /// In `codegen.cpp`.
-    fn cdp_emit_assembly(
-        machine: LLVMTargetMachineRef,
-        module: LLVMModuleRef,
-        dropped: *const *const c_char,
-        dropped_count: usize,
-        text: *mut LLVMMemoryBufferRef,
-    ) -> LLVMBool;
-}
-
-/// The assembly text of a module, made without the passes of the given command-line names. `None` when
-/// the target has no assembly.
-pub(crate) fn emit_assembly(
-    machine: &TargetMachine,
-    module: &Module<'_>,
-    dropped: &[&CStr],
-) -> Option<MemoryBuffer<'static>> {
-    let names: Vec<*const c_char> = dropped.iter().map(|name| name.as_ptr()).collect();
-    let mut text = std::ptr::null_mut();
-    // SAFETY: machine, module and names are live; on success `text` is a new buffer that we own.
-    unsafe {
-        let made = cdp_emit_assembly(
-            machine.as_mut_ptr(),
-            module.as_mut_ptr(),
-            names.as_ptr(),
-            names.len(),
-            &raw mut text,
-        );
-        (made != 0).then(|| MemoryBuffer::new(text))
-    }
 }

@@ -1,24 +1,28 @@
 //! Targets: initialisation (once a process), triples, target machines.
 //!
 //! Making a target machine of NVPTX, which fills tables of what is legal for every type, takes a
-//! tenth of the time that a small module does, so those of the device are kept for the next module with
-//! the same options. What a machine remembers of the modules that went through it is a count of calls,
-//! which [`LlvmModule::emit_ptx`] takes out of the text, and names of parameters, for whose sake it is
-//! given up after a while.
+//! tenth of the time that a small module does, and making its code generation passes another tenth, so
+//! those of the device are kept for the next module with the same options. What a machine remembers of
+//! the modules that went through it is a count of calls, which [`LlvmModule::emit_ptx`] takes out of the
+//! text, and names of parameters, for whose sake it is given up after a while.
 //!
 //! [`LlvmModule::emit_ptx`]: crate::LlvmModule::emit_ptx
 
+use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Mutex, Once, PoisonError};
 
 use inkwell::OptimizationLevel;
+use inkwell::module::Module;
 use inkwell::targets::{
     CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
 };
 
-use crate::error::{LowerError, Result};
+use crate::codegen::{Emitter, Optimizer};
+use crate::error::{LowerError, Result, bug};
 use crate::options::{LowerOptions, OptLevel};
+use crate::pipeline;
 
 /// What code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,48 +108,85 @@ impl MachineKey {
     }
 }
 
-/// A target machine for one module at a time; dropped, it waits for the next.
-pub(crate) struct Machine {
-    machine: ManuallyDrop<TargetMachine>,
+/// A target machine and its passes.
+struct Kept {
+    /// Before the machine, since they must be dropped first. `None` until there is work for them, and
+    /// after an error.
+    optimizer: RefCell<Option<Optimizer>>,
+    emitter: RefCell<Option<Emitter>>,
+    machine: TargetMachine,
     key: MachineKey,
-    /// Modules that it was for, this one included.
+    /// Modules that it was for.
     modules: u32,
 }
+
+// SAFETY: a target machine belongs to no thread and no context; one owner at a time uses it.
+unsafe impl Send for Kept {}
+
+/// A target machine for one module at a time; dropped, it waits for the next.
+pub(crate) struct Machine(ManuallyDrop<Kept>);
 
 impl Deref for Machine {
     type Target = TargetMachine;
 
     fn deref(&self) -> &TargetMachine {
-        &self.machine
+        &self.0.machine
     }
 }
 
-/// A machine that nobody uses.
-struct Idle {
-    machine: TargetMachine,
-    key: MachineKey,
-    modules: u32,
+impl Machine {
+    /// Runs an optimisation pipeline on a device module.
+    ///
+    /// # Errors
+    /// For a pipeline that LLVM cannot read.
+    pub fn optimize(&self, module: &Module<'_>, pipeline: &str) -> Result<()> {
+        let wrong = |message: String| bug("optimize", message);
+        // After an error, or without return, the optimiser is not used again.
+        let mut optimizer = match self.0.optimizer.take() {
+            Some(optimizer) => optimizer,
+            // SAFETY: it is dropped here or by `Kept`, before the machine.
+            None => unsafe { Optimizer::new(&self.0.machine) }
+                .ok_or_else(|| wrong("no optimiser".into()))?,
+        };
+        optimizer.run(module, pipeline).map_err(wrong)?;
+        self.0.optimizer.replace(Some(optimizer));
+        Ok(())
+    }
+
+    /// Makes assembly of a device module, and hands it to `read`.
+    ///
+    /// # Errors
+    /// Those of `read`, and when the target has no assembly.
+    pub fn emit<T>(&self, module: &Module<'_>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        // After an error, or without return, the emitter is not used again.
+        let mut emitter = match self.0.emitter.take() {
+            Some(emitter) => emitter,
+            // SAFETY: it is dropped here or by `Kept`, before the machine.
+            None => unsafe { Emitter::new(&self.0.machine, pipeline::LEFT_OUT) }
+                .ok_or_else(|| bug("emit", "the target has no assembly"))?,
+        };
+        let read = read(emitter.run(module))?;
+        self.0.emitter.replace(Some(emitter));
+        Ok(read)
+    }
 }
 
-// SAFETY: a target machine belongs to no thread and no context; one owner at a time uses it.
-unsafe impl Send for Idle {}
-
-/// The most machines kept, of about 200 KiB each.
+/// The most machines kept, of about 800 KiB each with their passes.
 const MAX_IDLE: usize = 16;
 
 /// The most modules that a machine is for.
 const MAX_MODULES: u32 = 256;
 
-static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
 impl Drop for Machine {
     fn drop(&mut self) {
         // SAFETY: nothing uses the field afterwards.
-        let machine = unsafe { ManuallyDrop::take(&mut self.machine) };
+        let kept = unsafe { ManuallyDrop::take(&mut self.0) };
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = self.key.target != CodeTarget::Host && self.modules < MAX_MODULES;
+        let wanted = kept.key.target != CodeTarget::Host && kept.modules < MAX_MODULES;
         if wanted && idle.len() < MAX_IDLE {
-            idle.push(Idle { machine, key: self.key.clone(), modules: self.modules });
+            idle.push(kept);
         }
     }
 }
@@ -157,9 +198,15 @@ pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<Mach
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.iter().position(|idle| idle.key == key).map(|at| idle.swap_remove(at))
     };
-    let (machine, modules) = match waiting {
-        Some(idle) => (idle.machine, idle.modules + 1),
-        None => (key.make()?, 1),
+    let kept = match waiting {
+        Some(kept) => Kept { modules: kept.modules + 1, ..kept },
+        None => Kept {
+            optimizer: RefCell::default(),
+            emitter: RefCell::default(),
+            machine: key.make()?,
+            key,
+            modules: 1,
+        },
     };
-    Ok(Machine { machine: ManuallyDrop::new(machine), key, modules })
+    Ok(Machine(ManuallyDrop::new(kept)))
 }

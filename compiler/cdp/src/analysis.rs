@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cdp_frontend::ast::TranslationUnit;
 use cdp_frontend::check::builtins::BuiltinFn;
-use cdp_frontend::check::{CheckOptions, check};
+use cdp_frontend::check::{self, CheckOptions, check_here};
 use cdp_frontend::diagnostics::render::{self, Format};
 use cdp_frontend::parse::parse;
 use cdp_frontend::preprocess::{
@@ -174,7 +174,10 @@ fn analyse_here(
     let parsed = parse(&mut session, &path, loader.as_ref(), &preprocess)
         .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
     let mut diagnostics = parsed.diagnostics;
-    let checked = check(&parsed.unit, &session, &check_options(source, pass, launch_abi, options));
+    // This is a guarded thread.
+    const _: () = assert!(cdp_llvm::STACK_BYTES >= check::STACK_BYTES);
+    let checked =
+        check_here(&parsed.unit, &session, &check_options(source, pass, launch_abi, options));
     let syntax_errors = diagnostics.has_errors();
     diagnostics.extend(checked.diagnostics);
     let graph = LaunchGraph::new(&session, &checked.launches, &checked.calls);

@@ -157,10 +157,12 @@ pub fn check(
     })
 }
 
-/// Address space for the checker's stack; only what is touched becomes memory.
-const STACK_BYTES: usize = 512 << 20;
+/// The stack that [`check_here`] may need. Only what is touched becomes memory.
+pub const STACK_BYTES: usize = 512 << 20;
 
-fn check_here(
+/// [`check`] on the caller's thread, which must have a stack of [`STACK_BYTES`] for programs that nest
+/// as deep as the parser allows.
+pub fn check_here(
     unit: &ast::TranslationUnit,
     session: &Session,
     options: &CheckOptions,

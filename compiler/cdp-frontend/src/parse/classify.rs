@@ -43,7 +43,7 @@ pub struct Classified {
 pub(super) struct Classifier<'a> {
     pub session: &'a mut Session,
     pub diagnostics: &'a mut Diagnostics,
-    pub words: Words,
+    pub words: &'a Words,
     pub scopes: Scopes,
     pub input: &'a [Token],
     pub partner: &'a [u32],
@@ -55,31 +55,18 @@ pub(super) struct Classifier<'a> {
     pub std: Symbol,
 }
 
-/// Classifies a program. `types` are names that are types, and `templates` names that are function
-/// templates, without any declaration.
+/// Classifies a program.
 pub fn classify(
     balanced: &Balanced,
-    types: impl Iterator<Item = &'static str>,
-    templates: impl Iterator<Item = &'static str>,
     session: &mut Session,
     diagnostics: &mut Diagnostics,
 ) -> Classified {
-    let words = Words::new(&mut session.names);
-    let mut scopes = Scopes::default();
-    for name in types {
-        let symbol = session.names.intern(name);
-        scopes.declare(symbol, Meaning::Type(NO_SCOPE));
-    }
-    for name in templates {
-        let symbol = session.names.intern(name);
-        scopes.declare(symbol, Meaning::CudaTemplate);
-    }
-    let std = session.names.intern("std");
+    let vocabulary = session.vocabulary();
     let mut classifier = Classifier {
         session,
         diagnostics,
-        words,
-        scopes,
+        words: &vocabulary.words,
+        scopes: vocabulary.scopes.clone(),
         input: &balanced.tokens,
         partner: &balanced.partner,
         at: 0,
@@ -87,7 +74,7 @@ pub fn classify(
         units: Vec::new(),
         contexts: vec![Context::new(ContextKind::File, Mode::Start, 0)],
         unknown_types: Vec::new(),
-        std,
+        std: vocabulary.std,
     };
     while classifier.at < classifier.input.len() {
         let before = classifier.at;

@@ -24,7 +24,7 @@ pub enum Meaning {
 }
 
 /// The current meanings, with what they were before to return to.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Scopes {
     /// By symbol number.
     current: Vec<Option<Meaning>>,

@@ -1,7 +1,7 @@
 //! Directives: `#define` to `#pragma`. Finding included files is in `include`, `#if` arithmetic in
 //! `condition`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Preprocessor;
 use super::macros::parse_definition;
@@ -73,7 +73,7 @@ impl Preprocessor<'_> {
     /// Carries out the directive at the current place of the innermost file.
     pub(super) fn directive(&mut self) {
         let Some(file) = self.files.last_mut() else { return };
-        let tokens = Rc::clone(&file.tokens);
+        let tokens = Arc::clone(&file.tokens);
         let hash = tokens[file.at];
         let start = file.at + 1;
         let end = line_end(&tokens, start);
@@ -168,14 +168,12 @@ impl Preprocessor<'_> {
             self.malformed(*bad);
         }
         let (va_args, va_opt) = (self.words.va_args, self.words.va_opt);
-        let mut macro_ = match parse_definition(name, rest, &self.session.names, va_args, va_opt) {
+        let macro_ = match parse_definition(name, rest, &self.session.names, va_args, va_opt) {
             Ok(macro_) => macro_,
             Err(error) => return self.error(Code::E0111, error.span, error.message),
         };
         if let Some(index) = self.macros.get(name.symbol) {
             let old = self.macros.macro_at(index);
-            // A macro in whose arguments it is redefined is still being read.
-            macro_.active = old.active;
             if old.builtin.is_none() && !old.same_as(&macro_) {
                 let message =
                     format!("`{}` is defined again with another meaning", self.text(&name));
@@ -289,7 +287,7 @@ impl Preprocessor<'_> {
     /// Skips to the group to take, or past the `#endif`.
     fn skip_groups(&mut self) {
         let Some(file) = self.files.last() else { return };
-        let tokens = Rc::clone(&file.tokens);
+        let tokens = Arc::clone(&file.tokens);
         let mut at = file.at;
         let mut depth = 0u32;
         while at < tokens.len() {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{MAX_INCLUDE_DEPTH, OpenFile, Preprocessor};
 use crate::diagnostics::{Code, Diagnostic};
@@ -71,7 +71,7 @@ impl FileLoader for MemoryLoader {
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// What is known of files already seen.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct FileCache {
     known: HashMap<PathBuf, KnownFile>,
     once: HashSet<FileId>,
@@ -84,7 +84,7 @@ pub struct FileCache {
 #[derive(Clone)]
 struct KnownFile {
     id: FileId,
-    tokens: Rc<[Token]>,
+    tokens: Arc<[Token]>,
     /// The macro of an include guard around the whole file.
     guard: Option<Symbol>,
 }
@@ -116,7 +116,7 @@ impl Preprocessor<'_> {
             return Span::NONE;
         };
         let tokens = self.lex_file(id);
-        let known = KnownFile { id, tokens: Rc::clone(&tokens), guard: None };
+        let known = KnownFile { id, tokens: Arc::clone(&tokens), guard: None };
         self.cache.known.insert(clean(path), known);
         let directory = Some(path.parent().unwrap_or(Path::new("")).to_owned());
         self.files.push(OpenFile {

@@ -1,5 +1,7 @@
 //! Macro definitions and the table of them. How they are expanded is in `expand` and `substitute`.
 
+use std::sync::Arc;
+
 use crate::intern::{Interner, Symbol};
 use crate::lex::{Token, TokenKind};
 use crate::source::Span;
@@ -41,8 +43,6 @@ pub struct Macro {
     pub variadic: bool,
     pub body: Vec<BodyToken>,
     pub builtin: Option<Builtin>,
-    /// Its replacement is being read.
-    pub active: bool,
 }
 
 impl Macro {
@@ -74,16 +74,22 @@ pub(crate) const COMPUTED: &[(&str, Builtin)] = &[
 ];
 
 /// All macros, looked up by symbol number.
+#[derive(Clone, Default)]
 pub struct MacroTable {
-    /// By symbol: index into `macros` plus one, or 0.
+    /// By symbol: the macro's index plus one, or 0.
     by_symbol: Vec<u32>,
-    macros: Vec<Macro>,
+    /// The first macros, which copies of the table have in common.
+    shared: Arc<[Macro]>,
+    /// The others.
+    own: Vec<Macro>,
+    /// By index: the macro's replacement is being read.
+    active: Vec<bool>,
 }
 
 impl MacroTable {
     /// The table with the computed macros in it.
     pub fn new(names: &mut Interner) -> Self {
-        let mut table = MacroTable { by_symbol: Vec::new(), macros: Vec::new() };
+        let mut table = MacroTable::default();
         for &(name, builtin) in COMPUTED {
             let name = names.intern(name);
             table.define(Macro {
@@ -93,7 +99,6 @@ impl MacroTable {
                 variadic: false,
                 body: Vec::new(),
                 builtin: Some(builtin),
-                active: false,
             });
         }
         table
@@ -106,28 +111,39 @@ impl MacroTable {
 
     /// A macro by index.
     pub fn macro_at(&self, index: u32) -> &Macro {
-        &self.macros[index as usize]
+        let index = index as usize;
+        match index.checked_sub(self.shared.len()) {
+            Some(own) => &self.own[own],
+            None => &self.shared[index],
+        }
+    }
+
+    /// Makes copies of the table cheap.
+    pub fn share(&mut self) {
+        let all = self.shared.iter().cloned().chain(std::mem::take(&mut self.own));
+        self.shared = all.collect();
     }
 
     /// True while the replacement of the macro with this name is being read.
     pub fn is_active(&self, name: Symbol) -> bool {
-        self.get(name).is_some_and(|index| self.macros[index as usize].active)
+        self.get(name).is_some_and(|index| self.active[index as usize])
     }
 
     /// Marks a macro as being read or not.
     pub fn set_active(&mut self, index: u32, active: bool) {
-        self.macros[index as usize].active = active;
+        self.active[index as usize] = active;
     }
 
     /// Adds a macro in place of any with the same name. The old one keeps its index, since frames
-    /// may still refer to it.
+    /// may still refer to it. A macro in whose arguments it is redefined is still being read.
     pub fn define(&mut self, macro_: Macro) {
         let place = macro_.name.0 as usize;
         if self.by_symbol.len() <= place {
             self.by_symbol.resize(place + 64, 0);
         }
-        self.macros.push(macro_);
-        self.by_symbol[place] = self.macros.len() as u32;
+        self.active.push(self.is_active(macro_.name));
+        self.own.push(macro_);
+        self.by_symbol[place] = self.active.len() as u32;
     }
 
     /// Forgets a name.
@@ -174,7 +190,6 @@ pub fn parse_definition(
         variadic: false,
         body: Vec::new(),
         builtin: None,
-        active: false,
     };
     let mut body = line;
     if let Some(open) = line.first().filter(|open| open.kind == TokenKind::LParen && !open.spaced())

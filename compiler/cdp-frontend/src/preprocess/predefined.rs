@@ -1,5 +1,7 @@
 //! The macros that nvcc predefines, by compilation pass and architecture.
 
+use std::borrow::Cow;
+
 /// What a pass is compiled for.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -39,30 +41,33 @@ impl Target {
     }
 }
 
+/// A name and its replacement.
+pub type Predefined = (Cow<'static, str>, Cow<'static, str>);
+
 /// The predefined macros of a pass, for
 /// [`PreprocessOptions::predefined`](super::PreprocessOptions::predefined).
-pub fn macros(target: &Target) -> Vec<(String, String)> {
-    let mut list: Vec<(String, String)> = Vec::new();
-    let mut add = |name: &str, value: &str| list.push((name.to_owned(), value.to_owned()));
-    for (name, value) in COMMON {
-        add(name, value);
-    }
-    for (name, value) in if target.pointer_bytes == 4 { ILP32 } else { LP64 } {
-        add(name, value);
-    }
+pub fn macros(target: &Target) -> Vec<Predefined> {
+    let sizes = if target.pointer_bytes == 4 { ILP32 } else { LP64 };
+    let fixed = COMMON.iter().chain(sizes);
+    let mut list: Vec<Predefined> =
+        fixed.map(|&(name, value)| (name.into(), value.into())).collect();
     if let Some(arch) = target.cuda_arch {
+        let mut add = |name: Cow<'static, str>, value: &str| {
+            list.push((name, value.to_owned().into()));
+        };
         let value = arch.to_string();
-        add("__CUDA_ARCH__", &value);
-        add("__CUDA_ARCH_LIST__", &value);
+        add("__CUDA_ARCH__".into(), &value);
+        add("__CUDA_ARCH_LIST__".into(), &value);
         match target.arch_suffix {
             Some('a') => {
-                add("__CUDA_ARCH_SPECIFIC__", &value);
-                add(&format!("__CUDA_ARCH_FEAT_SM{}_ALL", arch / 10), "1");
+                add("__CUDA_ARCH_SPECIFIC__".into(), &value);
+                add(format!("__CUDA_ARCH_FEAT_SM{}_ALL", arch / 10).into(), "1");
             }
-            Some('f') => add("__CUDA_ARCH_FAMILY_SPECIFIC__", &value),
+            Some('f') => add("__CUDA_ARCH_FAMILY_SPECIFIC__".into(), &value),
             _ => {}
         }
     }
+    let mut add = |name: &'static str, value: &'static str| list.push((name.into(), value.into()));
     if target.cdp1 {
         add("CUDA_FORCE_CDP1_IF_SUPPORTED", "1");
     }

@@ -330,6 +330,60 @@ fn nvcc_macros() {
     assert_eq!(of(&Target::host(4), "__SIZEOF_POINTER__ __SIZE_TYPE__"), "4 unsigned int");
 }
 
+/// What is kept of the predefined macros and headers is what reading them gives, which a folder for
+/// includes, even one that is not there, makes happen.
+#[test]
+fn the_kept_prelude_changes_nothing() {
+    let program = "\
+#include <stdlib.h>
+#include <stdio.h>
+#pragma push_macro(\"INT_MAX\")
+#undef INT_MAX
+#define INT_MAX 5
+int a = INT_MAX, b = __COUNTER__, c = __LINE__;
+#pragma pop_macro(\"INT_MAX\")
+int d = INT_MAX, e = __COUNTER__, f = __INCLUDE_LEVEL__;
+#define RAND_MAX 7
+#define NULL NULL
+void *p = NULL;
+size_t g = __CUDA_ARCH__ + RAND_MAX;
+char bad = '
+";
+    let loader = MemoryLoader::single("main.cdp", program);
+    let all = |target: Target, dirs: &[&str]| {
+        let options = PreprocessOptions {
+            predefined: macros(&target),
+            include_dirs: dirs.iter().map(Into::into).collect(),
+            macros: vec![MacroOption::Define("__linux__=2".into())],
+            ..Default::default()
+        };
+        let (session, done) = run(&loader, &options);
+        let findings: Vec<String> = done
+            .diagnostics
+            .iter()
+            .map(|found| {
+                crate::diagnostics::render::human(found, &session.sources, &session.names, false)
+            })
+            .collect();
+        let files: Vec<_> = session.sources.files().map(|(_, file)| file.name.clone()).collect();
+        (print_tokens(&done.tokens, &session), findings, files, done.dependencies, done.end)
+    };
+    for target in [Target::device(90), Target::device(75), Target::host(8)] {
+        let read = all(target.clone(), &["nowhere"]);
+        assert!(read.1.len() >= 4, "{:?}", read.1);
+        for _ in 0..3 {
+            assert_eq!(all(target.clone(), &[]), read);
+        }
+    }
+    let own = loader.with("own/stddef.h", "int own;\n").with("main.cdp", "int x;\n");
+    let options = PreprocessOptions {
+        predefined: macros(&Target::host(8)),
+        include_dirs: vec!["own".into()],
+        ..Default::default()
+    };
+    assert!(expand_with(&own, &options).contains("int own ;"));
+}
+
 /// Every embedded header can be read alone, twice, and after all the others.
 #[test]
 fn embedded_headers() {

@@ -139,7 +139,8 @@ pub fn pragmas(doc: &mut Doc) {
 type Macros = BTreeMap<String, String>;
 
 fn of(target: &Target) -> Macros {
-    predefined(target).into_iter().collect()
+    let owned = predefined(target).into_iter();
+    owned.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
 }
 
 /// How `target` differs from `base`: macros with other values, and those that are not there.

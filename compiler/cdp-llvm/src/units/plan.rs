@@ -57,7 +57,8 @@ struct Fact {
 
 /// Decides how a module is cut; `None` when it should not be.
 pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> {
-    if !raw::is_plain(module) {
+    let small = u64::from(unit_instructions.max(1)) * 2;
+    if !raw::has_instructions(module, small) || !raw::is_plain(module) {
         return None;
     }
     let (facts, kept) = examine(module);

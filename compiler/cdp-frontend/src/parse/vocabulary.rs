@@ -1,0 +1,34 @@
+//! What the parser knows before it has read anything: words, the types and function templates that
+//! CUDA's headers declare, names of attributes. Made once for a session, and with the session copied.
+
+use super::scopes::{Meaning, NO_SCOPE, Scopes};
+use super::words::Words;
+use crate::check::builtins;
+use crate::intern::{Interner, Symbol};
+
+/// Words and names by the symbols of one interner.
+pub(crate) struct Vocabulary {
+    pub(super) words: Words,
+    /// The meanings at the beginning of a program.
+    pub(super) scopes: Scopes,
+    pub(super) std: Symbol,
+}
+
+impl Vocabulary {
+    /// Interns everything.
+    pub fn new(names: &mut Interner) -> Self {
+        let words = Words::new(names);
+        let mut scopes = Scopes::default();
+        for def in builtins::types::all_types() {
+            scopes.declare(names.intern(def.name), Meaning::Type(NO_SCOPE));
+        }
+        for name in builtins::template_names() {
+            scopes.declare(names.intern(name), Meaning::CudaTemplate);
+        }
+        // The tree names an attribute without underscores, which the text may never do.
+        for (name, ..) in crate::attributes::KNOWN {
+            names.intern(name);
+        }
+        Vocabulary { words, scopes, std: names.intern("std") }
+    }
+}

@@ -1,0 +1,134 @@
+//! Optimisation and code generation of device modules, by the C++ in `optimizer.cpp` and `codegen.cpp`:
+//! the only parts of LLVM that are used past its C interface.
+
+use std::ffi::{CStr, c_char};
+use std::ptr::NonNull;
+
+use inkwell::llvm_sys::core::LLVMDisposeMessage;
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+
+/// `CdpEmitter` of `codegen.cpp`.
+#[repr(C)]
+struct RawEmitter {
+    _opaque: [u8; 0],
+}
+
+/// `CdpOptimizer` of `optimizer.cpp`.
+#[repr(C)]
+struct RawOptimizer {
+    _opaque: [u8; 0],
+}
+
+unsafe extern "C" {
+    fn cdp_emitter_create(
+        machine: LLVMTargetMachineRef,
+        dropped: *const *const c_char,
+        dropped_count: usize,
+    ) -> *mut RawEmitter;
+    fn cdp_emitter_run(
+        emitter: *mut RawEmitter,
+        module: LLVMModuleRef,
+        size: *mut usize,
+    ) -> *const u8;
+    fn cdp_emitter_dispose(emitter: *mut RawEmitter);
+
+    fn cdp_optimizer_create(machine: LLVMTargetMachineRef) -> *mut RawOptimizer;
+    fn cdp_optimizer_run(
+        optimizer: *mut RawOptimizer,
+        module: LLVMModuleRef,
+        pipeline: *const c_char,
+        size: usize,
+    ) -> *mut c_char;
+    fn cdp_optimizer_dispose(optimizer: *mut RawOptimizer);
+}
+
+/// Runs optimisation pipelines on modules, one after another.
+pub(crate) struct Optimizer {
+    raw: NonNull<RawOptimizer>,
+}
+
+// SAFETY: as for the emitter below.
+unsafe impl Send for Optimizer {}
+
+impl Optimizer {
+    /// An optimiser for a machine. `None` without memory.
+    ///
+    /// # Safety
+    /// The optimiser is dropped before the machine.
+    pub unsafe fn new(machine: &TargetMachine) -> Option<Optimizer> {
+        // SAFETY: the machine is live.
+        let raw = unsafe { cdp_optimizer_create(machine.as_mut_ptr()) };
+        NonNull::new(raw).map(|raw| Optimizer { raw })
+    }
+
+    /// Runs a pipeline in LLVM's textual form, in which `if-loops(...)` stands for function passes that
+    /// are run on functions with loops only.
+    ///
+    /// # Errors
+    /// LLVM's message about a pipeline that it cannot read.
+    pub fn run(&mut self, module: &Module<'_>, pipeline: &str) -> Result<(), String> {
+        let text = pipeline.as_ptr().cast();
+        // SAFETY: optimiser, module and text are live; the message is ours to free.
+        unsafe {
+            let message =
+                cdp_optimizer_run(self.raw.as_ptr(), module.as_mut_ptr(), text, pipeline.len());
+            if message.is_null() {
+                return Ok(());
+            }
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeMessage(message);
+            Err(text)
+        }
+    }
+}
+
+impl Drop for Optimizer {
+    fn drop(&mut self) {
+        // SAFETY: made by `cdp_optimizer_create`, and not used any more.
+        unsafe { cdp_optimizer_dispose(self.raw.as_ptr()) }
+    }
+}
+
+/// Writes modules as assembly, one after another, with passes that are made once.
+pub(crate) struct Emitter {
+    raw: NonNull<RawEmitter>,
+}
+
+// SAFETY: an emitter belongs to no thread and, between two modules, to no context; one owner at a time
+// uses it.
+unsafe impl Send for Emitter {}
+
+impl Emitter {
+    /// An emitter without the passes of the given command-line names, which live as long as the
+    /// process. `None` when the target has no assembly.
+    ///
+    /// # Safety
+    /// The emitter is dropped before the machine.
+    pub unsafe fn new(machine: &TargetMachine, dropped: &[&'static CStr]) -> Option<Emitter> {
+        let names: Vec<*const c_char> = dropped.iter().map(|name| name.as_ptr()).collect();
+        // SAFETY: the names are read during the call only.
+        let raw = unsafe { cdp_emitter_create(machine.as_mut_ptr(), names.as_ptr(), names.len()) };
+        NonNull::new(raw).map(|raw| Emitter { raw })
+    }
+
+    /// The assembly text of a module, which gets the machine's data layout.
+    pub fn run(&mut self, module: &Module<'_>) -> &[u8] {
+        let mut size = 0;
+        // SAFETY: emitter and module are live, and the text is the emitter's until the next run, for
+        // which it must be borrowed again.
+        unsafe {
+            let text = cdp_emitter_run(self.raw.as_ptr(), module.as_mut_ptr(), &raw mut size);
+            if size == 0 { &[] } else { std::slice::from_raw_parts(text, size) }
+        }
+    }
+}
+
+impl Drop for Emitter {
+    fn drop(&mut self) {
+        // SAFETY: made by `cdp_emitter_create`, and not used any more.
+        unsafe { cdp_emitter_dispose(self.raw.as_ptr()) }
+    }
+}

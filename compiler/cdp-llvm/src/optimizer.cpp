@@ -1,0 +1,110 @@
+// Optimisation of device modules.
+//
+// LLVM's C interface runs pipelines too, and makes everything that passes need anew for each: what it
+// knows of the target, its analyses, instruments for printing and timing. Here that is kept for the next
+// module, and the instruments are left out but for the one that spares functions marked `optnone`.
+// Which pipeline runs is decided in pipeline.rs.
+
+#include "llvm-c/Core.h"
+#include "llvm-c/TargetMachine.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace {
+
+/// Runs passes on functions that have loops.
+struct IfLoops : PassInfoMixin<IfLoops> {
+  explicit IfLoops(FunctionPassManager Passes) : Passes(std::move(Passes)) {}
+
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &AM) {
+    if (AM.getResult<LoopAnalysis>(F).empty())
+      return PreservedAnalyses::all();
+    return Passes.run(F, AM);
+  }
+
+  FunctionPassManager Passes;
+};
+
+/// The text that a parsed pipeline came from.
+std::string textOf(ArrayRef<PassBuilder::PipelineElement> Pipeline) {
+  std::string Text;
+  for (const PassBuilder::PipelineElement &Element : Pipeline) {
+    if (!Text.empty())
+      Text += ',';
+    Text += Element.Name;
+    if (!Element.InnerPipeline.empty())
+      Text += "(" + textOf(Element.InnerPipeline) + ")";
+  }
+  return Text;
+}
+
+PipelineTuningOptions tuning() {
+  PipelineTuningOptions Tuning;
+  Tuning.LoopVectorization = false;
+  Tuning.LoopInterleaving = false;
+  return Tuning;
+}
+
+} // namespace
+
+/// What the passes for modules of one target machine need.
+struct CdpOptimizer {
+  explicit CdpOptimizer(TargetMachine &Target)
+      : OptNone(false), Builder(&Target, tuning(), std::nullopt, &Callbacks) {
+    OptNone.registerCallbacks(Callbacks);
+    Builder.registerPipelineParsingCallback([this](StringRef Name, FunctionPassManager &Passes,
+                                                   ArrayRef<PassBuilder::PipelineElement> Inner) {
+      FunctionPassManager Body;
+      if (Name != "if-loops" || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
+        return false;
+      Passes.addPass(IfLoops(std::move(Body)));
+      return true;
+    });
+    Builder.registerModuleAnalyses(Modules);
+    Builder.registerCGSCCAnalyses(Components);
+    Builder.registerFunctionAnalyses(Functions);
+    Builder.registerLoopAnalyses(Loops);
+    Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+  }
+
+  OptNoneInstrumentation OptNone;
+  PassInstrumentationCallbacks Callbacks;
+  PassBuilder Builder;
+  // In this order, since those of smaller units are reached through those of larger ones.
+  LoopAnalysisManager Loops;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Components;
+  ModuleAnalysisManager Modules;
+};
+
+/// An optimiser for a target machine, which must outlive it.
+extern "C" CdpOptimizer *cdp_optimizer_create(LLVMTargetMachineRef Machine) {
+  return new CdpOptimizer(*reinterpret_cast<TargetMachine *>(Machine));
+}
+
+/// Runs a pipeline in LLVM's textual form, in which `if-loops(...)` stands for function passes that are
+/// run on functions with loops only. A message, which the caller frees with `LLVMDisposeMessage`, when
+/// it cannot be read; else null.
+extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module,
+                                   const char *Pipeline, size_t Size) {
+  ModulePassManager Passes;
+  if (Error E = Optimizer->Builder.parsePassPipeline(Passes, StringRef(Pipeline, Size)))
+    return LLVMCreateMessage(toString(std::move(E)).c_str());
+  Passes.run(*unwrap(Module), Optimizer->Modules);
+  Optimizer->Modules.clear();
+  Optimizer->Components.clear();
+  Optimizer->Functions.clear();
+  Optimizer->Loops.clear();
+  return nullptr;
+}
+
+extern "C" void cdp_optimizer_dispose(CdpOptimizer *Optimizer) { delete Optimizer; }

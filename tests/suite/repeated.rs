@@ -1,0 +1,116 @@
+//! Many modules in one process: what is kept from one to the next (threads, target machines, their
+//! passes, the headers that every program has) must not show in any of them.
+
+use std::collections::HashMap;
+
+use cdp::{CompileOptions, DebugInfo, Goal, Input, OptLevel};
+use libtest_mimic::{Failed, Trial};
+
+use crate::support::{Outcome, compiler, explain, files, read, root, same, stem, trial};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("repeated::modules_leave_no_trace".into(), modules_leave_no_trace),
+        trial("repeated::errors_leave_no_trace".into(), errors_leave_no_trace),
+        trial("repeated::variables_are_in_order".into(), variables_are_in_order),
+    ]
+}
+
+/// Which options share a target machine: those of one optimisation level.
+const SETTINGS: [(OptLevel, DebugInfo); 5] = [
+    (OptLevel::O0, DebugInfo::None),
+    (OptLevel::O0, DebugInfo::Full),
+    (OptLevel::O0, DebugInfo::Lines),
+    (OptLevel::O3, DebugInfo::None),
+    (OptLevel::O3, DebugInfo::Lines),
+];
+
+fn ptx(name: &str, text: &str, setting: usize) -> Result<String, Failed> {
+    let (opt_level, debug) = SETTINGS[setting];
+    let options = CompileOptions { opt_level, debug, ..CompileOptions::default() };
+    let input = [Input::source(name, text)];
+    let made = compiler()?.compile(&input, Goal::Ptx, &options).map_err(explain)?;
+    String::from_utf8(made.bytes).map_err(|error| error.to_string().into())
+}
+
+/// Every sample with every setting, in one order, and then the other way round on several threads.
+fn modules_leave_no_trace() -> Outcome {
+    let mut jobs = Vec::new();
+    for path in files(&root().join("samples"), "cdp") {
+        let text = read(&path)?;
+        jobs.extend((0..SETTINGS.len()).map(|setting| (stem(&path), text.clone(), setting)));
+    }
+    let mut first = HashMap::new();
+    for (name, text, setting) in &jobs {
+        first.insert((name.clone(), *setting), ptx(name, text, *setting)?);
+    }
+    let again = |start: usize| -> Outcome {
+        for (name, text, setting) in jobs.iter().rev().skip(start).step_by(2) {
+            let what = format!("{name} with {:?}", SETTINGS[*setting]);
+            same(&what, &ptx(name, text, *setting)?, &first[&(name.clone(), *setting)])?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads = [0, 1].map(|start| scope.spawn(move || again(start)));
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
+    })
+}
+
+/// A module that LLVM gives up on, and programs with errors, between two that are fine.
+fn errors_leave_no_trace() -> Outcome {
+    let fine = "__global__ void k(int *p) { *p = 1; }\n";
+    let before = ptx("fine.cdp", fine, 3)?;
+    let gives_up = "target triple = \"nvptx64-nvidia-cuda\"\n\
+        declare <2 x double> @llvm.x86.sse2.min.pd(<2 x double>, <2 x double>)\n\
+        define ptx_kernel void @k(ptr %p) {\n  %v = load <2 x double>, ptr %p\n  \
+        %m = call <2 x double> @llvm.x86.sse2.min.pd(<2 x double> %v, <2 x double> %v)\n  \
+        store <2 x double> %m, ptr %p\n  ret void\n}\n";
+    let options = CompileOptions::default();
+    for input in [
+        Input::llvm("up.ll", gives_up),
+        Input::source("macro.cdp", "#undef INT_MAX\n#define INT_MAX 1\n#define int oops\nint x;"),
+        Input::source("type.cdp", "typedef float size_t; __global__ void k() { y = 1; }"),
+        Input::source("cut.cdp", "__global__ void k(int *p) { if (p"),
+    ] {
+        let name = input.name();
+        if compiler()?.compile(&[input], Goal::Ptx, &options).is_ok() {
+            return Err(format!("{name} was accepted").into());
+        }
+        same(&format!("after {name}"), &ptx("fine.cdp", fine, 3)?, &before)?;
+    }
+    let limit = "__device__ unsigned long x = INT_MAX + sizeof(size_t);\n";
+    let text = ptx("limit.cdp", limit, 3)?;
+    if text.contains("2147483655") { Ok(()) } else { Err(text.into()) }
+}
+
+/// Variables that an initialiser mentions come first and in the order in which it mentions them, not in
+/// that of their addresses.
+fn variables_are_in_order() -> Outcome {
+    const COUNT: usize = 48;
+    let texts: Vec<String> = (0..COUNT).map(|n| format!("\"text {n:02}\"")).collect();
+    let names: Vec<String> = (0..COUNT).rev().map(|n| format!("&v{n}")).collect();
+    let variables: String = (0..COUNT).map(|n| format!("extern __device__ int v{n};\n")).collect();
+    let definitions: String =
+        (0..COUNT).map(|n| format!("__device__ int v{n} = {};\n", n + 1)).collect();
+    let source = format!(
+        "{variables}__device__ const char *const texts[] = {{ {} }};\n\
+         __device__ int *const names[] = {{ {} }};\n{definitions}\
+         __global__ void k(const char **p, int **q, int i) {{ *p = texts[i]; *q = names[i]; }}\n",
+        texts.join(", "),
+        names.join(", "),
+    );
+    let text = ptx("order.cdp", &source, 3)?;
+    let at = |what: &str| {
+        text.find(&format!("{what}["))
+            .or_else(|| text.find(&format!("{what} = ")))
+            .ok_or_else(|| Failed::from(format!("`{what}` is not defined in\n{text}")))
+    };
+    let mut places = (0..COUNT).map(|n| at(&format!("$str{n}"))).collect::<Result<Vec<_>, _>>()?;
+    places.push(at("texts")?);
+    let numbers = (0..COUNT).rev().map(|n| at(&format!(" v{n}"))).collect::<Result<Vec<_>, _>>()?;
+    if !places.is_sorted() || !numbers.is_sorted() {
+        return Err(format!("the variables are not in order:\n{text}").into());
+    }
+    same("a second time", &ptx("order.cdp", &source, 3)?, &text)
+}
