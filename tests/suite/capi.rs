@@ -27,6 +27,7 @@ pub fn trials() -> Vec<Trial> {
         ("spawn_static", || spawn(Link::Static)),
         ("spawn_python", python),
         ("check", check),
+        ("processes_and_unloading", processes_and_unloading),
         ("header_is_cplusplus", cplusplus),
         ("only_cdp_is_exported", exports),
     ];
@@ -139,6 +140,64 @@ fn check() -> Outcome {
     };
     case(&[], "\n__global__ void k() { m<<<1, 1>>>(); }\n", 1, "2:23 E")?;
     case(&["arch", "sm_1"], "__global__ void k() { }\n", 2, "`sm_1` is no value for option `arch`")
+}
+
+/// A forked process, which has none of the threads that the library keeps, compiles; and the library may
+/// be closed while they wait.
+const FORK: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cdp.h"
+
+static int compiles(void *library) {
+    const char *text = "__global__ void k(int *p) { *p = 1; }";
+    cdp_compiler *(*new)(void);
+    cdp_result *(*compile)(const cdp_compiler *, cdp_kind, const char *, const char *, size_t, cdp_goal);
+    cdp_status (*status)(const cdp_result *);
+    void (*result_free)(cdp_result *);
+    void (*compiler_free)(cdp_compiler *);
+    *(void **)&new = dlsym(library, "cdp_compiler_new");
+    *(void **)&compile = dlsym(library, "cdp_compile");
+    *(void **)&status = dlsym(library, "cdp_result_status");
+    *(void **)&result_free = dlsym(library, "cdp_result_free");
+    *(void **)&compiler_free = dlsym(library, "cdp_compiler_free");
+    cdp_compiler *compiler = new();
+    cdp_result *made = compile(compiler, CDP_KIND_SOURCE, "k", text, strlen(text), CDP_GOAL_PTX);
+    int good = status(made) == CDP_OK;
+    result_free(made);
+    compiler_free(compiler);
+    return good;
+}
+
+int main(int count, char **arguments) {
+    void *library = count == 2 ? dlopen(arguments[1], RTLD_NOW) : 0;
+    if (!library || !compiles(library)) return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        _exit(compiles(library) ? 0 : 2);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) return 3;
+    if (!compiles(library) || dlclose(library) != 0) return 4;
+    /* Longer than a thread waits. */
+    sleep(3);
+    puts("fine");
+    return 0;
+}
+"#;
+
+fn processes_and_unloading() -> Outcome {
+    let folder = folder()?;
+    let (source, program) = (folder.path().join("fork.c"), folder.path().join("fork"));
+    std::fs::write(&source, FORK).map_err(|error| error.to_string())?;
+    let mut cc = Command::new("cc");
+    cc.arg("-I").arg(root().join("compiler/cdp-capi/include")).arg("-o").arg(&program);
+    run(cc.arg(&source).arg("-ldl"))?;
+    same("output", &run(Command::new(&program).arg(library()?.join("libcdp.so")))?, "fine\n")
 }
 
 /// The header is C++ as well, with C's linkage.

@@ -4,7 +4,7 @@
  * Generated from compiler/cdp-capi by its tests (CDP_BLESS=1 rewrites it); do not edit.
  *
  * Link with -lcdp. Nothing is printed except what kernels print, the process is never ended, and
- * nothing is kept between calls but the error message of each thread's last failure.
+ * nothing of a program is kept between calls but the error message of each thread's last failure.
  * samples/capi has complete programs in C and in Python.
  *
  * Strings are UTF-8 and end with NUL; a string or array that a function takes is not kept after the

@@ -171,7 +171,7 @@ impl Machine {
     }
 }
 
-/// The most machines kept, of about 800 KiB each with their passes.
+/// The most machines kept, of about 1 MiB each with their passes.
 const MAX_IDLE: usize = 16;
 
 /// The most modules that a machine is for.
