@@ -171,6 +171,22 @@ fn section_params(image: &[u8], names: &[u8], index: u64) -> Option<(String, usi
     Some((kernel.to_owned(), count))
 }
 
+/// The first function of the device runtime that PTX declares. A driver cannot load such PTX.
+pub fn device_runtime_symbol(ptx: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(ptx);
+    let names = text.split(".extern .func").skip(1).map(|declaration| {
+        let rest = declaration.trim_start();
+        // A result in parentheses may stand before the name.
+        let rest =
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |r| r.1);
+        let name = rest.trim_start();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        name[..end].to_owned()
+    });
+    let begins = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
+    names.into_iter().find(|name| begins.iter().any(|begin| name.starts_with(begin)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +197,20 @@ mod tests {
         image[8] = abi_version;
         image[48..52].copy_from_slice(&flags.to_le_bytes());
         image
+    }
+
+    #[test]
+    fn ptx_that_launches_is_known() {
+        let found = |text: &str| device_runtime_symbol(text.as_bytes());
+        let v2 =
+            ".extern .func  (.param .b64 r) __cudaCDP2GetParameterBufferV2\n(\n.param .b64 a\n);";
+        assert_eq!(found(v2).as_deref(), Some("__cudaCDP2GetParameterBufferV2"));
+        let void = ".extern .func helper (.param .b32 x);\n.extern .func (.param .b32 r) cudaLaunchDevice(";
+        assert_eq!(found(void).as_deref(), Some("cudaLaunchDevice"));
+        for text in ["", ".extern .func", ".extern .func (", ".visible .func cudaLaunchDevice()"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+        assert_eq!(found(".extern .func (.param .b32 r) vprintf (.param .b64 a);"), None);
     }
 
     #[test]

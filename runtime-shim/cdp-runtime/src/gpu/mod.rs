@@ -17,6 +17,7 @@ use self::driver::{Driver, Handle, check, driver};
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
+use crate::image::device_runtime_symbol;
 
 /// Number of GPUs that the driver shows.
 pub fn device_count() -> Result<i32> {
@@ -253,7 +254,18 @@ impl Device for GpuDevice {
             [(_, text)] => {
                 let mut text = text.to_vec();
                 text.push(0);
-                self.load_bytes(&text)
+                self.load_bytes(&text).map_err(|error| match device_runtime_symbol(&text) {
+                    // The driver says 218 (H200, driver 580.159), and nothing of the reason.
+                    Some(symbol) if error.code == CudaError::INVALID_PTX => DeviceError::new(
+                        error.code,
+                        format!(
+                            "this PTX uses the device runtime (`{symbol}`), which a device link brings in: link it \
+                             to a cubin first (`cdpc link a.ptx -o a.cubin`)\n{}",
+                            error.detail.unwrap_or_default()
+                        ),
+                    ),
+                    _ => error,
+                })
             }
             _ => Err(DeviceError::new(
                 CudaError::NO_KERNEL_IMAGE_FOR_DEVICE,
