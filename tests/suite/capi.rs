@@ -142,8 +142,8 @@ fn check() -> Outcome {
     case(&["arch", "sm_1"], "__global__ void k() { }\n", 2, "`sm_1` is no value for option `arch`")
 }
 
-/// A forked process, which has none of the threads that the library keeps, compiles; and the library may
-/// be closed while they wait.
+/// A forked process, which has none of the threads that the library keeps once it was given LLVM IR,
+/// compiles; and the library may be closed while they wait.
 const FORK: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -153,7 +153,10 @@ const FORK: &str = r#"
 #include "cdp.h"
 
 static int compiles(void *library) {
-    const char *text = "__global__ void k(int *p) { *p = 1; }";
+    const char *const texts[] = {"__global__ void k(int *p) { *p = 1; }",
+                                 "define ptx_kernel void @k() { ret void }",
+                                 "__global__ void k(int *p) { *p = 2; }"};
+    const cdp_kind kinds[] = {CDP_KIND_SOURCE, CDP_KIND_LLVM, CDP_KIND_SOURCE};
     cdp_compiler *(*new)(void);
     cdp_result *(*compile)(const cdp_compiler *, cdp_kind, const char *, const char *, size_t, cdp_goal);
     cdp_status (*status)(const cdp_result *);
@@ -165,9 +168,13 @@ static int compiles(void *library) {
     *(void **)&result_free = dlsym(library, "cdp_result_free");
     *(void **)&compiler_free = dlsym(library, "cdp_compiler_free");
     cdp_compiler *compiler = new();
-    cdp_result *made = compile(compiler, CDP_KIND_SOURCE, "k", text, strlen(text), CDP_GOAL_PTX);
-    int good = status(made) == CDP_OK;
-    result_free(made);
+    int good = 1;
+    for (int i = 0; i < 3; i++) {
+        cdp_result *made =
+            compile(compiler, kinds[i], "k", texts[i], strlen(texts[i]), CDP_GOAL_PTX);
+        good = good && status(made) == CDP_OK;
+        result_free(made);
+    }
     compiler_free(compiler);
     return good;
 }

@@ -7,8 +7,12 @@
 //! that has damaged the heap has damaged it for the process.
 
 #[cfg(unix)]
+pub(crate) use unix::are_caught;
+#[cfg(unix)]
 pub use unix::{Watch, catch_crashes};
 
+#[cfg(not(unix))]
+pub(crate) use none::are_caught;
 #[cfg(not(unix))]
 pub use none::{Watch, catch_crashes};
 
@@ -38,6 +42,11 @@ mod unix {
     /// Sets the process's signal handlers, once.
     pub fn catch_crashes() {
         BEFORE.get_or_init(|| SIGNALS.map(install));
+    }
+
+    /// Whether [`catch_crashes`] was called.
+    pub(crate) fn are_caught() -> bool {
+        BEFORE.get().is_some()
     }
 
     fn install(signal: c_int) -> libc::sigaction {
@@ -136,6 +145,11 @@ mod none {
 
     /// Does nothing here.
     pub fn catch_crashes() {}
+
+    /// Never.
+    pub(crate) fn are_caught() -> bool {
+        false
+    }
 
     /// Watches nothing here.
     pub struct Watch;

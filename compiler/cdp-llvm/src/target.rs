@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Mutex, Once, PoisonError};
+use std::thread::ThreadId;
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
@@ -118,6 +119,8 @@ struct Kept {
     key: MachineKey,
     /// Modules that it was for.
     modules: u32,
+    /// The thread that used it last, whose caches and memory arena hold most of it.
+    user: ThreadId,
 }
 
 // SAFETY: a target machine belongs to no thread and no context; one owner at a time uses it.
@@ -184,8 +187,11 @@ impl Drop for Machine {
         // SAFETY: nothing uses the field afterwards.
         let kept = unsafe { ManuallyDrop::take(&mut self.0) };
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = kept.key.target != CodeTarget::Host && kept.modules < MAX_MODULES;
-        if wanted && idle.len() < MAX_IDLE {
+        if kept.key.target != CodeTarget::Host && kept.modules < MAX_MODULES {
+            if idle.len() >= MAX_IDLE {
+                // The one that was not wanted for the longest time.
+                idle.remove(0);
+            }
             idle.push(kept);
         }
     }
@@ -194,18 +200,22 @@ impl Drop for Machine {
 /// The target machine for a module.
 pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<Machine> {
     let key = MachineKey::new(target, options);
+    let user = std::thread::current().id();
     let waiting = {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.iter().position(|idle| idle.key == key).map(|at| idle.swap_remove(at))
+        let own = idle.iter().position(|idle| idle.user == user && idle.key == key);
+        let found = own.or_else(|| idle.iter().rposition(|idle| idle.key == key));
+        found.map(|at| idle.remove(at))
     };
     let kept = match waiting {
-        Some(kept) => Kept { modules: kept.modules + 1, ..kept },
+        Some(kept) => Kept { modules: kept.modules + 1, user, ..kept },
         None => Kept {
             optimizer: RefCell::default(),
             emitter: RefCell::default(),
             machine: key.make()?,
             key,
             modules: 1,
+            user,
         },
     };
     Ok(Machine(ManuallyDrop::new(kept)))

@@ -198,7 +198,7 @@ pub fn read_input(path: &Path, language: Option<InputKind>) -> Result<Input, Fai
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(read_error)?;
         let kind = language.unwrap_or_else(|| InputKind::sniff(&bytes));
-        return Ok(Input::Bytes(kind, "<stdin>".into(), bytes));
+        return Ok(of_bytes(kind, "<stdin>".into(), bytes));
     }
     match language.or_else(|| InputKind::of(path)) {
         Some(InputKind::Source) => Ok(Input::Source(SourceInput::File(path.to_owned()))),
@@ -208,9 +208,17 @@ pub fn read_input(path: &Path, language: Option<InputKind>) -> Result<Input, Fai
             if kind == InputKind::Source {
                 return Ok(Input::Source(SourceInput::File(path.to_owned())));
             }
-            Ok(Input::Bytes(kind, path.display().to_string(), bytes))
+            Ok(of_bytes(kind, path.display().to_string(), bytes))
         }
     }
+}
+
+fn of_bytes(kind: InputKind, name: String, bytes: Vec<u8>) -> Input {
+    if kind == InputKind::Llvm {
+        // LLVM is not built for damaged bitcode; the guard reports its crash as an error of the input.
+        cdp::llvm::catch_crashes();
+    }
+    Input::Bytes(kind, name, bytes)
 }
 
 /// `-x`.
