@@ -79,7 +79,7 @@ pub fn preprocess(
     loader: &dyn FileLoader,
     options: &PreprocessOptions,
 ) -> std::io::Result<Preprocessed> {
-    let bytes = loader.load(path)?.ok_or(std::io::ErrorKind::NotFound)?;
+    let bytes = loader.load(path)?.ok_or_else(no_such_file)?;
     let mut preprocessor = prelude::begin(session, loader, options);
     preprocessor.command_line(path);
     let end = preprocessor.main_file(path, bytes);
@@ -93,6 +93,11 @@ pub fn preprocess(
         dependencies: preprocessor.cache.dependencies,
         end,
     })
+}
+
+/// What the system says of a file that is not there. (The number is the same on Unix and Windows.)
+fn no_such_file() -> std::io::Error {
+    std::io::Error::from_raw_os_error(2)
 }
 
 /// Files nest at most this deep.

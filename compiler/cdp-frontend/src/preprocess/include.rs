@@ -2,7 +2,8 @@
 //! guards, and the headers that are part of the compiler.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,15 +31,25 @@ impl FileLoader for DiskLoader {
     fn load(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         match std::fs::metadata(path) {
             Ok(about) if about.is_dir() => Ok(None),
-            Ok(about) if about.len() > MAX_FILE_BYTES => {
-                Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 256 MB"))
-            }
-            Ok(_) => std::fs::read(path).map(Some),
+            Ok(about) if about.len() > MAX_FILE_BYTES => Err(too_large()),
+            Ok(_) => read_limited(path, MAX_FILE_BYTES).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// A file's bytes if there are at most `limit_bytes`. What a device or a pipe holds is not known before
+/// it is read, and may have no end.
+fn read_limited(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit_bytes { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 256 MB")
 }
 
 /// Files held in memory, by path.
@@ -469,4 +480,23 @@ fn clean(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_without_end_are_too_large() {
+        let error = read_limited(Path::new("/dev/zero"), 1000).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        // The system says that this one has no bytes.
+        let path = Path::new("/proc/self/status");
+        assert_eq!(std::fs::metadata(path).unwrap().len(), 0);
+        assert!(!DiskLoader.load(path).unwrap().unwrap().is_empty());
+        assert!(read_limited(path, 10).is_err());
+        assert_eq!(DiskLoader.load(Path::new("/dev/null")).unwrap(), Some(Vec::new()));
+        assert_eq!(DiskLoader.load(Path::new("/dev")).unwrap(), None);
+        assert_eq!(DiskLoader.load(Path::new("/dev/no such file")).unwrap(), None);
+    }
 }

@@ -398,3 +398,15 @@ fn embedded_headers() {
     let options = PreprocessOptions { predefined: macros(&Target::host(8)), ..Default::default() };
     expand_with(&MemoryLoader::single("main.cdp", all), &options);
 }
+
+#[test]
+fn a_missing_source_is_told_as_the_system_tells_it() {
+    let mut session = Session::new();
+    let options = PreprocessOptions::default();
+    let path = Path::new("nothing.cdp");
+    let error =
+        preprocess(&mut session, path, &MemoryLoader::default(), &options).map(|_| ()).unwrap_err();
+    let wanted = std::fs::read("no such folder/nothing.cdp").unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(error.to_string(), wanted.to_string());
+}
