@@ -2,7 +2,7 @@
 //! `llvm-sys` are here.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 use inkwell::attributes::Attribute;
 use inkwell::basic_block::BasicBlock;
@@ -151,12 +151,33 @@ pub(crate) fn add_module_flag(context: &Context, module: &Module<'_>, key: &str,
     }
 }
 
+unsafe extern "C" {
+    fn cdp_bitcode_refusal(bytes: *const u8, size: usize) -> *mut c_char;
+}
+
+/// Why bitcode must not be given to LLVM's reader, which takes some numbers in it at their word and all
+/// memory for them. Nothing is said of what is no bitcode, or wrong in another way.
+fn bitcode_refusal(bytes: &[u8]) -> Option<String> {
+    // SAFETY: the pointer and length are those of a live slice; the message is LLVM's, and freed here.
+    unsafe {
+        let message = cdp_bitcode_refusal(bytes.as_ptr(), bytes.len());
+        (!message.is_null()).then(|| {
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeMessage(message);
+            format!("not valid LLVM bitcode: {text}")
+        })
+    }
+}
+
 /// Reads a module of LLVM IR, text or bitcode.
 pub(crate) fn parse_ir<'ctx>(
     context: &'ctx Context,
     name: &str,
     bytes: &[u8],
 ) -> Result<Module<'ctx>, String> {
+    if let Some(message) = bitcode_refusal(bytes) {
+        return Err(message);
+    }
     // The text parser wants a terminating NUL, which the copy brings.
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, name);
     let kept = buffer.as_mut_ptr();

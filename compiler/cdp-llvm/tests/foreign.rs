@@ -167,3 +167,24 @@ define ptx_kernel void @k(ptr %p) {
         }
     }
 }
+
+/// A module in which one bit of an attribute group is damaged, so that it is for parameter 2147483647.
+const FAR_PARAMETER: &[u8] = include_bytes!("far_parameter.bc");
+
+#[test]
+fn bitcode_that_would_take_all_memory_is_refused() {
+    let options = options("sm_90", LaunchAbi::Cdp2V2);
+    let size = (FAR_PARAMETER.len() as u32).to_le_bytes();
+    // Magic, version, offset, size, CPU.
+    let head = [[0xde, 0xc0, 0x17, 0x0b], [0; 4], [20, 0, 0, 0], size, [0; 4]];
+    let wrapped = [head.as_flattened(), FAR_PARAMETER].concat();
+    for bytes in [FAR_PARAMETER, &wrapped] {
+        match lower_foreign("far.bc", bytes, 64, &options).map(|_| ()) {
+            Err(LowerError::Foreign { message }) => {
+                assert!(message.contains("for parameter 2147483647"), "{message}");
+                assert!(message.contains("at most 65536"), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
