@@ -12,6 +12,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("repeated::modules_leave_no_trace".into(), modules_leave_no_trace),
         trial("repeated::errors_leave_no_trace".into(), errors_leave_no_trace),
+        trial("repeated::shared_memory_leaves_no_trace".into(), shared_memory_leaves_no_trace),
         trial("repeated::variables_are_in_order".into(), variables_are_in_order),
     ]
 }
@@ -55,6 +56,27 @@ fn modules_leave_no_trace() -> Outcome {
         let threads = [0, 1].map(|start| scope.spawn(move || again(start)));
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
     })
+}
+
+/// LLVM writes a shared variable into the body of its one kernel, and finds it by the kernel's address,
+/// which a kernel of the next module soon has.
+fn shared_memory_leaves_no_trace() -> Outcome {
+    for round in 0..50 {
+        let shared = format!(
+            "__global__ void k{round}(int *p) {{ __shared__ int s[{}]; s[threadIdx.x] = *p; \
+             __syncthreads(); p[threadIdx.x] = s[31 - threadIdx.x]; }}\n",
+            32 + round
+        );
+        let plain =
+            "__global__ void k(int *p) { *p = 1; }\n__global__ void l(int *p) { *p = 2; }\n";
+        for (name, text, wanted) in [("shared.cdp", shared.as_str(), 1), ("plain.cdp", plain, 0)] {
+            let made = ptx(name, text, 3)?;
+            if made.matches(".shared .align").count() != wanted {
+                return Err(format!("round {round}:\n{made}").into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A module that LLVM gives up on, and programs with errors, between two that are fine.

@@ -67,6 +67,16 @@ void place(GlobalVariable &Variable, SmallPtrSetImpl<GlobalVariable *> &Seen,
   Order.push_back(&Variable);
 }
 
+/// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
+/// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
+/// that a function of another module that comes to stand there would get them too.
+bool leavesNothing(const llvm::Module &M) {
+  constexpr unsigned Shared = 3;
+  return none_of(M.globals(), [](const GlobalVariable &Variable) {
+    return Variable.getAddressSpace() == Shared && Variable.hasLocalLinkage();
+  });
+}
+
 /// Puts every variable after those that its initialiser mentions. Where they are not yet, LLVM writes
 /// them in the order of their addresses, so that the text would differ from run to run.
 void orderVariables(llvm::Module &M) {
@@ -110,8 +120,9 @@ extern "C" CdpEmitter *cdp_emitter_create(LLVMTargetMachineRef Machine, const ch
 }
 
 /// Writes the assembly text of a module, which gets the target machine's data layout. The text, of
-/// `*Size` bytes, is the emitter's until it runs again.
-extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module, size_t *Size) {
+/// `*Size` bytes, is the emitter's until it runs again, which it must not unless `*Reusable` is true.
+extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module, size_t *Size,
+                                       LLVMBool *Reusable) {
   llvm::Module &M = *unwrap(Module);
   if (M.getDataLayout() != Emitter->Layout)
     M.setDataLayout(Emitter->Layout);
@@ -121,6 +132,7 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
     SmallString<0>().swap(Emitter->Text);
   Emitter->Text.clear();
   Emitter->Passes.run(M);
+  *Reusable = leavesNothing(M);
   *Size = Emitter->Text.size();
   return Emitter->Text.data();
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::prelude::{LLVMBool, LLVMModuleRef};
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -32,6 +32,7 @@ unsafe extern "C" {
         emitter: *mut RawEmitter,
         module: LLVMModuleRef,
         size: *mut usize,
+        reusable: *mut LLVMBool,
     ) -> *const u8;
     fn cdp_emitter_dispose(emitter: *mut RawEmitter);
 
@@ -95,6 +96,8 @@ impl Drop for Optimizer {
 /// Writes modules as assembly, one after another, with passes that are made once.
 pub(crate) struct Emitter {
     raw: NonNull<RawEmitter>,
+    /// What LLVM remembers of the modules so far does no harm to another one.
+    reusable: bool,
 }
 
 // SAFETY: an emitter belongs to no thread and, between two modules, to no context; one owner at a time
@@ -111,16 +114,31 @@ impl Emitter {
         let names: Vec<*const c_char> = dropped.iter().map(|name| name.as_ptr()).collect();
         // SAFETY: the names are read during the call only.
         let raw = unsafe { cdp_emitter_create(machine.as_mut_ptr(), names.as_ptr(), names.len()) };
-        NonNull::new(raw).map(|raw| Emitter { raw })
+        NonNull::new(raw).map(|raw| Emitter { raw, reusable: true })
+    }
+
+    /// Whether it may run again.
+    pub fn is_reusable(&self) -> bool {
+        self.reusable
     }
 
     /// The assembly text of a module, which gets the machine's data layout.
+    ///
+    /// # Panics
+    /// When it may not run again.
     pub fn run(&mut self, module: &Module<'_>) -> &[u8] {
-        let mut size = 0;
+        assert!(self.reusable, "this emitter must not run again");
+        let (mut size, mut reusable) = (0, 0);
         // SAFETY: emitter and module are live, and the text is the emitter's until the next run, for
         // which it must be borrowed again.
         unsafe {
-            let text = cdp_emitter_run(self.raw.as_ptr(), module.as_mut_ptr(), &raw mut size);
+            let text = cdp_emitter_run(
+                self.raw.as_ptr(),
+                module.as_mut_ptr(),
+                &raw mut size,
+                &raw mut reusable,
+            );
+            self.reusable = reusable != 0;
             if size == 0 { &[] } else { std::slice::from_raw_parts(text, size) }
         }
     }

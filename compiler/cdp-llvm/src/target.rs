@@ -169,7 +169,9 @@ impl Machine {
                 .ok_or_else(|| bug("emit", "the target has no assembly"))?,
         };
         let read = read(emitter.run(module))?;
-        self.0.emitter.replace(Some(emitter));
+        if emitter.is_reusable() {
+            self.0.emitter.replace(Some(emitter));
+        }
         Ok(read)
     }
 }
