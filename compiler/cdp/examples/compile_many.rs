@@ -79,7 +79,7 @@ fn main() -> Result<(), Failure> {
     for case in cases(&compiler)? {
         println!("case {} {}", case.name, measure(&compiler, &case.input, count)?);
     }
-    // On one guarded thread, as in a call: the stages would start one each.
+    // Guarded once, as in a call: the stages would do it one by one.
     let stages = cdp::llvm::guarded(|| stages(count));
     let stages = stages.map_err(|stopped| bug(&stopped))??;
     for (name, nanoseconds) in stages {
