@@ -27,7 +27,7 @@ struct Prelude {
     out: Vec<Token>,
 }
 
-/// The most preludes kept, of about 300 KiB each: there is one for each architecture and pass.
+/// The most preludes kept, of a few hundred KiB at most: there is one for each architecture and pass.
 const MAX_KEPT: usize = 16;
 
 /// The newest last.
