@@ -67,16 +67,6 @@ void place(GlobalVariable &Variable, SmallPtrSetImpl<GlobalVariable *> &Seen,
   Order.push_back(&Variable);
 }
 
-/// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
-/// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
-/// that a function of another module that comes to stand there would get them too.
-bool leavesNothing(const llvm::Module &M) {
-  constexpr unsigned Shared = 3;
-  return none_of(M.globals(), [](const GlobalVariable &Variable) {
-    return Variable.getAddressSpace() == Shared && Variable.hasLocalLinkage();
-  });
-}
-
 /// Puts every variable after those that its initialiser mentions. Where they are not yet, LLVM writes
 /// them in the order of their addresses, so that the text would differ from run to run.
 void orderVariables(llvm::Module &M) {
@@ -90,6 +80,16 @@ void orderVariables(llvm::Module &M) {
     M.removeGlobalVariable(Variable);
     M.insertGlobalVariable(Variable);
   }
+}
+
+/// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
+/// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
+/// that a function of another module that comes to stand there would get them too.
+bool leavesNothing(const llvm::Module &M) {
+  constexpr unsigned Shared = 3;
+  return none_of(M.globals(), [](const GlobalVariable &Variable) {
+    return Variable.getAddressSpace() == Shared && Variable.hasLocalLinkage();
+  });
 }
 
 } // namespace

@@ -1,5 +1,4 @@
-//! Optimisation and code generation of device modules, by the C++ in `optimizer.cpp` and `codegen.cpp`:
-//! the only parts of LLVM that are used past its C interface.
+//! Optimisation and code generation of device modules, by the C++ in `optimizer.cpp` and `codegen.cpp`.
 
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;

@@ -1,10 +1,11 @@
 //! The back end: IR to LLVM, LLVM to PTX, bitcode, text or a host object. The only crate of the
 //! project that names inkwell.
 //!
-//! One call, one LLVM context: any number of threads may lower at once, and there is no state of the
-//! process but LLVM's list of targets and its handler for fatal errors, set once ([`guard`]), and signal
-//! handlers on request ([`crash`]). Nothing
-//! is printed and no file is read; libdevice comes in as bytes.
+//! One call, one LLVM context: any number of threads may lower at once. Of the process there are LLVM's
+//! list of targets and its handlers for fatal errors and for lack of memory, set once ([`guard`]), signal
+//! handlers on request ([`crash`]), and what is kept for the next call and shows in no result: stacks,
+//! threads, target machines with their passes. Nothing is printed and no file is read; libdevice comes in
+//! as bytes.
 //!
 //! Two ways to ask for a launch with an inkwell builder in hand: [`LaunchCall`] builds a call of
 //! `@cdp.launch`, which [`lower_in_place`] and its kin check and lower later; [`begin_launch`] and
