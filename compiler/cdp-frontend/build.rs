@@ -12,10 +12,11 @@ fn main() {
     write_pages();
 }
 
-/// `OUT_DIR/pages.rs`: a sorted array of (code, text) from `compiler/docs/codes`.
+/// `OUT_DIR/pages.rs`: a sorted array of (code, text) from `compiler/docs/codes`, which `codes` is a link
+/// to, so that a package of this crate holds the pages.
 fn write_pages() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    let folder = Path::new(&root).join("../docs/codes");
+    let folder = Path::new(&root).join("codes");
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut pages = Vec::new();
     for entry in fs::read_dir(&folder).expect("the folder of code pages is there").flatten() {

@@ -20,7 +20,11 @@ pub fn explain(code: Option<&str>) -> i32 {
     };
     match Code::parse(text) {
         Some(code) => {
-            print_all(&page(code));
+            let info = code.info();
+            match code.page() {
+                Some(page) => print_all(page),
+                None => print_all(&format!("{}: {}\n", info.code, info.title)),
+            }
             0
         }
         None => {
@@ -29,14 +33,3 @@ pub fn explain(code: Option<&str>) -> i32 {
         }
     }
 }
-
-/// The page as it stands in `compiler/docs/codes`.
-fn page(code: Code) -> String {
-    let info = code.info();
-    match PAGES.iter().find(|(number, _)| *number == info.code) {
-        Some((_, text)) => (*text).to_string(),
-        None => format!("{}: {}\n", info.code, info.title),
-    }
-}
-
-include!(concat!(env!("OUT_DIR"), "/pages.rs"));
