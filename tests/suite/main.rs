@@ -20,7 +20,9 @@ mod link_inputs;
 mod linking;
 mod llvm;
 mod mutations;
+mod normal_form;
 mod oracle;
+mod packages;
 mod repeated;
 mod reports;
 mod run;
@@ -55,5 +57,7 @@ fn main() {
     trials.extend(debugging::trials());
     trials.extend(build_systems::trials());
     trials.extend(coverage::trials());
+    trials.extend(normal_form::trials());
+    trials.extend(packages::trials());
     libtest_mimic::run(&args, trials).exit();
 }

@@ -224,6 +224,15 @@ pub struct Build {
     /// Mend PTX and objects that declare kernels of other files as functions, as clang does
     #[arg(long)]
     pub fix: bool,
+    /// With --emit ptx: the normal form, for snapshots: registers and labels numbered anew, no comments
+    #[arg(long)]
+    pub normalize: bool,
+    /// With --normalize: this function alone, by its name or symbol; each adds one
+    #[arg(long, value_name = "NAME", requires = "normalize")]
+    pub function: Vec<String>,
+    /// With --normalize: .version, .target and .address_size too
+    #[arg(long, requires = "normalize")]
+    pub header: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use cdp::{
     BuildOutput, BuildRequest, CompileOptions, Compiler, Cudadevrt, DebugInfo, Error, Failure,
     Goal, Input, InputKind,
 };
+use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::EXIT_USAGE;
 use crate::args::{Build, Emit, Lower};
@@ -62,6 +63,10 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
         .collect::<Result<Vec<_>, _>>()
         .map_err(Err)?;
     let goal = goal(args, link_only, &inputs);
+    if args.normalize && goal != Goal::Ptx {
+        let message = "--normalize is for PTX\n  help: add --emit ptx";
+        return Err(Ok(Usage(message.into())));
+    }
     Ok(Plan { options, inputs, goal, output: args.output.clone() })
 }
 
@@ -257,7 +262,9 @@ impl Plan {
             }
             return Ok(0);
         }
-        write_output(output, &built.bytes, self.goal == Goal::Executable)?;
+        let normal = normal_form(args, built)?;
+        let bytes = normal.as_ref().map_or(built.bytes.as_slice(), |text| text.as_bytes());
+        write_output(output, bytes, self.goal == Goal::Executable)?;
         if args.md || args.mf.is_some() {
             let path = args.mf.clone().unwrap_or_else(|| output.with_extension("d"));
             write_output(&path, rule().as_bytes(), false)?;
@@ -267,6 +274,19 @@ impl Plan {
         }
         Ok(0)
     }
+}
+
+/// With `--normalize`, the PTX as it is written.
+fn normal_form(args: &Build, built: &BuildOutput) -> Result<Option<String>, Error> {
+    if !args.normalize {
+        return Ok(None);
+    }
+    let form = args
+        .function
+        .iter()
+        .fold(NormalForm::new().header(args.header), |form, name| form.function(name));
+    let failed = |error: NormalError| Error::Request { message: error.to_string(), cure: None };
+    normalize(&built.text(), &form).map(Some).map_err(failed)
 }
 
 /// A rule for make and ninja: a target, and every file that was read; with `phony`, empty rules for those

@@ -11,6 +11,7 @@ pub mod error;
 pub mod inst;
 pub mod mbarrier;
 pub mod module;
+pub mod normal;
 mod parse;
 mod print;
 pub mod types;

@@ -17,7 +17,7 @@ mod inst_memory;
 mod inst_sync;
 mod inst_texture;
 mod inst_video;
-mod lexer;
+pub(crate) mod lexer;
 mod mods;
 mod operand;
 mod variable;

@@ -1,0 +1,388 @@
+//! The normal form of PTX text, for snapshots that outlive the compiler's version.
+//!
+//! What does not matter to a machine is made the same: comments and debugging directives are gone, each
+//! statement has a line, registers and labels are numbered in the order of their first mention, labels
+//! that nothing names are left out, and only the functions asked for are shown, with the declarations
+//! that they mention. Instructions, their order and all other names stay.
+//!
+//! It works on tokens, not on a [`Module`](crate::Module), so that instructions this crate does not
+//! know pass unchanged. The result is PTX still, when no function was left out and the header was kept.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use crate::error::ParseError;
+use crate::parse::lexer::{Lexer, Tok, Token};
+
+mod layout;
+
+/// What the normal form shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NormalForm {
+    functions: Vec<String>,
+    header: bool,
+}
+
+impl NormalForm {
+    /// Every function, without the header.
+    pub fn new() -> NormalForm {
+        NormalForm::default()
+    }
+
+    /// Shows this function, and no others than those asked for; a symbol (`_Z4saxpyifPfS_`) or the name in
+    /// the source (`saxpy`), which stands for all its overloads.
+    #[must_use]
+    pub fn function(mut self, name: impl Into<String>) -> NormalForm {
+        self.functions.push(name.into());
+        self
+    }
+
+    /// Whether `.version`, `.target` and `.address_size` are shown.
+    #[must_use]
+    pub fn header(mut self, shown: bool) -> NormalForm {
+        self.header = shown;
+        self
+    }
+}
+
+/// Why there is no normal form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NormalError {
+    /// The text is no PTX: where its tokens end.
+    Text(ParseError),
+    /// A function that was asked for is not there.
+    NoFunction {
+        /// The name asked for.
+        name: String,
+        /// The functions that are there, by symbol.
+        there: Vec<String>,
+    },
+}
+
+impl fmt::Display for NormalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NormalError::Text(error) => error.fmt(f),
+            NormalError::NoFunction { name, there } => {
+                write!(f, "no function `{name}` in the PTX, which has {}", there.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for NormalError {}
+
+impl From<ParseError> for NormalError {
+    fn from(error: ParseError) -> NormalError {
+        NormalError::Text(error)
+    }
+}
+
+/// Brings PTX text into its normal form.
+///
+/// # Errors
+/// For text whose tokens cannot be read, and for functions that are not there.
+pub fn normalize(text: &str, form: &NormalForm) -> Result<String, NormalError> {
+    let items = items(text)?;
+    let functions: Vec<&Item<'_>> = items.iter().filter(|item| item.is_function()).collect();
+    for name in &form.functions {
+        if !functions.iter().any(|item| item.answers_to(name)) {
+            let there = functions.iter().map(|item| format!("`{}`", item.name)).collect();
+            return Err(NormalError::NoFunction { name: name.clone(), there });
+        }
+    }
+    let chosen = |item: &Item<'_>| {
+        form.functions.is_empty() || form.functions.iter().any(|name| item.answers_to(name))
+    };
+    let mentioned: HashSet<&str> = functions
+        .iter()
+        .filter(|item| item.has_body() && chosen(item))
+        .flat_map(|item| item.tokens.iter().filter(|token| token.tok == Tok::Ident))
+        .map(|token| token.text)
+        .collect();
+    let mut out = String::new();
+    for item in &items {
+        let shown = match item.kind {
+            Kind::Header => form.header,
+            Kind::Body => chosen(item),
+            Kind::Declaration | Kind::Variable => {
+                form.functions.is_empty() || chosen(item) || mentioned.contains(item.name)
+            }
+        };
+        if shown {
+            if !out.is_empty() && !(item.kind == Kind::Header || item.kind == Kind::Variable) {
+                out.push('\n');
+            }
+            out += &layout::lines(&renumbered(item), item.kind == Kind::Body);
+        }
+    }
+    Ok(out)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `.version`, `.target`, `.address_size`.
+    Header,
+    /// A function with a body.
+    Body,
+    /// A function without one.
+    Declaration,
+    /// Anything else that ends with a semicolon.
+    Variable,
+}
+
+/// Something at the top of a module.
+struct Item<'a> {
+    kind: Kind,
+    /// Its symbol; empty for the header.
+    name: &'a str,
+    tokens: Vec<Token<'a>>,
+}
+
+impl Item<'_> {
+    fn is_function(&self) -> bool {
+        self.has_body() || self.kind == Kind::Declaration
+    }
+
+    fn has_body(&self) -> bool {
+        self.kind == Kind::Body
+    }
+
+    fn answers_to(&self, name: &str) -> bool {
+        self.is_function() && (self.name == name || source_name(self.name) == Some(name))
+    }
+}
+
+/// The last part of the name in the source that a symbol of the Itanium C++ ABI stands for.
+fn source_name(symbol: &str) -> Option<&str> {
+    let mut rest = symbol.strip_prefix("_Z")?;
+    rest = rest.strip_prefix('N').unwrap_or(rest).trim_start_matches(['K', 'L']);
+    let mut last = None;
+    while let Some(digits) = rest.find(|c: char| !c.is_ascii_digit()).filter(|&count| count > 0) {
+        let length: usize = rest[..digits].parse().ok()?;
+        last = Some(rest.get(digits..digits + length)?);
+        rest = &rest[digits + length..];
+    }
+    last
+}
+
+/// The module's items in order, without what debuggers alone read.
+fn items(text: &str) -> Result<Vec<Item<'_>>, ParseError> {
+    let tokens = tokens(text)?;
+    let mut items = Vec::new();
+    let mut at = 0;
+    while let Some(first) = tokens.get(at) {
+        let begun = at;
+        let word = if first.tok == Tok::Dot { first.text } else { "" };
+        match word {
+            "version" | "target" | "address_size" => {
+                at = end_of_line(&tokens, at);
+                let tokens = tokens[begun..at].to_vec();
+                items.push(Item { kind: Kind::Header, name: "", tokens });
+            }
+            "section" => at = end_of_item(&tokens, at),
+            _ => {
+                at = end_of_item(&tokens, at);
+                items.push(item(&tokens[begun..at]));
+            }
+        }
+    }
+    Ok(items)
+}
+
+fn item<'a>(tokens: &[Token<'a>]) -> Item<'a> {
+    let is_function = |token: &Token<'_>| {
+        token.tok == Tok::Dot && (token.text == "entry" || token.text == "func")
+    };
+    // The results of a function stand in parentheses before its name.
+    let mut depth = 0_u32;
+    let mut name = "";
+    for token in tokens {
+        match token.tok {
+            Tok::Punct(b'(') => depth += 1,
+            Tok::Punct(b')') => depth = depth.saturating_sub(1),
+            Tok::Ident if depth == 0 => {
+                name = token.text;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let kind = match tokens.iter().any(is_function) {
+        true if tokens.last().is_some_and(|token| token.tok == Tok::Punct(b'}')) => Kind::Body,
+        true => Kind::Declaration,
+        false => Kind::Variable,
+    };
+    Item { kind, name, tokens: tokens.to_vec() }
+}
+
+/// All tokens but those of `.loc` and `.file`, which end with their line.
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
+    let mut lexer = Lexer::new(text);
+    let mut tokens: Vec<Token<'_>> = Vec::new();
+    let mut left_out = None;
+    loop {
+        let token = lexer.next_token()?;
+        if token.tok == Tok::Eof {
+            return Ok(tokens);
+        }
+        let begins = tokens.last().is_none_or(|last| last.line != token.line || ends(last));
+        if begins && token.tok == Tok::Dot && matches!(token.text, "loc" | "file") {
+            left_out = Some(token.line);
+        }
+        if left_out != Some(token.line) {
+            tokens.push(token);
+        }
+    }
+}
+
+/// Whether a statement may begin after this token.
+fn ends(token: &Token<'_>) -> bool {
+    matches!(token.tok, Tok::Punct(b';' | b'{' | b'}' | b':'))
+}
+
+fn end_of_line(tokens: &[Token<'_>], at: usize) -> usize {
+    let line = tokens[at].line;
+    at + tokens[at..].iter().take_while(|token| token.line == line).count()
+}
+
+/// Past the semicolon or the body of the item that begins here.
+fn end_of_item(tokens: &[Token<'_>], begun: usize) -> usize {
+    let mut depth = 0_u32;
+    let mut is_initialised = false;
+    for (at, token) in tokens.iter().enumerate().skip(begun) {
+        match token.tok {
+            Tok::Punct(b'{') => depth += 1,
+            Tok::Punct(b'}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && !is_initialised {
+                    return at + 1;
+                }
+            }
+            Tok::Punct(b'=') if depth == 0 => is_initialised = true,
+            Tok::Punct(b';') if depth == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    tokens.len()
+}
+
+/// A token as it will be written: its text may be another than the source's.
+struct Word<'a> {
+    token: Token<'a>,
+    text: String,
+}
+
+/// An item's tokens with registers and labels numbered anew, and without labels that nothing names.
+fn renumbered<'a>(item: &Item<'a>) -> Vec<Word<'a>> {
+    let classes = register_classes(&item.tokens);
+    let labels = label_numbers(&item.tokens);
+    let mut numbers = Registers { classes, numbers: HashMap::new(), counts: HashMap::new() };
+    let mut words = Vec::with_capacity(item.tokens.len());
+    let mut at = 0;
+    while let Some(token) = item.tokens.get(at) {
+        at += 1;
+        if is_label(&item.tokens, at - 1) && !labels.contains_key(token.text) {
+            at += 1;
+            continue;
+        }
+        let text = match (labels.get(token.text), token.tok) {
+            (Some(number), Tok::Ident) => format!("$L{number}"),
+            (None, Tok::Ident) => numbers.name(token.text),
+            (_, Tok::Dot) => format!(".{}", token.text),
+            (_, Tok::Str) => format!("\"{}\"", token.text),
+            _ => token.text.to_owned(),
+        };
+        words.push(Word { token: *token, text });
+    }
+    recount(words, &numbers.counts)
+}
+
+/// The registers of a function by class: `%r` of `.reg .b32 %r<13>;`.
+struct Registers<'a> {
+    classes: HashSet<&'a str>,
+    numbers: HashMap<&'a str, u32>,
+    counts: HashMap<&'a str, u32>,
+}
+
+impl<'a> Registers<'a> {
+    fn name(&mut self, text: &'a str) -> String {
+        let class = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        if class.len() == text.len() || !self.classes.contains(class) {
+            return text.to_owned();
+        }
+        let count = self.counts.entry(class).or_default();
+        let number = *self.numbers.entry(text).or_insert_with(|| {
+            *count += 1;
+            *count
+        });
+        format!("{class}{number}")
+    }
+}
+
+fn is_punct(tokens: &[Token<'_>], at: usize, wanted: u8) -> bool {
+    tokens.get(at).is_some_and(|token| token.tok == Tok::Punct(wanted))
+}
+
+fn register_classes<'a>(tokens: &[Token<'a>]) -> HashSet<&'a str> {
+    let mut classes = HashSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.tok == Tok::Ident && is_punct(tokens, at + 1, b'<') {
+            classes.insert(token.text);
+        }
+    }
+    classes
+}
+
+fn is_label(tokens: &[Token<'_>], at: usize) -> bool {
+    tokens[at].tok == Tok::Ident
+        && is_punct(tokens, at + 1, b':')
+        && at.checked_sub(1).is_some_and(|before| ends(&tokens[before]))
+}
+
+/// The labels that something names, numbered in the order in which they stand.
+fn label_numbers<'a>(tokens: &[Token<'a>]) -> HashMap<&'a str, usize> {
+    let mut labels = Vec::new();
+    let mut named = HashSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if is_label(tokens, at) {
+            labels.push(token.text);
+        } else if token.tok == Tok::Ident {
+            named.insert(token.text);
+        }
+    }
+    labels.retain(|label| named.contains(label));
+    labels.into_iter().enumerate().map(|(at, label)| (label, at + 1)).collect()
+}
+
+/// Declarations of register classes say how many registers there are now; empty classes go.
+fn recount<'a>(words: Vec<Word<'a>>, counts: &HashMap<&'a str, u32>) -> Vec<Word<'a>> {
+    let mut out: Vec<Word<'a>> = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        let declares = word.token.tok == Tok::Ident
+            && words.peek().is_some_and(|next| next.token.tok == Tok::Punct(b'<'));
+        if !declares {
+            out.push(word);
+            continue;
+        }
+        let rest: Vec<Word<'a>> = words.by_ref().take(4).collect(); // `<`, the count, `>`, `;`
+        let Some(&count) = counts.get(word.token.text) else {
+            let kept = out.iter().rposition(|word| ends(&word.token)).map_or(0, |at| at + 1);
+            out.truncate(kept);
+            continue;
+        };
+        out.push(word);
+        out.extend(rest.into_iter().map(|mut word| {
+            if word.token.tok == Tok::Int {
+                word.text = (count + 1).to_string();
+            }
+            word
+        }));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
