@@ -37,8 +37,8 @@ fn pages() -> Outcome {
 struct Used {
     /// Addresses of rows.
     rows: BTreeSet<usize>,
-    /// Words of the modules' debug text: the names of their operations among them.
-    words: BTreeSet<String>,
+    /// Where an operation stands in a module, and which: `Binary.op Add`.
+    operations: BTreeSet<String>,
 }
 
 fn builtins_and_operations() -> Outcome {
@@ -49,12 +49,13 @@ fn builtins_and_operations() -> Outcome {
         .collect();
     for (file, enumerations) in OPERATIONS {
         let text = read(&root().join("compiler/cdp-ir/src").join(file))?;
-        for enumeration in *enumerations {
+        for (enumeration, places) in *enumerations {
             let variants = variants(&text, enumeration)?;
-            let unused = variants.into_iter().filter(|name| {
-                !used.words.contains(name) && !WITHOUT_A_SPELLING.contains(&name.as_str())
-            });
-            missing.extend(unused.map(|name| format!("{enumeration}::{name}")));
+            let operations = places
+                .iter()
+                .flat_map(|place| variants.iter().map(move |name| format!("{place} {name}")))
+                .filter(|operation| !WITHOUT_A_SPELLING.contains(&operation.as_str()));
+            missing.extend(operations.filter(|operation| !used.operations.contains(operation)));
         }
     }
     if missing.is_empty() {
@@ -87,57 +88,121 @@ fn used() -> Result<Used, Failed> {
                     .map_err(|error| format!("{}: {error}", path.display()))?;
                 used.rows.extend(analysis.builtins.iter().map(|row| address(row)));
                 let Some(module) = &analysis.module else { continue };
-                // Names of the program itself are in quotes.
-                let text = format!("{:?}", **module);
-                let plain = text
-                    .split('"')
-                    .step_by(2)
-                    .flat_map(|part| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
-                for word in plain {
-                    if !word.is_empty() && !used.words.contains(word) {
-                        used.words.insert(word.to_owned());
-                    }
-                }
+                record_operations(&format!("{:?}", **module), &mut used.operations);
             }
         }
     }
     Ok(used)
 }
 
-/// The enumerations of operations, by file.
-const OPERATIONS: &[(&str, &[&str])] = &[
+/// Notes each variant in a value's debug text with the struct or variant and the field that hold it; lists,
+/// options and boxes are seen through.
+fn record_operations(text: &str, operations: &mut BTreeSet<String>) {
+    // The open brackets: the name before each and the field that is being read.
+    let mut open: Vec<(&str, &str)> = Vec::new();
+    let mut rest = text;
+    let mut word = "";
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => {
+                let end = rest[1..].match_indices('"').find(|(at, _)| !is_escaped(&rest[1..], *at));
+                end.map_or(rest.len(), |(at, _)| at + 2)
+            }
+            c if c.is_alphanumeric() || c == '_' => {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                word = &rest[..end.unwrap_or(rest.len())];
+                if word.starts_with(|c: char| c.is_ascii_uppercase())
+                    && let Some((owner, field)) =
+                        open.iter().rev().find(|(owner, _)| !matches!(*owner, "" | "Some"))
+                {
+                    operations.insert(format!("{owner}.{field} {word}"));
+                }
+                rest = &rest[word.len()..];
+                continue;
+            }
+            '{' | '(' => {
+                open.push((word, "0"));
+                1
+            }
+            '[' => {
+                open.push(("", "0"));
+                1
+            }
+            '}' | ')' | ']' => {
+                open.pop();
+                1
+            }
+            ':' => {
+                if let Some(last) = open.last_mut() {
+                    last.1 = word;
+                }
+                1
+            }
+            c => c.len_utf8(),
+        };
+        if first != ' ' {
+            word = "";
+        }
+        rest = &rest[length..];
+    }
+}
+
+/// Whether an odd number of backslashes stands before a place.
+fn is_escaped(text: &str, at: usize) -> bool {
+    text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// The enumerations of operations by file, each with the places where every variant must have stood.
+type Places = &'static [&'static str];
+const OPERATIONS: &[(&str, &[(&str, Places)])] = &[
     (
         "expr.rs",
         &[
-            "UnaryOp",
-            "BinaryOp",
-            "CompareOp",
-            "CastKind",
-            "Callee",
-            "Dim",
-            "UpdateYield",
-            "ExprKind",
+            ("UnaryOp", &["Unary.op"]),
+            ("BinaryOp", &["Binary.op", "Update.op"]),
+            ("CompareOp", &["Compare.op"]),
+            ("CastKind", &["Cast.kind"]),
+            ("Callee", &["Call.callee", "Launch.kernel"]),
+            ("Dim", &["Launch.grid", "Launch.block"]),
+            ("UpdateYield", &["Update.yields"]),
+            ("ExprKind", &["Expr.kind"]),
         ],
     ),
-    ("stmt.rs", &["Unroll", "StmtKind"]),
+    ("stmt.rs", &[("Unroll", &["Loop.unroll"]), ("StmtKind", &["Stmt.kind"])]),
     (
         "intrinsic.rs",
-        &["BuiltinVar", "Scope", "AtomicOp", "ShuffleMode", "VoteMode", "CacheOp", "Intrinsic"],
+        &[
+            ("BuiltinVar", &["Builtin.0"]),
+            ("Scope", &["Fence.0", "Atomic.scope"]),
+            ("AtomicOp", &["Atomic.op"]),
+            ("ShuffleMode", &["Shuffle.0"]),
+            ("VoteMode", &["Vote.0"]),
+            ("CacheOp", &["CacheLoad.0", "CacheStore.0"]),
+            ("Intrinsic", &["Intrinsic.op"]),
+        ],
     ),
-    ("runtime.rs", &["RuntimeFn"]),
+    ("runtime.rs", &[("RuntimeFn", &["RuntimeCall.func"])]),
 ];
 
-/// Special registers that no construct of the language reads (a program reads them by inline PTX); the
-/// back end's own tests lower them.
+/// What no construct of the language makes. Special registers: a program reads them by inline PTX, and
+/// the back end's own tests lower them.
 const WITHOUT_A_SPELLING: &[&str] = &[
-    "LaneId",
-    "WarpId",
-    "SmId",
-    "GridId",
-    "DynamicSharedBytes",
-    "TotalSharedBytes",
-    "Clock",
-    "GlobalTimer",
+    "Builtin.0 LaneId",
+    "Builtin.0 WarpId",
+    "Builtin.0 SmId",
+    "Builtin.0 GridId",
+    "Builtin.0 DynamicSharedBytes",
+    "Builtin.0 TotalSharedBytes",
+    "Builtin.0 Clock",
+    "Builtin.0 GlobalTimer",
+    // CUDA has no such function: what caches do on a load and on a store differs.
+    "Atomic.scope Cluster",
+    "CacheLoad.0 WriteBack",
+    "CacheLoad.0 WriteThrough",
+    "CacheStore.0 NonCoherent",
+    "CacheStore.0 All",
+    "CacheStore.0 LastUse",
+    "CacheStore.0 Volatile",
 ];
 
 /// The variants of an enumeration, from the text that declares it, so that none is forgotten.

@@ -57,6 +57,7 @@ fn main() {
     trials.extend(debugging::trials());
     trials.extend(build_systems::trials());
     trials.extend(coverage::trials());
+    trials.extend(oracle::trials());
     trials.extend(normal_form::trials());
     trials.extend(packages::trials());
     libtest_mimic::run(&args, trials).exit();

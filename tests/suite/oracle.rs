@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use cdp::{CdpVersion, CompileOptions};
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 
-use crate::support::{compiler, run_limited};
+use crate::support::{compiler, run_limited, trial};
 
 /// Either takes about two seconds for a case; the rest is for a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -25,6 +25,25 @@ pub fn has_clang() -> bool {
         let works = || run_limited(Command::new("clang-22").arg("--version"), TIME_LIMIT);
         has_nvcc() && works().is_ok_and(|output| output.status.success())
     })
+}
+
+/// The judges must be there, or the cases that they judge would be left out without a word.
+/// `CDP_TESTS_WITHOUT=nvcc,clang` says that they are known to be missing.
+pub fn trials() -> Vec<Trial> {
+    let judges: [(&str, fn() -> bool); 2] = [("nvcc", has_nvcc), ("clang", has_clang)];
+    let without = std::env::var("CDP_TESTS_WITHOUT").unwrap_or_default();
+    let trials = judges.into_iter().map(|(name, is_there)| {
+        let is_known_missing = without.split(',').any(|word| word.trim() == name);
+        let test = move || {
+            if is_there() {
+                return Ok(());
+            }
+            let cure = "`cargo xtask setup` installs it; CDP_TESTS_WITHOUT leaves its cases out";
+            Err(Failed::from(format!("{name} was not found, so its cases did not run: {cure}")))
+        };
+        trial(format!("oracle::{name}"), test).with_ignored_flag(is_known_missing)
+    });
+    trials.collect()
 }
 
 fn copy_as_cu(path: &Path, folder: &Path) -> Result<PathBuf, Failed> {

@@ -21,7 +21,13 @@ pub fn trials() -> Vec<Trial> {
     }
     for path in files(&cases("ptx"), "cdp") {
         let name = stem(&path);
-        let Ok(directives) = Directives::of(&path) else { continue };
+        let directives = match Directives::of(&path) {
+            Ok(directives) => directives,
+            Err(failed) => {
+                trials.push(trial(format!("ptx::{name}"), move || Err(failed)));
+                continue;
+            }
+        };
         let abis: Vec<Option<LaunchAbi>> = match directives.abis() {
             named if named.is_empty() => vec![None],
             named => named.into_iter().map(Some).collect(),

@@ -29,13 +29,18 @@ pub fn cases(family: &str) -> PathBuf {
 }
 
 /// Files of a folder with an extension, sorted by name.
+///
+/// # Panics
+/// When the folder cannot be read or holds none: a family of cases without cases would pass.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("cannot read the folder {}: {error}", folder.display()));
     let mut files: Vec<_> = entries
-        .map(|entry| entry.path())
+        .map(|entry| entry.unwrap_or_else(|error| panic!("{}: {error}", folder.display())).path())
         .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect();
     files.sort();
+    assert!(!files.is_empty(), "no .{extension} file in {}", folder.display());
     files
 }
 
