@@ -4,6 +4,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use crate::registry::{ImageRecord, KernelRecord, Ptx, VariableRecord};
+
 /// Version of the layouts in this file.
 pub const VERSION: u32 = 1;
 
@@ -85,6 +87,10 @@ pub struct PtxText {
     pub bytes: u64,
 }
 
+// SAFETY: a table that nobody changes.
+unsafe impl Send for PtxText {}
+unsafe impl Sync for PtxText {}
+
 /// `count` elements from `first`; empty if `first` is null.
 ///
 /// # Safety
@@ -99,48 +105,13 @@ unsafe fn slice<T>(first: *const T, count: usize) -> &'static [T] {
 
 /// # Safety
 /// `text` is null or a C string that lives as long as the process.
-unsafe fn string(text: *const c_char) -> &'static str {
+pub(crate) unsafe fn string(text: *const c_char) -> &'static str {
     if text.is_null() {
         return "";
     }
     // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("")
 }
-
-/// A kernel as recorded.
-#[derive(Clone, Copy)]
-pub struct KernelRecord {
-    /// Symbol in the device code.
-    pub symbol: &'static str,
-    /// Bytes of each parameter.
-    pub param_sizes: &'static [u32],
-    /// Offset of each parameter.
-    pub param_offsets: &'static [u32],
-}
-
-/// A variable as recorded.
-#[derive(Clone, Copy)]
-pub struct VariableRecord {
-    /// Symbol in the device code.
-    pub symbol: &'static str,
-    /// Size.
-    pub bytes: u64,
-    /// Declared `__managed__`.
-    pub managed: bool,
-}
-
-/// Device code as recorded.
-#[derive(Clone, Copy)]
-pub struct ImageRecord {
-    /// Empty if there is none.
-    pub cubin: &'static [u8],
-    /// PTX texts.
-    pub ptx: &'static [PtxText],
-}
-
-// SAFETY: tables that nobody changes.
-unsafe impl Send for ImageRecord {}
-unsafe impl Sync for ImageRecord {}
 
 impl Unit {
     /// All kernels with their handles.
@@ -153,8 +124,8 @@ impl Unit {
             let count = kernel.param_count as usize;
             let record = KernelRecord {
                 symbol: string(kernel.symbol),
-                param_sizes: slice(kernel.param_sizes, count),
-                param_offsets: slice(kernel.param_offsets, count),
+                image: None,
+                param_sizes: Some(slice(kernel.param_sizes, count)),
             };
             (kernel.handle as usize, record)
         })
@@ -170,7 +141,7 @@ impl Unit {
             let record = VariableRecord {
                 // SAFETY: as above.
                 symbol: unsafe { string(variable.symbol) },
-                bytes: variable.bytes,
+                image: None,
                 managed: variable.flags & VARIABLE_MANAGED != 0,
             };
             (variable.host_shadow as usize, record)
@@ -187,8 +158,8 @@ impl Image {
         // SAFETY: the caller's promise.
         unsafe {
             ImageRecord {
-                cubin: slice(self.cubin, self.cubin_bytes as usize),
-                ptx: slice(self.ptx, self.ptx_count as usize),
+                machine_code: slice(self.cubin, self.cubin_bytes as usize),
+                ptx: Ptx::Texts(slice(self.ptx, self.ptx_count as usize)),
             }
         }
     }

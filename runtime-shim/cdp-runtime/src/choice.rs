@@ -39,7 +39,10 @@ pub fn gpu_for(cubins: &[&[u8]]) -> Option<i32> {
     cubins.iter().all(|cubin| image::runs_on(cubin, capability)).then_some(count)
 }
 
-/// The highest architecture that PTX texts are made for (90 for sm_90); 90 without any.
+/// What the CPU device claims to be for a program without PTX.
+pub const DEFAULT_CAPABILITY: u32 = 90;
+
+/// The highest architecture that PTX texts are made for (90 for sm_90); [`DEFAULT_CAPABILITY`] without any.
 pub fn ptx_capability<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     let targets = texts.into_iter().filter_map(|text| {
         let at = text.windows(7).position(|window| window == b".target")?;
@@ -49,7 +52,7 @@ pub fn ptx_capability<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
             rest[sm + 3..].iter().copied().take_while(u8::is_ascii_digit).take(4).collect();
         std::str::from_utf8(&digits).ok()?.parse().ok()
     });
-    targets.max().unwrap_or(90)
+    targets.max().unwrap_or(DEFAULT_CAPABILITY)
 }
 
 /// Opens a device for one image: GPU 0 or the CPU device, with these options and sinks.

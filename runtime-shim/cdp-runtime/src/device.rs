@@ -68,9 +68,33 @@ pub struct ModuleImage<'a> {
     pub ptx: &'a [(&'a str, &'a [u8])],
 }
 
-/// Grid, block, dynamic shared memory and stream of one launch.
+/// `cudaLaunchAttribute` and `CUlaunchAttribute`, which are the same.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaunchConfig {
+pub struct LaunchAttribute {
+    /// `cudaLaunchAttributeID`
+    pub id: u32,
+    /// Nothing.
+    pub pad: u32,
+    /// `cudaLaunchAttributeValue`
+    pub value: [u64; 8],
+}
+
+impl LaunchAttribute {
+    /// `cudaLaunchAttributeCooperative`
+    pub const COOPERATIVE: u32 = 2;
+    /// `cudaLaunchAttributeClusterDimension`
+    pub const CLUSTER: u32 = 4;
+
+    /// A cooperative launch.
+    pub fn cooperative() -> LaunchAttribute {
+        LaunchAttribute { id: Self::COOPERATIVE, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] }
+    }
+}
+
+/// Grid, block, dynamic shared memory, stream and attributes of one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig<'a> {
     /// Blocks in x, y, z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y, z.
@@ -79,6 +103,27 @@ pub struct LaunchConfig {
     pub shared_bytes: u64,
     /// Stream.
     pub stream: StreamHandle,
+    /// What `<<<>>>` cannot say.
+    pub attributes: &'a [LaunchAttribute],
+}
+
+impl LaunchConfig<'_> {
+    fn attribute(&self, id: u32) -> Option<&LaunchAttribute> {
+        self.attributes.iter().rev().find(|attribute| attribute.id == id)
+    }
+
+    /// All blocks run at once and may wait for each other.
+    pub fn is_cooperative(&self) -> bool {
+        self.attribute(LaunchAttribute::COOPERATIVE).is_some_and(|found| found.value[0] as u32 != 0)
+    }
+
+    /// Blocks of a cluster in x, y, z.
+    pub fn cluster(&self) -> [u32; 3] {
+        let found = self.attribute(LaunchAttribute::CLUSTER);
+        found.map_or([1; 3], |found| {
+            [found.value[0] as u32, (found.value[0] >> 32) as u32, found.value[1] as u32]
+        })
+    }
 }
 
 /// `cudaMemcpyKind`
@@ -263,7 +308,7 @@ pub trait Device: Send + Sync {
     unsafe fn launch(
         &self,
         kernel: KernelHandle,
-        config: &LaunchConfig,
+        config: &LaunchConfig<'_>,
         params: &[&[u8]],
     ) -> Result<()>;
 

@@ -29,6 +29,7 @@ impl CudaError {
     pub const STUB_LIBRARY: CudaError = CudaError(34);
     pub const INSUFFICIENT_DRIVER: CudaError = CudaError(35);
     pub const DEVICES_UNAVAILABLE: CudaError = CudaError(46);
+    pub const MISSING_CONFIGURATION: CudaError = CudaError(52);
     pub const SYNC_DEPTH_EXCEEDED: CudaError = CudaError(68);
     pub const LAUNCH_PENDING_COUNT_EXCEEDED: CudaError = CudaError(69);
     pub const INVALID_DEVICE_FUNCTION: CudaError = CudaError(98);
@@ -49,6 +50,7 @@ impl CudaError {
     pub const MISALIGNED_ADDRESS: CudaError = CudaError(716);
     pub const INVALID_PC: CudaError = CudaError(718);
     pub const LAUNCH_FAILURE: CudaError = CudaError(719);
+    pub const COOPERATIVE_LAUNCH_TOO_LARGE: CudaError = CudaError(720);
     pub const NOT_SUPPORTED: CudaError = CudaError(801);
     pub const SYSTEM_NOT_READY: CudaError = CudaError(802);
     pub const CDP_VERSION_MISMATCH: CudaError = CudaError(812);

@@ -1,17 +1,17 @@
 //! The forms of machine code that a program carries: cubin (an ELF file) and fatbin. Only what is
 //! needed to hand them to a driver safely, to choose a device and to check a launch: how long they say
-//! they are, which architectures they are for, how many parameters their kernels have.
+//! they are, which architectures they are for, how many parameters their kernels have. Containers are
+//! [`crate::fatbin`]'s affair.
 //!
-//! Facts: ELF-64 gABI; the fatbin header (magic 0xBA55ED50, version, header bytes, payload bytes) as
-//! read in files that `fatbinary` 13.0 makes.
+//! Facts: ELF-64 gABI.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
 
 use crate::error::{CudaError, DeviceError, Result};
+use crate::fatbin::{self, Kind};
 
 const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
-const FATBIN_MAGIC: u32 = 0xBA55_ED50;
 
 /// Attributes of a `.nv.info.<kernel>` section that describe one parameter each (EIATTR_KPARAM_INFO
 /// and the form of ptxas 13).
@@ -49,10 +49,7 @@ fn claimed_bytes(image: &[u8]) -> Option<u64> {
         }
         return Some(end);
     }
-    if image.starts_with(&FATBIN_MAGIC.to_le_bytes()) {
-        return u16_at(image, 6)?.checked_add(u64_at(image, 8)?);
-    }
-    None
+    fatbin::claimed_bytes(image)
 }
 
 /// Checks that `image` is a cubin or fatbin and whole.
@@ -71,51 +68,17 @@ pub fn check_extent(image: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether the machine code is for a GPU of this compute capability (90 for 9.0): the same major and
-/// no higher minor version (CUDA guide, "Cubin Compatibility"). An empty image is for none.
+/// Whether a driver can load this for a GPU of this compute capability (90 for 9.0): machine code for the
+/// same major and no higher minor version (CUDA guide, "Cubin Compatibility"), or PTX in a fatbin for no
+/// higher version, which the driver compiles. An empty image is for none.
 pub fn runs_on(image: &[u8], capability: u32) -> bool {
-    architectures(image)
-        .iter()
-        .any(|&made_for| made_for / 10 == capability / 10 && made_for <= capability)
-}
-
-/// Architectures of the machine code in an image, 90 for sm_90.
-fn architectures(image: &[u8]) -> Vec<u32> {
-    if image.starts_with(&ELF_MAGIC) {
-        return elf_architecture(image).into_iter().collect();
-    }
-    machine_code(image).iter().map(|entry| entry.0).collect()
-}
-
-/// Architecture and contents, which may be compressed, of the machine code in a fatbin.
-fn machine_code(image: &[u8]) -> Vec<(u32, &[u8])> {
-    let mut found = Vec::new();
-    if !image.starts_with(&FATBIN_MAGIC.to_le_bytes()) {
-        return found;
-    }
-    // Entries follow the header: kind (2 is machine code), header bytes at 4, payload bytes at 8,
-    // architecture at 28.
-    let mut at = u16_at(image, 6).unwrap_or(0);
-    while let Ok(entry) = usize::try_from(at) {
-        let (Some(kind), Some(payload_bytes)) = (u16_at(image, entry), u64_at(image, entry + 8))
-        else {
-            break;
-        };
-        let (Some(header_bytes), Some(architecture)) =
-            (u16_at(image, entry + 4), u16_at(image, entry + 28))
-        else {
-            break;
-        };
-        let payload = at.checked_add(header_bytes);
-        let next = payload.and_then(|payload| payload.checked_add(payload_bytes));
-        let (Some(payload), Some(next)) = (payload, next.filter(|next| *next > at)) else { break };
-        if kind == 2 {
-            let contents = image.get(payload as usize..next as usize).unwrap_or_default();
-            found.push((architecture as u32, contents));
-        }
-        at = next;
-    }
-    found
+    let machine_code = match image.starts_with(&ELF_MAGIC) {
+        true => elf_architecture(image).into_iter().collect(),
+        false => fatbin::architectures(image, Kind::MachineCode),
+    };
+    let fits = |made_for: &u32| *made_for / 10 == capability / 10 && *made_for <= capability;
+    machine_code.iter().any(fits)
+        || fatbin::architectures(image, Kind::Ptx).iter().any(|made_for| *made_for <= capability)
 }
 
 /// The architecture in a cubin's `e_flags`: bits 8 to 15 where the ELF's ABI version is 8 (ptxas 13),
@@ -130,7 +93,7 @@ fn elf_architecture(image: &[u8]) -> Option<u32> {
 /// that is not compressed. Those of a fatbin are of one source, so that any of them tells.
 pub fn param_counts(image: &[u8]) -> HashMap<String, usize> {
     if !image.starts_with(&ELF_MAGIC) {
-        let cubins = machine_code(image).into_iter().map(|entry| entry.1);
+        let cubins = fatbin::entries(image).into_iter().map(|entry| entry.stored());
         return cubins
             .filter(|cubin| cubin.starts_with(&ELF_MAGIC))
             .map(param_counts)
@@ -190,6 +153,7 @@ pub fn device_runtime_symbol(ptx: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fatbin::tests::container;
 
     fn elf(abi_version: u8, flags: u32) -> Vec<u8> {
         let mut image = vec![0; 64];
@@ -223,20 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn the_architectures_of_a_fatbin_are_those_of_its_machine_code() {
-        let mut fatbin = Vec::new();
-        fatbin.extend(FATBIN_MAGIC.to_le_bytes());
-        fatbin.extend([1, 0, 16, 0]);
-        fatbin.extend((2u64 * 72).to_le_bytes());
-        for (kind, architecture) in [(2u16, 90u16), (1, 75)] {
-            let mut entry = vec![0u8; 72];
-            entry[..2].copy_from_slice(&kind.to_le_bytes());
-            entry[4] = 64;
-            entry[8] = 8;
-            entry[28..30].copy_from_slice(&architecture.to_le_bytes());
-            fatbin.extend(entry);
-        }
-        assert_eq!(architectures(&fatbin), [90]);
+    fn a_fatbin_runs_by_its_machine_code_or_its_ptx() {
+        let fatbin = container(&[(2, 90, 0x11, 0, &[0; 8]), (1, 75, 0x11, 0, &[0; 8])]);
+        assert!(runs_on(&fatbin, 90) && runs_on(&fatbin, 75) && runs_on(&fatbin, 120));
+        assert!(!runs_on(&fatbin, 70));
+        let fatbin = container(&[(2, 90, 0x11, 0, &[0; 8])]);
+        assert!(runs_on(&fatbin, 90) && !runs_on(&fatbin, 100) && !runs_on(&fatbin, 80));
         assert!(check_extent(&fatbin).is_ok());
     }
 
@@ -284,26 +240,14 @@ mod tests {
         let counts = param_counts(&image);
         assert_eq!(counts, HashMap::from([("first".into(), 2), ("second".into(), 0)]));
         assert!(param_counts(&image[..100]).is_empty());
-        let mut fatbin = Vec::new();
-        fatbin.extend(FATBIN_MAGIC.to_le_bytes());
-        fatbin.extend([1, 0, 16, 0]);
-        fatbin.extend((64 + image.len() as u64).to_le_bytes());
-        let mut entry = vec![0u8; 64];
-        (entry[0], entry[4], entry[28]) = (2, 64, 90);
-        entry[8..16].copy_from_slice(&(image.len() as u64).to_le_bytes());
-        fatbin.extend(entry);
-        fatbin.extend(&image);
+        let fatbin = container(&[(2, 90, 0x11, 0, &image)]);
         assert_eq!(param_counts(&fatbin), counts);
         assert!(param_counts(b"//PTX").is_empty());
     }
 
     #[test]
     fn a_cut_off_image_is_refused() {
-        let mut fatbin = Vec::new();
-        fatbin.extend(FATBIN_MAGIC.to_le_bytes());
-        fatbin.extend([1, 0, 16, 0]);
-        fatbin.extend(8u64.to_le_bytes());
-        fatbin.extend([0; 8]);
+        let fatbin = container(&[(1, 90, 0, 0, &[])]);
         assert!(check_extent(&fatbin).is_ok());
         assert_eq!(check_extent(&fatbin[..20]).unwrap_err().code, CudaError::INVALID_KERNEL_IMAGE);
         assert!(check_extent(b"PTX?").is_err());

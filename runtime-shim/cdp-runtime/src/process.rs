@@ -1,31 +1,24 @@
-//! The CUDA runtime's idea of a process: registered kernels, variables and device code; the chosen
-//! devices; which one is current on a thread; each thread's last error. The C functions in
-//! [`crate::capi`] are thin over this.
+//! The CUDA runtime's idea of a process: the chosen devices and what is loaded on them of the code that
+//! has been registered ([`crate::registry`]); which device is current on a thread; each thread's last
+//! error. The C functions in [`crate::capi`] are thin over this.
 //!
-//! Registration only records. The device is chosen at the first call that needs one.
+//! The device is chosen at the first call that needs one.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::abi::{ImageRecord, KernelRecord, VariableRecord};
-use crate::choice::{DeviceChoice, gpu_for, ptx_capability};
+use crate::choice::{DEFAULT_CAPABILITY, DeviceChoice, gpu_for};
 use crate::cpu::{CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
 use crate::error::{CudaError, DeviceError, Result};
 use crate::gpu::{self, GpuDevice};
+use crate::registry::{self, ImageRecord, KernelRecord};
 
-/// What compiled code has registered.
-#[derive(Default)]
-struct Registry {
-    images: Vec<ImageRecord>,
-    kernels: HashMap<usize, KernelRecord>,
-    variables: HashMap<usize, VariableRecord>,
-}
-
-static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
+/// Set by [`finish`].
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static LAST_ERROR: Cell<u32> = const { Cell::new(0) };
@@ -35,26 +28,6 @@ thread_local! {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What the mutexes of this module guard is never left half-changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn with_registry<T>(work: impl FnOnce(&mut Registry) -> T) -> T {
-    work(lock(&REGISTRY).get_or_insert_with(Registry::default))
-}
-
-/// Records kernels and variables of a translation unit.
-pub fn register_unit(
-    kernels: impl Iterator<Item = (usize, KernelRecord)>,
-    variables: impl Iterator<Item = (usize, VariableRecord)>,
-) {
-    with_registry(|registry| {
-        registry.kernels.extend(kernels);
-        registry.variables.extend(variables);
-    });
-}
-
-/// Records device code.
-pub fn register_image(image: ImageRecord) {
-    with_registry(|registry| registry.images.push(image));
 }
 
 /// The devices of the process.
@@ -75,19 +48,19 @@ pub struct DeviceState {
 
 #[derive(Default)]
 struct Code {
-    /// One for each image of the registry, in its order.
-    modules: Vec<Result<ModuleHandle>>,
+    /// By the number of their image; what has not been needed is not loaded.
+    modules: HashMap<usize, Result<ModuleHandle>>,
     kernels: HashMap<usize, KernelEntry>,
     variables: HashMap<usize, (u64, u64)>,
 }
 
 /// A kernel on a device.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct KernelEntry {
     /// The device's kernel.
     pub kernel: KernelHandle,
     /// Bytes of each parameter.
-    pub param_sizes: &'static [u32],
+    pub param_sizes: Arc<[u32]>,
 }
 
 /// Says something about the environment or a refused launch on standard error, in the form that
@@ -113,8 +86,8 @@ fn choose() -> Result<Runtime> {
             DeviceChoice::Auto
         }),
     };
-    let images = with_registry(|registry| registry.images.clone());
-    let cubins: Vec<&[u8]> = images.iter().map(|image| image.cubin).collect();
+    let images = registry::images();
+    let cubins: Vec<&[u8]> = images.iter().map(|image| image.machine_code).collect();
     let gpu = match choice {
         DeviceChoice::Cpu => None,
         DeviceChoice::Gpu => Some(gpu::device_count()),
@@ -169,9 +142,8 @@ fn open_cpu() -> Result<CpuDevice> {
     for complaint in complaints {
         complain(&complaint);
     }
-    let images = with_registry(|registry| registry.images.clone());
-    let texts = images.iter().flat_map(|image| image.ptx).map(|text| text.bytes());
-    let capability = ptx_capability(texts);
+    let made_for = registry::images().iter().filter_map(ImageRecord::ptx_architecture).max();
+    let capability = made_for.unwrap_or(DEFAULT_CAPABILITY);
     let sinks = Sinks::standard(options.message_format);
     CpuDevice::new(options, capability, sinks)
 }
@@ -222,76 +194,85 @@ pub fn last_error() -> CudaError {
 }
 
 impl DeviceState {
-    /// Loads images that have been registered since the last time.
-    fn load(&self, code: &mut Code) {
-        let images = with_registry(|registry| registry.images.clone());
-        for (index, image) in images.iter().enumerate().skip(code.modules.len()) {
-            let names: Vec<String> = (1..=image.ptx.len()).map(|n| ptx_name(index, n)).collect();
-            let texts: Vec<(&str, &[u8])> = names
-                .iter()
-                .map(String::as_str)
-                .zip(image.ptx.iter().map(|text| text.bytes()))
-                .collect();
-            let module = self.device.load_module(&ModuleImage { cubin: image.cubin, ptx: &texts });
-            if let Err(error) = &module {
-                complain(&format!("the program's device code does not load: {error}"));
-            }
-            code.modules.push(module);
+    /// The module of an image, loaded now if it has not been.
+    fn module(&self, code: &mut Code, number: usize) -> Result<ModuleHandle> {
+        if let Some(known) = code.modules.get(&number) {
+            return known.clone();
         }
+        let image = registry::with(|registry| registry.images.get(number).cloned().flatten());
+        let Some(image) = image else { return Err(CudaError::SYMBOL_NOT_FOUND.into()) };
+        let module = self.load(number, &image);
+        if let Err(error) = &module {
+            complain(&format!("the program's device code does not load: {error}"));
+        }
+        code.modules.insert(number, module.clone());
+        module
     }
 
-    /// Looks a symbol up in every image. `missing` if none has it; the first image's own error if it
-    /// could not be loaded.
+    fn load(&self, number: usize, image: &ImageRecord) -> Result<ModuleHandle> {
+        let cubin = image.machine_code;
+        if self.device.kind() == DeviceKind::Gpu && !cubin.is_empty() {
+            return self.device.load_module(&ModuleImage { cubin, ptx: &[] });
+        }
+        let texts = image.texts()?;
+        let names: Vec<String> = (1..=texts.len()).map(|n| ptx_name(number, n)).collect();
+        let texts: Vec<(&str, &[u8])> =
+            names.iter().map(String::as_str).zip(texts.iter().map(|text| &**text)).collect();
+        self.device.load_module(&ModuleImage { cubin, ptx: &texts })
+    }
+
+    /// Looks a symbol up in the image that it was registered with, then in all others (a device link may
+    /// have put it elsewhere). `missing` if none has it; an image's own error if it could not be loaded.
     fn find<T>(
         &self,
         code: &mut Code,
+        own: Option<usize>,
         missing: CudaError,
         find: impl Fn(ModuleHandle) -> Result<T>,
     ) -> Result<T> {
-        self.load(code);
-        let mut failure = DeviceError::from(missing);
-        for module in &code.modules {
-            match module {
-                Ok(module) => match find(*module) {
-                    Err(error) if error.code == CudaError::SYMBOL_NOT_FOUND => {}
-                    found => return found,
-                },
-                Err(error) => failure = error.clone(),
+        let count = registry::with(|registry| registry.images.len());
+        let others = (0..count).filter(|number| Some(*number) != own);
+        let mut failure = None;
+        for number in own.into_iter().chain(others) {
+            match self.module(code, number).and_then(&find) {
+                Err(error) if error.code == CudaError::SYMBOL_NOT_FOUND => {}
+                Err(error) => drop(failure.get_or_insert(error)),
+                Ok(found) => return Ok(found),
             }
         }
-        Err(failure)
+        Err(failure.unwrap_or_else(|| missing.into()))
     }
 
     /// The kernel that host code knows by `handle`.
     pub fn kernel(&self, handle: usize) -> Result<KernelEntry> {
         let mut code = lock(&self.code);
         if let Some(entry) = code.kernels.get(&handle) {
-            return Ok(*entry);
+            return Ok(entry.clone());
         }
-        let record = with_registry(|registry| registry.kernels.get(&handle).copied())
+        let record = registry::with(|registry| registry.kernels.get(&handle).copied())
             .ok_or_else(|| DeviceError::from(CudaError::INVALID_RESOURCE_HANDLE))?;
         let missing = CudaError::INVALID_DEVICE_FUNCTION;
-        let kernel =
-            self.find(&mut code, missing, |module| self.device.kernel(module, record.symbol))?;
-        self.compare_params(kernel, &record)?;
-        let entry = KernelEntry { kernel, param_sizes: record.param_sizes };
-        code.kernels.insert(handle, entry);
+        let kernel = self.find(&mut code, record.image, missing, |module| {
+            self.device.kernel(module, record.symbol)
+        })?;
+        let param_sizes = self.param_sizes(kernel, &record)?;
+        let entry = KernelEntry { kernel, param_sizes };
+        code.kernels.insert(handle, entry.clone());
         Ok(entry)
     }
 
-    /// The device reads as many parameter bytes as its own code says: they must be what host code
-    /// brings.
-    fn compare_params(&self, kernel: KernelHandle, record: &KernelRecord) -> Result<()> {
+    /// Bytes of each parameter. The device reads as many as its own code says: where host code says too,
+    /// the two must agree.
+    fn param_sizes(&self, kernel: KernelHandle, record: &KernelRecord) -> Result<Arc<[u32]>> {
         let device = self.device.kernel_params(kernel)?;
-        let sizes = device.iter().map(|param| param.1);
-        if sizes.eq(record.param_sizes.iter().map(|&bytes| u64::from(bytes))) {
-            return Ok(());
-        }
-        let device: Vec<u64> = device.iter().map(|param| param.1).collect();
+        let device: Arc<[u32]> = device.iter().map(|param| param.1 as u32).collect();
+        let Some(host) = record.param_sizes.filter(|host| **host != *device) else {
+            return Ok(device);
+        };
         let detail = format!(
-            "`{}` has parameters of {device:?} bytes in the device code and of {:?} bytes in host \
+            "`{}` has parameters of {device:?} bytes in the device code and of {host:?} bytes in host \
              code: the two were not compiled from the same source",
-            record.symbol, record.param_sizes
+            record.symbol
         );
         complain(&detail);
         Err(DeviceError::new(CudaError::INVALID_DEVICE_FUNCTION, detail))
@@ -303,13 +284,25 @@ impl DeviceState {
         if let Some(place) = code.variables.get(&shadow) {
             return Ok(*place);
         }
-        let record = with_registry(|registry| registry.variables.get(&shadow).copied())
+        let record = registry::with(|registry| registry.variables.get(&shadow).copied())
             .ok_or_else(|| DeviceError::from(CudaError::INVALID_SYMBOL))?;
-        let place = self.find(&mut code, CudaError::INVALID_SYMBOL, |module| {
+        let place = self.find(&mut code, record.image, CudaError::INVALID_SYMBOL, |module| {
             self.device.variable(module, record.symbol)
         })?;
         code.variables.insert(shadow, place);
         Ok(place)
+    }
+
+    /// Unloads an image whose library is going away, once its work is done.
+    fn forget(&self, number: usize, kernels: &[usize], variables: &[usize]) {
+        let mut code = lock(&self.code);
+        code.kernels.retain(|handle, _| !kernels.contains(handle));
+        code.variables.retain(|shadow, _| !variables.contains(shadow));
+        if let Some(Ok(module)) = code.modules.remove(&number) {
+            // There is nobody to tell: the library is on its way out.
+            let _ = self.device.synchronize();
+            let _ = self.device.unload_module(module);
+        }
     }
 
     /// `cudaDeviceReset`. A GPU that has faulted is lost to the process even so (seen on an H200), and
@@ -335,9 +328,22 @@ fn ptx_name(image: usize, number: usize) -> String {
     }
 }
 
+/// Forgets an image, its kernels and its variables. When the process ends there is nothing to do: its
+/// memory goes with it.
+pub fn unregister_image(number: usize) {
+    if ENDING.load(Ordering::Relaxed) {
+        return;
+    }
+    let (kernels, variables) = registry::remove_image(number);
+    let Some(Ok(runtime)) = RUNTIME.get() else { return };
+    let devices: Vec<Arc<DeviceState>> = lock(&runtime.devices).values().cloned().collect();
+    devices.iter().for_each(|state| state.forget(number, &kernels, &variables));
+}
+
 /// When the process ends: waits for what was launched, so that its output is not lost.
 extern "C" fn finish() {
     let work = || {
+        ENDING.store(true, Ordering::Relaxed);
         let Some(Ok(runtime)) = RUNTIME.get() else { return };
         let devices: Vec<Arc<DeviceState>> = lock(&runtime.devices).values().cloned().collect();
         for state in devices {

@@ -7,14 +7,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
+/// `tests/c`
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c")
+}
+
+/// Assembly in `folder` that holds a PTX text as the program's device code.
+fn device_code(ptx: &Path, folder: &Path) -> PathBuf {
+    let path = folder.join("device.s");
+    let text = format!(
+        ".section .rodata\n\
+         .globl cdp_ptx_begin\n.globl cdp_ptx_end\n.globl cdp_cubin_begin\n.globl cdp_cubin_end\n\
+         cdp_ptx_begin: .incbin \"{}\"\ncdp_ptx_end:\ncdp_cubin_begin:\ncdp_cubin_end:\n\
+         .section .note.GNU-stack,\"\",@progbits\n",
+        ptx.display()
+    );
+    std::fs::write(&path, text).expect("a scratch file");
+    path
+}
+
 /// Builds `c/NAME.c` with its device code and the library.
 fn build(name: &str, folder: &Path) -> PathBuf {
-    let sources = link::sources();
+    let sources = sources();
     let program = folder.join(name);
     let mut command = Command::new("cc");
     command.args(["-std=c99", "-Wall", "-Wno-unused-function", "-o"]).arg(&program);
     command.arg(sources.join(name).with_extension("c"));
-    command.arg(link::device_code(&sources.join("kernels.ptx"), folder));
+    command.arg(device_code(&sources.join("kernels.ptx"), folder));
     command.arg(link::static_library()).args(["-lpthread", "-ldl", "-lm"]);
     link::succeed(&mut command);
     program

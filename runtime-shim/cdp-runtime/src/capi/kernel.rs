@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use super::{call, given, put};
-use crate::device::{Device, DeviceKind, KernelAttributes, LaunchConfig, StreamHandle};
+use crate::device::{
+    Device, DeviceKind, KernelAttributes, LaunchAttribute, LaunchConfig, StreamHandle,
+};
 use crate::error::{CudaError, Result};
 use crate::process::{self, KernelEntry};
 
@@ -23,7 +25,7 @@ pub struct Dim3 {
 /// `args` holds a pointer to the bytes of each parameter.
 unsafe fn launch(
     handle: *const c_void,
-    config: LaunchConfig,
+    config: LaunchConfig<'_>,
     args: *mut *mut c_void,
 ) -> Result<()> {
     let state = process::current()?;
@@ -64,7 +66,8 @@ pub unsafe extern "C" fn __cdp_launch(
         // SAFETY: compiled code passes both.
         let (grid, block) = unsafe { (*grid, *block) };
         let stream = StreamHandle(stream as u64);
-        let config = LaunchConfig { grid, block, shared_bytes: shared_bytes as u64, stream };
+        let shared_bytes = shared_bytes as u64;
+        let config = LaunchConfig { grid, block, shared_bytes, stream, attributes: &[] };
         unsafe { launch(handle, config, args) }
     })
 }
@@ -85,8 +88,78 @@ pub unsafe extern "C" fn cudaLaunchKernel(
             block: [block.x, block.y, block.z],
             shared_bytes: shared_bytes as u64,
             stream: StreamHandle(stream as u64),
+            attributes: &[],
         };
         unsafe { launch(function, config, args) }
+    })
+}
+
+/// `cudaLaunchCooperativeKernel`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
+    function: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    args: *mut *mut c_void,
+    shared_bytes: usize,
+    stream: *mut c_void,
+) -> u32 {
+    call(|| {
+        let config = LaunchConfig {
+            grid: [grid.x, grid.y, grid.z],
+            block: [block.x, block.y, block.z],
+            shared_bytes: shared_bytes as u64,
+            stream: StreamHandle(stream as u64),
+            attributes: &[LaunchAttribute::cooperative()],
+        };
+        unsafe { launch(function, config, args) }
+    })
+}
+
+/// `cudaLaunchConfig_t`
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct RuntimeLaunchConfig {
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub shared_bytes: usize,
+    pub stream: *mut c_void,
+    pub attributes: *const LaunchAttribute,
+    pub attribute_count: u32,
+}
+
+/// `cudaLaunchKernelExC`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLaunchKernelExC(
+    config: *const RuntimeLaunchConfig,
+    function: *const c_void,
+    args: *mut *mut c_void,
+) -> u32 {
+    call(|| {
+        let given = unsafe { config.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+        let attributes = match given.attribute_count {
+            0 => &[],
+            _ if given.attributes.is_null() => return Err(CudaError::INVALID_VALUE.into()),
+            count => unsafe { std::slice::from_raw_parts(given.attributes, count as usize) },
+        };
+        let config = LaunchConfig {
+            grid: [given.grid.x, given.grid.y, given.grid.z],
+            block: [given.block.x, given.block.y, given.block.z],
+            shared_bytes: given.shared_bytes as u64,
+            stream: StreamHandle(given.stream as u64),
+            attributes,
+        };
+        unsafe { launch(function, config, args) }
+    })
+}
+
+/// `cudaGetKernel`: a kernel is known by its host function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetKernel(kernel: *mut *mut c_void, function: *const c_void) -> u32 {
+    call(|| {
+        given(kernel)?;
+        process::current()?.kernel(function as usize)?;
+        unsafe { put(kernel, function.cast_mut()) }
     })
 }
 

@@ -12,6 +12,7 @@ mod array;
 mod device;
 mod kernel;
 mod memory;
+mod register;
 mod stream;
 mod symbol;
 
@@ -22,11 +23,13 @@ pub use self::array::*;
 pub use self::device::*;
 pub use self::kernel::*;
 pub use self::memory::*;
+pub use self::register::*;
 pub use self::stream::*;
 pub use self::symbol::*;
 
+use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};
-use crate::{abi, process};
+use crate::{abi, process, registry};
 
 /// Runs a call; its error becomes the thread's last error.
 fn call(work: impl FnOnce() -> Result<()>) -> u32 {
@@ -71,6 +74,12 @@ fn given<T>(target: *mut T) -> Result<()> {
     if target.is_null() { Err(CudaError::INVALID_VALUE.into()) } else { Ok(()) }
 }
 
+/// The stream that NULL means in the calls whose names end in `_ptsz` and `_ptds`: files compiled with
+/// `--default-stream per-thread` call those.
+fn per_thread(stream: *mut c_void) -> *mut c_void {
+    if stream.is_null() { StreamHandle::PER_THREAD.0 as *mut c_void } else { stream }
+}
+
 /// Records the kernels and variables of a translation unit. Called by compiled code before `main`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cdp_register_unit(unit: *const abi::Unit) {
@@ -81,7 +90,7 @@ pub unsafe extern "C" fn __cdp_register_unit(unit: *const abi::Unit) {
             return;
         }
         // SAFETY: as above.
-        unsafe { process::register_unit(unit.kernels(), unit.variables()) };
+        unsafe { registry::add_names(unit.kernels(), unit.variables()) };
     };
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
@@ -94,7 +103,7 @@ pub unsafe extern "C" fn __cdp_register_image(image: *const abi::Image) {
         let Some(image) = (unsafe { image.as_ref() }) else { return };
         if version_fits("the device code", image.version) {
             // SAFETY: as above.
-            process::register_image(unsafe { image.record() });
+            registry::add_image(unsafe { image.record() });
         }
     };
     let _ = catch_unwind(AssertUnwindSafe(work));

@@ -192,7 +192,7 @@ impl Device for CpuDevice {
     unsafe fn launch(
         &self,
         kernel: KernelHandle,
-        config: &LaunchConfig,
+        config: &LaunchConfig<'_>,
         params: &[&[u8]],
     ) -> Result<()> {
         self.state().launch(kernel, config, params)

@@ -307,7 +307,7 @@ impl State {
     pub fn launch(
         &mut self,
         kernel: KernelHandle,
-        config: &LaunchConfig,
+        config: &LaunchConfig<'_>,
         params: &[&[u8]],
     ) -> Result<()> {
         self.alive()?;
@@ -323,6 +323,13 @@ impl State {
                     info.name, config.shared_bytes
                 ),
             ));
+        }
+        if config.cluster() != [1; 3] {
+            let detail = format!("`{}`: the CPU device has no thread block clusters", info.name);
+            return Err(DeviceError::new(CudaError::NOT_SUPPORTED, detail));
+        }
+        if config.is_cooperative() {
+            self.check_cooperative(kernel, config)?;
         }
         let mut buffer = vec![0u8; info.param_bytes as usize];
         let sizes_agree = info.params.len() == params.len()
@@ -360,6 +367,23 @@ impl State {
             refused
         })?;
         self.enqueued()
+    }
+
+    /// The blocks of a cooperative launch must all be resident at once.
+    fn check_cooperative(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<()> {
+        const MULTIPROCESSORS: u32 = 16;
+        let threads = config.block.iter().fold(1u32, |all, n| all.saturating_mul(*n));
+        let each = self.occupancy(kernel, threads, config.shared_bytes)? as u64;
+        let most = each * u64::from(self.emulator.device_attribute(MULTIPROCESSORS).unwrap_or(1));
+        let blocks = config.grid.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        if blocks > most {
+            let detail = format!(
+                "`{}` is launched cooperatively with {blocks} blocks; {most} can run at once",
+                self.kernel_info(kernel)?.name
+            );
+            return Err(DeviceError::new(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE, detail));
+        }
+        Ok(())
     }
 
     // Memory.

@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use cudarc::driver::sys;
 
 use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
+use crate::device::LaunchAttribute;
 use crate::error::{CudaError, DeviceError, Result};
 
 /// `CUresult` as a number.
@@ -21,6 +22,17 @@ pub type CUresult = u32;
 pub type CUdeviceptr = u64;
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`.
 pub type Handle = *mut c_void;
+
+/// `CUlaunchConfig`
+#[repr(C)]
+pub struct DriverLaunch {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub stream: Handle,
+    pub attributes: *const LaunchAttribute,
+    pub attribute_count: c_uint,
+}
 
 unsafe extern "C" {
     /// POSIX, `<dlfcn.h>`.
@@ -127,10 +139,7 @@ driver_functions! {
     cuFuncSetAttribute(Handle, c_uint, i32);
     cuFuncGetParamInfo(Handle, usize, *mut usize, *mut usize);
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut i32, Handle, i32, usize, c_uint);
-    cuLaunchKernel(
-        Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle,
-        *mut *mut c_void, *mut *mut c_void
-    );
+    cuLaunchKernelEx(*const DriverLaunch, Handle, *mut *mut c_void, *mut *mut c_void);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
     cuMemAllocPitch_v2(*mut CUdeviceptr, *mut usize, usize, usize, c_uint);

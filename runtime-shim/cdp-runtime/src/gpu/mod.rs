@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use self::driver::{Driver, Handle, check, driver};
+use self::driver::{Driver, DriverLaunch, Handle, check, driver};
 
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::device::*;
@@ -401,7 +401,7 @@ impl Device for GpuDevice {
     unsafe fn launch(
         &self,
         kernel: KernelHandle,
-        config: &LaunchConfig,
+        config: &LaunchConfig<'_>,
         params: &[&[u8]],
     ) -> Result<()> {
         let function = self.function(kernel)?;
@@ -411,20 +411,21 @@ impl Device for GpuDevice {
             .map_err(|_| DeviceError::from(CudaError::INVALID_VALUE))?;
         let mut pointers: Vec<*mut c_void> =
             params.iter().map(|param| param.as_ptr().cast_mut().cast()).collect();
-        let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-        // SAFETY: the function and stream are alive. The driver reads each parameter's bytes, whose
-        // number the caller has from the same module; it copies them before it returns.
+        let launch = DriverLaunch {
+            grid: config.grid,
+            block: config.block,
+            shared_bytes,
+            stream,
+            attributes: config.attributes.as_ptr(),
+            attribute_count: config.attributes.len() as u32,
+        };
+        // SAFETY: the function and stream are alive; attributes are the driver's to check. The driver
+        // reads each parameter's bytes, whose number the caller has from the same module; it copies
+        // them before it returns.
         check(unsafe {
-            (driver.cuLaunchKernel)(
+            (driver.cuLaunchKernelEx)(
+                &launch,
                 function,
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                shared_bytes,
-                stream,
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
             )

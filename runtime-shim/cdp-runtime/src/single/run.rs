@@ -300,6 +300,7 @@ fn launch(
         block: run.block,
         shared_bytes: run.shared_bytes,
         stream: StreamHandle::NULL,
+        attributes: &[],
     };
     let params: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
     // SAFETY: the kernel gets what its user asked for.

@@ -1,12 +1,7 @@
 //! Linking C and C++ objects with the static library that cargo has built beside the tests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// `tests/c`
-pub fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c")
-}
 
 /// The static library of this build.
 pub fn static_library() -> PathBuf {
@@ -20,20 +15,6 @@ pub fn static_library() -> PathBuf {
         is_library.then_some((time, path))
     });
     built.max().expect("cargo builds the static library with the crate").1
-}
-
-/// Assembly in `folder` that holds a PTX text as the program's device code.
-pub fn device_code(ptx: &Path, folder: &Path) -> PathBuf {
-    let path = folder.join("device.s");
-    let text = format!(
-        ".section .rodata\n\
-         .globl cdp_ptx_begin\n.globl cdp_ptx_end\n.globl cdp_cubin_begin\n.globl cdp_cubin_end\n\
-         cdp_ptx_begin: .incbin \"{}\"\ncdp_ptx_end:\ncdp_cubin_begin:\ncdp_cubin_end:\n\
-         .section .note.GNU-stack,\"\",@progbits\n",
-        ptx.display()
-    );
-    std::fs::write(&path, text).expect("a scratch file");
-    path
 }
 
 /// Runs a command that must succeed.

@@ -1,0 +1,260 @@
+//! Fat binaries: the container in which nvcc, clang and `fatbinary` put PTX and machine code for several
+//! architectures, compressed or not. Read only; what is damaged ends the reading, it is never trusted.
+//!
+//! Facts, read in files that `fatbinary` 13.0 makes in each of its modes of compression: a container is a
+//! header (magic 0xBA55ED50, version, header bytes, payload bytes) and entries one after another; an entry
+//! has its kind at 0 (1 PTX, 2 machine code), its header's bytes at 4, the bytes it takes at 8, the bytes
+//! of its compressed contents at 16, its architecture at 28, flags at 40, the bytes it has when
+//! decompressed at 56.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The first four bytes of a container.
+pub const MAGIC: u32 = 0xBA55_ED50;
+
+const FLAG_LZ4: u32 = 0x2000;
+const FLAG_ZSTD: u32 = 0x8000;
+
+/// Where the flags of an entry lie, and the size that its contents have when decompressed.
+const FLAGS_AT: usize = 40;
+const UNPACKED_BYTES_AT: usize = 56;
+
+/// The most that one entry may say it decompresses to: a damaged size must not take all memory.
+const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// PTX text.
+    Ptx,
+    /// A cubin, linked or relocatable.
+    MachineCode,
+    /// Something else: intermediate code for link-time optimisation, for example.
+    Other(u16),
+}
+
+/// One entry of a container.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// What it holds.
+    pub kind: Kind,
+    /// 90 for sm_90 or compute_90.
+    pub architecture: u32,
+    flags: u32,
+    packed_bytes: u32,
+    unpacked_bytes: u64,
+    payload: &'a [u8],
+}
+
+/// What is wrong with an entry's contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged(String);
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    number(bytes, at).map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    number(bytes, at).map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    number(bytes, at).map(u64::from_le_bytes)
+}
+
+/// Bytes that a container's own header claims, with the header; `None` if it is none.
+pub fn claimed_bytes(container: &[u8]) -> Option<u64> {
+    if u32_at(container, 0)? != MAGIC {
+        return None;
+    }
+    u64::from(u16_at(container, 6)?).checked_add(u64_at(container, 8)?)
+}
+
+/// The entries of a container; none if it is no container.
+pub fn entries(container: &[u8]) -> Vec<Entry<'_>> {
+    let mut found = Vec::new();
+    let Some(end) = claimed_bytes(container).and_then(|end| usize::try_from(end).ok()) else {
+        return found;
+    };
+    let container = &container[..end.min(container.len())];
+    let mut at = u16_at(container, 6).map_or(0, usize::from);
+    while let Some((entry, next)) = entry(container, at) {
+        found.push(entry);
+        at = next;
+    }
+    found
+}
+
+/// The entry at `at`, and where the next one begins.
+fn entry(container: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
+    let rest = container.get(at..)?;
+    let header_bytes = usize::try_from(u32_at(rest, 4)?).ok()?;
+    let payload_bytes = usize::try_from(u64_at(rest, 8)?).ok()?;
+    let header = rest.get(..header_bytes).filter(|header| header.len() > FLAGS_AT)?;
+    let bytes = header_bytes.checked_add(payload_bytes)?;
+    let entry = Entry {
+        kind: match u16_at(header, 0)? {
+            1 => Kind::Ptx,
+            2 => Kind::MachineCode,
+            other => Kind::Other(other),
+        },
+        architecture: u32_at(header, 28)?,
+        flags: u32_at(header, FLAGS_AT)?,
+        packed_bytes: u32_at(header, 16)?,
+        unpacked_bytes: u64_at(header, UNPACKED_BYTES_AT).unwrap_or(0),
+        payload: rest.get(header_bytes..bytes)?,
+    };
+    Some((entry, at + bytes))
+}
+
+impl<'a> Entry<'a> {
+    /// The contents as they lie in the container, compressed or not.
+    pub fn stored(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The contents.
+    ///
+    /// # Errors
+    /// What is compressed is damaged, or compressed in a way that is not known.
+    pub fn contents(&self) -> Result<Cow<'a, [u8]>, Damaged> {
+        const PACKED: u32 = FLAG_LZ4 | FLAG_ZSTD;
+        if self.flags & PACKED == 0 {
+            return Ok(Cow::Borrowed(self.payload));
+        }
+        let damaged = |why: &dyn fmt::Display| {
+            Damaged(format!("an entry of the fat binary does not decompress: {why}"))
+        };
+        let packed = usize::try_from(self.packed_bytes).ok().and_then(|n| self.payload.get(..n));
+        let packed = packed.ok_or_else(|| damaged(&"it is cut off"))?;
+        if self.unpacked_bytes > MAX_UNPACKED_BYTES {
+            return Err(damaged(&format!("it claims to be {} bytes", self.unpacked_bytes)));
+        }
+        // Text may be stored with a NUL at its end that the size does not count.
+        let mut unpacked = vec![0; self.unpacked_bytes as usize + 1];
+        let bytes = match self.flags & PACKED {
+            FLAG_LZ4 => lz4_flex::block::decompress_into(packed, &mut unpacked)
+                .map_err(|error| damaged(&error))?,
+            _ => ruzstd::decoding::FrameDecoder::new()
+                .decode_all(packed, &mut unpacked)
+                .map_err(|error| damaged(&error))?,
+        };
+        unpacked.truncate(bytes);
+        Ok(Cow::Owned(unpacked))
+    }
+}
+
+/// PTX without what is stored behind it.
+fn text(contents: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let end = contents.iter().position(|&byte| byte == 0).unwrap_or(contents.len());
+    match contents {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..end]),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(end);
+            Cow::Owned(bytes)
+        }
+    }
+}
+
+/// The PTX of a container that is made for the highest architecture; `None` if it holds none.
+///
+/// # Errors
+/// It does not decompress.
+pub fn newest_ptx(container: &[u8]) -> Result<Option<Cow<'_, [u8]>>, Damaged> {
+    let texts = entries(container).into_iter().filter(|entry| entry.kind == Kind::Ptx);
+    match texts.max_by_key(|entry| entry.architecture) {
+        Some(entry) => Ok(Some(text(entry.contents()?))),
+        None => Ok(None),
+    }
+}
+
+/// Architectures of what a container holds in this form.
+pub fn architectures(container: &[u8], kind: Kind) -> Vec<u32> {
+    let of_kind = entries(container).into_iter().filter(|entry| entry.kind == kind);
+    of_kind.map(|entry| entry.architecture).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A container with entries of (kind, architecture, flags, size when decompressed, contents).
+    pub(crate) fn container(entries: &[(u16, u32, u32, u64, &[u8])]) -> Vec<u8> {
+        let mut payload = Vec::new();
+        for &(kind, architecture, flags, unpacked_bytes, contents) in entries {
+            let mut header = [0u8; 64];
+            let padded = contents.len().next_multiple_of(8);
+            header[..2].copy_from_slice(&kind.to_le_bytes());
+            header[4..8].copy_from_slice(&64u32.to_le_bytes());
+            header[8..16].copy_from_slice(&(padded as u64).to_le_bytes());
+            header[16..20].copy_from_slice(&(contents.len() as u32).to_le_bytes());
+            header[28..32].copy_from_slice(&architecture.to_le_bytes());
+            header[40..44].copy_from_slice(&flags.to_le_bytes());
+            header[56..64].copy_from_slice(&unpacked_bytes.to_le_bytes());
+            payload.extend(header);
+            payload.extend(contents);
+            payload.resize(payload.len() + padded - contents.len(), 0);
+        }
+        let mut container = MAGIC.to_le_bytes().to_vec();
+        container.extend([1, 0, 16, 0]);
+        container.extend((payload.len() as u64).to_le_bytes());
+        container.extend(payload);
+        container
+    }
+
+    /// `//ptx ptx ptx ptx` as zstd 1.5 and as LZ4 make it of their own accord.
+    const ZSTD: &[u8] = &[
+        0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x11, 0x89, 0x00, 0x00, b'/', b'/', b'p', b't', b'x', b' ',
+        b'p', b't', b'x', b' ', b'p', b't', b'x', b' ', b'p', b't', b'x',
+    ];
+    const LZ4: &[u8] = &[0x65, b'/', b'/', b'p', b't', b'x', b' ', 4, 0, 0x20, b't', b'x'];
+
+    #[test]
+    fn the_newest_text_is_taken_however_it_is_stored() {
+        let plain: &[u8] = b"//ptx ptx ptx ptx\0";
+        for (flags, bytes) in [(0x11, plain), (0x8011, ZSTD), (0x2011, LZ4)] {
+            let made = container(&[
+                (2, 90, 0x11, 0, b"\x7fELF"),
+                (1, 90, flags, 17, bytes),
+                (1, 75, 0x11, 0, b"old"),
+            ]);
+            let text = newest_ptx(&made).unwrap().unwrap();
+            assert_eq!(std::str::from_utf8(&text).unwrap(), "//ptx ptx ptx ptx", "{flags:x}");
+            assert_eq!(architectures(&made, Kind::Ptx), [90, 75]);
+            assert_eq!(architectures(&made, Kind::MachineCode), [90]);
+        }
+        assert_eq!(newest_ptx(&container(&[(2, 90, 0, 0, b"\x7fELF")])), Ok(None));
+        assert!(entries(b"\x7fELF").is_empty());
+    }
+
+    #[test]
+    fn damage_is_an_error_not_a_crash() {
+        let whole = container(&[(1, 90, 0x8011, 17, ZSTD), (1, 80, 0x2011, 17, LZ4)]);
+        for end in 0..whole.len() {
+            for entry in entries(&whole[..end]) {
+                let _ = entry.contents();
+            }
+        }
+        for at in 16..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            for entry in entries(&changed) {
+                let _ = entry.contents();
+            }
+        }
+        let huge = container(&[(1, 90, 0x8011, u64::MAX, ZSTD)]);
+        let said = newest_ptx(&huge).unwrap_err().to_string();
+        assert!(said.contains("claims to be 18446744073709551615 bytes"), "{said}");
+    }
+}

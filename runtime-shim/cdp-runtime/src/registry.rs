@@ -1,0 +1,195 @@
+//! What compiled code has registered: images of device code, and the kernels and variables that host code
+//! knows by address. Registration only records; nothing is loaded, decompressed or looked up here.
+//!
+//! Two doors lead in: the tables of our own compiler's objects ([`crate::abi`]) and the calls that nvcc's
+//! and clang's objects make before `main` ([`crate::capi`]).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::abi::PtxText;
+use crate::choice::ptx_capability;
+use crate::error::{CudaError, DeviceError, Result};
+use crate::fatbin;
+
+/// A kernel as recorded.
+#[derive(Clone, Copy)]
+pub struct KernelRecord {
+    /// Symbol in the device code.
+    pub symbol: &'static str,
+    /// The image that it was registered with, if it was with one.
+    pub image: Option<usize>,
+    /// Bytes of each parameter, if host code tells; else they are the device code's.
+    pub param_sizes: Option<&'static [u32]>,
+}
+
+/// A variable as recorded.
+#[derive(Clone, Copy)]
+pub struct VariableRecord {
+    /// Symbol in the device code.
+    pub symbol: &'static str,
+    /// The image that it was registered with, if it was with one.
+    pub image: Option<usize>,
+    /// Declared `__managed__`.
+    pub managed: bool,
+}
+
+/// Device code as recorded.
+#[derive(Clone)]
+pub struct ImageRecord {
+    /// For GPUs: a linked cubin or a fat binary. Empty if there is none.
+    pub machine_code: &'static [u8],
+    /// For the CPU device.
+    pub ptx: Ptx,
+}
+
+/// Where the PTX of an image lies.
+#[derive(Clone)]
+pub enum Ptx {
+    /// Texts of our own compiler.
+    Texts(&'static [PtxText]),
+    /// Fat binaries of which each holds a text: those of the linked members of a relocatable program, or
+    /// the program's one.
+    Fatbins(Vec<&'static [u8]>),
+}
+
+/// Defined in the PTX of NVIDIA's own device runtime, which nvcc links into programs that launch from
+/// kernels. The CPU device is that runtime.
+const DEVICE_RUNTIME_MARK: &[u8] = b"__CNPRT_VERSION_NUMBER__";
+
+impl ImageRecord {
+    /// The PTX texts.
+    ///
+    /// # Errors
+    /// There is none, which says what there is instead and what to do; or it does not decompress.
+    pub fn texts(&self) -> Result<Vec<Cow<'static, [u8]>>> {
+        let containers = match &self.ptx {
+            Ptx::Texts(texts) => {
+                return Ok(texts.iter().map(|text| Cow::Borrowed(text.bytes())).collect());
+            }
+            Ptx::Fatbins(containers) => containers,
+        };
+        let mut texts = Vec::with_capacity(containers.len());
+        for container in containers {
+            match fatbin::newest_ptx(container) {
+                Ok(Some(text)) => texts.push(text),
+                // A member without device code.
+                Ok(None) if fatbin::entries(container).is_empty() => {}
+                Ok(None) => return Err(without_ptx(container)),
+                Err(damaged) => {
+                    let code = CudaError::INVALID_KERNEL_IMAGE;
+                    return Err(DeviceError::new(code, damaged.to_string()));
+                }
+            }
+        }
+        texts.retain(|text| !contains(text, DEVICE_RUNTIME_MARK));
+        Ok(texts)
+    }
+
+    /// The highest architecture that the PTX is made for, 90 for compute_90.
+    pub fn ptx_architecture(&self) -> Option<u32> {
+        match &self.ptx {
+            Ptx::Texts([]) => None,
+            Ptx::Texts(texts) => Some(ptx_capability(texts.iter().map(PtxText::bytes))),
+            Ptx::Fatbins(containers) => {
+                // The device runtime's own text is for the newest architecture there is. It comes with
+                // a program's members, never alone.
+                let newest = containers.iter().map(|container| {
+                    fatbin::architectures(container, fatbin::Kind::Ptx).into_iter().max()
+                });
+                let own = newest.zip(containers).filter(|(_, one)| !is_device_runtime(one));
+                own.filter_map(|(newest, _)| newest).max()
+            }
+        }
+    }
+}
+
+/// The members of a program that nvcc links have machine code for one architecture or a few; the device
+/// runtime has it for every one of the toolkit.
+fn is_device_runtime(container: &[u8]) -> bool {
+    let machine_code = fatbin::architectures(container, fatbin::Kind::MachineCode);
+    machine_code.len() > 4
+        && matches!(fatbin::newest_ptx(container), Ok(Some(text)) if contains(&text, DEVICE_RUNTIME_MARK))
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+fn without_ptx(container: &[u8]) -> DeviceError {
+    let kinds: Vec<String> = fatbin::entries(container)
+        .iter()
+        .map(|entry| match entry.kind {
+            fatbin::Kind::MachineCode => format!("machine code for sm_{}", entry.architecture),
+            _ => format!("intermediate code for sm_{}", entry.architecture),
+        })
+        .collect();
+    DeviceError::new(
+        CudaError::NO_KERNEL_IMAGE_FOR_DEVICE,
+        format!(
+            "the program carries {} and no PTX, which is what the CPU device runs; compile every file of it \
+             with PTX too: nvcc -arch=sm_90, or -gencode arch=compute_90,code=compute_90 beside what you \
+             have; clang --cuda-include-ptx=all",
+            kinds.join(", ")
+        ),
+    )
+}
+
+/// What is known of the process's compiled code.
+#[derive(Default)]
+pub struct Registry {
+    /// By number. What has been unregistered leaves a gap, so that numbers stay.
+    pub images: Vec<Option<ImageRecord>>,
+    /// By the address that host code uses.
+    pub kernels: HashMap<usize, KernelRecord>,
+    /// By the address that host code uses.
+    pub variables: HashMap<usize, VariableRecord>,
+}
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+/// Works on the process's registry.
+pub fn with<T>(work: impl FnOnce(&mut Registry) -> T) -> T {
+    // Nothing that is done here is left half-done by a panic.
+    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    work(registry.get_or_insert_with(Registry::default))
+}
+
+/// Records device code; its number.
+pub fn add_image(image: ImageRecord) -> usize {
+    with(|registry| {
+        registry.images.push(Some(image));
+        registry.images.len() - 1
+    })
+}
+
+/// Records kernels and variables by the addresses that host code uses.
+pub fn add_names(
+    kernels: impl Iterator<Item = (usize, KernelRecord)>,
+    variables: impl Iterator<Item = (usize, VariableRecord)>,
+) {
+    with(|registry| {
+        registry.kernels.extend(kernels);
+        registry.variables.extend(variables);
+    });
+}
+
+/// Forgets an image with its kernels and variables, whose addresses it returns.
+pub fn remove_image(number: usize) -> (Vec<usize>, Vec<usize>) {
+    with(|registry| {
+        if let Some(image) = registry.images.get_mut(number) {
+            *image = None;
+        }
+        let of_image = Some(number);
+        let kernels = registry.kernels.extract_if(|_, kernel| kernel.image == of_image);
+        let kernels = kernels.map(|(address, _)| address).collect();
+        let variables = registry.variables.extract_if(|_, variable| variable.image == of_image);
+        (kernels, variables.map(|(address, _)| address).collect())
+    })
+}
+
+/// The images that are there.
+pub fn images() -> Vec<ImageRecord> {
+    with(|registry| registry.images.iter().flatten().cloned().collect())
+}
