@@ -33,6 +33,8 @@ use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_la
 use crate::libdevice;
 use crate::lower::PTX_KERNEL;
 use crate::options::LowerOptions;
+use crate::raise::place::{self, LaunchPlace};
+use crate::raise::{self, refuse};
 use crate::raw;
 use crate::target::CodeTarget;
 
@@ -63,10 +65,15 @@ pub struct LaunchCallError {
     /// The index of the guilty kernel argument, from 0; `None` for the configuration or the kernel.
     pub argument: Option<u32>,
     pub message: String,
+    /// Where the call stands in the source, when the module tells.
+    pub place: Option<LaunchPlace>,
 }
 
 impl fmt::Display for LaunchCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
         if !self.function.is_empty() {
             write!(f, "in function `{}`, ", self.function)?;
         }
@@ -90,11 +97,12 @@ pub fn lower_foreign(
     options: &LowerOptions,
 ) -> Result<(LlvmModule, Vec<ForeignKernel>)> {
     let mut kernels = Vec::new();
-    let lowered = lower_module(name, bytes, address_bits, options, |context, module, data| {
-        kernels = module::kernels(context, module, data);
-        module::drop_function_targets(module);
-        libdevice::link(context, module, options, false)
-    })?;
+    let lowered =
+        lower_module(name, bytes, address_bits, options, true, |context, module, data| {
+            kernels = module::kernels(context, module, data);
+            module::drop_function_targets(module);
+            libdevice::link(context, module, options, false)
+        })?;
     lowered.run_passes("always-inline,globaldce")?;
     Ok((lowered, kernels))
 }
@@ -107,7 +115,44 @@ pub fn lower_foreign_only(
     address_bits: u32,
     options: &LowerOptions,
 ) -> Result<LlvmModule> {
-    lower_module(name, bytes, address_bits, options, |_, _, _| Ok(()))
+    lower_module(name, bytes, address_bits, options, false, |_, _, _| Ok(()))
+}
+
+/// A module whose launches are `@cdp.launch`, whatever the compiler wrote that made it (see
+/// `raise.rs`), and nothing else done: for looking at, and for passes over launches.
+pub fn raise_foreign(
+    name: &str,
+    bytes: &[u8],
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<LlvmModule> {
+    let target = CodeTarget::Device { address_bits };
+    LlvmModule::with_module(target, options, |context, machine| {
+        let module = module::parse(context, name, bytes)?;
+        module::set_target(&module, target, machine)?;
+        let data = machine.get_target_data();
+        raise_launches(context, &module, &data, address_bits, options)?;
+        Ok(module)
+    })
+}
+
+/// Takes launches over that another compiler wrote as calls of the device runtime, and has all
+/// kernels place their parameters as every launch will.
+fn raise_launches<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    data: &TargetData,
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<()> {
+    let problems = raise::raise(context, module, data, address_bits, options)?;
+    if options.strict_launches {
+        refuse(problems)?;
+    }
+    for kernel in module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL) {
+        kernel_params(context, data, kernel);
+    }
+    Ok(())
 }
 
 /// Lowers the launches of a module that the embedder built with inkwell and hands over: its triple
@@ -142,6 +187,7 @@ fn lower_module(
     bytes: &[u8],
     address_bits: u32,
     options: &LowerOptions,
+    raising: bool,
     finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetData) -> Result<()>,
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
@@ -149,6 +195,9 @@ fn lower_module(
         let module = module::parse(context, name, bytes)?;
         module::set_target(&module, target, machine)?;
         let data = machine.get_target_data();
+        if raising {
+            raise_launches(context, &module, &data, address_bits, options)?;
+        }
         lower_launches(context, &module, &data, address_bits, options)?;
         finish(context, &module, &data)?;
         Ok(module)
@@ -197,6 +246,7 @@ fn unknown_pseudo_functions(module: &Module<'_>) -> Vec<LaunchCallError> {
             call: format!("@{name}"),
             argument: None,
             message: format!("is not known; this is version 1, whose only name is @{LAUNCH}"),
+            place: None,
         })
         .collect()
 }
@@ -208,6 +258,7 @@ fn misused(instruction: Option<InstructionValue<'_>>, message: &str) -> LaunchCa
         call: instruction.map_or(format!("@{LAUNCH}"), |i| i.print_to_string().to_string()),
         argument: None,
         message: message.into(),
+        place: instruction.and_then(place::of),
     }
 }
 
@@ -295,11 +346,11 @@ struct Lowering<'a, 'ctx> {
 }
 
 /// A kernel parameter, as its declaration tells.
-struct KernelParam<'ctx> {
+pub(crate) struct KernelParam<'ctx> {
     /// The type in memory.
-    ty: BasicTypeEnum<'ctx>,
-    by_value: bool,
-    size: ParamSize,
+    pub(crate) ty: BasicTypeEnum<'ctx>,
+    pub(crate) by_value: bool,
+    pub(crate) size: ParamSize,
 }
 
 impl<'ctx> Lowering<'_, 'ctx> {
@@ -311,6 +362,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 call: instruction.print_to_string().to_string(),
                 argument,
                 message,
+                place: place::of(instruction),
             })
         };
         if !raw::has_basic_arguments(call) {
@@ -343,7 +395,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
     ) -> std::result::Result<Checked<'ctx>, (Option<u32>, String)> {
         let whole = |message: String| (None, message);
         let kernel = self.check_configuration(call, operands).map_err(whole)?;
-        let params = self.kernel_params(kernel);
+        let params = kernel_params(self.context, self.data, kernel);
         let args = &operands[FIXED_OPERANDS as usize..];
         if args.len() != params.len() {
             let count = params.len();
@@ -428,25 +480,6 @@ impl<'ctx> Lowering<'_, 'ctx> {
             (word, "the shared memory size"),
             (ptr, "the stream"),
         ]
-    }
-
-    /// The kernel's parameters; an alignment above 16 is lowered on the kernel itself, so that both
-    /// sides agree (FACTS.md).
-    fn kernel_params(&self, kernel: FunctionValue<'ctx>) -> Vec<KernelParam<'ctx>> {
-        let align_kind = Attribute::get_named_enum_kind_id("align");
-        (0..kernel.count_params())
-            .map(|index| {
-                let param = kernel_param(self.context, self.data, kernel, index);
-                let clamped = cdp_launch::param_align(param.size.align_bytes);
-                if param.by_value && clamped != param.size.align_bytes {
-                    let at = AttributeLoc::Param(index);
-                    kernel.remove_enum_attribute(at, align_kind);
-                    let attribute = self.context.create_enum_attribute(align_kind, clamped);
-                    kernel.add_attribute(at, attribute);
-                }
-                param
-            })
-            .collect()
     }
 
     /// Whether the argument is an address that is to be copied from; an error text when its type
@@ -543,10 +576,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 _ => Err(bug("lower launches", "an operand that is no pointer")),
             }
         };
-        // Both versions have it, so the version has no bearing on the symbol.
-        let (peek, cdp) = (RuntimeFn::PeekAtLastError, CdpVersion::Cdp2);
-        let peek = runtime_symbol(peek, self.options.abi, cdp, false)
-            .map_err(|error| bug("lower launches", error.to_string()))?;
+        let peek = peek_symbol(self.options)?;
         let site = LaunchSite {
             module: self.module,
             abi: self.options.abi,
@@ -583,8 +613,39 @@ impl<'ctx> Lowering<'_, 'ctx> {
     }
 }
 
+/// The kernel's parameters; an alignment above 16 is lowered on the kernel itself, so that both
+/// sides agree (FACTS.md).
+fn kernel_params<'ctx>(
+    context: &'ctx Context,
+    data: &TargetData,
+    kernel: FunctionValue<'ctx>,
+) -> Vec<KernelParam<'ctx>> {
+    let align_kind = Attribute::get_named_enum_kind_id("align");
+    (0..kernel.count_params())
+        .map(|index| {
+            let param = kernel_param(context, data, kernel, index);
+            let clamped = cdp_launch::param_align(param.size.align_bytes);
+            if param.by_value && clamped != param.size.align_bytes {
+                let at = AttributeLoc::Param(index);
+                kernel.remove_enum_attribute(at, align_kind);
+                let attribute = context.create_enum_attribute(align_kind, clamped);
+                kernel.add_attribute(at, attribute);
+            }
+            param
+        })
+        .collect()
+}
+
+/// The symbol of `cudaPeekAtLastError`, for launches without a buffer.
+pub(crate) fn peek_symbol(options: &LowerOptions) -> Result<String> {
+    // Both versions have it, so the version has no bearing on the symbol.
+    runtime_symbol(RuntimeFn::PeekAtLastError, options.abi, CdpVersion::Cdp2, false)
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|error| bug("lower launches", error.to_string()))
+}
+
 /// A kernel's parameter, as its declaration tells.
-fn kernel_param<'ctx>(
+pub(crate) fn kernel_param<'ctx>(
     context: &'ctx Context,
     data: &TargetData,
     kernel: FunctionValue<'ctx>,

@@ -26,6 +26,7 @@ mod libdevice;
 pub mod lower;
 pub mod options;
 mod pipeline;
+mod raise;
 mod raw;
 pub mod target;
 mod units;
@@ -35,7 +36,8 @@ pub use call::{Dimensions, LaunchCall, LaunchStream};
 pub use crash::catch_crashes;
 pub use error::{Bug, LowerError};
 pub use foreign::{
-    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only, lower_in_place,
+    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only,
+    lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
 pub use image::emit_image_object;
@@ -45,6 +47,7 @@ pub use lower::lower;
 pub use options::{
     CudartUnit, DebugInfo, HostRuntime, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
 };
+pub use raise::place::LaunchPlace;
 pub use target::CodeTarget;
 
 /// LLVM's number of the calling convention of kernels, `ptx_kernel`.

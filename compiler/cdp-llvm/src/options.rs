@@ -93,6 +93,9 @@ pub struct LowerOptions {
     /// with this in it that are visible to the linker. For objects that other tools link; empty
     /// otherwise. The host pass has it in [`CudartUnit::module_id`].
     pub module_id: String,
+    /// On modules of other front ends: launches that cannot be taken over are errors
+    /// ([`crate::foreign::raise_foreign`]). Otherwise they stay as the other compiler wrote them.
+    pub strict_launches: bool,
     /// Instructions, before optimisation, that make a codegen unit ([`LlvmModule::into_ptx`]).
     ///
     /// [`LlvmModule::into_ptx`]: crate::LlvmModule::into_ptx
@@ -116,6 +119,7 @@ impl LowerOptions {
             libdevice: Libdevice::default(),
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
+            strict_launches: false,
             unit_instructions: UNIT_INSTRUCTIONS,
         }
     }

@@ -472,6 +472,12 @@ pub(crate) fn instruction<'ctx>(call: CallSiteValue<'ctx>) -> InstructionValue<'
     unsafe { InstructionValue::new(call.as_value_ref()) }
 }
 
+mod raising;
+
+pub(crate) use raising::{
+    forget_places, inline, operand_is, place, promote, replace_instruction, users_of,
+};
+
 /// A function or variable of a module, for looking at it. Valid as long as the module is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct GlobalRef(LLVMValueRef);

@@ -1,0 +1,85 @@
+//! What raising needs of LLVM, with `raise.cpp`.
+
+use std::ffi::{CStr, c_char};
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
+
+unsafe extern "C" {
+    fn cdp_raise_forget_places(function: LLVMValueRef);
+    fn cdp_raise_promote(function: LLVMValueRef);
+    fn cdp_raise_inline(call: LLVMValueRef) -> LLVMBool;
+    fn cdp_raise_place(at: LLVMValueRef, line: *mut u32, column: *mut u32) -> *mut c_char;
+}
+
+/// Takes the debug information out of a function that is to vanish into its callers.
+pub(crate) fn forget_places(function: FunctionValue<'_>) {
+    // SAFETY: a live function.
+    unsafe { cdp_raise_forget_places(function.as_value_ref()) }
+}
+
+/// Makes registers of a function's variables where that can be done.
+pub(crate) fn promote(function: FunctionValue<'_>) {
+    // SAFETY: a live function with a body.
+    unsafe { cdp_raise_promote(function.as_value_ref()) }
+}
+
+/// Puts the body of the called function in the place of a call, which is gone when that worked.
+pub(crate) fn inline(call: InstructionValue<'_>) -> bool {
+    // SAFETY: a live call of a function with a body.
+    unsafe { cdp_raise_inline(call.as_value_ref()) != 0 }
+}
+
+/// File, line and column of the place that an instruction comes from.
+pub(crate) fn place(at: InstructionValue<'_>) -> Option<(String, u32, u32)> {
+    let (mut line, mut column) = (0, 0);
+    // SAFETY: a live instruction; the message is copied before it is freed.
+    unsafe {
+        let file = cdp_raise_place(at.as_value_ref(), &raw mut line, &raw mut column);
+        if file.is_null() {
+            return None;
+        }
+        let name = CStr::from_ptr(file).to_string_lossy().into_owned();
+        LLVMDisposeMessage(file);
+        Some((name, line, column))
+    }
+}
+
+/// The instructions that use the result of one, newest first.
+pub(crate) fn users_of<'ctx>(value: InstructionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let mut users = Vec::new();
+    // SAFETY: the use list is not changed while it is walked.
+    unsafe {
+        let mut next = LLVMGetFirstUse(value.as_value_ref());
+        while !next.is_null() {
+            let user = LLVMGetUser(next);
+            if !LLVMIsAInstruction(user).is_null() {
+                users.push(InstructionValue::new(user));
+            }
+            next = LLVMGetNextUse(next);
+        }
+    }
+    users.dedup();
+    users
+}
+
+/// Whether an operand of an instruction is the result of another.
+pub(crate) fn operand_is(
+    at: InstructionValue<'_>,
+    index: u32,
+    value: InstructionValue<'_>,
+) -> bool {
+    // SAFETY: the index is checked.
+    unsafe {
+        (LLVMGetNumOperands(at.as_value_ref()) as u32) > index
+            && LLVMGetOperand(at.as_value_ref(), index) == value.as_value_ref()
+    }
+}
+
+/// Puts a value in the place of an instruction.
+pub(crate) fn replace_instruction<'ctx>(old: InstructionValue<'ctx>, new: BasicValueEnum<'ctx>) {
+    // SAFETY: both have one type, and nothing uses the instruction when it is erased.
+    unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
+    old.erase_from_basic_block();
+}
