@@ -151,7 +151,8 @@ fn name_of(function: FunctionValue<'_>) -> String {
 /// The calls of all entry points, in no particular order of the module, but always in the same.
 fn entry_calls<'ctx>(module: &Module<'ctx>, options: &LowerOptions) -> Vec<Call<'ctx>> {
     let mut calls: Vec<Call<'ctx>> = Vec::new();
-    for abi in LaunchAbi::ALL {
+    // Version 2 does all that can be asked for: from a front end without promises it stays.
+    for abi in LaunchAbi::ALL.into_iter().filter(|abi| !abi.is_v2() || options.strict_launches) {
         for entry in [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice] {
             // With the option, launches go to the thread's stream whatever they are spelt like.
             for per_thread in
