@@ -1,5 +1,10 @@
 //! Expressions. An lvalue is an expression of pointer type (an address); reading it is
-//! [`ExprKind::Load`]. Children are evaluated in the order written unless a variant says otherwise.
+//! [`ExprKind::Load`].
+//!
+//! Order of evaluation: children in the order in which a variant lists them, arguments and fields
+//! from left to right. What changes memory is the exception, as in C++17 [expr.ass]: `Store`,
+//! `StoreBits` and `Update` evaluate what is assigned first, then where to, and `Update` reads the
+//! old value last. A launch has an order of its own ([`Launch`]).
 
 use crate::intrinsic::Intrinsic;
 use crate::module::{FuncId, GlobalId, Loc, LocalId};
@@ -184,7 +189,9 @@ pub enum ExprKind {
         addr: Box<Expr>,
         volatile: bool,
     },
-    /// Writes `value` to `addr` (address first, then value). Type `Void`.
+    /// Writes `value` to `addr`: the value is evaluated first, then the address. Type `Void`. An
+    /// aggregate that is a `Load` is read last, after the address, as C++'s class assignment, which
+    /// takes it by reference, reads it.
     Store {
         addr: Box<Expr>,
         value: Box<Expr>,
@@ -201,7 +208,8 @@ pub enum ExprKind {
         field: u32,
         volatile: bool,
     },
-    /// Writes a bit-field; yields the stored value, read back (truncated, sign-extended).
+    /// Writes a bit-field, the value evaluated before `base`; yields the stored value, read back
+    /// (truncated, sign-extended).
     StoreBits {
         base: Box<Expr>,
         field: u32,
@@ -262,7 +270,8 @@ pub enum ExprKind {
     },
     /// `*addr = (T)((U)*addr op rhs)` with the address evaluated once: `compute` is U (C's usual
     /// arithmetic conversions), `ty` of the whole is T, the type at `addr`. For a pointer T the op
-    /// is `Add` or `Sub` and `rhs` an element count of the address size.
+    /// is `Add` or `Sub` and `rhs` an element count of the address size. The order is `rhs`, `addr`,
+    /// read, write.
     Update {
         addr: Box<Expr>,
         op: BinaryOp,

@@ -205,7 +205,7 @@ pub enum Intrinsic {
     /// By signedness.
     MinInt,
     MaxInt,
-    /// u32 a, u32 b, u32 selector.
+    /// u32 a, u32 b, u32 selector, of each of whose four nibbles the low three bits count.
     BytePermute,
     /// u32 lo, u32 hi, u32 shift: `__funnelshift_l`/`_r` (shift mod 32).
     FunnelShiftLeft,

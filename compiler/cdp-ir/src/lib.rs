@@ -10,9 +10,10 @@
 //!
 //! What is absent on purpose: syntax, source text, C's type names and qualifiers, LLVM, files.
 //!
-//! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`intrinsic`], [`runtime`], then
-//! [`verify`] (whose header is the specification) and [`print`].
+//! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`effects`], [`intrinsic`], [`runtime`],
+//! then [`verify`] (whose header is the specification) and [`print`].
 
+pub mod effects;
 pub mod expr;
 pub mod intrinsic;
 pub mod module;
@@ -22,6 +23,7 @@ pub mod stmt;
 pub mod types;
 pub mod verify;
 
+pub use effects::has_effects;
 pub use expr::{
     AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr, ExprKind,
     InlineAsm, Launch, UnaryOp, UpdateYield,

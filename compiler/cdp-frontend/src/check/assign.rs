@@ -7,7 +7,7 @@ use super::convert::Purpose;
 use super::ctype::QualType;
 use super::operators::{ir_op, op_text};
 use super::state::Checker;
-use super::value::{Action, Kind, Pending, Value};
+use super::value::{Action, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
@@ -29,9 +29,29 @@ impl<'a> Checker<'a> {
         let Some(op) = op else { return self.assign_values(left, right, op_span, span) };
         let name = assign_name(op);
         match self.overloaded(name, [left, right], op_span, span) {
-            Ok(result) => result,
+            Ok(result) => self.right_first(result),
             Err([left, right]) => self.compound(op, left, right, op_span, span),
         }
+    }
+
+    /// The call of an assignment operator's function: written as an operator, its right side comes
+    /// first all the same.
+    fn right_first(&mut self, mut call: Value<'a>) -> Value<'a> {
+        let (Kind::LValue(expr) | Kind::RValue(expr)) = &mut call.kind else { return call };
+        let loc = expr.loc;
+        let ExprKind::Call { args, .. } = &mut expr.kind else { return call };
+        if args.len() != 2 || is_simple(&args[0]) {
+            return call;
+        }
+        let Some(right) = args.pop() else { return call };
+        let mut effects = Vec::new();
+        let right = self.kept(right, &mut effects, loc);
+        args.push(right);
+        if !effects.is_empty() {
+            let inner = expr.clone();
+            *expr = self.sequence(effects, inner);
+        }
+        call
     }
 
     fn assign_values(

@@ -144,7 +144,7 @@ impl Checker<'_> {
         }
     }
 
-    fn field_of(&self, record: &Const, record_ty: TypeId, field: u32) -> Option<Const> {
+    pub fn field_of(&self, record: &Const, record_ty: TypeId, field: u32) -> Option<Const> {
         let Type::Record(id) = self.types.ir.get(record_ty) else { return None };
         let is_union = self.types.ir.record(*id).kind == cdp_ir::RecordKind::Union;
         match record {

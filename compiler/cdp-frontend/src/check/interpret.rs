@@ -175,10 +175,14 @@ impl Checker<'_> {
     pub fn eval_store(&self, addr: &Expr, value: Const, env: &mut Env) -> Option<()> {
         let mut path = Vec::new();
         let local = self.place(addr, &mut path, env)?;
+        self.store_path(local, &path, value, env)
+    }
+
+    fn store_path(&self, local: usize, path: &[Step], value: Const, env: &mut Env) -> Option<()> {
         let ty = *env.types.get(local)?;
         let slot = env.frame.as_mut()?.get_mut(local)?;
         let mut whole = slot.take().unwrap_or(Const::Zero);
-        self.store_in(&mut whole, ty, &path, value)?;
+        self.store_in(&mut whole, ty, path, value)?;
         *slot = Some(whole);
         Some(())
     }
@@ -196,17 +200,17 @@ impl Checker<'_> {
         if self.types.ir.is_pointer(ty) {
             return None;
         }
-        let load = Expr::new(
-            ExprKind::Load { addr: Box::new(addr.clone()), volatile: false },
-            ty,
-            addr.loc,
-        );
-        let before = self.eval_in(&load, env)?;
+        // The right side first; the address once, since it may have effects of its own.
         let right = self.eval_in(rhs, env)?;
+        let mut path = Vec::new();
+        let local = self.place(addr, &mut path, env)?;
+        let whole_ty = *env.types.get(local)?;
+        let whole = env.frame.as_ref()?.get(local)?.as_ref()?;
+        let before = self.load_path(whole, whole_ty, &path)?;
         let wide = self.convert_const(before.clone(), ty, compute)?;
         let result = self.eval_binary(op, wide, right, compute)?;
         let after = self.convert_const(result, compute, ty)?;
-        self.eval_store(addr, after.clone(), env)?;
+        self.store_path(local, &path, after.clone(), env)?;
         Some(match yields {
             UpdateYield::Before => before,
             UpdateYield::After => after,
@@ -248,6 +252,27 @@ impl Checker<'_> {
                 let index = int_of(&self.eval_in(index, env)?)?;
                 path.push(Step::Index(u64::try_from(index).ok()?));
                 Some(local)
+            }
+            _ => None,
+        }
+    }
+
+    /// The part of a constant that a way leads to.
+    fn load_path(&self, whole: &Const, ty: TypeId, path: &[Step]) -> Option<Const> {
+        let Some((first, rest)) = path.split_first() else { return Some(whole.clone()) };
+        match (first, self.types.ir.get(ty)) {
+            (Step::Index(index), Type::Array { elem, len }) if index < len => {
+                let item = match whole {
+                    Const::Array(items) => items.get(*index as usize).unwrap_or(&Const::Zero),
+                    Const::Zero => whole,
+                    _ => return None,
+                };
+                self.load_path(item, *elem, rest)
+            }
+            (Step::Field(field), Type::Record(id)) => {
+                let field_ty = self.types.ir.record(*id).fields.get(*field as usize)?.ty;
+                let part = self.field_of(whole, ty, *field)?;
+                self.load_path(&part, field_ty, rest)
             }
             _ => None,
         }

@@ -326,20 +326,14 @@ impl<'a> Checker<'a> {
         let volatile = ty.is_volatile();
         let ir_ty = self.types.ir_type(ty);
         let mut effects = Vec::new();
-        let base = if is_simple(&base) {
-            base
-        } else {
-            let slot = self.temporary_slot(base.ty, loc);
-            effects.push(self.store(slot.clone(), base, false, loc));
-            self.load_from(slot, false, loc)
-        };
+        // The right side comes before the object (C++17 [expr.ass]).
+        let rhs = self.kept(rhs, &mut effects, loc);
+        let base = if is_simple(&base) { base } else { self.kept(base, &mut effects, loc) };
         let load = ExprKind::LoadBits { base: Box::new(base.clone()), field, volatile };
         let mut old = Expr::new(load, ir_ty, loc);
         let mut before = None;
         if !prefix {
-            let slot = self.temporary_slot(ir_ty, loc);
-            effects.push(self.store(slot.clone(), old, false, loc));
-            old = self.load_from(slot, false, loc);
+            old = self.kept(old, &mut effects, loc);
             before = Some(old.clone());
         }
         let wide = self.cast(old, compute);

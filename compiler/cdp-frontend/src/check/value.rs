@@ -1,7 +1,7 @@
 //! What an expression was found to be: its type, whether it is an lvalue, and its IR.
 
 use cdp_ir as ir;
-use cdp_ir::{CastKind, Expr, ExprKind, Loc, Type, TypeId};
+use cdp_ir::{CastKind, Expr, ExprKind, Loc, Type, TypeId, has_effects};
 
 use super::builtins::{BuiltinVariable, Overload};
 use super::ctype::{Basic, QualType};
@@ -144,12 +144,37 @@ impl<'a> Checker<'a> {
             let effect = self.pending_effect(pending, loc);
             return self.sequence(vec![effect], addr);
         }
+        // What is assigned comes before the address (C++17 [expr.ass]).
+        let mut effects = Vec::new();
+        let action = match pending.action {
+            Action::Store(value) => Action::Store(self.kept(value, &mut effects, loc)),
+            Action::Update { op, rhs, compute } => {
+                Action::Update { op, rhs: self.kept(rhs, &mut effects, loc), compute }
+            }
+        };
         let pointer = self.temporary_slot(pending.addr.ty, loc);
-        let keep = self.store(pointer.clone(), pending.addr, false, loc);
+        effects.push(self.store(pointer.clone(), pending.addr, false, loc));
         let addr = self.load_from(pointer, false, loc);
-        let pending = Pending { addr: addr.clone(), ..pending };
-        let effect = self.pending_effect(pending, loc);
-        self.sequence(vec![keep, effect], addr)
+        let pending = Pending { addr: addr.clone(), action, volatile: pending.volatile };
+        effects.push(self.pending_effect(pending, loc));
+        self.sequence(effects, addr)
+    }
+
+    /// An expression evaluated now, among `effects`, and its value for later.
+    pub fn kept(&mut self, value: Expr, effects: &mut Vec<Expr>, loc: Loc) -> Expr {
+        if matches!(value.kind, ExprKind::Const(_)) {
+            return value;
+        }
+        // Of an aggregate in memory only the place is settled; it is read where it is used.
+        if self.types.ir.is_aggregate(value.ty)
+            && let ExprKind::Load { addr, volatile } = value.kind
+        {
+            let addr = if is_simple(&addr) { *addr } else { self.kept(*addr, effects, loc) };
+            return self.load_from(addr, volatile, loc);
+        }
+        let slot = self.temporary_slot(value.ty, loc);
+        effects.push(self.store(slot.clone(), value, false, loc));
+        self.load_from(slot, false, loc)
     }
 
     /// Performs a change and gives the new value.
@@ -162,11 +187,10 @@ impl<'a> Checker<'a> {
                 self.sequence(vec![store], value)
             }
             Action::Store(value) => {
-                let slot = self.temporary_slot(value.ty, loc);
-                let keep = self.store(slot.clone(), value, false, loc);
-                let value = self.load_from(slot, false, loc);
-                let store = self.store(pending.addr, value.clone(), pending.volatile, loc);
-                self.sequence(vec![keep, store], value)
+                let mut effects = Vec::new();
+                let value = self.kept(value, &mut effects, loc);
+                effects.push(self.store(pending.addr, value.clone(), pending.volatile, loc));
+                self.sequence(effects, value)
             }
             Action::Update { .. } => self.pending_effect(pending, loc),
         }
@@ -176,30 +200,9 @@ impl<'a> Checker<'a> {
     fn pending_effect(&mut self, pending: Pending, loc: Loc) -> Expr {
         let Pending { addr, action, volatile } = pending;
         match action {
-            Action::Store(value) => {
-                // The right side of an assignment comes first (C++17 [expr.ass]); a store evaluates
-                // its address first. The order shows only when the right side has effects.
-                if is_simple(&addr) || !has_effects(&value) {
-                    return self.store(addr, value, volatile, loc);
-                }
-                let slot = self.temporary_slot(value.ty, loc);
-                let keep = self.store(slot.clone(), value, false, loc);
-                let value = self.load_from(slot, false, loc);
-                let store = self.store(addr, value, volatile, loc);
-                let ty = store.ty;
-                let kind = ExprKind::Sequence { effects: vec![keep], value: Box::new(store) };
-                Expr::new(kind, ty, loc)
-            }
+            Action::Store(value) => self.store(addr, value, volatile, loc),
             Action::Update { op, rhs, compute } => {
                 let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
-                let mut effects = Vec::new();
-                let mut rhs = rhs;
-                // As in nvcc, the right side comes first.
-                if has_effects(&rhs) {
-                    let slot = self.temporary_slot(rhs.ty, loc);
-                    effects.push(self.store(slot.clone(), rhs, false, loc));
-                    rhs = self.load_from(slot, false, loc);
-                }
                 let kind = ExprKind::Update {
                     addr: Box::new(addr),
                     op,
@@ -208,8 +211,7 @@ impl<'a> Checker<'a> {
                     yields: ir::UpdateYield::After,
                     volatile,
                 };
-                let update = Expr::new(kind, ty, loc);
-                if effects.is_empty() { update } else { self.sequence(effects, update) }
+                Expr::new(kind, ty, loc)
             }
         }
     }
@@ -454,64 +456,6 @@ pub fn is_simple(addr: &Expr) -> bool {
         ExprKind::IndexAddr { base, index } => {
             is_simple(base) && matches!(index.kind, ExprKind::Const(_))
         }
-        _ => false,
-    }
-}
-
-/// Whether evaluating the expression changes anything.
-pub fn has_effects(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Store { .. }
-        | ExprKind::StoreBits { .. }
-        | ExprKind::Update { .. }
-        | ExprKind::Call { .. }
-        | ExprKind::RuntimeCall { .. }
-        | ExprKind::Printf { .. }
-        | ExprKind::Launch(_)
-        | ExprKind::Asm(_) => true,
-        ExprKind::Load { volatile: true, .. } | ExprKind::LoadBits { volatile: true, .. } => true,
-        ExprKind::Intrinsic { op, .. } if intrinsic_has_effects(*op) => true,
-        _ => {
-            let mut found = false;
-            ir::for_each_child(expr, &mut |child| found = found || has_effects(child));
-            found
-        }
-    }
-}
-
-fn intrinsic_has_effects(op: ir::Intrinsic) -> bool {
-    use ir::Intrinsic as I;
-    match op {
-        I::SyncThreads
-        | I::SyncThreadsCount
-        | I::SyncThreadsAnd
-        | I::SyncThreadsOr
-        | I::SyncWarp
-        | I::Fence(_)
-        | I::Shuffle(_)
-        | I::Vote(_)
-        | I::Ballot
-        | I::ActiveMask
-        | I::MatchAny
-        | I::MatchAll
-        | I::Reduce(_)
-        | I::ReduceMin
-        | I::ReduceMax
-        | I::Atomic(_)
-        | I::CacheStore(_)
-        | I::MemCopy { .. }
-        | I::MemSet
-        | I::Assume
-        | I::Unreachable
-        | I::Trap
-        | I::Breakpoint
-        | I::NanoSleep
-        | I::Libdevice(_) => true,
-        I::Builtin(var) => matches!(
-            var,
-            ir::BuiltinVar::Clock | ir::BuiltinVar::Clock64 | ir::BuiltinVar::GlobalTimer
-        ),
-        I::Ptx(template) => template.side_effects,
         _ => false,
     }
 }

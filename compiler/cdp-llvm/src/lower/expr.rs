@@ -57,8 +57,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 self.load_bits(place, self.pointee(base)?, *field, *volatile)
             }
             ExprKind::StoreBits { base, field, value, volatile } => {
-                let place = self.place_of(base)?;
                 let value = self.scalar_of(value)?;
+                let place = self.place_of(base)?;
                 self.store_bits(place, self.pointee(base)?, *field, value, *volatile)
             }
             ExprKind::PointerDiff { lhs, rhs } => self.pointer_diff(lhs, rhs),
@@ -330,13 +330,13 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
     }
 
-    /// `*addr = (T)((U)*addr op rhs)`.
+    /// `*addr = (T)((U)*addr op rhs)`: right side, address, read, write.
     fn update(&mut self, expr: &Expr) -> Result<Value<'ctx>> {
         let ExprKind::Update { addr, op, rhs, compute, yields, volatile } = &expr.kind else {
             return Err(bug("lower", "an update was wanted"));
         };
-        let place = self.place_of(addr)?;
         let right = self.scalar_of(rhs)?;
+        let place = self.place_of(addr)?;
         let Value::Scalar(before) = self.load(place, expr.ty, *volatile)? else {
             return Err(bug("lower", "an update of an aggregate"));
         };

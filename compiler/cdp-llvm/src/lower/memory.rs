@@ -93,16 +93,17 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
     }
 
-    /// A store: address first, then value. An aggregate that is read from memory goes there in one
-    /// copy.
+    /// A store: the value is evaluated first, then the address. An aggregate that is read from
+    /// memory is copied once both places are known.
     pub fn store_expr(&mut self, addr: &Expr, value: &Expr, volatile: bool) -> Result<Value<'ctx>> {
-        let place = self.place_of(addr)?;
         let aggregate = self.unit.ir.types.is_aggregate(value.ty);
         if let (true, ExprKind::Load { addr: source, volatile: from }) = (aggregate, &value.kind) {
             let source = self.place_of(source)?;
+            let place = self.place_of(addr)?;
             self.copy_object(place, source, value.ty, volatile || *from)?;
         } else {
             let result = self.value_of(value)?;
+            let place = self.place_of(addr)?;
             self.store(place, result, value.ty, volatile)?;
         }
         Ok(Value::Void)

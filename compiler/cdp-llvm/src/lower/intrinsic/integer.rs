@@ -46,6 +46,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             Intrinsic::BytePermute => {
                 let b = self.int_of(arg(args, 1)?)?;
                 let selector = self.int_of(arg(args, 2)?)?;
+                // Bit 3 of a nibble would make `prmt` spread the byte's sign.
+                let bytes = selector.get_type().const_int(0x7777, false);
+                let selector = self.builder.build_and(selector, bytes, "")?;
                 self.llvm_intrinsic("llvm.nvvm.prmt", &[], &[a.into(), b.into(), selector.into()])?
             }
             Intrinsic::FunnelShiftLeft | Intrinsic::FunnelShiftRight => {

@@ -212,7 +212,7 @@ pub(super) const ROWS: &[BuiltinFn] = &[
     inline(
         "__mul24",
         "int(int a,int b)",
-        "{ return (a << 8 >> 8) * (b << 8 >> 8); }",
+        "{ return (int)((unsigned)(a << 8 >> 8) * (unsigned)(b << 8 >> 8)); }",
         "The low 32 bits of the product of the low 24 bits.",
     ),
     inline(
