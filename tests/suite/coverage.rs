@@ -71,7 +71,7 @@ fn address(row: &'static BuiltinFn) -> usize {
 /// A row that a program can name, and that has code on some side.
 fn is_for_programs(row: &BuiltinFn) -> bool {
     let refused = |lower| matches!(lower, Lower::Refuse(_));
-    !row.flags.internal && !(refused(row.device) && refused(row.host))
+    !(row.flags.internal || refused(row.device) && refused(row.host))
 }
 
 /// Both passes of every case that is compiled, for each architecture it names.

@@ -9,6 +9,7 @@ mod cargo;
 mod demo;
 mod failure;
 mod interop;
+mod lints;
 mod report;
 mod setup;
 mod suite;

@@ -11,6 +11,7 @@ use clap::Args;
 
 use crate::cargo::{cargo, output, shown, target_dir};
 use crate::failure::{Failure, Outcome};
+use crate::lints::lints;
 use crate::ui::{Step, Ui};
 
 /// Options of `test` and `bless`.
@@ -24,6 +25,13 @@ pub struct TestOptions {
     /// Further arguments for the test binaries
     #[arg(last = true)]
     args: Vec<String>,
+}
+
+impl TestOptions {
+    /// Whether everything is tested.
+    fn is_whole(&self) -> bool {
+        self.package.is_empty() && self.filter.is_none()
+    }
 }
 
 /// Whether the tests compare with the expectations or rewrite them.
@@ -51,6 +59,9 @@ pub fn test(ui: &Ui, options: &TestOptions, expectations: Expectations) -> Outco
     }
     build(options)?;
     let counts = run(ui, options, expectations)?;
+    if expectations == Expectations::Check && options.is_whole() {
+        complaints.extend(lints(ui)?);
+    }
     if counts.passed + counts.failed + counts.skipped == 0 {
         complaints.push("no test ran");
     }

@@ -16,6 +16,8 @@
 //! What is here: cargo's side of it (where outputs go, what makes cargo build again, how errors and
 //! warnings are shown). Compiling is crate `cdp`'s.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -364,13 +364,8 @@ pub unsafe extern "C" fn cdp_program_launch(
             });
         }
         program.start_clock()?;
-        let config = LaunchConfig {
-            grid,
-            block,
-            shared_bytes,
-            stream: StreamHandle::NULL,
-            attributes: &[],
-        };
+        let config =
+            LaunchConfig { grid, block, shared_bytes, stream: StreamHandle::NULL, attributes: &[] };
         // SAFETY: what the kernel does with its memory is the caller's affair.
         program.check(unsafe { device.launch(handle, &config, &values) })
     })

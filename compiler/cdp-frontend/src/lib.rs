@@ -4,6 +4,8 @@
 //! shares, [`parse`] makes the tree of [`ast`], and `check` makes IR from it. This crate knows
 //! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
 
+#![forbid(unsafe_code)]
+
 pub mod ast;
 pub mod ast_print;
 mod attributes;

@@ -13,6 +13,8 @@
 //! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`effects`], [`intrinsic`], [`runtime`],
 //! then [`verify`] (whose header is the specification) and [`print`].
 
+#![forbid(unsafe_code)]
+
 pub mod effects;
 pub mod expr;
 pub mod intrinsic;

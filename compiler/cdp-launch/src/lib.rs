@@ -40,6 +40,8 @@
 //!
 //! Reading order: [`abi`], [`entry`], [`layout`], [`stream`], [`limits`], [`runtime`], [`sequence`].
 
+#![forbid(unsafe_code)]
+
 pub mod abi;
 pub mod entry;
 pub mod layout;

@@ -80,6 +80,8 @@
 //! an inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`] (`examples/builder.rs` of
 //! `cdp-llvm`).
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod build;
 pub mod cache_key;

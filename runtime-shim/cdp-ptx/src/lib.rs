@@ -6,6 +6,8 @@
 //!
 //! This crate runs nothing, opens no files and depends on nothing.
 
+#![forbid(unsafe_code)]
+
 pub mod cfg;
 pub mod error;
 pub mod inst;

@@ -111,7 +111,8 @@ pub fn normalize(text: &str, form: &NormalForm) -> Result<String, NormalError> {
             }
         };
         if shown {
-            if !out.is_empty() && !(item.kind == Kind::Header || item.kind == Kind::Variable) {
+            let is_compact = matches!(item.kind, Kind::Header | Kind::Variable);
+            if !out.is_empty() && !is_compact {
                 out.push('\n');
             }
             out += &layout::lines(&renumbered(item), item.kind == Kind::Body);
