@@ -14,6 +14,45 @@ use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
 /// Computes all active lanes of one instruction: frame, instruction, active lanes.
 pub type AluFn = unsafe fn(*mut u32, &Inst, u32);
 
+/// What an operand of an operation is in the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The operation does not look at it.
+    Unused,
+    /// A word with a bit a lane.
+    Pred,
+    /// A row of 32-bit values.
+    Narrow,
+    /// A row of 64-bit values.
+    Wide,
+}
+
+impl Shape {
+    /// A row of values of this width.
+    pub fn row(wide: bool) -> Shape {
+        if wide { Shape::Wide } else { Shape::Narrow }
+    }
+
+    /// Words of the frame.
+    pub fn words(self) -> u32 {
+        match self {
+            Shape::Unused => 0,
+            Shape::Pred => 1,
+            Shape::Narrow => 32,
+            Shape::Wide => 64,
+        }
+    }
+}
+
+/// An arithmetic operation, with what it takes its operands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Alu {
+    /// Computes it.
+    pub run: AluFn,
+    /// Shapes of destination and sources: `d`, `a`, `b`, `c` of the instruction.
+    pub shapes: [Shape; 4],
+}
+
 /// "No such place" for program counters and offsets.
 pub const NONE: u32 = u32::MAX;
 /// As a reconvergence point: the return from the function.
@@ -265,6 +304,13 @@ pub enum Special {
     Fixed(u32),
     /// A fixed 64-bit value.
     Fixed64(u32),
+}
+
+impl Special {
+    /// It has 64 bits.
+    pub fn is_wide(self) -> bool {
+        matches!(self, Special::Grid | Special::Clock64 | Special::Timer | Special::Fixed64(_))
+    }
 }
 
 /// Where an argument is in a frame.

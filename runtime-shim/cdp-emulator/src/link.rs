@@ -6,7 +6,7 @@
 //! merged. Names that nothing defines are errors only if code uses them, and names of the device
 //! runtime are provided by the device.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cdp_ptx as ptx;
@@ -35,6 +35,8 @@ pub struct Kernel {
     pub shared_places: Arc<[SharedPlace]>,
     /// Blocks may run on several host threads at once.
     pub independent: bool,
+    /// Bytes of stack that its calls need, each function counted once on a way down.
+    pub stack_need: u64,
     /// Needs a cluster, which a device launch cannot give.
     pub needs_cluster: bool,
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, if the host set it.
@@ -608,25 +610,63 @@ impl Linker<'_> {
         Ok(())
     }
 
+    /// Functions that a function can call.
+    fn callees(&self, from: u32) -> Vec<u32> {
+        let function = &self.machine.functions[from as usize];
+        let mut callees = function.callees.clone();
+        if function.calls_indirect {
+            // Any function of the module could be behind the pointer.
+            callees.extend(self.defined.iter().map(|d| d.2));
+        }
+        callees.retain(|&callee| !self.machine.functions[callee as usize].is_kernel);
+        callees
+    }
+
     /// Functions that a kernel can reach, itself included.
     fn reachable(&self, from: u32) -> Vec<u32> {
-        let mut seen = vec![from];
+        let mut order = vec![from];
+        let mut seen = HashSet::from([from]);
         let mut next = 0;
-        while next < seen.len() {
-            let function = &self.machine.functions[seen[next] as usize];
+        while next < order.len() {
+            let callees = self.callees(order[next]);
             next += 1;
-            let mut callees = function.callees.clone();
-            if function.calls_indirect {
-                // Any function of the module could be behind the pointer.
-                callees.extend(self.defined.iter().map(|d| d.2));
-            }
-            for callee in callees {
-                if !self.machine.functions[callee as usize].is_kernel && !seen.contains(&callee) {
-                    seen.push(callee);
+            order.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
+        }
+        order
+    }
+
+    /// Bytes of stack that the calls of a kernel need: those of the deepest way down the call graph.
+    /// Without recursion that is all there can be, and the driver gives as much whatever
+    /// `cudaLimitStackSize` says; a function that calls itself is counted once.
+    fn stack_need(&self, kernel: u32) -> u64 {
+        let own = |f: u32| {
+            u64::from(
+                self.machine.functions[f as usize].stack_bytes + crate::exec::calls::CALL_BYTES,
+            )
+        };
+        // `None` while a function's callees are being looked at.
+        let mut below: HashMap<u32, Option<u64>> = HashMap::from([(kernel, None)]);
+        let mut way = vec![(kernel, self.callees(kernel), 0u64)];
+        while let Some((function, callees, deepest)) = way.last_mut() {
+            match callees.pop() {
+                Some(callee) => match below.get(&callee) {
+                    Some(known) => *deepest = (*deepest).max(own(callee) + known.unwrap_or(0)),
+                    None => {
+                        below.insert(callee, None);
+                        way.push((callee, self.callees(callee), 0));
+                    }
+                },
+                None => {
+                    let (function, need) = (*function, *deepest);
+                    below.insert(function, Some(need));
+                    way.pop();
+                    if let Some((_, _, deepest)) = way.last_mut() {
+                        *deepest = (*deepest).max(own(function) + need);
+                    }
                 }
             }
         }
-        seen
+        below.get(&kernel).copied().flatten().unwrap_or(0)
     }
 
     fn make_kernels(&mut self) -> Result<(), Error> {
@@ -657,6 +697,7 @@ impl Linker<'_> {
                 shared_places: self.shared_places(&offsets),
                 shared_offsets: offsets.into(),
                 independent,
+                stack_need: self.stack_need(number),
                 max_dynamic_bytes: None,
             });
         }

@@ -87,13 +87,14 @@ op! {
     AddCarryOut64: (W64, W64, W32) -> W32 = |a, b, c, _| {
         ((u128::from(a) + u128::from(b) + u128::from(c)) >> 64) as u32
     };
-    SubBorrow32: (W32, W32, W32) -> W32 = |a, b, c, _| a.wrapping_sub(b).wrapping_sub(c);
-    SubBorrowOut32: (W32, W32, W32) -> W32 = |a, b, c, _| {
-        u32::from(u64::from(a) < u64::from(b) + u64::from(c))
+    // Subtraction is addition of the complement: the carry is 1 if nothing was borrowed (H200).
+    SubCarry32: (W32, W32, W32) -> W32 = |a, b, c, _| a.wrapping_add(!b).wrapping_add(c);
+    SubCarryOut32: (W32, W32, W32) -> W32 = |a, b, c, _| {
+        ((u64::from(a) + u64::from(!b) + u64::from(c)) >> 32) as u32
     };
-    SubBorrow64: (W64, W64, W32) -> W64 = |a, b, c, _| a.wrapping_sub(b).wrapping_sub(u64::from(c));
-    SubBorrowOut64: (W64, W64, W32) -> W32 = |a, b, c, _| {
-        u32::from(u128::from(a) < u128::from(b) + u128::from(c))
+    SubCarry64: (W64, W64, W32) -> W64 = |a, b, c, _| a.wrapping_add(!b).wrapping_add(u64::from(c));
+    SubCarryOut64: (W64, W64, W32) -> W32 = |a, b, c, _| {
+        ((u128::from(a) + u128::from(!b) + u128::from(c)) >> 64) as u32
     };
 }
 

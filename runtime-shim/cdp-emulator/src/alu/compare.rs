@@ -5,7 +5,7 @@ use cdp_ptx::{CmpOp, ScalarType, TypeClass};
 
 use super::float::ftz;
 use super::{LaneCmp, W32, W64, select_cmp};
-use crate::code::{AluFn, Inst};
+use crate::code::{Alu, Inst, Shape};
 use crate::float::soft;
 
 macro_rules! integer {
@@ -154,7 +154,7 @@ macro_rules! by_int_op {
 
 /// The comparison of two operands of a type, and its `imm`. `None` if the operator is not one of
 /// the type. `high` asks for the upper halves of a packed type.
-pub fn compare(op: CmpOp, ty: ScalarType, flush: bool, high: bool) -> Option<(AluFn, u32)> {
+pub fn compare(op: CmpOp, ty: ScalarType, flush: bool, high: bool) -> Option<(Alu, u32)> {
     use ScalarType as T;
     let half = |bf: bool| u32::from(bf) | u32::from(high) << 1 | u32::from(flush) << 2;
     let function = match ty {
@@ -203,12 +203,16 @@ testp!(Testp32, W32, u32, 23, 0x7f80_0000);
 testp!(Testp64, W64, u64, 52, 0x7ff0_0000_0000_0000);
 
 macro_rules! selp {
-    ($name:ident, $width:ident) => {
+    ($name:ident, $run:ident, $width:ident) => {
         /// `selp`: `c` is the offset of a predicate, `imm` is all ones if it is negated.
-        ///
+        pub fn $name() -> Alu {
+            let row = <super::$width as super::Word>::SHAPE;
+            Alu { run: $run, shapes: [row, row, row, Shape::Pred] }
+        }
+
         /// # Safety
         /// `regs` is the frame that `inst` was decoded for.
-        pub unsafe fn $name(regs: *mut u32, inst: &Inst, mask: u32) {
+        unsafe fn $run(regs: *mut u32, inst: &Inst, mask: u32) {
             use super::Word;
             // SAFETY: decoded offsets lie in the frame and have rows of this width.
             unsafe {
@@ -230,5 +234,5 @@ macro_rules! selp {
         }
     };
 }
-selp!(selp32, W32);
-selp!(selp64, W64);
+selp!(selp32, run_selp32, W32);
+selp!(selp64, run_selp64, W64);

@@ -7,7 +7,7 @@ use cdp_ptx::ScalarType;
 
 use super::float::ftz;
 use super::{heavy_op, op, select};
-use crate::code::AluFn;
+use crate::code::Alu;
 use crate::float::soft::{self, Format, Mode};
 
 /// A conversion, as decoded.
@@ -31,6 +31,8 @@ pub struct Conversion {
     pub satfinite: bool,
     /// The destination register has 64 bits.
     pub dst_wide: bool,
+    /// The destination register has 16 bits.
+    pub dst_half: bool,
     /// The source register has 64 bits.
     pub src_wide: bool,
 }
@@ -77,7 +79,8 @@ impl Conversion {
                 | u32::from(self.satfinite) << 7
                 | u32::from(self.dst_wide) << 8
                 | index(self.src)? << 9
-                | index(self.dst)? << 14,
+                | index(self.dst)? << 14
+                | u32::from(self.dst_half) << 19,
         )
     }
 
@@ -92,12 +95,13 @@ impl Conversion {
             relu: imm & 64 != 0,
             satfinite: imm & 128 != 0,
             dst_wide: imm & 256 != 0,
+            dst_half: imm & 1 << 19 != 0,
             src_wide: false,
         }
     }
 
     /// The warp-wide operation and its `imm`; `None` for types that `cvt` does not take.
-    pub fn select(&self) -> Option<(AluFn, u32)> {
+    pub fn select(&self) -> Option<(Alu, u32)> {
         use ScalarType as T;
         let plain = !self.sat && !self.relu && !self.satfinite;
         let nearest = self.mode == Mode::NearestEven;
@@ -176,9 +180,9 @@ impl Conversion {
         let wide = as_integer(self.dst, value) as u64;
         if self.dst_wide {
             wide
-        } else if self.dst.bits() == 16 {
+        } else if self.dst_half {
             // 16-bit registers are kept zero-extended.
-            value
+            wide & 0xffff
         } else {
             wide & 0xffff_ffff
         }
@@ -367,6 +371,7 @@ mod tests {
             relu: false,
             satfinite: false,
             dst_wide: dst.bits() == 64,
+            dst_half: false,
             src_wide: src.bits() == 64,
         }
     }
@@ -382,6 +387,11 @@ mod tests {
         assert_eq!(sat.run(300), 255);
         // A wider register receives the sign of the destination type.
         assert_eq!(conversion(T::S32, T::S8, Mode::Zero).run(0x80), 0xffff_ff80);
+        assert_eq!(conversion(T::S8, T::S16, Mode::Zero).run(0xc2), 0xffff_ffc2);
+        assert_eq!(conversion(T::S32, T::S16, Mode::Zero).run(0x1_8000), 0xffff_8000);
+        assert_eq!(conversion(T::S32, T::U16, Mode::Zero).run(0xffff_8000), 0x8000);
+        let half = Conversion { dst_half: true, ..conversion(T::S8, T::S16, Mode::Zero) };
+        assert_eq!(half.run(0xc2), 0xffc2);
     }
 
     #[test]
@@ -396,6 +406,8 @@ mod tests {
         assert_eq!(run(T::F64, T::S32, Mode::Zero, f64::NAN.to_bits()), 0x8000_0000);
         assert_eq!(run(T::F32, T::S64, Mode::Zero, single(f32::NAN)), 1 << 63);
         assert_eq!(run(T::F32, T::U8, Mode::Zero, single(300.0)), 255);
+        assert_eq!(run(T::F32, T::S16, Mode::Zero, single(-3.5)), 0xffff_fffd);
+        assert_eq!(run(T::F32, T::S8, Mode::Zero, single(-3.5)), 0xffff_fffd);
     }
 
     #[test]

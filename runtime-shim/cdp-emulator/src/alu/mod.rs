@@ -13,12 +13,14 @@ pub mod half;
 pub mod int;
 pub mod video;
 
-use crate::code::{AluFn, Inst};
+use crate::code::{Alu, Inst, Shape};
 
 /// A width of register row.
 pub trait Word: Copy {
     /// The value of one lane.
     type T: Copy + Default;
+    /// What it is in the frame.
+    const SHAPE: Shape;
     /// Reads eight lanes from lane `8 * chunk`.
     ///
     /// # Safety
@@ -52,9 +54,10 @@ pub struct W64;
 pub struct W0;
 
 macro_rules! word {
-    ($name:ident, $ty:ty) => {
+    ($name:ident, $ty:ty, $shape:ident) => {
         impl Word for $name {
             type T = $ty;
+            const SHAPE: Shape = Shape::$shape;
             #[inline(always)]
             unsafe fn read8(row: *const u32, chunk: usize) -> [$ty; 8] {
                 // SAFETY: rows hold 32 values; they are 4-byte aligned, hence unaligned reads.
@@ -80,11 +83,12 @@ macro_rules! word {
         }
     };
 }
-word!(W32, u32);
-word!(W64, u64);
+word!(W32, u32, Narrow);
+word!(W64, u64, Wide);
 
 impl Word for W0 {
     type T = ();
+    const SHAPE: Shape = Shape::Unused;
     #[inline(always)]
     unsafe fn read8(_: *const u32, _: usize) -> [(); 8] {
         [(); 8]
@@ -191,12 +195,13 @@ pub fn has_avx2() -> bool {
 }
 
 /// The warp-wide form of an operation for this processor.
-pub fn select<O: LaneOp>() -> AluFn {
+pub fn select<O: LaneOp>() -> Alu {
+    let shapes = [O::D::SHAPE, O::A::SHAPE, O::B::SHAPE, O::C::SHAPE];
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        return lanes_avx2::<O>;
+        return Alu { run: lanes_avx2::<O>, shapes };
     }
-    lanes_base::<O>
+    Alu { run: lanes_base::<O>, shapes }
 }
 
 /// A comparison of the values of one lane.
@@ -241,12 +246,13 @@ unsafe fn compare_avx2<O: LaneCmp>(regs: *mut u32, inst: &Inst, mask: u32) {
 }
 
 /// The warp-wide form of a comparison: writes a predicate.
-pub fn select_cmp<O: LaneCmp>() -> AluFn {
+pub fn select_cmp<O: LaneCmp>() -> Alu {
+    let shapes = [Shape::Pred, O::A::SHAPE, O::A::SHAPE, Shape::Unused];
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        return compare_avx2::<O>;
+        return Alu { run: compare_avx2::<O>, shapes };
     }
-    compare_base::<O>
+    Alu { run: compare_base::<O>, shapes }
 }
 
 /// Declares operations: `op!(Name: (A, B, C) -> D = |a, b, c, imm| expr);`

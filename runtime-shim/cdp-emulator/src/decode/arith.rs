@@ -6,7 +6,7 @@ use cdp_ptx::{MulPart, Operand, PrmtMode, Reg, Rounding, ScalarType};
 use super::{Decoded, Decoder};
 use crate::alu::half::HalfFlags;
 use crate::alu::{LaneOp, bits, float, half, int, select};
-use crate::code::{AluFn, Op};
+use crate::code::{Alu, Op};
 use crate::float::soft::Mode;
 
 type T = ScalarType;
@@ -75,7 +75,7 @@ impl Decoder<'_> {
 
     fn binary_with(
         &mut self,
-        alu: AluFn,
+        alu: Alu,
         dst: Reg,
         a: Operand,
         b: Operand,
@@ -99,7 +99,7 @@ impl Decoder<'_> {
 
     fn ternary_with(
         &mut self,
-        alu: AluFn,
+        alu: Alu,
         dst: Reg,
         sources: [Operand; 3],
         wide: bool,
@@ -504,7 +504,7 @@ impl Decoder<'_> {
 
     pub(super) fn min_max(&mut self, max: bool, m: &MinMax) -> Decoded {
         let ty = m.ty;
-        let (alu, wide, imm): (AluFn, bool, u32) = match (ty, max) {
+        let (alu, wide, imm): (Alu, bool, u32) = match (ty, max) {
             (T::U16, false) => (select::<int::MinU16>(), false, 0),
             (T::U16, true) => (select::<int::MaxU16>(), false, 0),
             (T::S16, false) => (select::<int::MinS16>(), false, 0),
@@ -585,14 +585,15 @@ impl Decoder<'_> {
 
     fn carry_rows(&mut self, sub: bool, wide: bool, carry: (bool, bool), d: u32, a: u32, b: u32) {
         let flag = self.carry_row();
-        let c = if carry.0 { flag } else { self.constant(0, false) };
+        // Without a carry in, nothing is added, and nothing borrowed.
+        let c = if carry.0 { flag } else { self.constant(u64::from(sub), false) };
         // The carry is computed first, because the destination may be one of the sources.
         let next = self.narrow_temp();
-        let (out, sum): (AluFn, AluFn) = match (sub, wide) {
+        let (out, sum): (Alu, Alu) = match (sub, wide) {
             (false, false) => (select::<bits::AddCarryOut32>(), select::<bits::AddCarry32>()),
             (false, true) => (select::<bits::AddCarryOut64>(), select::<bits::AddCarry64>()),
-            (true, false) => (select::<bits::SubBorrowOut32>(), select::<bits::SubBorrow32>()),
-            (true, true) => (select::<bits::SubBorrowOut64>(), select::<bits::SubBorrow64>()),
+            (true, false) => (select::<bits::SubCarryOut32>(), select::<bits::SubCarry32>()),
+            (true, true) => (select::<bits::SubCarryOut64>(), select::<bits::SubCarry64>()),
         };
         if carry.1 {
             self.alu_with(out, next, [a, b, c], 0);

@@ -131,6 +131,7 @@ impl Decoder<'_> {
             relu: *relu,
             satfinite: *satfinite,
             dst_wide,
+            dst_half: self.body.registers[dst.index()].ty.bits() == 16,
             src_wide,
         };
         let (alu, imm) = conversion.select().ok_or_else(|| format!("`cvt.{dst_ty}.{src_ty}`"))?;
@@ -158,6 +159,7 @@ impl Decoder<'_> {
             relu: *relu,
             satfinite: *satfinite,
             dst_wide: false,
+            dst_half: false,
             src_wide: false,
         };
         let imm = convert::pack_half_imm(&conversion).ok_or("`cvt` of two values")?;
@@ -183,6 +185,9 @@ impl Decoder<'_> {
                     let offset = (i64::from(at) + addr.offset) as i32;
                     return Ok(AddressParts { place: Place::Param, row: NONE, offset, wide: true });
                 }
+                // A variable by name is in its own space, whatever the instruction says.
+                let shared = matches!(self.target(symbol), Ok(super::Target::Shared(_)));
+                let place = if shared { Place::Shared } else { place };
                 let row = self.address_of(symbol, addr.offset, true)?;
                 Ok(AddressParts { place, row, offset: 0, wide: true })
             }

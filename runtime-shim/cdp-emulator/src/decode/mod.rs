@@ -12,6 +12,7 @@ mod mbarrier;
 mod quad;
 mod select;
 mod sync;
+mod verify;
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ use cdp_ptx::{Operand, ScalarType, Symbol};
 
 use crate::alu::{self, LaneOp};
 use crate::code::{
-    AluFn, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Slot, SourceLines,
+    Alu, Callee, ConstRow, Function, Inst, NONE, Op, PredLogic, Shape, Slot, SourceLines,
 };
 use crate::report::SourceLine;
 
@@ -83,6 +84,8 @@ struct Decoder<'a> {
     links: &'a UnitLinks,
     out: Function,
     registers: Vec<RegPlace>,
+    /// What the decoded code is checked against.
+    layout: verify::Layout,
     const_rows: HashMap<(u64, bool), u32>,
     shared_rows: HashMap<(u32, i64, bool), u32>,
     /// Offset of each function variable in the local frame.
@@ -100,13 +103,27 @@ struct Decoder<'a> {
     flow: flow::Flow,
 }
 
-/// Decodes a function with a body.
+/// Decodes a function with a body, and proves that what came out keeps to its frame.
 pub fn decode(
     module: &ptx::Module,
     id: ptx::FunctionId,
     unit: u32,
     links: &UnitLinks,
 ) -> Result<Function, Refusal> {
+    let (function, layout) = decode_unproved(module, id, unit, links)?;
+    verify::verify(&function, &layout).map_err(|found| {
+        let line = function.lines.get(found.origin as usize).map_or(0, |line| line.0);
+        Refusal { line, message: found.message }
+    })?;
+    Ok(function)
+}
+
+fn decode_unproved(
+    module: &ptx::Module,
+    id: ptx::FunctionId,
+    unit: u32,
+    links: &UnitLinks,
+) -> Result<(Function, verify::Layout), Refusal> {
     let source = &module.functions[id.index()];
     let header = |message: String| Refusal { line: source.line.0, message };
     let body = source.body.as_ref().ok_or_else(|| header("has no body".to_string()))?;
@@ -119,7 +136,7 @@ pub fn decode(
             .map_err(|message| Refusal { line: instruction.line.0, message })?;
     }
     decoder.finish();
-    Ok(decoder.out)
+    Ok((decoder.out, decoder.layout))
 }
 
 /// The source lines of a location: where the code is written, and where the function that it was
@@ -205,6 +222,7 @@ impl<'a> Decoder<'a> {
             links,
             out,
             registers: Vec::new(),
+            layout: verify::Layout::default(),
             const_rows: HashMap::new(),
             shared_rows: HashMap::new(),
             local_offsets: vec![None; body.variables.len()],
@@ -221,9 +239,12 @@ impl<'a> Decoder<'a> {
 
     // Frame layout.
 
-    fn take_words(&mut self, words: u32) -> u32 {
+    /// A new place in the frame.
+    fn take(&mut self, shape: Shape) -> u32 {
         let at = self.out.frame_words;
-        self.out.frame_words += words;
+        self.layout.place(at, shape);
+        // Predicates get a whole row too: those made here are few, and rows stay aligned.
+        self.out.frame_words = at.saturating_add(shape.words().next_multiple_of(32));
         at
     }
 
@@ -231,23 +252,28 @@ impl<'a> Decoder<'a> {
         for register in &self.body.registers {
             let place = match register.ty.bits() {
                 1 => RegPlace::Pred(0),
-                64 => RegPlace::Wide(self.take_words(64)),
-                128 => RegPlace::Quad(self.take_words(128)),
-                _ => RegPlace::Narrow(self.take_words(32)),
+                64 => RegPlace::Wide(self.take(Shape::Wide)),
+                128 => {
+                    let low = self.take(Shape::Wide);
+                    self.take(Shape::Wide);
+                    RegPlace::Quad(low)
+                }
+                _ => RegPlace::Narrow(self.take(Shape::Narrow)),
             };
             self.registers.push(place);
         }
         // Predicates come last, so that rows stay aligned to 128 bytes; whole rows of them.
         let mut next = self.out.frame_words;
         self.out.true_pred = next;
-        next += 1;
+        self.layout.place(next, Shape::Pred);
         for place in &mut self.registers {
             if let RegPlace::Pred(word) = place {
+                next = next.saturating_add(1);
                 *word = next;
-                next += 1;
+                self.layout.place(next, Shape::Pred);
             }
         }
-        self.out.frame_words = next.next_multiple_of(32);
+        self.out.frame_words = next.saturating_add(1).next_multiple_of(32);
         let has_atomics =
             |i: &ptx::Instruction| matches!(&i.inst, ptx::Inst::Atom(a) if a.dst.is_some());
         self.unread = vec![false; self.registers.len()];
@@ -332,6 +358,7 @@ impl<'a> Decoder<'a> {
     // Emission.
 
     fn emit(&mut self, inst: Inst) {
+        self.layout.operands.push([Shape::Unused; 4]);
         self.out.code.push(inst);
     }
 
@@ -350,10 +377,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn alu_with(&mut self, alu: AluFn, d: u32, sources: [u32; 3], imm: u32) {
+    fn alu_with(&mut self, alu: Alu, d: u32, sources: [u32; 3], imm: u32) {
         let [a, b, c] = sources;
-        let inst = Inst { alu, d, a, b, c, imm, ..self.blank(Op::Alu) };
-        self.emit(inst);
+        let inst = Inst { alu: alu.run, d, a, b, c, imm, ..self.blank(Op::Alu) };
+        self.layout.operands.push(alu.shapes);
+        self.out.code.push(inst);
     }
 
     fn alu<O: LaneOp>(&mut self, d: u32, sources: [u32; 3], imm: u32) {
@@ -361,11 +389,11 @@ impl<'a> Decoder<'a> {
     }
 
     fn narrow_temp(&mut self) -> u32 {
-        self.take_words(32)
+        self.take(Shape::Narrow)
     }
 
     fn wide_temp(&mut self) -> u32 {
-        self.take_words(64)
+        self.take(Shape::Wide)
     }
 
     fn temp(&mut self, wide: bool) -> u32 {
@@ -374,7 +402,7 @@ impl<'a> Decoder<'a> {
 
     /// A predicate for intermediate results. Uses a row of its own: such predicates are rare.
     fn pred_temp(&mut self) -> u32 {
-        self.take_words(32)
+        self.take(Shape::Pred)
     }
 
     // Operands.

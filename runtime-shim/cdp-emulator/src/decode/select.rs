@@ -5,7 +5,7 @@ use cdp_ptx::{Inst, Operand, Reg, ScalarType, TestpOp};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, compare, int, select, select_cmp};
-use crate::code::{AluFn, Op, PredLogic};
+use crate::code::{Op, PredLogic};
 
 type T = ScalarType;
 
@@ -128,7 +128,7 @@ impl Decoder<'_> {
         let wide = ty.bits() == 64;
         let (d, a, b) = (self.dst(dst, wide)?, self.row(a, wide)?, self.row(b, wide)?);
         let (c, imm) = self.pred(pred)?;
-        let alu: AluFn = if wide { compare::selp64 } else { compare::selp32 };
+        let alu = if wide { compare::selp64() } else { compare::selp32() };
         self.alu_with(alu, d, [a, b, c], imm);
         Ok(())
     }

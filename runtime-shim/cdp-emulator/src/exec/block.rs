@@ -7,6 +7,7 @@ use super::run::{self, WarpStop};
 use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
 use super::{barrier, calls, collective, diverge, next_random};
 use crate::code::{JOIN_RETURN, NONE};
+use crate::config::WarpScheduling;
 use crate::report::ReportKind;
 
 /// Makes the block with this linear index, with the storage of an old one if there is one.
@@ -94,6 +95,8 @@ fn start_warp(
     warp.cache = Default::default();
     warp.clock = 0;
     warp.spins = 0;
+    warp.spun = 0;
+    warp.rounds = (0, 0);
     warp.votes = 0;
     warp.spinning = false;
     warp.random =
@@ -118,11 +121,14 @@ fn start_warp(
     let frame = warp.add_frame(Frame {
         function: grid.function,
         base: 0,
+        end: function.frame_words,
         local: 0,
         local_end: function.local_words,
         parent: NONE,
         call_pc: 0,
         stack_bytes: 0,
+        depth: 0,
+        top: function.frame_words,
         refs: 0,
     });
     warp.add_path(Path { pc: 0, mask, frame, group: NONE, state: PathState::Ready });
@@ -258,6 +264,13 @@ pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
         }
     }
     out
+}
+
+/// In lockstep: every warp that could run only goes round loops that it cannot leave by itself.
+pub fn spins_forever(machine: &Machine, block: &Block) -> bool {
+    let can_run = |warp: &Warp| warp.paths.iter().any(|path| path.state == PathState::Ready);
+    machine.warp_scheduling == WarpScheduling::Lockstep
+        && block.warps.iter().all(|warp| warp.live == 0 || warp.spinning || !can_run(warp))
 }
 
 /// The report of a block in which every live lane waits.

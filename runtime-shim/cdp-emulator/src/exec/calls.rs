@@ -10,7 +10,7 @@ use crate::report::ReportKind;
 use crate::services::Service;
 
 /// Bytes of stack that a call takes besides the callee's local variables.
-const CALL_BYTES: u32 = 16;
+pub const CALL_BYTES: u32 = 16;
 /// Words of registers a warp may use: stops runaway recursion that needs no stack.
 const MAX_REGISTER_WORDS: usize = 1 << 26;
 
@@ -73,7 +73,7 @@ fn call_any<'m>(
         // Everything else changes the device, which the scheduler does.
         Callee::Service(_) => return Ok(Next::Service(run.path.mask)),
     };
-    enter(machine, warp, run, call, number)?;
+    enter(machine, block.grid.stack_bytes, warp, run, call, number)?;
     Ok(Next::Continue)
 }
 
@@ -117,6 +117,7 @@ fn indirect(
 #[inline(always)]
 fn enter<'m>(
     machine: &'m Machine,
+    stack_limit: u64,
     warp: &mut Warp,
     run: &mut Running<'m>,
     call: &'m Call,
@@ -124,14 +125,13 @@ fn enter<'m>(
 ) -> Step<()> {
     let callee: &Function = &machine.functions[number as usize];
     let caller = *warp.frame(&run.path);
-    let base = caller.base + run.function.frame_words;
+    let base = warp.free_registers(&caller, callee.frame_words);
     let local = caller.local_end;
     let stack_bytes = caller.stack_bytes + callee.stack_bytes + CALL_BYTES;
-    if u64::from(stack_bytes) > machine.stack_bytes.max(u64::from(callee.stack_bytes + CALL_BYTES))
-    {
+    if u64::from(stack_bytes) > stack_limit {
         let message = format!(
-            "the call of `{}` needs {stack_bytes} bytes of stack; a thread has {}",
-            callee.name, machine.stack_bytes
+            "the call of `{}` needs {stack_bytes} bytes of stack; a thread has {stack_limit}",
+            callee.name
         );
         return Err(Fault::new(ReportKind::StackOverflow, None, message)
             .help("raise cudaLimitStackSize with cudaDeviceSetLimit, or end the recursion"));
@@ -150,14 +150,18 @@ fn enter<'m>(
         let message = format!("the call of `{}` is too deep", callee.name);
         return Err(Fault::new(ReportKind::StackOverflow, None, message));
     }
+    let end = base + callee.frame_words;
     let frame = Frame {
         function: number,
         base,
+        end,
         local,
         local_end: local + callee.local_words,
         parent: run.path.frame,
         call_pc: run.path.pc,
         stack_bytes,
+        depth: caller.depth + 1,
+        top: caller.top.max(end),
         // The running path refers to it; its hold on the caller's frame passes to this frame.
         refs: 1,
     };
@@ -458,7 +462,7 @@ fn end_lanes(warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
 
 /// `alloca`: takes local memory until the function returns or restores the stack.
 pub fn alloca(
-    machine: &Machine,
+    stack_limit: u64,
     warp: &mut Warp,
     run: &mut Running<'_>,
     inst: &Inst,
@@ -478,10 +482,9 @@ pub fn alloca(
         .next_multiple_of(u64::from(inst.imm.max(16)).next_power_of_two());
     let end = start.saturating_add(longest).next_multiple_of(16);
     let used = u64::from(frame.stack_bytes) + (end - u64::from(frame.local_end) * 4);
-    if used > machine.stack_bytes || end >= space::WINDOW_BYTES {
+    if used > stack_limit || end >= space::WINDOW_BYTES {
         let message = format!(
-            "{longest} bytes of variable-length stack; a thread has {}",
-            machine.stack_bytes
+            "{longest} bytes of variable-length stack; a thread has {stack_limit} bytes in all"
         );
         return Err(Fault::new(ReportKind::StackOverflow, None, message)
             .help("raise cudaLimitStackSize with cudaDeviceSetLimit"));

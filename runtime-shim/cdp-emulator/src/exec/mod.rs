@@ -45,7 +45,7 @@ pub struct Machine {
     pub schedule_seed: Option<u64>,
     /// The processor has AVX2 and FMA.
     pub avx2: bool,
-    /// Bytes of stack a thread may use beyond the kernel's own frame.
+    /// `cudaLimitStackSize`.
     pub stack_bytes: u64,
 }
 
@@ -66,6 +66,8 @@ pub struct GridInfo {
     pub dynamic_bytes: u32,
     /// Static and dynamic shared memory in bytes.
     pub shared_bytes: u32,
+    /// Bytes of stack a thread may use beyond the kernel's own frame.
+    pub stack_bytes: u64,
     /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).
     pub shared_offsets: Arc<[u32]>,
     /// The same variables by place, for reports.
@@ -176,6 +178,8 @@ pub struct Frame {
     pub function: u32,
     /// First word in the warp's registers.
     pub base: u32,
+    /// One past the last word.
+    pub end: u32,
     /// First word (a lane) in the warp's local memory.
     pub local: u32,
     /// First word after the frame's own local memory and what `alloca` added.
@@ -186,6 +190,10 @@ pub struct Frame {
     pub call_pc: u32,
     /// Bytes of stack in use, callers included.
     pub stack_bytes: u32,
+    /// Callers above it.
+    pub depth: u32,
+    /// One past the last word of registers of it and its callers.
+    pub top: u32,
     /// Paths, groups and callees that refer to it.
     pub refs: u32,
 }
@@ -269,9 +277,14 @@ pub struct Warp {
     pub clock: u64,
     /// Cost of loops since the running path was chosen.
     pub spins: u32,
+    /// Lanes that have gone round loops for long since others were last let go on.
+    pub spun: u32,
+    /// In lockstep: a hash of the warp's state when it last went round for long, and how often that
+    /// was since it last ran freely.
+    pub rounds: (u64, u32),
     /// Predicate votes of lanes waiting at a reducing barrier, by lane.
     pub votes: u32,
-    /// The warp ended its turn because its lanes only spin.
+    /// In lockstep: the warp's lanes go round a loop that nothing in this warp can end.
     pub spinning: bool,
     /// Random state for seeded schedules.
     pub random: u64,
@@ -420,6 +433,27 @@ impl Warp {
                 self.frames.len() as u32 - 1
             }
         }
+    }
+
+    /// Where registers of a callee of `caller` may begin: after those of all its callers, or, while
+    /// other paths are in functions of their own, where no live frame is. Frames of paths that live at
+    /// once must not share words, since one function's row is another one's predicates.
+    pub fn free_registers(&self, caller: &Frame, words: u32) -> u32 {
+        let live = (self.frames.len() - self.free_frames.len()) as u32;
+        if live == caller.depth + 1 {
+            return caller.top;
+        }
+        let live = self.frames.iter().filter(|frame| frame.refs > 0);
+        let mut taken: Vec<(u32, u32)> = live.map(|frame| (frame.base, frame.end)).collect();
+        taken.sort_unstable();
+        let mut at = 0;
+        for (base, end) in taken {
+            if at + words <= base {
+                break;
+            }
+            at = at.max(end);
+        }
+        at
     }
 
     /// One more reference to a frame.

@@ -379,6 +379,10 @@ fn diverge_at(
 }
 
 /// The running path has gone round loops for long: lets others run. `None` if it may go on.
+///
+/// Every path that could run gets its turn. When all of them have gone round for long, what they wait
+/// for may be up to lanes that are parked at a meeting point (the holder of a lock that others want
+/// while yet others wait for a counter), so these are let go on alone, a group at a time.
 fn spun<'m>(
     machine: &'m Machine,
     block: &mut Block,
@@ -387,20 +391,25 @@ fn spun<'m>(
     tally: &mut Tally,
 ) -> Step<Option<WarpStop>> {
     warp.spins = 0;
+    tally.flush(block, warp);
+    let ready = |path: &Path| path.state == PathState::Ready;
     let lockstep = machine.warp_scheduling == WarpScheduling::Lockstep;
-    if lockstep && diverge::others_wait_for(warp, &run.path) {
-        // Nobody in this warp can change what the loop waits for; others may.
-        warp.spinning = true;
-        tally.flush(block, warp);
+    let waited_for = lockstep && diverge::others_wait_for(warp, &run.path);
+    if waited_for || lockstep && !warp.paths.iter().any(ready) {
+        warp.spinning = goes_round_forever(block, warp, run);
         warp.paths.push(run.path);
         return Ok(Some(WarpStop::Spin));
     }
-    let other_ready = warp.paths.iter().any(|path| path.state == PathState::Ready);
-    if other_ready || (!lockstep && diverge::release_parked(warp, Some(&run.path))) {
+    warp.spun |= run.path.mask;
+    let others = warp.paths.iter().any(|path| ready(path) && path.mask & !warp.spun != 0);
+    if !others {
+        // Another round begins.
+        warp.spun = 0;
+    }
+    if others || lockstep || diverge::release_parked(warp, Some(&run.path)) {
         let group_gone =
             run.path.group != NONE && warp.groups[run.path.group as usize].expected == 0;
         debug_assert!(!group_gone, "a group with a running member was freed");
-        tally.flush(block, warp);
         // To the far end of the list: everybody else comes first.
         warp.paths.insert(0, run.path);
         let next = choose(machine, block, warp)?;
@@ -413,10 +422,23 @@ fn spun<'m>(
         }
         return Ok(None);
     }
-    warp.spinning = true;
-    tally.flush(block, warp);
-    warp.paths.push(run.path);
+    warp.paths.insert(0, run.path);
     Ok(Some(WarpStop::Spin))
+}
+
+/// In lockstep: true if the warp is where it was, with the same registers, when it last had gone round
+/// for long, so that it goes on like this until another warp changes memory; or if it has gone round
+/// for so long that nobody would wait for the end.
+fn goes_round_forever(block: &Block, warp: &mut Warp, run: &Running<'_>) -> bool {
+    use std::hash::{Hash, Hasher};
+    const MOST_ROUNDS: u32 = 1 << 18;
+    let mut state = std::hash::DefaultHasher::new();
+    (run.path.pc, run.path.mask, run.path.frame).hash(&mut state);
+    (&warp.regs, &warp.local, block.counters.store_transactions).hash(&mut state);
+    let state = state.finish();
+    let same = warp.rounds.0 == state;
+    warp.rounds = (state, warp.rounds.1 + 1);
+    same || warp.rounds.1 >= MOST_ROUNDS
 }
 
 /// If only some lanes of the path are active in an instruction at which lanes wait, parks the
@@ -484,7 +506,9 @@ fn special<'m>(
             }
             warp.clock += longest;
         }
-        Op::Alloca { wide } => calls::alloca(machine, warp, run, inst, wide, active)?,
+        Op::Alloca { wide } => {
+            calls::alloca(block.grid.stack_bytes, warp, run, inst, wide, active)?;
+        }
         Op::StackSave { wide } => {
             let end = u64::from(warp.frame(&run.path).local_end) * 4;
             // SAFETY: decoded row.
@@ -652,8 +676,7 @@ fn read_special(
 ) {
     let grid = &block.grid;
     let clock = grid.start_clock + warp.clock;
-    let wide =
-        matches!(which, Special::Grid | Special::Clock64 | Special::Timer | Special::Fixed64(_));
+    let wide = which.is_wide();
     let uniform = match which {
         Special::Ntid(d) => u64::from(grid.block[d as usize]),
         Special::Ctaid(d) => u64::from(block.index[d as usize]),

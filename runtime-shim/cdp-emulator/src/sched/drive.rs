@@ -2,7 +2,7 @@
 //! host threads, and checks the bounds of the run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::{BlockKey, Core, GridKey, KernelProfile, NodeId};
@@ -20,6 +20,8 @@ const MAX_RESIDENT: usize = 264;
 const PARALLEL_BATCH: u64 = 4096;
 /// Warp-instructions left in a grid above which host threads are worth starting.
 const PARALLEL_COST: u64 = 50_000;
+/// Cores of the host.
+static CORES: OnceLock<usize> = OnceLock::new();
 /// Spare blocks whose storage is kept.
 const MAX_SPARE: usize = 64;
 
@@ -282,11 +284,10 @@ impl Core {
     /// In lockstep mode: lanes spin for lanes that wait for them, and nothing else runs that could
     /// change what they wait for.
     fn spins_forever(&self, block: &Block) -> bool {
-        self.config.warp_scheduling == crate::config::WarpScheduling::Lockstep
+        block::spins_forever(&self.machine, block)
             && self.ready_blocks.is_empty()
             && self.ready_grids.is_empty()
             && self.ready_nodes.is_empty()
-            && block.warps.iter().all(|warp| warp.live == 0 || warp.spinning || !can_run(warp))
     }
 
     /// Hands a block's output, warnings and counters to the device.
@@ -327,7 +328,8 @@ impl Core {
 
     fn host_threads(&self) -> usize {
         match self.config.host_threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            // Asked once: the system takes longer to answer than a launch takes.
+            0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
             n => n,
         }
     }
@@ -409,11 +411,6 @@ impl Core {
     }
 }
 
-/// True if some lane of the warp is ready.
-fn can_run(warp: &crate::exec::Warp) -> bool {
-    warp.paths.iter().any(|path| path.state == crate::exec::PathState::Ready)
-}
-
 /// Warp-instructions of the next slice: fewer near the bound on instructions, which a slice of each
 /// of `threads` host threads must not run past.
 fn slice(config: &crate::config::Config, instructions: u64, threads: u64) -> i64 {
@@ -463,6 +460,10 @@ fn run_whole(
         match stop {
             BlockStop::Done => break None,
             BlockStop::Fault(fault) => break Some(fault),
+            // Nothing that other blocks do reaches an independent one.
+            BlockStop::Spin if block::spins_forever(machine, &block) => {
+                break Some(block::deadlock(machine, &block));
+            }
             BlockStop::Slice | BlockStop::Spin => {
                 if let Err(mut fault) = bound {
                     fault.site = block::waiters(machine, &block).first().map(|w| w.site);

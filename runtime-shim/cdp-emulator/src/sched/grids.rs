@@ -122,6 +122,7 @@ impl Core {
             block: request.block,
             dynamic_bytes: request.shared_bytes,
             shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
+            stack_bytes: self.limits.stack_bytes.max(kernel.stack_need),
             shared_offsets: kernel.shared_offsets.clone(),
             shared_places: kernel.shared_places.clone(),
             params: request.params,
