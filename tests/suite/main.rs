@@ -23,6 +23,7 @@ mod mutations;
 mod normal_form;
 mod oracle;
 mod packages;
+mod project;
 mod repeated;
 mod reports;
 mod run;
@@ -60,5 +61,6 @@ fn main() {
     trials.extend(oracle::trials());
     trials.extend(normal_form::trials());
     trials.extend(packages::trials());
+    trials.extend(project::trials());
     libtest_mimic::run(&args, trials).exit();
 }
