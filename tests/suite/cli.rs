@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::support::{Outcome, cdpc, root, run_limited, trial};
 
-const HELLO: &str = "samples/hello.cdp";
+pub const HELLO: &str = "samples/hello.cdp";
 
 pub fn trials() -> Vec<Trial> {
     let tests: Vec<(&str, fn() -> Outcome)> = vec![
@@ -37,7 +37,7 @@ pub fn trials() -> Vec<Trial> {
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
 }
 
-fn run(args: &[&str]) -> Result<Output, Failed> {
+pub fn run(args: &[&str]) -> Result<Output, Failed> {
     let mut command = cdpc();
     if let Some(library) = crate::run::runtime_library() {
         command.env("CDP_RUNTIME_LIB", library);
@@ -45,12 +45,12 @@ fn run(args: &[&str]) -> Result<Output, Failed> {
     run_limited(command.args(args), Duration::from_secs(120))
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Runs, wants an exit code, and gives both streams.
-fn expect(args: &[&str], code: i32) -> Result<(String, String), Failed> {
+pub fn expect(args: &[&str], code: i32) -> Result<(String, String), Failed> {
     let output = run(args)?;
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     if output.status.code() == Some(code) {
@@ -59,22 +59,22 @@ fn expect(args: &[&str], code: i32) -> Result<(String, String), Failed> {
     Err(format!("cdpc {args:?}: {}, not {code}\n{stdout}\n{stderr}", output.status).into())
 }
 
-fn contains(text: &str, parts: &[&str]) -> Outcome {
+pub fn contains(text: &str, parts: &[&str]) -> Outcome {
     match parts.iter().find(|part| !text.contains(**part)) {
         Some(part) => Err(format!("no `{part}` in:\n{text}").into()),
         None => Ok(()),
     }
 }
 
-fn folder() -> Result<tempfile::TempDir, Failed> {
+pub fn folder() -> Result<tempfile::TempDir, Failed> {
     tempfile::tempdir().map_err(|error| error.to_string().into())
 }
 
-fn path(folder: &tempfile::TempDir, name: &str) -> String {
+pub fn path(folder: &tempfile::TempDir, name: &str) -> String {
     folder.path().join(name).display().to_string()
 }
 
-fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> Result<String, Failed> {
+pub fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> Result<String, Failed> {
     let path = path(folder, name);
     std::fs::write(&path, text).map_err(|error| error.to_string())?;
     Ok(path)

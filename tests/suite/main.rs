@@ -9,6 +9,8 @@ mod build_systems;
 mod capi;
 mod cases;
 mod cli;
+mod cli_signals;
+mod cli_streams;
 mod compile;
 mod coverage;
 mod debugging;
@@ -34,7 +36,7 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     if std::env::var_os("CDP_TESTS_AS_CDPC").is_some() {
-        std::process::exit(cdpc::run(std::env::args()));
+        std::process::exit(cdpc::run(std::env::args_os()));
     }
     let update = if support::blessing() { "always" } else { "no" };
     // SAFETY: no other thread runs yet.
@@ -48,6 +50,9 @@ fn main() {
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());
+    trials.extend(cli_streams::trials());
+    #[cfg(unix)]
+    trials.extend(cli_signals::trials());
     trials.extend(hostile::trials());
     trials.extend(mutations::trials());
     trials.extend(llvm::trials());

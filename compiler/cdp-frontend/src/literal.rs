@@ -1,6 +1,7 @@
 //! The values of numbers, character constants and strings. Types are the checker's business.
 
 use crate::ast::{CharLit, Encoding, FloatLit, FloatSuffix, IntLit, IntSuffix};
+use crate::source::raw;
 
 /// A number's value.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -294,6 +295,11 @@ pub fn string_as(text: &str, encoding: Encoding, units: &mut Vec<u32>) -> Result
 
 /// The code units of a character.
 fn encode(character: char, encoding: Encoding, units: &mut Vec<u32>) {
+    // A byte of a file that is no UTF-8 stays what it is, as with other compilers.
+    if let (Some(byte), Encoding::Plain | Encoding::Utf8) = (raw::byte(character), encoding) {
+        units.push(u32::from(byte));
+        return;
+    }
     match encoding {
         Encoding::Plain | Encoding::Utf8 => {
             let mut buffer = [0; 4];

@@ -26,7 +26,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
-use crate::source::{FileId, FileOrigin, Span};
+use crate::source::{FileId, FileOrigin, Span, raw};
 pub(crate) use directives::near;
 use include::FileCache;
 pub use include::{DiskLoader, FileLoader, MemoryLoader};
@@ -93,6 +93,18 @@ pub fn preprocess(
         dependencies: preprocessor.cache.dependencies,
         end,
     })
+}
+
+/// A byte outside comments and strings that begins no character.
+fn invalid_utf8(token: Span, text: &str) -> Option<Diagnostic> {
+    let (at, byte) = text.char_indices().find_map(|(at, c)| Some((at, raw::byte(c)?)))?;
+    let lo = token.lo + at as u32;
+    let span = Span { lo, hi: lo + raw::LENGTH, ..token };
+    let found = Diagnostic::new(Code::E0101, span, "the source is not valid UTF-8 here")
+        .label(format!("the byte 0x{byte:02x} begins no character"))
+        .note("such bytes may stand in comments and strings, as old files have them")
+        .help("save the file as UTF-8");
+    Some(found)
 }
 
 /// What the system says of a file that is not there. (The number is the same on Unix and Windows.)
@@ -361,6 +373,10 @@ impl<'a> Preprocessor<'a> {
                 None
             }
             _ => {
+                if let Some(found) = invalid_utf8(token.span, text) {
+                    self.diagnostics.push(found);
+                    return Some(Token { kind: TokenKind::Ident, ..token });
+                }
                 let character = text.chars().next().unwrap_or(' ');
                 let shown = match character {
                     '\0' => "a NUL byte".to_owned(),

@@ -3,6 +3,8 @@
 //! All files share one address space of 32-bit byte positions, so a [`Span`] needs no file field.
 //! Nothing here reads a file: the preprocessor does, through a `FileLoader`.
 
+pub mod raw;
+
 use std::sync::Arc;
 
 use crate::intern::Symbol;

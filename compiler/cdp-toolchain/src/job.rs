@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::ToolError;
 use crate::explain::explain_failure;
+use crate::running::{Leftover, Running};
 
 /// The programs that this crate starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +92,8 @@ pub struct JobOptions {
     pub temp_dir: Option<PathBuf>,
     /// The most bytes of each output stream of a tool that are kept.
     pub output_limit_bytes: usize,
+    /// Files in the folder of `keep` that are not to be overwritten: the build's inputs.
+    pub spared: Vec<PathBuf>,
 }
 
 impl Default for JobOptions {
@@ -101,6 +104,7 @@ impl Default for JobOptions {
             dry_run: false,
             temp_dir: None,
             output_limit_bytes: 1 << 20,
+            spared: Vec::new(),
         }
     }
 }
@@ -111,7 +115,7 @@ pub struct Job {
     options: JobOptions,
     work_dir: PathBuf,
     /// Holds the temporary folder alive; `None` with `keep` and in a dry run.
-    _temp: Option<tempfile::TempDir>,
+    _temp: Option<(tempfile::TempDir, Leftover)>,
     commands: Mutex<Vec<ToolCommand>>,
     names: Mutex<Names>,
 }
@@ -149,19 +153,24 @@ impl Job {
             (None, true) => (PathBuf::from("."), None),
             (None, false) => {
                 let base = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-                let temp = tempfile::Builder::new()
-                    .prefix("cdp-")
-                    .tempdir_in(&base)
-                    .map_err(|e| ToolError::io("make a temporary folder", base, e))?;
-                (temp.path().to_owned(), Some(temp))
+                let make = || tempfile::Builder::new().prefix("cdp-").tempdir_in(&base);
+                let temp = Leftover::make(make, tempfile::TempDir::path)
+                    .map_err(|e| ToolError::io("make a temporary folder", base.clone(), e))?;
+                (temp.0.path().to_owned(), Some(temp))
             }
         };
+        let here = work_dir.canonicalize().unwrap_or_else(|_| work_dir.clone());
+        let spared = options.spared.iter().filter_map(|path| path.canonicalize().ok());
+        let taken = spared
+            .filter(|path| path.parent() == Some(&here))
+            .filter_map(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        let names = Names { taken: taken.collect(), next: HashMap::new() };
         Ok(Job {
             options,
             work_dir,
             _temp: temp,
             commands: Mutex::default(),
-            names: Mutex::default(),
+            names: Mutex::new(names),
         })
     }
 
@@ -263,35 +272,40 @@ impl Job {
         }
     }
 
-    fn start(&self, command: &ToolCommand) -> io::Result<Child> {
+    fn start(&self, command: &ToolCommand) -> io::Result<Running> {
         // A relative program path would be looked up in the work folder.
         let program = if command.program.components().count() > 1 {
             std::path::absolute(&command.program)?
         } else {
             command.program.clone()
         };
-        Command::new(program)
-            .args(&command.args)
-            .current_dir(&command.work_dir)
-            .env("LC_ALL", "C")
-            .env("TMPDIR", &command.work_dir)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+        Running::tool(
+            Command::new(program)
+                .args(&command.args)
+                .current_dir(&command.work_dir)
+                .env("LC_ALL", "C")
+                .env("TMPDIR", &command.work_dir)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped()),
+        )
     }
 }
 
+/// What a tool may take to say its version.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+
 /// Runs `program` with `args` outside any job and returns what it prints, for version questions.
 pub(crate) fn probe(program: &Path, args: &[&str]) -> io::Result<String> {
-    let child = Command::new(program)
-        .args(args)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let finished = wait(child, Duration::from_secs(20), 64 << 10)?;
+    let child = Running::tool(
+        Command::new(program)
+            .args(args)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped()),
+    )?;
+    let finished = wait(child, PROBE_LIMIT, 64 << 10)?;
     match finished.status {
         Some(status) if status.success() => Ok(finished.stdout),
         Some(status) => Err(io::Error::other(format!("{status}: {}", finished.stderr.trim()))),
@@ -328,10 +342,10 @@ impl Capture {
         mut stream: impl Read + Send + 'static,
         limit_bytes: usize,
         done: mpsc::Sender<()>,
-    ) -> Capture {
+    ) -> io::Result<Capture> {
         let bytes = Arc::new(Mutex::new((Vec::new(), 0u64)));
         let shared = Arc::clone(&bytes);
-        thread::spawn(move || {
+        let read = move || {
             let mut chunk = [0u8; 8192];
             while let Ok(count @ 1..) = stream.read(&mut chunk) {
                 let mut kept = lock(&shared);
@@ -341,8 +355,9 @@ impl Capture {
             }
             // The receiver is gone when the wait gave up; nothing is owed then.
             let _ = done.send(());
-        });
-        Capture { bytes }
+        };
+        thread::Builder::new().name("cdp-tool".into()).spawn(read)?;
+        Ok(Capture { bytes })
     }
 
     fn text(&self) -> String {
@@ -355,12 +370,13 @@ impl Capture {
     }
 }
 
-fn wait(mut child: Child, limit: Duration, output_limit_bytes: usize) -> io::Result<Finished> {
+fn wait(mut tool: Running, limit: Duration, output_limit_bytes: usize) -> io::Result<Finished> {
     let deadline = Instant::now() + limit;
     let (done, finished) = mpsc::channel();
-    let stdout = child.stdout.take().map(|s| Capture::start(s, output_limit_bytes, done.clone()));
-    let stderr = child.stderr.take().map(|s| Capture::start(s, output_limit_bytes, done));
-    let status = wait_for_exit(&mut child, &finished, deadline)?;
+    let (out, err) = (tool.child.stdout.take(), tool.child.stderr.take());
+    let stdout = out.map(|s| Capture::start(s, output_limit_bytes, done.clone())).transpose()?;
+    let stderr = err.map(|s| Capture::start(s, output_limit_bytes, done)).transpose()?;
+    let status = wait_for_exit(&mut tool, &finished, deadline)?;
     let text = |capture: Option<Capture>| capture.map(|c| c.text()).unwrap_or_default();
     Ok(Finished { status, stdout: text(stdout), stderr: text(stderr) })
 }
@@ -368,7 +384,7 @@ fn wait(mut child: Child, limit: Duration, output_limit_bytes: usize) -> io::Res
 /// Waits until both streams are closed, which for a tool means that it is done; then for the exit
 /// itself. A tool that closes its streams and lives on is polled.
 fn wait_for_exit(
-    child: &mut Child,
+    tool: &mut Running,
     streams: &Receiver<()>,
     deadline: Instant,
 ) -> io::Result<Option<ExitStatus>> {
@@ -380,12 +396,11 @@ fn wait_for_exit(
     }
     let mut pause = Duration::from_micros(50);
     loop {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = tool.try_wait()? {
             return Ok(Some(status));
         }
         if Instant::now() >= deadline {
-            child.kill()?;
-            child.wait()?;
+            tool.kill()?;
             return Ok(None);
         }
         thread::sleep(pause);

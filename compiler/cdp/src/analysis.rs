@@ -34,6 +34,9 @@ pub enum SourceInput {
     /// Text with a name for messages. Includes are looked up among `files` (name as in the `#include`,
     /// and text), then on the disk if `disk` allows.
     Memory { name: String, text: String, files: Vec<(String, String)>, disk: bool },
+    /// What was read already of a file, or of standard input under some name; its includes are read
+    /// from the disk.
+    Read { path: PathBuf, bytes: Shared<[u8]> },
 }
 
 impl SourceInput {
@@ -45,7 +48,7 @@ impl SourceInput {
     /// The name in messages and line information.
     pub fn name(&self) -> String {
         match self {
-            SourceInput::File(path) => path.display().to_string(),
+            SourceInput::File(path) | SourceInput::Read { path, .. } => path.display().to_string(),
             SourceInput::Memory { name, .. } => name.clone(),
         }
     }
@@ -224,6 +227,10 @@ fn launch_abi(pass: Pass, options: &CompileOptions) -> Result<LaunchAbi, Error> 
 fn open(source: &SourceInput, options: &CompileOptions) -> (PathBuf, Box<dyn FileLoader>) {
     match source {
         SourceInput::File(path) => (path.clone(), Box::new(DiskLoader)),
+        SourceInput::Read { path, bytes } => {
+            let loader = OneRead { path: path.clone(), bytes: bytes.clone() };
+            (path.clone(), Box::new(loader))
+        }
         SourceInput::Memory { name, text, files, disk } => {
             let mut memory = MemoryLoader::single(name, text.as_bytes());
             for (name, text) in files {
@@ -232,6 +239,21 @@ fn open(source: &SourceInput, options: &CompileOptions) -> (PathBuf, Box<dyn Fil
             let disk = *disk && options.disk_includes;
             (PathBuf::from(name), Box::new(MemoryFirst { memory, disk }))
         }
+    }
+}
+
+/// A file that was read already, and the disk.
+struct OneRead {
+    path: PathBuf,
+    bytes: Shared<[u8]>,
+}
+
+impl FileLoader for OneRead {
+    fn load(&self, path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+        if path == self.path {
+            return Ok(Some(self.bytes.to_vec()));
+        }
+        DiskLoader.load(path)
     }
 }
 

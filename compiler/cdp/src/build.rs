@@ -407,9 +407,8 @@ impl Build<'_> {
                 Ok(Some(code))
             }
             Input::Bytes(InputKind::Source, name, bytes) => {
-                let text = String::from_utf8_lossy(bytes).into_owned();
                 let source =
-                    SourceInput::Memory { name: name.clone(), text, files: Vec::new(), disk: true };
+                    SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
                 self.device_code(&Input::Source(source), arch)
             }
             Input::Bytes(InputKind::Llvm, name, bytes) => {

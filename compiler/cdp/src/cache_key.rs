@@ -73,10 +73,8 @@ impl Compiler {
                     broken |= add_source(&mut key, source, request, &mut reports)?;
                 }
                 Input::Bytes(InputKind::Source, name, bytes) => {
-                    let text = String::from_utf8_lossy(bytes).into_owned();
-                    let name = name.clone();
-                    let files = Vec::new();
-                    let source = SourceInput::Memory { name, text, files, disk: true };
+                    let source =
+                        SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
                     broken |= add_source(&mut key, &source, request, &mut reports)?;
                 }
                 Input::Bytes(kind, _, bytes) => key.field(&format!("{kind:?}"), bytes),

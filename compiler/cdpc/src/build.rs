@@ -11,15 +11,18 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::EXIT_USAGE;
 use crate::args::{Build, Emit, Lower};
-use crate::common::{
-    Messages, Usage, compile_options, compiler, exit_code, language, print_all, read_input,
-};
-use crate::output::write_output;
+use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code, language};
+use crate::output::{Outputs, print, write_output};
 use crate::run::runtime_library;
 
 /// `cdpc build`; with `link_only`, `cdpc link`.
 pub fn build(args: &Build, link_only: bool) -> i32 {
-    let messages = Messages::new(&args.source);
+    let to_stdout = args.m && args.mf.is_none()
+        || args.dry_run
+        || args.cache_key
+        || args.report.is_some()
+        || args.output.as_ref().is_some_and(|path| *path == *"-" || *path == *"/dev/stdout");
+    let messages = Messages::new(&args.source).with_stdout(!to_stdout);
     match prepare(args, link_only) {
         Ok(plan) => plan.carry_out(args, messages),
         Err(Ok(usage)) => messages.usage(usage),
@@ -56,12 +59,9 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
         }
     };
     let kind = language(args.language.as_deref()).map_err(Ok)?;
-    let inputs = args
-        .inputs
-        .iter()
-        .map(|path| read_input(path, kind))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Err)?;
+    let mut reader = Reader::new(&args.source, kind);
+    let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
+    let inputs = inputs.map_err(Err)?;
     let goal = goal(args, link_only, &inputs);
     if args.normalize && goal != Goal::Ptx {
         let message = "--normalize is for PTX\n  help: add --emit ptx";
@@ -140,7 +140,7 @@ impl Plan {
         } else {
             vec![&self.inputs]
         };
-        if let Some(usage) = self.clash(args, groups.len()) {
+        if let Err(usage) = self.outputs(args, groups.len()) {
             return messages.usage(usage);
         }
         let mut code = 0;
@@ -151,18 +151,40 @@ impl Plan {
         code
     }
 
-    /// Two inputs whose outputs would be one file.
-    fn clash(&self, args: &Build, outputs: usize) -> Option<Usage> {
-        let paths: Vec<_> = (0..outputs).map(|index| self.output(args, index)).collect();
-        let second = (0..outputs).find(|index| paths[..*index].contains(&paths[*index]))?;
-        let first = paths.iter().position(|path| *path == paths[second])?;
-        let name = |index: usize| args.inputs[index].display().to_string();
-        Some(Usage(format!(
-            "`{}` and `{}` would both become `{}`\n  help: compile each by itself, with -o",
-            name(first),
-            name(second),
-            paths[second].display()
-        )))
+    /// What will be written, and that it is nothing that is read and no two are one.
+    fn outputs(&self, args: &Build, count: usize) -> Result<(), Usage> {
+        let mut outputs = Outputs::default();
+        for index in 0..count {
+            let output = self.output(args, index);
+            let of = match (&self.output, args.inputs.get(index)) {
+                (None, Some(input)) => format!("`{}`", input.display()),
+                _ => "-o".to_owned(),
+            };
+            if !(args.m || args.dry_run || args.cache_key) {
+                outputs.add(of, &output);
+            }
+            if args.md || args.mf.is_some() {
+                outputs
+                    .add(if args.mf.is_some() { "-MF" } else { "-MD" }, &self.rule(args, &output));
+            }
+        }
+        outputs.check(args.inputs.iter().chain(&args.source.include).map(PathBuf::as_path))
+    }
+
+    /// That nothing written is a file that was included.
+    fn spares(&self, args: &Build, built: &BuildOutput, output: &Path) -> Result<(), Error> {
+        let mut outputs = Outputs::default();
+        outputs.add("-o", output);
+        if args.md || args.mf.is_some() {
+            outputs.add("-MF", &self.rule(args, output));
+        }
+        let read = built.dependencies.iter().map(PathBuf::as_path);
+        outputs.check(read).map_err(|Usage(message)| Error::Request { message, cure: None })
+    }
+
+    /// The file of the dependency rule.
+    fn rule(&self, args: &Build, output: &Path) -> PathBuf {
+        args.mf.clone().unwrap_or_else(|| output.with_extension("d"))
     }
 
     fn output(&self, args: &Build, index: usize) -> PathBuf {
@@ -185,10 +207,7 @@ impl Plan {
         if args.cache_key {
             return self.cache_key(args, compiler, inputs).map_or_else(
                 |failure| messages.failure(failure),
-                |key| {
-                    print_all(&format!("{key}\n"));
-                    0
-                },
+                |key| messages.print(&format!("{key}\n")),
             );
         }
         match self.build(args, compiler, inputs) {
@@ -225,6 +244,7 @@ impl Plan {
         let job = Job::new(JobOptions {
             keep: args.keep.clone(),
             dry_run: args.dry_run,
+            spared: args.inputs.clone(),
             ..JobOptions::default()
         })?;
         compiler.build(&self.request(args, inputs, &job))
@@ -248,7 +268,7 @@ impl Plan {
             let commands: String =
                 built.commands.iter().map(|command| format!("{command}\n")).collect();
             if args.dry_run {
-                print_all(&commands);
+                print(commands.as_bytes())?;
                 return Ok(0);
             }
             eprint!("{commands}");
@@ -256,21 +276,21 @@ impl Plan {
         let target = args.mt.as_deref().unwrap_or(output);
         let rule = || dependency_rule(target, built, args.mp);
         if args.m {
-            match &args.mf {
-                Some(path) => write_output(path, rule().as_bytes(), false)?,
-                None => print_all(&rule()),
-            }
+            write_output(args.mf.as_deref().unwrap_or(Path::new("-")), &rule(), false)?;
             return Ok(0);
         }
+        self.spares(args, built, output)?;
         let normal = normal_form(args, built)?;
         let bytes = normal.as_ref().map_or(built.bytes.as_slice(), |text| text.as_bytes());
         write_output(output, bytes, self.goal == Goal::Executable)?;
         if args.md || args.mf.is_some() {
-            let path = args.mf.clone().unwrap_or_else(|| output.with_extension("d"));
-            write_output(&path, rule().as_bytes(), false)?;
+            write_output(&self.rule(args, output), &rule(), false)?;
         }
-        if args.report.is_some() {
-            print_all(&report(built));
+        match args.report {
+            None => {}
+            // Standard output carries the product alone.
+            Some(_) if output == Path::new("-") => eprint!("{}", report(built)),
+            Some(_) => print(report(built).as_bytes())?,
         }
         Ok(0)
     }
@@ -291,18 +311,29 @@ fn normal_form(args: &Build, built: &BuildOutput) -> Result<Option<String>, Erro
 
 /// A rule for make and ninja: a target, and every file that was read; with `phony`, empty rules for those
 /// that were included. Names are written as gcc writes them.
-fn dependency_rule(target: &Path, built: &BuildOutput, phony: bool) -> String {
+fn dependency_rule(target: &Path, built: &BuildOutput, phony: bool) -> Vec<u8> {
     let escape = |path: &Path| {
-        let text = path.display().to_string().replace('\\', "\\\\");
-        text.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$")
+        let mut out = Vec::new();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'\\' | b' ' | b'#' => out.extend([b'\\', *byte]),
+                b'$' => out.extend(b"$$"),
+                _ => out.push(*byte),
+            }
+        }
+        out
     };
-    let mut rule = format!("{}:", escape(target));
-    for path in &built.dependencies {
-        rule += &format!(" \\\n  {}", escape(path));
+    let mut rule = escape(target);
+    rule.push(b':');
+    let stdin = |path: &&PathBuf| path.as_path() == Path::new("<stdin>");
+    for path in built.dependencies.iter().filter(|path| !stdin(path)) {
+        rule.extend(b" \\\n  ");
+        rule.extend(escape(path));
     }
-    rule += "\n";
+    rule.push(b'\n');
     for path in built.dependencies.iter().skip(1).filter(|_| phony) {
-        rule += &format!("{}:\n", escape(path));
+        rule.extend(escape(path));
+        rule.extend(b":\n");
     }
     rule
 }
@@ -321,8 +352,12 @@ fn report(built: &BuildOutput) -> String {
 
 /// `cdpc lower`.
 pub fn lower(args: &Lower) -> i32 {
-    let messages = Messages::new(&args.source);
-    let options = match compile_options(&args.source) {
+    let messages = Messages::new(&args.source).with_stdout(args.output.is_some());
+    let mut outputs = Outputs::default();
+    args.output.iter().for_each(|output| outputs.add("-o", output));
+    let options =
+        outputs.check([args.input.as_path()]).and_then(|()| compile_options(&args.source));
+    let options = match options {
         Ok(options) => options,
         Err(usage) => return messages.usage(usage),
     };
@@ -333,7 +368,8 @@ pub fn lower(args: &Lower) -> i32 {
     let bitcode = args.output.as_ref().is_some_and(|path| path.extension() == Some("bc".as_ref()));
     let lowered = (|| -> Result<Vec<u8>, Failure> {
         let compiler = compiler(&args.source)?;
-        let Input::Bytes(kind, name, bytes) = read_input(&args.input, Some(InputKind::Llvm))?
+        let Input::Bytes(kind, name, bytes) =
+            Reader::new(&args.source, Some(InputKind::Llvm)).read(&args.input)?
         else {
             return Err(Error::Request { message: "no LLVM IR".into(), cure: None }.into());
         };

@@ -12,7 +12,8 @@ use cdp::{
 };
 
 use crate::args::{Color, MessageFormat, Source};
-use crate::{EXIT_PROGRAM, EXIT_TOOL, EXIT_USAGE};
+use crate::output::print;
+use crate::{EXIT_PROGRAM, EXIT_TOOL, EXIT_USAGE, memory};
 
 /// A message about the command line; the exit code is [`EXIT_USAGE`].
 pub struct Usage(pub String);
@@ -22,6 +23,8 @@ pub struct Usage(pub String);
 pub struct Messages {
     pub format: Format,
     pub color: bool,
+    /// Nothing else is written to standard output, so that JSON may go there.
+    stdout_is_free: bool,
 }
 
 impl Messages {
@@ -38,14 +41,36 @@ impl Messages {
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
             }
         };
-        Messages { format, color: color && format == Format::Human }
+        memory::set_json(format == Format::Json);
+        Messages { format, color: color && format == Format::Human, stdout_is_free: false }
     }
 
-    /// Diagnostics go to standard error, as JSON to standard output.
+    /// For commands without options about messages.
+    pub fn plain() -> Messages {
+        Messages { format: Format::Human, color: false, stdout_is_free: false }
+    }
+
+    /// The same for a command that may write nothing but messages to standard output.
+    pub fn with_stdout(self, is_free: bool) -> Messages {
+        Messages { stdout_is_free: is_free, ..self }
+    }
+
+    /// Messages go to standard error; JSON to standard output, unless that has another use.
     pub fn show(&self, reports: &[Report]) {
-        let text = render_reports(reports, self.format, self.color);
-        if self.format == Format::Json {
-            print_all(&text);
+        self.write(&render_reports(reports, self.format, self.color));
+    }
+
+    /// A message that cannot be written cannot be told either.
+    fn write(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        cdp::toolchain::go_on();
+        if self.format == Format::Json && self.stdout_is_free {
+            if let Err(error) = print(text.as_bytes()) {
+                let _ = writeln!(std::io::stderr(), "error: {error}");
+                std::process::exit(EXIT_TOOL);
+            }
         } else {
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
@@ -53,11 +78,25 @@ impl Messages {
 
     /// A message that belongs to no place in a source.
     pub fn error(&self, message: &str) {
-        if self.format == Format::Json {
-            let object = serde_json::json!({"severity": "error", "message": message});
-            print_all(&format!("{object}\n"));
+        self.say("error", message);
+    }
+
+    fn say(&self, severity: &str, message: &str) {
+        self.write(&if self.format == Format::Json {
+            format!("{}\n", serde_json::json!({"severity": severity, "message": message}))
         } else {
-            eprintln!("error: {message}");
+            format!("{severity}: {message}\n")
+        });
+    }
+
+    /// Writes what was asked for to standard output; the exit code.
+    pub fn print(&self, text: &str) -> i32 {
+        match print(text.as_bytes()) {
+            Ok(()) => 0,
+            Err(error) => {
+                self.error(&error.to_string());
+                exit_code(&error)
+            }
         }
     }
 
@@ -88,11 +127,6 @@ pub fn exit_code(error: &Error) -> i32 {
         Error::Input { .. } => EXIT_PROGRAM,
         _ => EXIT_TOOL,
     }
-}
-
-/// Prints to standard output; a closed pipe is no error.
-pub fn print_all(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 /// The compiler with the tools of this machine.
@@ -129,7 +163,7 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
         3 => OptLevel::O3,
         other => return Err(Usage(format!("optimisation levels are 0 to 3, not {other}"))),
     };
-    options.include_dirs = source.include_dirs.clone();
+    options.include_dirs = [&source.include_dirs[..], &source.system_dirs].concat();
     options.macros = source.defines.iter().cloned().map(MacroOption::Define).collect();
     options.macros.extend(source.undefines.iter().cloned().map(MacroOption::Undefine));
     if options.macros.contains(&MacroOption::Define("CUDA_FORCE_CDP1_IF_SUPPORTED".into()))
@@ -190,35 +224,63 @@ fn archs(names: &[String]) -> Result<Vec<Arch>, Usage> {
     Ok(archs)
 }
 
-/// Reads an input; `-` is standard input.
-pub fn read_input(path: &Path, language: Option<InputKind>) -> Result<Input, Failure> {
-    let read_error =
-        |source| Failure::from(Error::Io { action: "read".into(), path: path.to_owned(), source });
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map_err(read_error)?;
-        let kind = language.unwrap_or_else(|| InputKind::sniff(&bytes));
-        return Ok(of_bytes(kind, "<stdin>".into(), bytes));
+/// Reads inputs; `-` is standard input, which can be read once.
+pub struct Reader<'a> {
+    source: &'a Source,
+    language: Option<InputKind>,
+    stdin_was_read: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(source: &'a Source, language: Option<InputKind>) -> Reader<'a> {
+        Reader { source, language, stdin_was_read: false }
     }
-    match language.or_else(|| InputKind::of(path)) {
-        Some(InputKind::Source) => Ok(Input::Source(SourceInput::File(path.to_owned()))),
-        kind => {
-            let bytes = std::fs::read(path).map_err(read_error)?;
-            let kind = kind.unwrap_or_else(|| InputKind::sniff(&bytes));
-            if kind == InputKind::Source {
-                return Ok(Input::Source(SourceInput::File(path.to_owned())));
-            }
-            Ok(of_bytes(kind, path.display().to_string(), bytes))
+
+    /// Reads an input. A source is only named, unless it comes from standard input.
+    pub fn read(&mut self, path: &Path) -> Result<Input, Failure> {
+        if path == Path::new("-") {
+            return self.read_stdin();
         }
+        let kind = self.language.or_else(|| InputKind::of(path));
+        if kind == Some(InputKind::Source) {
+            return Ok(Input::Source(SourceInput::File(path.to_owned())));
+        }
+        let failed = |source| Error::Io { action: "read".into(), path: path.to_owned(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        Ok(match kind.unwrap_or_else(|| InputKind::sniff(&bytes)) {
+            InputKind::Source => Input::Source(SourceInput::File(path.to_owned())),
+            kind => of_bytes(kind, path, bytes),
+        })
+    }
+
+    fn read_stdin(&mut self) -> Result<Input, Failure> {
+        if std::mem::replace(&mut self.stdin_was_read, true) {
+            let message = "standard input (`-`) can be read only once".into();
+            return Err(Error::Request { message, cure: None }.into());
+        }
+        let name = self.source.stdin_filename.as_deref();
+        let path = name.unwrap_or(Path::new("<stdin>"));
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(|source| Error::Io {
+            action: "read".into(),
+            path: path.to_owned(),
+            source,
+        })?;
+        let named = name.and_then(InputKind::of);
+        let kind = self.language.or(named).unwrap_or_else(|| InputKind::sniff(&bytes));
+        Ok(of_bytes(kind, path, bytes))
     }
 }
 
-fn of_bytes(kind: InputKind, name: String, bytes: Vec<u8>) -> Input {
+fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
+    if kind == InputKind::Source {
+        return Input::Source(SourceInput::Read { path: path.to_owned(), bytes: bytes.into() });
+    }
     if kind == InputKind::Llvm {
         // LLVM is not built for damaged bitcode; the guard reports its crash as an error of the input.
         cdp::llvm::catch_crashes();
     }
-    Input::Bytes(kind, name, bytes)
+    Input::Bytes(kind, path.display().to_string(), bytes)
 }
 
 /// `-x`.

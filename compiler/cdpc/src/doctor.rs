@@ -6,22 +6,18 @@ use std::fmt::Write;
 use cdp::Compiler;
 use cdp::toolchain::{AddressSize, DoctorReport, LinkSupport, doctor as examine};
 
-use crate::EXIT_TOOL;
 use crate::args::Doctor;
-use crate::common::{print_all, search};
+use crate::common::{Messages, search};
 use crate::run::runtime_library;
 
 pub fn doctor(args: &Doctor) -> i32 {
+    let messages = Messages::plain();
     let compiler = match Compiler::new(&search(args.cuda_path.as_deref())) {
         Ok(compiler) => compiler,
-        Err(error) => {
-            eprintln!("error: {error}");
-            return EXIT_TOOL;
-        }
+        Err(error) => return messages.failure(error.into()),
     };
     let report = examine(compiler.toolchain());
-    print_all(&if args.json { json(&report) } else { text(&report) });
-    0
+    messages.print(&if args.json { json(&report) } else { text(&report) })
 }
 
 /// Architectures by what can be done for them.

@@ -2,10 +2,10 @@
 
 use cdp::frontend::diagnostics::codes::{ALL, Code};
 
-use crate::EXIT_USAGE;
-use crate::common::print_all;
+use crate::common::{Messages, Usage};
 
 pub fn explain(code: Option<&str>) -> i32 {
+    let messages = Messages::plain();
     let Some(text) = code else {
         let list: String = ALL
             .iter()
@@ -15,21 +15,18 @@ pub fn explain(code: Option<&str>) -> i32 {
                 format!("{}  {}{name}\n", info.code, info.title)
             })
             .collect();
-        print_all(&list);
-        return 0;
+        return messages.print(&list);
     };
     match Code::parse(text) {
         Some(code) => {
             let info = code.info();
-            match code.page() {
-                Some(page) => print_all(page),
-                None => print_all(&format!("{}: {}\n", info.code, info.title)),
-            }
-            0
+            let title = || format!("{}: {}\n", info.code, info.title);
+            messages.print(&code.page().map_or_else(title, str::to_owned))
         }
         None => {
-            eprintln!("error: there is no code `{text}`\n  help: `cdpc explain` lists all codes");
-            EXIT_USAGE
+            let message =
+                format!("there is no code `{text}`\n  help: `cdpc explain` lists all codes");
+            messages.usage(Usage(message))
         }
     }
 }

@@ -3,24 +3,23 @@
 
 use std::path::Path;
 
-use cdp::{Analysis, Failure, LaunchGraph, Pass, SourceInput, analyse, layout_table};
+use cdp::{Analysis, Failure, Input, LaunchGraph, Pass, SourceInput, analyse, layout_table};
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Check, Graph, GraphFormat, Layout, Source};
-use crate::common::{Messages, Usage, compile_options, exit_code, print_all};
-use crate::output::write_output;
+use crate::common::{Messages, Reader, Usage, compile_options, exit_code};
+use crate::output::{Outputs, write_output};
 
 /// All passes over a source: the device pass for every architecture, then the host pass.
-fn passes(path: &Path, source: &Source) -> Result<Vec<Analysis>, Result<Usage, Failure>> {
+fn passes(input: &SourceInput, source: &Source) -> Result<Vec<Analysis>, Result<Usage, Failure>> {
     let options = compile_options(source).map_err(Ok)?;
-    let input = SourceInput::File(path.to_owned());
     let mut analyses = Vec::new();
     for arch in options.archs() {
-        let analysis = analyse(&input, Pass::Device(arch), &options).map_err(|e| Err(e.into()))?;
+        let analysis = analyse(input, Pass::Device(arch), &options).map_err(|e| Err(e.into()))?;
         analyses.push(analysis);
     }
     if analyses.iter().all(|analysis| !analysis.report.has_errors()) {
-        analyses.push(analyse(&input, Pass::Host, &options).map_err(|e| Err(e.into()))?);
+        analyses.push(analyse(input, Pass::Host, &options).map_err(|e| Err(e.into()))?);
     }
     Ok(analyses)
 }
@@ -33,11 +32,13 @@ fn failed(messages: Messages, failure: Result<Usage, Failure>) -> i32 {
 }
 
 pub fn check(args: &Check) -> i32 {
-    let messages = Messages::new(&args.source);
+    let messages = Messages::new(&args.source).with_stdout(true);
     let mut code = 0;
     let mut reports = Vec::new();
+    let mut reader = Reader::new(&args.source, None);
     for path in &args.inputs {
-        match passes(path, &args.source) {
+        let read = reader.read(path).map_err(Err).and_then(source);
+        match read.and_then(|input| passes(&input, &args.source)) {
             Ok(analyses) => reports.extend(analyses.into_iter().map(|analysis| analysis.report)),
             Err(failure) => code = failed(messages, failure),
         }
@@ -49,10 +50,19 @@ pub fn check(args: &Check) -> i32 {
     code
 }
 
+/// The source in an input.
+fn source(input: Input) -> Result<SourceInput, Result<Usage, Failure>> {
+    match input {
+        Input::Source(source) => Ok(source),
+        Input::Bytes(_, name, _) => Err(Ok(Usage(format!("`{name}` is no source")))),
+    }
+}
+
 /// The first device pass; its diagnostics are shown.
-fn device_pass(path: &Path, source: &Source, messages: Messages) -> Result<Analysis, i32> {
-    let options = compile_options(source).map_err(|usage| messages.usage(usage))?;
-    let input = SourceInput::File(path.to_owned());
+fn device_pass(path: &Path, args: &Source, messages: Messages) -> Result<Analysis, i32> {
+    let options = compile_options(args).map_err(|usage| messages.usage(usage))?;
+    let read = Reader::new(args, None).read(path).map_err(Err).and_then(source);
+    let input = read.map_err(|failure| failed(messages, failure))?;
     let arch = options.archs()[0];
     let analysis = analyse(&input, Pass::Device(arch), &options)
         .map_err(|error| messages.failure(error.into()))?;
@@ -61,26 +71,27 @@ fn device_pass(path: &Path, source: &Source, messages: Messages) -> Result<Analy
 }
 
 pub fn graph(args: &Graph) -> i32 {
-    let messages = Messages::new(&args.source);
+    let messages = Messages::new(&args.source).with_stdout(args.output.is_some());
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    let mut outputs = Outputs::default();
+    outputs.add("-o", output);
+    if let Err(usage) = outputs.check([args.input.as_path()]) {
+        return messages.usage(usage);
+    }
     let analysis = match device_pass(&args.input, &args.source, messages) {
         Ok(analysis) => analysis,
         Err(code) => return code,
     };
-    let extension = args.output.as_deref().and_then(Path::extension).and_then(|ext| ext.to_str());
-    let format = args.format.unwrap_or(match extension {
+    let format = args.format.unwrap_or(match output.extension().and_then(|ext| ext.to_str()) {
         Some("dot" | "gv") => GraphFormat::Dot,
         Some("svg") => GraphFormat::Svg,
         Some("json") => GraphFormat::Json,
         _ => GraphFormat::Text,
     });
     let text = draw(&analysis.graph, format);
-    if let Some(path) = &args.output {
-        if let Err(error) = write_output(path, text.as_bytes(), false) {
-            messages.error(&error.to_string());
-            return exit_code(&error);
-        }
-    } else {
-        print_all(&text);
+    if let Err(error) = write_output(output, text.as_bytes(), false) {
+        messages.error(&error.to_string());
+        return exit_code(&error);
     }
     if analysis.report.has_errors() { EXIT_PROGRAM } else { 0 }
 }
@@ -105,13 +116,11 @@ pub fn layout(args: &Layout) -> i32 {
     if analysis.report.has_errors() {
         return EXIT_PROGRAM;
     }
-    if args.json {
-        let text = serde_json::to_string_pretty(&analysis.kernels).unwrap_or_default();
-        print_all(&(text + "\n"));
+    messages.print(&if args.json {
+        serde_json::to_string_pretty(&analysis.kernels).unwrap_or_default() + "\n"
     } else if analysis.kernels.is_empty() {
-        print_all("no kernels\n");
+        "no kernels\n".to_owned()
     } else {
-        print_all(&layout_table(&analysis.kernels));
-    }
-    0
+        layout_table(&analysis.kernels)
+    })
 }

@@ -11,9 +11,13 @@ mod common;
 mod doctor;
 mod explain;
 mod inspect;
+mod memory;
 mod output;
 mod run;
 mod run_kernel;
+mod signals;
+
+use std::ffi::OsString;
 
 use clap::Parser;
 
@@ -30,17 +34,26 @@ pub const EXIT_TOOL: i32 = 3;
 const STACK_BYTES: usize = 256 << 20;
 
 /// Runs the command with its arguments, the program's name first, and returns the exit code.
-pub fn run(args: impl IntoIterator<Item = String>) -> i32 {
-    let cli = match Cli::try_parse_from(normalise(args)) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { EXIT_USAGE } else { 0 };
+pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
+    signals::watch();
+    let words = match normalise(args) {
+        Ok(words) => words,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return EXIT_USAGE;
         }
+    };
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => return explain_parse(&error),
     };
     let thread = std::thread::Builder::new().name("cdpc".into()).stack_size(STACK_BYTES);
     match thread.spawn(move || dispatch(cli.command)).map(|handle| handle.join()) {
-        Ok(Ok(code)) => code,
+        Ok(Ok(code)) => {
+            // Whoever is being stopped says nothing more.
+            cdp::toolchain::go_on();
+            code
+        }
         Ok(Err(_)) => {
             eprintln!(
                 "error: cdp made a mistake and stopped; please report this, with the message \
@@ -52,6 +65,18 @@ pub fn run(args: impl IntoIterator<Item = String>) -> i32 {
             eprintln!("error: cannot start a thread: {error}");
             EXIT_TOOL
         }
+    }
+}
+
+/// Help and versions are output, everything else is a wrong request.
+fn explain_parse(error: &clap::Error) -> i32 {
+    match (error.print(), error.use_stderr()) {
+        (_, true) => EXIT_USAGE,
+        (Err(source), false) if source.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write `standard output`: {source}");
+            EXIT_TOOL
+        }
+        _ => 0,
     }
 }
 

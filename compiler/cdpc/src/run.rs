@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use cdp::toolchain::{GpuPresence, Job, JobOptions};
+use cdp::toolchain::{Ended, GpuPresence, Job, JobOptions, Leftover, run_program as run_limited};
 use cdp::{BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input};
 use cdp_runtime::cpu;
 
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
-use crate::common::{Messages, compile_options, compiler, read_input};
-use crate::output::write_output;
+use crate::common::{Messages, Reader, compile_options, compiler};
+use crate::output::{Outputs, write_output};
 use crate::run_kernel::cpu_options;
 
 /// The runtime that executables are linked with: `CDP_RUNTIME_LIB`, or `libcdp_runtime.a` beside
@@ -33,6 +34,12 @@ pub fn run(args: &Run) -> i32 {
         Ok(options) => CompileOptions { debug: DebugInfo::Lines, ..options },
         Err(usage) => return messages.usage(usage),
     };
+    let mut outputs = Outputs::default();
+    args.trace.iter().for_each(|path| outputs.add("--trace", path));
+    let read = args.inputs.iter().chain(&args.source.include).map(PathBuf::as_path);
+    if let Err(usage) = outputs.check(read) {
+        return messages.usage(usage);
+    }
     let result = if args.kernel.is_some() {
         crate::run_kernel::run_kernel(args, &options, messages)
     } else {
@@ -52,13 +59,20 @@ pub fn wants_cubin(device: Device) -> bool {
 
 /// Reads the inputs of `cdpc run`.
 pub fn inputs(args: &Run) -> Result<Vec<Input>, Failure> {
-    args.inputs.iter().map(|path| read_input(path, None)).collect()
+    let mut reader = Reader::new(&args.source, None);
+    args.inputs.iter().map(|path| reader.read(path)).collect()
 }
+
+/// What a program stopped at its time limit ends with, as with `timeout` of GNU.
+const EXIT_TIMEOUT: i32 = 124;
+/// How long after the limit a program may go on: the CPU device says itself what it was doing then.
+const TIMEOUT_GRACE: Duration = Duration::from_millis(500);
 
 fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Result<i32, Failure> {
     let compiler = compiler(&args.source)?;
     let inputs = inputs(args)?;
-    let folder = tempfile::Builder::new().prefix("cdpc-run-").tempdir().map_err(|source| {
+    let make = || tempfile::Builder::new().prefix("cdpc-run-").tempdir();
+    let (folder, _gone) = Leftover::make(make, tempfile::TempDir::path).map_err(|source| {
         Error::Io { action: "make a folder in".into(), path: std::env::temp_dir(), source }
     })?;
     let program = folder.path().join("program");
@@ -66,8 +80,14 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
     let mut command = Command::new(&program);
     command.args(&args.program_args);
     set_environment(&mut command, args);
-    match command.status() {
-        Ok(status) => Ok(status.code().unwrap_or_else(|| died(status, messages))),
+    let limit = args.timeout.map(|seconds| Duration::from_secs(seconds) + TIMEOUT_GRACE);
+    match run_limited(&mut command, limit) {
+        Ok(Ended::Status(status)) => Ok(status.code().unwrap_or_else(|| died(status, messages))),
+        Ok(Ended::TimedOut) => {
+            let seconds = args.timeout.unwrap_or_default();
+            messages.error(&format!("the program was stopped after {seconds} s (--timeout)"));
+            Ok(EXIT_TIMEOUT)
+        }
         Err(source) => Err(Error::Io { action: "run".into(), path: program, source }.into()),
     }
 }

@@ -13,8 +13,8 @@ use cdp_runtime::{DeviceChoice, ModuleImage, open_device};
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Device, Run};
-use crate::common::{Messages, Usage, compiler, print_all};
-use crate::output::write_output;
+use crate::common::{Messages, Usage, compiler};
+use crate::output::{print, write_output};
 use crate::run::{inputs, wants_cubin};
 
 /// What a kernel run needs besides the program.
@@ -126,7 +126,7 @@ fn show(results: &[BufferResult]) -> Result<i32, Failure> {
             Destination::Nowhere => {}
             Destination::Unsaid if !result.changed => {}
             Destination::Unsaid | Destination::Print => {
-                print_all(&format!("argument {}: {}\n", result.arg, values(result)))
+                print(format!("argument {}: {}\n", result.arg, values(result)).as_bytes())?;
             }
             Destination::File(path) => {
                 let is_npy = path.extension().is_some_and(|extension| extension == "npy");

@@ -8,7 +8,7 @@ use codespan_reporting::term::{self, termcolor};
 
 use super::{Diagnostic, Diagnostics, Severity};
 use crate::intern::Interner;
-use crate::source::{FileId, SourceMap, Span};
+use crate::source::{FileId, SourceMap, Span, raw};
 
 /// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -94,7 +94,7 @@ pub fn short(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         Some(at) => format!("{}:{}:{}: ", at.name, at.line, at.column),
         None => String::new(),
     };
-    format!("{place}{word}[{}]: {}\n", diagnostic.code, diagnostic.message)
+    raw::shown(format!("{place}{word}[{}]: {}\n", diagnostic.code, diagnostic.message))
 }
 
 /// Where the labels of a diagnostic go once macro uses are taken apart: the user's text first.
@@ -196,7 +196,7 @@ pub fn human(
     let mut buffer = if color { termcolor::Buffer::ansi() } else { termcolor::Buffer::no_color() };
     // Writing to memory fails only on an inconsistent span, and then the short form still says it.
     match term::emit_to_write_style(&mut buffer, &config, &files, &out.with_notes(notes)) {
-        Ok(()) => String::from_utf8_lossy(buffer.as_slice()).into_owned(),
+        Ok(()) => raw::shown(String::from_utf8_lossy(buffer.as_slice()).into_owned()),
         Err(_) => short(diagnostic, sources),
     }
 }
@@ -253,7 +253,7 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap, names: &Interner) -> s
         "code": diagnostic.code.info().code,
         "severity": severity_word(diagnostic.severity),
         "warning": diagnostic.code.info().name,
-        "message": shorten(&diagnostic.message),
+        "message": raw::shown(shorten(&diagnostic.message)),
         "spans": spans,
         "notes": notes,
         "helps": helps,

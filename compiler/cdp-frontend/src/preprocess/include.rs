@@ -331,7 +331,7 @@ impl Preprocessor<'_> {
         Some(known)
     }
 
-    /// Adds a file's text to the source map, invalid UTF-8 reported and replaced.
+    /// Adds a file's text to the source map.
     fn add_file(
         &mut self,
         name: String,
@@ -350,26 +350,7 @@ impl Preprocessor<'_> {
             Some(rest) => rest.to_vec(),
             None => bytes,
         };
-        let (text, bad) = match String::from_utf8(bytes) {
-            Ok(text) => (text, None),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                let byte = error.as_bytes()[at];
-                (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some((at as u32, byte)))
-            }
-        };
-        let id = self.session.sources.add_file(name, text, origin);
-        if let Some((at, byte)) = bad {
-            let base = self.session.sources.file(id).base;
-            let span = Span::new(base + at, base + at + '\u{fffd}'.len_utf8() as u32);
-            let found = Diagnostic::new(Code::E0101, span, "the source is not valid UTF-8")
-                .label(format!("the byte 0x{byte:02x} here begins no character"))
-                .help("save the file as UTF-8");
-            self.diagnostics.push(found);
-            self.stopped = true;
-            return None;
-        }
-        Some(id)
+        Some(self.session.sources.add_file(name, crate::source::raw::text(bytes), origin))
     }
 
     /// `#ifndef X` as the first and its `#endif` as the last line: X.

@@ -1,13 +1,19 @@
 //! The command line, as data. nvcc's spellings are turned into ours first, by [`normalise`], so that
-//! a build line can be carried over; clap knows one spelling of each option.
+//! a build line can be carried over; clap knows one spelling of each option. Help, completions, manual
+//! pages and `compiler/docs/command-line.md` are made of what stands here.
 
+pub mod nvcc;
+
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use nvcc::normalise;
+
 /// Compiles `.cdp` programs, in which GPU kernels launch GPU kernels.
 #[derive(Debug, Parser)]
-#[command(name = "cdpc", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(name = "cdpc", version, arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -99,6 +105,9 @@ pub struct Source {
     /// Add a folder to the search for #include
     #[arg(short = 'I', value_name = "DIR")]
     pub include_dirs: Vec<PathBuf>,
+    /// Add a folder to the search for #include, after those of -I (-isystem)
+    #[arg(long = "isystem", value_name = "DIR")]
+    pub system_dirs: Vec<PathBuf>,
     /// Define a macro: NAME or NAME=TEXT
     #[arg(short = 'D', value_name = "MACRO")]
     pub defines: Vec<String>,
@@ -132,11 +141,15 @@ pub struct Source {
     /// Use per-thread default streams
     #[arg(long, value_name = "KIND")]
     pub default_stream: Option<String>,
-    /// How diagnostics are printed
-    #[arg(long, value_enum, default_value_t)]
+    /// How messages are printed
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     pub message_format: MessageFormat,
-    #[arg(long, value_enum, default_value_t)]
+    /// Whether messages have colours; `auto` looks at the terminal, NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: Color,
+    /// The name that standard input goes by, in messages and as to what it holds
+    #[arg(long, value_name = "NAME")]
+    pub stdin_filename: Option<PathBuf>,
     /// Use this CUDA toolkit
     #[arg(long, value_name = "DIR")]
     pub cuda_path: Option<PathBuf>,
@@ -186,7 +199,7 @@ pub struct Build {
     /// Debug information for device code; turns optimisation off
     #[arg(short = 'G')]
     pub device_debug: bool,
-    /// Debug information for host code; accepted for nvcc's sake, and host code has none so far
+    /// Debug information for host code: host code has none so far, and device code none without -G
     #[arg(short = 'g')]
     pub host_debug: bool,
     /// Keep intermediate files in a folder
@@ -342,7 +355,7 @@ pub struct Run {
     pub lockstep: bool,
     /// The program's own arguments
     #[arg(last = true, value_name = "ARGS")]
-    pub program_args: Vec<String>,
+    pub program_args: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -362,111 +375,13 @@ fn parse_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Long options that nvcc writes with one dash. With `=` or a following word their value is kept.
-const ONE_DASH: &[&str] = &[
-    "arch",
-    "maxrregcount",
-    "Xptxas",
-    "Xnvlink",
-    "include",
-    "lineinfo",
-    "use_fast_math",
-    "fmad",
-    "ftz",
-    "prec-div",
-    "prec-sqrt",
-    "default-stream",
-    "MD",
-    "MF",
-    "MT",
-    "M",
-    "cudadevrt",
-];
-
-/// Turns nvcc's spellings into ours. Words after `--` are left alone.
-pub fn normalise(args: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut args = args.into_iter();
-    while let Some(arg) = args.next() {
-        if arg == "--" {
-            out.push(arg);
-            out.extend(args);
-            break;
-        }
-        let (name, value) = match arg.split_once('=') {
-            Some((name, value)) => (name.to_string(), Some(value.to_string())),
-            None => (arg.clone(), None),
-        };
-        match (name.as_str(), value) {
-            ("-rdc" | "--relocatable-device-code" | "-std" | "--std" | "-Xcompiler", Some(_)) => {}
-            ("-Xcompiler", None) => drop(args.next()),
-            ("-gencode" | "--generate-code", value) => {
-                if let Some(value) = value.or_else(|| args.next()) {
-                    out.extend(gencode(&value).map(|arch| format!("--arch={arch}")));
-                }
-            }
-            ("-MMD" | "-MM" | "-MD" | "-M" | "-MP", None) => {
-                // The compiler's own headers are in no rule, so that gcc's two forms are one.
-                let word = arg[1..].replacen("MM", "M", 1).to_lowercase();
-                out.push(format!("--{word}"));
-            }
-            // As gcc takes it: `-MFa.d` and `-MTname`.
-            (_, _) if joined_value(&arg, "-MF").is_some() => {
-                out.extend(joined_value(&arg, "-MF").map(|file| format!("--mf={file}")));
-            }
-            (_, _) if joined_value(&arg, "-MT").is_some() => {
-                out.extend(joined_value(&arg, "-MT").map(|name| format!("--mt={name}")));
-            }
-            ("-lcudadevrt", None) => out.push("--cudadevrt=always".into()),
-            ("-lcudart" | "-lcuda" | "-lm" | "-ccbin", None) => {}
-            ("-dc" | "--device-c", None) => out.extend(["-c".into(), "--emit=obj".into()]),
-            ("-dlink" | "--device-link", None) => out.push("--emit=cubin".into()),
-            ("-ptx" | "--ptx", None) => out.push("--emit=ptx".into()),
-            ("-cubin" | "--cubin", None) => out.push("--emit=cubin".into()),
-            ("-fatbin" | "--fatbin", None) => out.push("--emit=fatbin".into()),
-            ("-m32", None) => out.push("--address-size=32".into()),
-            ("-m64", None) => out.push("--address-size=64".into()),
-            ("--gpu-architecture", value) => out.extend(joined("--arch", value, &mut args)),
-            ("-code" | "--gpu-code", value) => drop(value.or_else(|| args.next())),
-            (name, value) => match name.strip_prefix('-').filter(|n| ONE_DASH.contains(n)) {
-                Some(word) => {
-                    let long = format!("--{}", word.replace('_', "-").to_lowercase());
-                    out.push(value.map_or(long.clone(), |value| format!("{long}={value}")));
-                }
-                None => out.push(arg),
-            },
-        }
-    }
-    out
-}
-
-fn joined(
-    name: &str,
-    value: Option<String>,
-    args: &mut impl Iterator<Item = String>,
-) -> Option<String> {
-    value.or_else(|| args.next()).map(|value| format!("{name}={value}"))
-}
-
-/// The value in a word of option and value, `-MFa.d`.
-fn joined_value<'a>(arg: &'a str, option: &str) -> Option<&'a str> {
-    arg.strip_prefix(option).filter(|value| !value.is_empty() && !value.starts_with('='))
-}
-
-/// The architecture of `arch=compute_90,code=sm_90`.
-fn gencode(value: &str) -> Option<String> {
-    let code = value.split(',').find_map(|part| part.strip_prefix("code="));
-    let arch = value.split(',').find_map(|part| part.strip_prefix("arch="));
-    code.or(arch).map(|name| name.replace("compute_", "sm_").trim_matches(['[', ']']).to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(line: &str) -> Build {
-        let words = line.split_whitespace().map(str::to_string);
-        match Cli::try_parse_from(normalise(words)).map(|cli| cli.command) {
+        let words = normalise(line.split_whitespace().map(OsString::from)).unwrap();
+        match Cli::try_parse_from(words).map(|cli| cli.command) {
             Ok(Command::Build(build)) => build,
             other => panic!("{other:?}"),
         }

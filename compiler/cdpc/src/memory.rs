@@ -1,0 +1,114 @@
+//! Lack of memory ends `cdpc` with a sentence and exit code 3, where Rust would abort: the program's
+//! allocator says so before it gives up. What LLVM cannot get is told by LLVM's guard (`cdp-llvm`).
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::EXIT_TOOL;
+
+/// The system's allocator, which does not return without memory.
+struct Allocator;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+/// Bytes of the request that failed.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+/// Whether messages are JSON.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static CLEANS_UP: Cell<bool> = const { Cell::new(false) };
+}
+
+// SAFETY: the system's allocator does all the work.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are passed on, here and below.
+        or_stop(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        or_stop(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        or_stop(unsafe { System.realloc(memory, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[inline]
+fn or_stop(memory: *mut u8, size: usize) -> *mut u8 {
+    if memory.is_null() {
+        out_of_memory(size);
+    }
+    memory
+}
+
+/// The form of messages from now on.
+pub fn set_json(json: bool) {
+    JSON.store(json, Ordering::Relaxed);
+}
+
+/// Whether an allocation has failed: the process is about to end.
+pub fn ran_out() -> bool {
+    WANTED.load(Ordering::Acquire) != 0
+}
+
+/// The calling thread is the one that cleans up.
+pub fn this_thread_cleans_up() {
+    CLEANS_UP.set(true);
+}
+
+/// Ends the process without looking back.
+pub fn leave() -> ! {
+    #[cfg(unix)]
+    signal_hook::low_level::exit(EXIT_TOOL);
+    #[cfg(not(unix))]
+    std::process::abort();
+}
+
+/// Says it and ends the process. Nothing here allocates, and locks may be held by this very thread, so
+/// that temporary files are left to the thread that waits for signals.
+#[cold]
+fn out_of_memory(size: usize) -> ! {
+    let first = WANTED.swap(size.max(1), Ordering::AcqRel) == 0;
+    if first {
+        say(size);
+    }
+    if !CLEANS_UP.get() && crate::signals::is_watching() {
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTERM);
+        std::thread::sleep(Duration::from_secs(5));
+    }
+    leave()
+}
+
+fn say(size: usize) {
+    let mut buffer = [0u8; 256];
+    let mut text = &mut buffer[..];
+    let written = match JSON.load(Ordering::Relaxed) {
+        true => writeln!(
+            text,
+            "{{\"severity\": \"error\", \"message\": \"out of memory: {size} bytes more were not to be had\"}}"
+        ),
+        false => writeln!(
+            text,
+            "error: out of memory: {size} bytes more were not to be had\n  help: raise the \
+             memory limit (`ulimit -v`), or give a smaller input"
+        ),
+    };
+    let left = text.len();
+    if written.is_ok() {
+        let length = buffer.len() - left;
+        // Standard error has no buffer; its lock may be this thread's, which may take it again.
+        let _ = std::io::stderr().write_all(&buffer[..length]);
+    }
+}

@@ -1,0 +1,248 @@
+//! The command line: arguments that are no UTF-8, files that are never overwritten, and what goes to
+//! which stream.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::cli::{HELLO, contains, expect, folder, path, run, text, write};
+use crate::support::{Outcome, cdpc, run_limited, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let mut tests: Vec<(&str, fn() -> Outcome)> = vec![
+        ("inputs_are_never_overwritten", inputs_stay),
+        ("two_outputs_of_one_name", two_outputs),
+        ("json_beside_a_product", json_beside),
+        ("keep_spares_the_inputs", keep_spares),
+    ];
+    if cfg!(unix) {
+        tests.push(("words_need_not_be_utf8", odd_words));
+        tests.push(("sources_in_latin1", latin1));
+    }
+    if Path::new("/dev/full").exists() {
+        tests.push(("a_full_disk_is_exit_3", full));
+    }
+    tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
+}
+
+#[cfg(unix)]
+fn word(bytes: &[u8]) -> OsString {
+    let word: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(bytes);
+    word.to_os_string()
+}
+
+#[cfg(unix)]
+fn odd_words() -> Outcome {
+    let folder = folder()?;
+    let at = |name: &[u8]| folder.path().join(word(name)).into_os_string();
+    let source = at(b"caf\xe9.cdp");
+    let program = "#include \"n\u{e9}.h\"\n__global__ void k(int *p) { *p = N; }\n\
+        #include <stdio.h>\nint main(int argc, char **argv) { printf(\"%s|\\n\", argv[1]); return 0; }\n";
+    std::fs::write(&source, program).map_err(|e| e.to_string())?;
+    let headers = at(b"inc\xff");
+    std::fs::create_dir(&headers).map_err(|e| e.to_string())?;
+    std::fs::write(Path::new(&headers).join("n\u{e9}.h"), "#define N 3\n")
+        .map_err(|e| e.to_string())?;
+    let output = at(b"out\xfe.ptx");
+    let include = [OsStr::new("-I"), &headers].join(OsStr::new(""));
+    let go = |args: &[&OsStr], code: i32| -> Result<String, Failed> {
+        let mut command = cdpc();
+        if let Some(library) = crate::run::runtime_library() {
+            command.env("CDP_RUNTIME_LIB", library);
+        }
+        let done = run_limited(command.args(args), Duration::from_secs(120))?;
+        match done.status.code() == Some(code) {
+            true => Ok(String::from_utf8_lossy(&done.stdout).into_owned() + &text(&done.stderr)),
+            false => Err(format!("{args:?}: {}\n{}", done.status, text(&done.stderr)).into()),
+        }
+    };
+    let [build, o, md, run] = ["build", "-o", "-MD", "run"].map(OsStr::new);
+    go(&[build, &include, &source, o, &output, md], 0)?;
+    let rule = std::fs::read(Path::new(&output).with_extension("d")).map_err(|e| e.to_string())?;
+    let wanted = [Path::new(&source).as_os_str().as_encoded_bytes(), b"\n".as_slice()].concat();
+    if !rule.windows(wanted.len() - 1).any(|part| part == &wanted[..wanted.len() - 1]) {
+        return Err(format!("the rule does not name the source: {}", text(&rule)).into());
+    }
+    let argument = word(b"\xe4");
+    let [device, cpu, end] = ["--device", "cpu", "--"].map(OsStr::new);
+    go(&[run, device, cpu, &include, &source, end, &argument], 0)?;
+    // Where text is wanted, it is a wrong request and no crash.
+    let macro_ = word(b"-DN=\xff");
+    contains(&go(&[build, &macro_, &source], 2)?, &["UTF-8"]).map(|_| ())
+}
+
+#[cfg(not(unix))]
+fn odd_words() -> Outcome {
+    Ok(())
+}
+
+/// Old files: bytes that are no UTF-8 in comments and strings, as they stand; elsewhere an error.
+fn latin1() -> Outcome {
+    let folder = folder()?;
+    let file = path(&folder, "old.cdp");
+    let source = b"// Andr\xe9\n#if 0\n\xff\n#endif\n#include <stdio.h>\n#define S(x) #x\n/* \xfc */\n\
+        int main() { const char *s = \"\\t\xe9\", *t = S(\"\xe8\"); printf(\"%d %d %d %s\\n\", s[1] & 255, t[1] & 255, \
+        '\xe9' & 255, \"\xf6\"); return 0; }\n";
+    std::fs::write(&file, source).map_err(|error| error.to_string())?;
+    let output = run(&["run", "--device", "cpu", &file])?;
+    if output.stdout != b"233 232 233 \xf6\n" {
+        let said = text(&output.stdout) + &text(&output.stderr);
+        return Err(format!("{}: {:?}\n{said}", output.status, output.stdout).into());
+    }
+    std::fs::write(&file, b"int a;\nint b\xe9;\n").map_err(|error| error.to_string())?;
+    contains(&expect(&["check", &file], 1)?.1, &["E0101", ":2:6", "0xe9", "UTF-8"])
+}
+
+fn same(file: &str, before: &[u8]) -> Outcome {
+    match std::fs::read(file) {
+        Ok(now) if now == before => Ok(()),
+        Ok(_) => Err(format!("{file} was overwritten").into()),
+        Err(error) => Err(format!("{file}: {error}").into()),
+    }
+}
+
+fn inputs_stay() -> Outcome {
+    let folder = folder()?;
+    let header = write(&folder, "shape.h", "#define N 3\n")?;
+    let text = "#include \"shape.h\"\n__global__ void k(int *p) { *p = N; }\n";
+    let source = write(&folder, "a.cdp", text)?;
+    let ptx = path(&folder, "a.ptx");
+    expect(&["build", &source, "-o", &ptx], 0)?;
+    let made = std::fs::read(&ptx).map_err(|error| error.to_string())?;
+    let ir = write(&folder, "a.ll", "define void @f() { ret void }\n")?;
+    let detour = format!("{}/./a.cdp", folder.path().display());
+    let (link, hard) = (path(&folder, "link"), path(&folder, "hard"));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&source, &link).map_err(|error| error.to_string())?;
+    std::fs::hard_link(&source, &hard).map_err(|error| error.to_string())?;
+    let other = path(&folder, "other.ptx");
+    let d = write(&folder, "b.d", text)?;
+    let b = path(&folder, "b.ptx");
+    let mut wrong: Vec<Vec<&str>> = vec![
+        vec!["build", &source, "--emit", "ptx", "-o", &source],
+        vec!["build", &source, "--emit", "ptx", "-o", &detour],
+        vec!["build", &source, "--emit", "ptx", "-o", &hard],
+        vec!["build", &ptx, "--emit", "cubin", "-o", &ptx],
+        vec!["build", &source, "-o", &other, "-MF", &source],
+        vec!["build", &source, "-o", &other, "-M", "-MF", &source],
+        vec!["build", &source, "-o", &other, "-MD", "-MF", &header],
+        vec!["build", &source, "--emit", "ptx", "-o", &header],
+        vec!["build", "-x", "cdp", &d, "-o", &b, "-MD"],
+        vec!["graph", &source, "-o", &source],
+        vec!["lower", &ir, "-o", &ir],
+        vec!["run", "--device", "cpu", &source, "--trace", &source],
+    ];
+    if cfg!(unix) {
+        wrong.push(vec!["build", &source, "--emit", "ptx", "-o", &link]);
+    }
+    for args in &wrong {
+        contains(&expect(args, 2)?.1, &["overwrite", "help:"])?;
+    }
+    same(&source, text.as_bytes())?;
+    same(&d, text.as_bytes())?;
+    same(&header, b"#define N 3\n")?;
+    same(&ir, b"define void @f() { ret void }\n")?;
+    same(&ptx, &made)
+}
+
+/// An input that is called as an intermediate file would be.
+fn keep_spares() -> Outcome {
+    let folder = folder()?;
+    let source = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let other = write(&folder, "b.cdp", "__global__ void l(int *p) { *p = 1; }\n")?;
+    let [ptx, keep, out] = ["a.sm_90.ptx", "", "a.cubin"].map(|name| path(&folder, name));
+    expect(&["build", &other, "--emit", "ptx", "-o", &ptx], 0)?;
+    let before = std::fs::read(&ptx).map_err(|error| error.to_string())?;
+    expect(&["build", &source, &ptx, "-o", &out, "--keep", &keep], 0)?;
+    same(&ptx, &before)
+}
+
+fn two_outputs() -> Outcome {
+    let folder = folder()?;
+    let source = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let second = write(&folder, "b.cdp", "__global__ void l(int *p) { *p = 1; }\n")?;
+    let one = path(&folder, "x.d");
+    let args: [&[&str]; 3] = [
+        &["build", &source, "--emit", "ptx", "-o", &one, "-MD"],
+        &["build", &source, "--emit", "ptx", "-o", &one, "-MF", &one],
+        &["build", "-c", &source, &second, "-MD", "-MF", &one],
+    ];
+    for args in args {
+        contains(&expect(args, 2)?.1, &["both", "x.d", "help:"])?;
+        if Path::new(&one).exists() {
+            return Err(format!("{args:?} wrote something").into());
+        }
+    }
+    Ok(())
+}
+
+/// A warning as JSON does not stand among what was asked for.
+fn json_beside() -> Outcome {
+    let folder = folder()?;
+    let text = "__global__ void k(int *p) { *p = 1; }\n\
+        __global__ void up(int *p) { if (threadIdx.x > 5) { int x[2]; x[5] = 1; *p = x[0]; } \
+        k<<<1, 32>>>(p); }\n#warning \"said aloud\"\n";
+    let source = write(&folder, "a.cdp", text)?;
+    let json = ["--message-format", "json"];
+    let cases: [(&[&str], &str); 5] = [
+        (&["build", &source, "--emit", "ptx", "-o", "-"], "//"),
+        (&["build", &source, "--emit", "ptx", "-o", "-", "--report", "json"], "//"),
+        (&["graph", &source], "up\n"),
+        (&["layout", &source], "k ("),
+        (&["build", &source, "-M"], "a"),
+    ];
+    for (args, begins) in cases {
+        let (stdout, stderr) = expect(&[args, &json].concat(), 0)?;
+        if !stdout.starts_with(begins) || stdout.contains("said aloud") {
+            return Err(format!("{args:?}: standard output begins\n{stdout}").into());
+        }
+        for line in stderr.lines() {
+            serde_json::from_str::<serde_json::Value>(line)
+                .map_err(|error| format!("{args:?}: {error}: {line}"))?;
+        }
+        contains(&stderr, &["said aloud"])?;
+    }
+    Ok(())
+}
+
+fn full() -> Outcome {
+    let folder = folder()?;
+    let source = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let wrong = write(&folder, "b.cdp", "__global__ void k(int *p) { *q = 1; }\n")?;
+    let ir = write(&folder, "a.ll", "define void @f() { ret void }\n")?;
+    let out = path(&folder, "a.ptx");
+    let cases: &[&[&str]] = &[
+        &["--version"],
+        &["--help"],
+        &["build", "--help"],
+        &["explain"],
+        &["explain", "E0412"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["check", &wrong, "--message-format", "json"],
+        &["graph", HELLO],
+        &["layout", &source],
+        &["lower", &ir],
+        &["build", &source, "--emit", "ptx", "-o", "-"],
+        &["build", &source, "--emit", "ptx", "-o", "/dev/full"],
+        &["build", &source, "-M"],
+        &["build", &source, "--cache-key"],
+        &["build", &source, "-o", &out, "--report", "json"],
+        &["build", &source, "--dry-run", "--emit", "device-obj"],
+        &["run", "--device", "cpu", "--kernel", "k", "--arg", "zeros i32[1]", &source],
+    ];
+    for args in cases {
+        let full = File::options().write(true).open("/dev/full").map_err(|e| e.to_string())?;
+        let child =
+            cdpc().args(*args).stdin(Stdio::null()).stdout(full).stderr(Stdio::piped()).spawn();
+        let done = child.and_then(|child| child.wait_with_output()).map_err(|e| e.to_string())?;
+        if done.status.code() != Some(3) || !text(&done.stderr).contains("No space left") {
+            return Err(format!("{args:?}: {}\n{}", done.status, text(&done.stderr)).into());
+        }
+    }
+    Ok(())
+}
