@@ -4,11 +4,12 @@
 //! A device works for one process and is called from any thread. It keeps no "last error" and knows
 //! no host symbols: those are the CUDA runtime's ideas and live in [`crate::process`].
 
+use std::ffi::CStr;
 use std::fmt;
 use std::time::Duration;
 
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 use crate::properties::{self, DeviceProp};
 
 /// Which implementation.
@@ -179,6 +180,26 @@ pub enum MemoryType {
     Managed = 3,
 }
 
+/// `cudaMemLocation`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// `cudaMemLocationType`
+    pub kind: u32,
+    /// Which device or node of the host.
+    pub id: i32,
+}
+
+impl Location {
+    /// `cudaMemLocationTypeDevice`
+    pub const DEVICE: u32 = 1;
+    /// `cudaMemLocationTypeHost`
+    pub const HOST: u32 = 2;
+}
+
+/// A function of the host that waits in a stream; it is told whether the work before it went well.
+pub type HostWork = Box<dyn FnOnce(CudaError) + Send>;
+
 /// What a device knows about an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerInfo {
@@ -327,6 +348,29 @@ pub trait Device: Send + Sync {
     /// What the address belongs to.
     fn pointer_info(&self, address: u64) -> Result<PointerInfo>;
 
+    /// Lets kernels use host memory of the program; the flags of `cudaHostRegister`.
+    fn register_host(&self, address: u64, bytes: u64, flags: u32) -> Result<()>;
+    /// Undoes [`Device::register_host`].
+    fn unregister_host(&self, address: u64) -> Result<()>;
+    /// `cudaMemAdvise` of managed memory.
+    fn advise(&self, address: u64, bytes: u64, advice: u32, location: Location) -> Result<()>;
+    /// `cudaMemPrefetchAsync` of managed memory.
+    fn prefetch(
+        &self,
+        address: u64,
+        bytes: u64,
+        location: Location,
+        stream: StreamHandle,
+    ) -> Result<()>;
+    /// `cudaMemRangeGetAttribute` of managed memory.
+    fn range_attribute(
+        &self,
+        attribute: u32,
+        address: u64,
+        bytes: u64,
+        data: &mut [u8],
+    ) -> Result<()>;
+
     /// Copies bytes: in stream order if a stream is given, else at once as `cudaMemcpy`.
     ///
     /// # Safety
@@ -410,6 +454,9 @@ pub trait Device: Send + Sync {
     /// Later work of the stream waits for the event.
     fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle, flags: u32)
     -> Result<()>;
+    /// Calls a function of the host when the work now in the stream is done. What comes after it in the
+    /// stream waits for it.
+    fn call_host(&self, stream: StreamHandle, work: HostWork) -> Result<()>;
     /// Flags of the stream.
     fn stream_flags(&self, stream: StreamHandle) -> Result<u32>;
     /// Priority of the stream.
@@ -449,6 +496,10 @@ pub trait Device: Send + Sync {
     fn set_cache_config(&self, config: u32) -> Result<()>;
     /// Version of the driver as 1000 * major + 10 * minor.
     fn driver_version(&self) -> Result<i32>;
+    /// A function of the driver by name, 0 without a driver.
+    fn driver_function(&self, _name: &CStr, _version: i32, _flags: u64) -> Result<u64> {
+        Ok(0)
+    }
     /// What is left to say when the process ends (traces, profiles). Work has been waited for.
     fn finish(&self) {}
 }

@@ -26,6 +26,7 @@ impl CudaError {
     pub const INVALID_MEMCPY_DIRECTION: CudaError = CudaError(21);
     pub const INVALID_FILTER_SETTING: CudaError = CudaError(26);
     pub const INVALID_NORM_SETTING: CudaError = CudaError(27);
+    pub const NOT_YET_IMPLEMENTED: CudaError = CudaError(31);
     pub const STUB_LIBRARY: CudaError = CudaError(34);
     pub const INSUFFICIENT_DRIVER: CudaError = CudaError(35);
     pub const DEVICES_UNAVAILABLE: CudaError = CudaError(46);
@@ -38,6 +39,7 @@ impl CudaError {
     pub const INVALID_KERNEL_IMAGE: CudaError = CudaError(200);
     pub const NO_KERNEL_IMAGE_FOR_DEVICE: CudaError = CudaError(209);
     pub const UNSUPPORTED_LIMIT: CudaError = CudaError(215);
+    pub const PEER_ACCESS_UNSUPPORTED: CudaError = CudaError(217);
     pub const INVALID_PTX: CudaError = CudaError(218);
     pub const INVALID_RESOURCE_HANDLE: CudaError = CudaError(400);
     pub const SYMBOL_NOT_FOUND: CudaError = CudaError(500);
@@ -45,7 +47,10 @@ impl CudaError {
     pub const ILLEGAL_ADDRESS: CudaError = CudaError(700);
     pub const LAUNCH_OUT_OF_RESOURCES: CudaError = CudaError(701);
     pub const LAUNCH_TIMEOUT: CudaError = CudaError(702);
+    pub const PEER_ACCESS_NOT_ENABLED: CudaError = CudaError(705);
     pub const ASSERT: CudaError = CudaError(710);
+    pub const HOST_MEMORY_ALREADY_REGISTERED: CudaError = CudaError(712);
+    pub const HOST_MEMORY_NOT_REGISTERED: CudaError = CudaError(713);
     pub const ILLEGAL_INSTRUCTION: CudaError = CudaError(715);
     pub const MISALIGNED_ADDRESS: CudaError = CudaError(716);
     pub const INVALID_PC: CudaError = CudaError(718);

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::choice::{DEFAULT_CAPABILITY, DeviceChoice, gpu_for};
@@ -17,6 +17,7 @@ use crate::gpu::{self, GpuDevice};
 use crate::registry::{self, ImageRecord, KernelRecord};
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
+static DEVICE_FLAGS: AtomicU32 = AtomicU32::new(0);
 /// Set by [`finish`].
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -181,6 +182,16 @@ pub fn set_current(ordinal: i32) -> Result<()> {
     }
     CURRENT_DEVICE.set(ordinal);
     Ok(())
+}
+
+/// The flags of `cudaSetDeviceFlags`.
+pub fn device_flags() -> u32 {
+    DEVICE_FLAGS.load(Ordering::Relaxed)
+}
+
+/// Keeps the flags of `cudaSetDeviceFlags`, which are hints.
+pub fn set_device_flags(flags: u32) {
+    DEVICE_FLAGS.store(flags, Ordering::Relaxed);
 }
 
 /// Keeps `code` as the calling thread's last error.

@@ -280,6 +280,71 @@ pub unsafe extern "C" fn cudaMemcpyFromArray(
     call(|| unsafe { rows.copy_bytes(false, kind, None) })
 }
 
+/// `cudaMemcpyToArrayAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpyToArrayAsync(
+    array: *mut c_void,
+    x_bytes: usize,
+    y: usize,
+    src: *const c_void,
+    bytes: usize,
+    kind: u32,
+    stream: *mut c_void,
+) -> u32 {
+    let memory = src as u64;
+    let rows =
+        Rows { array, x_bytes, y, memory, pitch_bytes: bytes, width_bytes: bytes, height: 1 };
+    call(|| unsafe { rows.copy_bytes(true, kind, in_order(stream)) })
+}
+
+/// `cudaMemcpyFromArrayAsync`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpyFromArrayAsync(
+    dst: *mut c_void,
+    array: *const c_void,
+    x_bytes: usize,
+    y: usize,
+    bytes: usize,
+    kind: u32,
+    stream: *mut c_void,
+) -> u32 {
+    let memory = dst as u64;
+    let rows =
+        Rows { array, x_bytes, y, memory, pitch_bytes: bytes, width_bytes: bytes, height: 1 };
+    call(|| unsafe { rows.copy_bytes(false, kind, in_order(stream)) })
+}
+
+/// `cudaMemcpy2DArrayToArray`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMemcpy2DArrayToArray(
+    dst: *mut c_void,
+    dst_x_bytes: usize,
+    dst_y: usize,
+    src: *const c_void,
+    src_x_bytes: usize,
+    src_y: usize,
+    width_bytes: usize,
+    height: usize,
+    kind: u32,
+) -> u32 {
+    call(|| {
+        let place = |array: *const c_void, x_bytes: usize, y: usize| -> Result<Place> {
+            let (x_bytes, y) = (x_bytes as u64, y as u64);
+            Ok(Place::Array { array: handle(array)?, x_bytes, y, z: 0 })
+        };
+        let copy = Copy3D {
+            dst: place(dst, dst_x_bytes, dst_y)?,
+            src: place(src, src_x_bytes, src_y)?,
+            width_bytes: width_bytes as u64,
+            height: height as u64,
+            depth: 1,
+        };
+        let kind = copy_kind(kind)?;
+        // SAFETY: both sides are arrays, which the device checks.
+        unsafe { process::current()?.device.copy_3d(&copy, kind, None) }
+    })
+}
+
 /// One side of `cudaMemcpy3D`. Positions count the array's elements if there is one, else bytes.
 fn side(array: *const c_void, pos: Pos, memory: &PitchedPtr, unit_bytes: u64) -> Result<Place> {
     let x_bytes = (pos.x as u64).wrapping_mul(unit_bytes);
@@ -332,8 +397,9 @@ pub unsafe extern "C" fn cudaCreateTextureObject(
         if !view.is_null() {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
-        let (resource, texture) = unsafe { (read(resource)?.resource()?, read(texture)?) };
-        let made = process::current()?.device.create_texture(&resource, texture)?;
+        let (resource, texture) = unsafe { (read(resource)?, read(texture)?) };
+        let made = process::current()?.device.create_texture(&resource.resource()?, texture)?;
+        super::more::describe(made, *resource, Some(*texture));
         unsafe { put(object, made) }
     })
 }
@@ -341,7 +407,11 @@ pub unsafe extern "C" fn cudaCreateTextureObject(
 /// `cudaDestroyTextureObject`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDestroyTextureObject(object: u64) -> u32 {
-    call(|| process::current()?.device.destroy_texture(object))
+    call(|| {
+        process::current()?.device.destroy_texture(object)?;
+        super::more::undescribe(object);
+        Ok(())
+    })
 }
 
 /// `cudaCreateSurfaceObject`
@@ -352,10 +422,12 @@ pub unsafe extern "C" fn cudaCreateSurfaceObject(
 ) -> u32 {
     call(|| {
         given(object)?;
-        let Resource::Array(array) = (unsafe { read(resource)?.resource()? }) else {
+        let resource = unsafe { read(resource)? };
+        let Resource::Array(array) = resource.resource()? else {
             return Err(CudaError::INVALID_VALUE.into());
         };
         let made = process::current()?.device.create_surface(array)?;
+        super::more::describe(made, *resource, None);
         unsafe { put(object, made) }
     })
 }
@@ -363,5 +435,9 @@ pub unsafe extern "C" fn cudaCreateSurfaceObject(
 /// `cudaDestroySurfaceObject`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDestroySurfaceObject(object: u64) -> u32 {
-    call(|| process::current()?.device.destroy_surface(object))
+    call(|| {
+        process::current()?.device.destroy_surface(object)?;
+        super::more::undescribe(object);
+        Ok(())
+    })
 }

@@ -74,7 +74,11 @@ pub unsafe extern "C" fn cudaMallocHost(address: *mut *mut c_void, bytes: usize)
 /// `cudaFree`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaFree(address: *mut c_void) -> u32 {
-    call(|| process::current()?.device.free(address as u64))
+    call(|| {
+        process::current()?.device.free(address as u64)?;
+        super::pool::returned(address as u64);
+        Ok(())
+    })
 }
 
 /// `cudaFreeHost`
@@ -97,7 +101,7 @@ pub(super) fn copy_kind(kind: u32) -> Result<CopyKind> {
     CopyKind::from_raw(kind).ok_or_else(|| CudaError::INVALID_MEMCPY_DIRECTION.into())
 }
 
-unsafe fn copy(
+pub(super) unsafe fn copy(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
@@ -235,7 +239,10 @@ impl PitchedPtr {
     }
 }
 
-unsafe fn copy_3d(parameters: *const Memcpy3DParms, stream: Option<StreamHandle>) -> Result<()> {
+pub(super) unsafe fn copy_3d(
+    parameters: *const Memcpy3DParms,
+    stream: Option<StreamHandle>,
+) -> Result<()> {
     let Some(p) = (unsafe { parameters.as_ref() }) else {
         return Err(CudaError::INVALID_VALUE.into());
     };
@@ -394,32 +401,6 @@ pub unsafe extern "C" fn cudaMalloc3D(memory: *mut PitchedPtr, extent: Extent) -
     })
 }
 
-/// `cudaMallocAsync`. The memory is there at once, which is no later than the stream gets to it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaMallocAsync(
-    address: *mut *mut c_void,
-    bytes: usize,
-    stream: *mut c_void,
-) -> u32 {
-    call(|| {
-        given(address)?;
-        let device = process::current()?;
-        device.device.stream_flags(StreamHandle(stream as u64))?;
-        let allocated = device.device.allocate(bytes as u64)?;
-        unsafe { put(address, allocated as *mut c_void) }
-    })
-}
-
-/// `cudaFreeAsync`: waits for the work of the stream, after which nothing may use the memory.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaFreeAsync(address: *mut c_void, stream: *mut c_void) -> u32 {
-    call(|| {
-        let device = process::current()?;
-        device.device.synchronize_stream(StreamHandle(stream as u64))?;
-        device.device.free(address as u64)
-    })
-}
-
 /// `cudaHostGetDevicePointer`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaHostGetDevicePointer(
@@ -432,6 +413,13 @@ pub unsafe extern "C" fn cudaHostGetDevicePointer(
         let info = process::current()?.device.pointer_info(host as u64)?;
         if flags != 0 || info.memory != MemoryType::Host {
             return Err(CudaError::INVALID_VALUE.into());
+        }
+        if info.device_address == 0 {
+            process::complain(
+                "kernels on the CPU device do not reach memory of cudaHostRegister: allocate it with \
+                 cudaHostAlloc",
+            );
+            return Err(CudaError::NOT_SUPPORTED.into());
         }
         unsafe { put(address, info.device_address as *mut c_void) }
     })

@@ -9,9 +9,16 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod array;
+pub mod calls;
 mod device;
+mod hints;
+mod host;
 mod kernel;
 mod memory;
+mod more;
+mod peer;
+mod per_thread;
+mod pool;
 mod register;
 mod stream;
 mod symbol;
@@ -21,8 +28,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use self::array::*;
 pub use self::device::*;
+pub use self::hints::*;
+pub use self::host::*;
 pub use self::kernel::*;
 pub use self::memory::*;
+pub use self::more::*;
+pub use self::peer::*;
+pub use self::per_thread::*;
+pub use self::pool::*;
 pub use self::register::*;
 pub use self::stream::*;
 pub use self::symbol::*;

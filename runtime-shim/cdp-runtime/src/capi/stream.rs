@@ -1,9 +1,11 @@
 //! Streams and events.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::{call, given, put, query};
 use crate::device::{EventHandle, StreamHandle};
+use crate::error::CudaError;
 use crate::process;
 
 fn stream(handle: *mut c_void) -> StreamHandle {
@@ -159,5 +161,40 @@ pub unsafe extern "C" fn cudaEventElapsedTime(
         given(milliseconds)?;
         let elapsed_ms = process::current()?.device.elapsed_ms(event(start), event(end))?;
         unsafe { put(milliseconds, elapsed_ms) }
+    })
+}
+
+/// `cudaStreamIsCapturing`: no stream is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaStreamIsCapturing(handle: *mut c_void, status: *mut u32) -> u32 {
+    const NONE: u32 = 0;
+    call(|| {
+        process::current()?.device.stream_flags(stream(handle))?;
+        unsafe { put(status, NONE) }
+    })
+}
+
+/// `cudaStreamIsCapturing` in files with a default stream for each thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaStreamIsCapturing_ptsz(handle: *mut c_void, status: *mut u32) -> u32 {
+    unsafe { cudaStreamIsCapturing(super::per_thread(handle), status) }
+}
+
+thread_local! {
+    /// `cudaStreamCaptureMode` of the thread: global at first.
+    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// `cudaThreadExchangeStreamCaptureMode`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaThreadExchangeStreamCaptureMode(mode: *mut u32) -> u32 {
+    call(|| {
+        given(mode)?;
+        // SAFETY: not null, and valid as CUDA demands of the caller.
+        let wanted = unsafe { mode.read() };
+        if wanted > 2 {
+            return Err(CudaError::INVALID_VALUE.into());
+        }
+        unsafe { put(mode, CAPTURE_MODE.replace(wanted)) }
     })
 }

@@ -6,6 +6,7 @@
 //! returns, which CUDA permits for every one of them.
 
 mod array;
+mod host;
 mod options;
 mod progress;
 mod report;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use cdp_emulator::{Completion, Report};
 
+use self::host::{Hints, HostFunctions, Registered};
 pub use self::options::{CpuOptions, MessageFormat};
 use self::state::{State, Work};
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
@@ -64,8 +66,11 @@ pub fn render_report_json(report: &Report) -> String {
 
 /// The CPU device.
 pub struct CpuDevice {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     arrays: Mutex<array::Arrays>,
+    host_functions: HostFunctions,
+    registered: Mutex<Registered>,
+    hints: Mutex<Hints>,
     options: CpuOptions,
     /// 90 for 9.0.
     capability: u32,
@@ -75,11 +80,19 @@ impl CpuDevice {
     /// A device that claims compute capability `capability` (90 for 9.0).
     pub fn new(options: CpuOptions, capability: u32, sinks: Sinks) -> Result<CpuDevice> {
         let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
-        let state = Mutex::new(State::new(emulator, sinks));
-        Ok(CpuDevice { state, arrays: Mutex::default(), options, capability })
+        let state = Arc::new(Mutex::new(State::new(emulator, sinks)));
+        let (arrays, registered, hints) = <_>::default();
+        let host_functions = HostFunctions::default();
+        Ok(CpuDevice { state, arrays, host_functions, registered, hints, options, capability })
     }
 
+    /// The state, once no function of the host is due: what comes after it waits for it.
     fn state(&self) -> MutexGuard<'_, State> {
+        self.host_functions.settle();
+        self.state_now()
+    }
+
+    fn state_now(&self) -> MutexGuard<'_, State> {
         // A panic in the emulator is a bug of ours; the next call sees the state it left.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,6 +114,10 @@ impl CpuDevice {
     pub fn fault(&self) -> Option<Arc<Report>> {
         self.state().emulator.fault().cloned()
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An emulator's error as CUDA's runtime would give it.
@@ -242,7 +259,50 @@ impl Device for CpuDevice {
     }
 
     fn pointer_info(&self, address: u64) -> Result<PointerInfo> {
-        Ok(self.state().pointer_info(address))
+        let mut info = self.state_now().pointer_info(address);
+        if info.memory == MemoryType::Unregistered && locked(&self.registered).contains(address) {
+            info.memory = MemoryType::Host;
+        }
+        Ok(info)
+    }
+
+    fn register_host(&self, address: u64, bytes: u64, _flags: u32) -> Result<()> {
+        locked(&self.registered).add(address, bytes)
+    }
+
+    fn unregister_host(&self, address: u64) -> Result<()> {
+        // Copies that use it are done first.
+        self.synchronize()?;
+        locked(&self.registered).remove(address)
+    }
+
+    fn advise(&self, address: u64, bytes: u64, advice: u32, location: Location) -> Result<()> {
+        let mut hints = locked(&self.hints);
+        hints.advise(&self.state_now(), (address, bytes), advice, location)
+    }
+
+    fn prefetch(
+        &self,
+        address: u64,
+        bytes: u64,
+        location: Location,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        let mut hints = locked(&self.hints);
+        let mut state = self.state_now();
+        state.stream(stream)?;
+        hints.prefetch(&state, (address, bytes), location)
+    }
+
+    fn range_attribute(
+        &self,
+        attribute: u32,
+        address: u64,
+        bytes: u64,
+        data: &mut [u8],
+    ) -> Result<()> {
+        let mut hints = locked(&self.hints);
+        hints.attribute(&self.state_now(), (address, bytes), attribute, data)
     }
 
     unsafe fn copy(
@@ -360,6 +420,9 @@ impl Device for CpuDevice {
     }
 
     fn query_stream(&self, stream: StreamHandle) -> Result<()> {
+        if self.host_functions.are_due() {
+            return Err(CudaError::NOT_READY.into());
+        }
         let mut state = self.state();
         let id = state.stream(stream)?;
         state.wait(|emulator| emulator.query_stream(id))
@@ -375,6 +438,12 @@ impl Device for CpuDevice {
             return Err(CudaError::INVALID_VALUE.into());
         }
         self.state().stream_wait_event(stream, event)
+    }
+
+    fn call_host(&self, stream: StreamHandle, work: HostWork) -> Result<()> {
+        let id = self.state_now().stream(stream)?;
+        self.host_functions.queue(&self.state, id, work);
+        Ok(())
     }
 
     fn stream_flags(&self, stream: StreamHandle) -> Result<u32> {
@@ -415,6 +484,9 @@ impl Device for CpuDevice {
     }
 
     fn query_event(&self, event: EventHandle) -> Result<()> {
+        if self.host_functions.are_due() {
+            return Err(CudaError::NOT_READY.into());
+        }
         self.state().wait_event(event, false)
     }
 
@@ -433,6 +505,8 @@ impl Device for CpuDevice {
 
     fn reset(&self) -> Result<()> {
         self.arrays().clear();
+        *locked(&self.registered) = Registered::default();
+        *locked(&self.hints) = Hints::default();
         self.state().reset()
     }
 

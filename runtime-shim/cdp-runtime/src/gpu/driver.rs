@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use cudarc::driver::sys;
 
 use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
-use crate::device::LaunchAttribute;
+use crate::device::{LaunchAttribute, Location};
 use crate::error::{CudaError, DeviceError, Result};
 
 /// `CUresult` as a number.
@@ -147,6 +147,12 @@ driver_functions! {
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
     cuMemFree_v2(CUdeviceptr);
     cuMemFreeHost(*mut c_void);
+    cuMemHostRegister_v2(*mut c_void, usize, c_uint);
+    cuMemHostUnregister(*mut c_void);
+    cuMemAdvise_v2(CUdeviceptr, usize, c_uint, Location);
+    cuMemPrefetchAsync_v2(CUdeviceptr, usize, Location, c_uint, Handle);
+    cuMemRangeGetAttribute(*mut c_void, usize, c_uint, CUdeviceptr, usize);
+    cuGetProcAddress_v2(*const c_char, *mut *mut c_void, i32, u64, *mut c_uint);
     cuPointerGetAttribute(*mut c_void, c_uint, CUdeviceptr);
     cuMemcpy(CUdeviceptr, CUdeviceptr, usize);
     cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, Handle);
@@ -176,6 +182,9 @@ driver_functions! {
     cuStreamSynchronize(Handle);
     cuStreamQuery(Handle);
     cuStreamWaitEvent(Handle, Handle, c_uint);
+    cuStreamAddCallback(
+        Handle, unsafe extern "C" fn(Handle, CUresult, *mut c_void), *mut c_void, c_uint
+    );
     cuStreamGetFlags(Handle, *mut c_uint);
     cuStreamGetPriority(Handle, *mut i32);
     cuEventCreate(*mut Handle, c_uint);

@@ -460,6 +460,61 @@ impl Device for GpuDevice {
         memory::pointer_info(self, address)
     }
 
+    fn register_host(&self, address: u64, bytes: u64, flags: u32) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: the driver checks that the memory is there.
+        check(unsafe {
+            (driver.cuMemHostRegister_v2)(address as *mut c_void, bytes as usize, flags)
+        })
+    }
+
+    fn unregister_host(&self, address: u64) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: the driver knows what is registered.
+        check(unsafe { (driver.cuMemHostUnregister)(address as *mut c_void) })
+    }
+
+    fn advise(&self, address: u64, bytes: u64, advice: u32, location: Location) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: numbers only, which the driver checks.
+        check(unsafe { (driver.cuMemAdvise_v2)(address, bytes as usize, advice, location) })
+    }
+
+    fn prefetch(
+        &self,
+        address: u64,
+        bytes: u64,
+        location: Location,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        let stream = self.stream(stream)?;
+        let driver = self.bind()?;
+        // SAFETY: the stream is alive; the driver checks the numbers.
+        check(unsafe {
+            (driver.cuMemPrefetchAsync_v2)(address, bytes as usize, location, 0, stream)
+        })
+    }
+
+    fn range_attribute(
+        &self,
+        attribute: u32,
+        address: u64,
+        bytes: u64,
+        data: &mut [u8],
+    ) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: as many bytes as are told.
+        check(unsafe {
+            (driver.cuMemRangeGetAttribute)(
+                data.as_mut_ptr().cast(),
+                data.len(),
+                attribute,
+                address,
+                bytes as usize,
+            )
+        })
+    }
+
     unsafe fn copy(
         &self,
         dst: u64,
@@ -586,6 +641,34 @@ impl Device for GpuDevice {
         let driver = self.bind()?;
         // SAFETY: both alive.
         check(unsafe { (driver.cuStreamWaitEvent)(stream, event, flags) })
+    }
+
+    fn call_host(&self, stream: StreamHandle, work: HostWork) -> Result<()> {
+        unsafe extern "C" fn run(_stream: Handle, status: driver::CUresult, data: *mut c_void) {
+            // SAFETY: the box below, once.
+            let work = unsafe { Box::from_raw(data.cast::<HostWork>()) };
+            work(driver::runtime_error(status));
+        }
+        let stream = self.stream(stream)?;
+        let driver = self.bind()?;
+        let data = Box::into_raw(Box::new(work));
+        // SAFETY: the driver calls `run` once with the box, on a thread of its own.
+        let status = unsafe { (driver.cuStreamAddCallback)(stream, run, data.cast(), 0) };
+        if status != 0 {
+            // SAFETY: the driver has not taken it.
+            drop(unsafe { Box::from_raw(data) });
+        }
+        check(status)
+    }
+
+    fn driver_function(&self, name: &CStr, version: i32, flags: u64) -> Result<u64> {
+        let driver = self.bind()?;
+        let (mut found, mut status) = (std::ptr::null_mut(), 0);
+        // SAFETY: a string and valid targets.
+        check(unsafe {
+            (driver.cuGetProcAddress_v2)(name.as_ptr(), &mut found, version, flags, &mut status)
+        })?;
+        Ok(found as u64)
     }
 
     fn stream_flags(&self, stream: StreamHandle) -> Result<u32> {
