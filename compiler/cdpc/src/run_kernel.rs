@@ -67,7 +67,11 @@ pub fn run_kernel(
     let results = launch(device.as_ref(), &image, &run);
     device.finish();
     match results {
-        Ok(results) => show(&results),
+        Ok(results) => {
+            let code = show(&results)?;
+            // What checks found is told; a program with findings is not fine.
+            Ok(if cdp_runtime::cpu::findings() > 0 { EXIT_PROGRAM } else { code })
+        }
         Err(error @ (RunError::Kernel(_) | RunError::Args(_))) => {
             Ok(messages.usage(Usage(error.to_string())))
         }
@@ -88,6 +92,7 @@ pub fn cpu_options(args: &Run, message_format: MessageFormat) -> CpuOptions {
         trace: args.trace.clone(),
         profile: args.profile,
         lockstep: args.lockstep,
+        checks: args.check.unwrap_or_default(),
         ..CpuOptions::default()
     }
 }

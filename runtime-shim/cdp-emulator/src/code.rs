@@ -5,8 +5,11 @@
 //! bit a lane. Constants are rows too, filled when the frame is made, so that every operand is an
 //! offset into the frame. Made by `decode`, never changed afterwards.
 
+use cdp_ptx::inst::{LoadOrder, StoreOrder};
 use cdp_ptx::inst::{VideoMad, VideoSimd};
-use cdp_ptx::{AtomOp, BoolOp, MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
+use cdp_ptx::{
+    AtomOp, AtomOrder, BoolOp, MatchMode, ReduxOp, ScalarType, Scope, ShflMode, VoteMode,
+};
 
 use crate::services::Service;
 use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
@@ -117,8 +120,108 @@ pub struct Access {
     pub wide_register: bool,
     /// Loads: sign-extend to the register.
     pub signed: bool,
-    /// Ordered or volatile: other threads may be waited for through it.
-    pub strong: bool,
+    /// Order and scope. What is not weak is ordered or volatile: other threads may be waited for
+    /// through it.
+    pub order: Order,
+}
+
+/// What an access or fence says about order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sem {
+    /// A plain access: two of them that conflict and are not ordered are a data race.
+    Weak,
+    /// Atomic with respect to others, and no more. Volatile accesses are such.
+    Relaxed,
+    /// What the writer released is visible afterwards.
+    Acquire,
+    /// What came before is visible to who acquires.
+    Release,
+    /// Both.
+    AcqRel,
+}
+
+/// Among which threads an order holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// `.cta`
+    Block,
+    /// `.cluster`, `.gpu`, `.sys`
+    Device,
+}
+
+/// Order and scope of an access or fence, as the PTX has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Order.
+    pub sem: Sem,
+    /// Scope.
+    pub reach: Reach,
+}
+
+impl Order {
+    /// That of plain accesses.
+    pub const WEAK: Order = Order { sem: Sem::Weak, reach: Reach::Device };
+
+    /// Not a plain access.
+    pub fn is_strong(self) -> bool {
+        self.sem != Sem::Weak
+    }
+
+    /// The part for reads takes over what was released.
+    pub fn acquires(self) -> bool {
+        matches!(self.sem, Sem::Acquire | Sem::AcqRel)
+    }
+
+    /// The part for writes releases.
+    pub fn releases(self) -> bool {
+        matches!(self.sem, Sem::Release | Sem::AcqRel)
+    }
+}
+
+impl From<Scope> for Reach {
+    fn from(scope: Scope) -> Reach {
+        match scope {
+            Scope::Cta => Reach::Block,
+            Scope::Cluster | Scope::Gpu | Scope::Sys => Reach::Device,
+        }
+    }
+}
+
+impl From<LoadOrder> for Order {
+    fn from(order: LoadOrder) -> Order {
+        let (sem, reach) = match order {
+            LoadOrder::Weak => return Order::WEAK,
+            LoadOrder::Volatile => (Sem::Relaxed, Reach::Device),
+            LoadOrder::Relaxed(scope) | LoadOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
+            LoadOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
+        };
+        Order { sem, reach }
+    }
+}
+
+impl From<StoreOrder> for Order {
+    fn from(order: StoreOrder) -> Order {
+        let (sem, reach) = match order {
+            StoreOrder::Weak => return Order::WEAK,
+            StoreOrder::Volatile => (Sem::Relaxed, Reach::Device),
+            StoreOrder::Relaxed(scope) | StoreOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
+            StoreOrder::Release(scope) => (Sem::Release, scope.into()),
+        };
+        Order { sem, reach }
+    }
+}
+
+impl Order {
+    /// That of an atomic; PTX leaves out `.relaxed` and `.gpu`.
+    pub fn of_atomic(order: Option<AtomOrder>, scope: Option<Scope>) -> Order {
+        let sem = match order {
+            None | Some(AtomOrder::Relaxed) => Sem::Relaxed,
+            Some(AtomOrder::Acquire) => Sem::Acquire,
+            Some(AtomOrder::Release) => Sem::Release,
+            Some(AtomOrder::AcqRel) => Sem::AcqRel,
+        };
+        Order { sem, reach: scope.map_or(Reach::Device, Reach::from) }
+    }
 }
 
 /// What an instruction is.
@@ -196,7 +299,7 @@ pub enum Op {
     /// `activemask` into row `d`.
     ActiveMask,
     /// `membar`, `fence`: no effect on values here, but ends the independence of blocks.
-    Fence,
+    Fence(Order),
     /// `nanosleep` for row `a`.
     Sleep,
     /// `cp.async` number `imm` of [`Function::async_copies`].
@@ -379,6 +482,8 @@ pub struct Atomic {
     pub wide_address: bool,
     /// Added to the address.
     pub offset: i32,
+    /// Order and scope.
+    pub order: Order,
     /// Rows of old values; empty if not wanted.
     pub dsts: Vec<u32>,
     /// Rows of operands, one an element.
@@ -447,6 +552,8 @@ pub struct BarrierObject {
     pub wide: bool,
     /// Added to the address.
     pub offset: i32,
+    /// Order and scope of an arrival or wait.
+    pub order: Order,
     /// Row of the operand, or [`NONE`].
     pub operand: u32,
     /// Row of the old state, predicate of a test, or [`NONE`].

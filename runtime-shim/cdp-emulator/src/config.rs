@@ -26,6 +26,17 @@ pub struct Checks {
     pub barrier_divergence: CheckAction,
     /// Device `free` of an address that is not, or is no longer, allocated.
     pub invalid_free: CheckAction,
+    /// Accesses that conflict and that nothing orders.
+    pub races: bool,
+    /// Conflicts between grids that one block launched into one stream.
+    pub siblings: bool,
+}
+
+impl Checks {
+    /// True if a check is on that follows every access.
+    pub fn watches(&self) -> bool {
+        self.races || self.siblings
+    }
 }
 
 impl Default for Checks {
@@ -34,6 +45,8 @@ impl Default for Checks {
             uninitialized_shared: CheckAction::Stop,
             barrier_divergence: CheckAction::Stop,
             invalid_free: CheckAction::Stop,
+            races: false,
+            siblings: false,
         }
     }
 }

@@ -202,10 +202,12 @@ impl Emulator {
             return Ok(0);
         }
         let memory = &mut self.core.machine.memory;
-        memory.allocate(size_bytes, 256, kind, true, None).ok_or_else(|| {
+        let address = memory.allocate(size_bytes, 256, kind, true, None).ok_or_else(|| {
             let free_bytes = memory.limit_bytes() - memory.live_bytes();
             Error::OutOfMemory { asked_bytes: size_bytes, free_bytes }
-        })
+        })?;
+        self.core.memory_begins(address, size_bytes);
+        Ok(address)
     }
 
     /// Releases what [`Emulator::alloc`] or [`Emulator::alloc_managed`] returned, after everything
@@ -297,6 +299,8 @@ impl Emulator {
         self.check_range(dst, src.len() as u64)?;
         let completion = self.synchronize_stream(stream)?;
         if matches!(completion, Completion::Done) {
+            let after = self.core.stream_ends(stream)?;
+            self.core.host_touches(&after, dst, src.len() as u64, true);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { (dst as *mut u8).copy_from(src.as_ptr(), src.len()) };
         }
@@ -316,6 +320,8 @@ impl Emulator {
         self.check_range(src, dst.len() as u64)?;
         let completion = self.synchronize_stream(stream)?;
         if matches!(completion, Completion::Done) {
+            let after = self.core.stream_ends(stream)?;
+            self.core.host_touches(&after, src, dst.len() as u64, false);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { dst.as_mut_ptr().copy_from(src as *const u8, dst.len()) };
         }
@@ -536,6 +542,7 @@ impl Emulator {
     /// None at present; the program's faults are in the [`Completion`].
     pub fn synchronize(&mut self) -> Result<Completion, Error> {
         let done = self.core.run_all();
+        self.core.edge_host_waited_for_all();
         Ok(self.completion(done))
     }
 
@@ -596,6 +603,12 @@ impl Emulator {
     /// All reports since the last call, warnings included, in order.
     pub fn take_reports(&mut self) -> Vec<Arc<Report>> {
         self.core.take_reports()
+    }
+
+    /// What the checks of [`Config::checks`] that follow every access have found since the last
+    /// call: one report for each pair of source places, with a count. The program went on.
+    pub fn take_findings(&mut self) -> Vec<Arc<Report>> {
+        self.core.take_findings()
     }
 
     /// The report that ended the program, if one did.

@@ -11,6 +11,7 @@
 
 mod alu;
 mod api;
+mod check;
 mod code;
 mod config;
 mod decode;
@@ -33,7 +34,7 @@ pub use config::*;
 pub use device::Emulator;
 pub use error::{Error, PtxPlace};
 pub use exec::Counters;
-pub use report::{Report, ReportKind};
+pub use report::{Related, Report, ReportKind};
 pub use runtime::errors::{name as cuda_error_name, text as cuda_error_text};
 pub use sched::KernelProfile;
 pub use sched::trace::{TraceGrid, chrome_json};

@@ -49,6 +49,10 @@ pub enum ReportKind {
     InvalidTexture,
     /// A wrong use of the device runtime that has no error code.
     DeviceRuntime,
+    /// Two accesses to the same memory, of which one writes, and nothing orders them.
+    Race,
+    /// The same, but for the order of the stream that one block launched both grids into.
+    SiblingConflict,
 }
 
 impl ReportKind {
@@ -76,6 +80,8 @@ impl ReportKind {
             ReportKind::Timeout => "timeout",
             ReportKind::InvalidTexture => "invalid-texture",
             ReportKind::DeviceRuntime => "device-runtime",
+            ReportKind::Race => "race",
+            ReportKind::SiblingConflict => "sibling-conflict",
         }
     }
 
@@ -103,6 +109,8 @@ impl ReportKind {
             | ReportKind::Trap
             | ReportKind::Breakpoint
             | ReportKind::DeviceRuntime => 719,
+            // Nobody but this device notices.
+            ReportKind::Race | ReportKind::SiblingConflict => 0,
         }
     }
 }
@@ -204,6 +212,17 @@ pub struct Waiter {
     pub what: String,
 }
 
+/// Another thread that a report is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// What it did, in words.
+    pub what: String,
+    /// Which thread, where; `None` for the host, and for copies and sets.
+    pub site: Option<Site>,
+    /// From the host to the grid of `site`.
+    pub grid_path: Vec<GridStep>,
+}
+
 /// One fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -223,6 +242,10 @@ pub struct Report {
     pub allocation: Option<AllocationInfo>,
     /// Deadlocks: who waits where.
     pub waiters: Vec<Waiter>,
+    /// The other access of a race.
+    pub related: Vec<Related>,
+    /// How often it was seen.
+    pub count: u64,
     /// The program went on after this report ([`crate::CheckAction::Warn`]).
     pub warning: bool,
 }
@@ -253,16 +276,17 @@ impl fmt::Display for Report {
             )?;
         }
         for step in self.grid_path.iter().rev() {
-            match &step.launched_by {
-                None => {
-                    write!(f, "\n  grid {} `{}` was launched by the host", step.grid, step.kernel)?
-                }
-                Some(([bx, by, bz], [tx, ty, tz])) => {
-                    write!(f, "\n  grid {} `{}` was launched", step.grid, step.kernel)?;
-                    if let Some(source) = &step.launched_at {
-                        write!(f, " at {source}")?;
-                    }
-                    write!(f, " by block ({bx},{by},{bz}), thread ({tx},{ty},{tz}) of")?;
+            write!(f, "\n  {step}")?;
+        }
+        for related in &self.related {
+            write!(f, "\n  {}", related.what)?;
+            if let Some(site) = &related.site {
+                write!(f, "\n    at {site}")?;
+            }
+            // The same way from the host need not be told twice.
+            if related.grid_path != self.grid_path {
+                for step in related.grid_path.iter().rev() {
+                    write!(f, "\n    {step}")?;
                 }
             }
         }
@@ -270,6 +294,19 @@ impl fmt::Display for Report {
             write!(f, "\n  help: {help}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for GridStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(([bx, by, bz], [tx, ty, tz])) = &self.launched_by else {
+            return write!(f, "grid {} `{}` was launched by the host", self.grid, self.kernel);
+        };
+        write!(f, "grid {} `{}` was launched", self.grid, self.kernel)?;
+        if let Some(source) = &self.launched_at {
+            write!(f, " at {source}")?;
+        }
+        write!(f, " by block ({bx},{by},{bz}), thread ({tx},{ty},{tz}) of")
     }
 }
 

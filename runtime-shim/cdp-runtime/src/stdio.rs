@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn fwrite(data: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fn fflush(stream: *mut c_void) -> c_int;
     fn atexit(handler: extern "C" fn()) -> c_int;
+    fn _exit(code: c_int) -> !;
 }
 
 /// Writes bytes to C's `stdout` and flushes it. Write errors are C's to keep (`ferror`).
@@ -27,6 +28,15 @@ pub fn write_stdout(bytes: &[u8]) {
 pub fn flush_stdout() {
     // SAFETY: as above.
     unsafe { fflush(stdout) };
+}
+
+/// Ends the process now with this code. C's streams are flushed.
+pub fn leave(code: i32) -> ! {
+    // SAFETY: null flushes all streams; `_exit` takes any code.
+    unsafe {
+        fflush(std::ptr::null_mut());
+        _exit(code)
+    }
 }
 
 /// Runs `handler` when the process ends normally, before C's streams are flushed.

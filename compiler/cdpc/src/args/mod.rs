@@ -7,6 +7,7 @@ pub mod nvcc;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cdp_runtime::cpu::CheckSet;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use nvcc::normalise;
@@ -338,6 +339,10 @@ pub struct Run {
     /// Explore another legal order of execution (CPU device)
     #[arg(long, value_name = "N")]
     pub schedule_seed: Option<u64>,
+    /// Look for mistakes that no plain run shows: race, siblings, or all; several with commas (CPU
+    /// device)
+    #[arg(long, value_name = "CHECKS", value_parser = parse_checks)]
+    pub check: Option<CheckSet>,
     /// Stop after this many thread instructions (CPU device)
     #[arg(long, value_name = "N")]
     pub max_instructions: Option<u64>,
@@ -365,6 +370,11 @@ pub struct Doctor {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn parse_checks(list: &str) -> Result<CheckSet, String> {
+    CheckSet::parse(list)
+        .map_err(|name| format!("`{name}` is no check; there are {}", CheckSet::NAMES))
 }
 
 fn parse_bool(text: &str) -> Result<bool, String> {

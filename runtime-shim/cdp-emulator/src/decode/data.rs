@@ -7,7 +7,7 @@ use super::dispatch::is_memory;
 use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
 use crate::alu::{bits, int};
-use crate::code::{Access, NONE, Op, Place, PredLogic};
+use crate::code::{Access, NONE, Op, Order, Place, PredLogic};
 use crate::float::soft::Mode;
 
 type T = ScalarType;
@@ -243,8 +243,9 @@ impl Decoder<'_> {
         addr: &Address,
     ) -> Decoded {
         let parts = self.address(space, addr)?;
-        let strong = !matches!(order, LoadOrder::Weak);
-        if strong && !matches!(parts.place, Place::Shared | Place::Local | Place::Frame) {
+        let order = Order::from(order);
+        if order.is_strong() && !matches!(parts.place, Place::Shared | Place::Local | Place::Frame)
+        {
             self.out.independent = false;
         }
         let quad = ty.bits() > 64;
@@ -267,7 +268,7 @@ impl Decoder<'_> {
             wide_address: parts.wide,
             wide_register,
             signed: ty.is_signed(),
-            strong,
+            order,
         };
         let d = self.rows_of(rows);
         let inst = crate::code::Inst {
@@ -310,7 +311,7 @@ impl Decoder<'_> {
             wide_address: parts.wide,
             wide_register,
             signed: false,
-            strong: !matches!(order, StoreOrder::Weak),
+            order: Order::from(order),
         };
         let d = self.rows_of(rows);
         let inst = crate::code::Inst {

@@ -5,7 +5,7 @@ use cdp_ptx::{Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, float, half, int};
-use crate::code::Op;
+use crate::code::{Op, Order, Sem};
 
 impl Decoder<'_> {
     /// Decodes one instruction; the guard and the origin are already set.
@@ -275,9 +275,24 @@ impl Decoder<'_> {
                 self.emit(inst);
                 Ok(())
             }
-            Inst::Membar { level } => self.fence(*level == cdp_ptx::MembarLevel::Cta),
-            Inst::Fence { order: _, scope } => self.fence(*scope == cdp_ptx::Scope::Cta),
-            Inst::FenceProxy { kind: _ } => self.fence(true),
+            Inst::Membar { level } => {
+                let scope = match level {
+                    cdp_ptx::MembarLevel::Cta => cdp_ptx::Scope::Cta,
+                    cdp_ptx::MembarLevel::Gl => cdp_ptx::Scope::Gpu,
+                    cdp_ptx::MembarLevel::Sys => cdp_ptx::Scope::Sys,
+                };
+                self.fence(Sem::AcqRel, scope)
+            }
+            Inst::Fence { order, scope } => {
+                let sem = match order {
+                    cdp_ptx::FenceOrder::Sc | cdp_ptx::FenceOrder::AcqRel => Sem::AcqRel,
+                    cdp_ptx::FenceOrder::Acquire => Sem::Acquire,
+                    cdp_ptx::FenceOrder::Release => Sem::Release,
+                };
+                self.fence(sem, *scope)
+            }
+            // One proxy is all that there is.
+            Inst::FenceProxy { kind: _ } => self.simple(Op::Nop),
             Inst::Atom(atom) => self.atomic(atom),
             Inst::Red(atom) => self.atomic(atom),
             Inst::AtomVector(atom) => self.atomic_vector(atom),
@@ -363,11 +378,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn fence(&mut self, within_block: bool) -> Decoded {
-        if !within_block {
+    fn fence(&mut self, sem: Sem, scope: cdp_ptx::Scope) -> Decoded {
+        if scope != cdp_ptx::Scope::Cta {
             self.out.independent = false;
         }
-        self.simple(Op::Fence)
+        self.simple(Op::Fence(Order { sem, reach: scope.into() }))
     }
 
     fn video(

@@ -6,7 +6,7 @@ use cdp_ptx::{Operand, Reg, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::bits;
-use crate::code::{BarrierObject, NONE, ObjectOp, Op, Place};
+use crate::code::{BarrierObject, NONE, ObjectOp, Op, Order, Place, Reach, Sem};
 
 impl Decoder<'_> {
     pub(super) fn mbarrier(&mut self, barrier: &Mbarrier) -> Decoded {
@@ -34,7 +34,12 @@ impl Decoder<'_> {
             }
         };
         let imm = self.out.objects.len() as u32;
-        self.out.objects.push(BarrierObject { op, place, wide, offset, operand, dst });
+        let order = match barrier.order {
+            Some((order, scope)) => Order::of_atomic(Some(order), Some(scope)),
+            // PTX ISA: arrivals release and waits acquire, within the block.
+            None => Order { sem: Sem::AcqRel, reach: Reach::Block },
+        };
+        self.out.objects.push(BarrierObject { op, place, wide, offset, order, operand, dst });
         let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::BarrierObject) };
         self.emit(inst);
         Ok(())

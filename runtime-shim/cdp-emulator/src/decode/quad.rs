@@ -96,6 +96,7 @@ impl Decoder<'_> {
         };
         let src = source(atom.b)?;
         let swap = atom.c.map(&mut source).transpose()?.unwrap_or(NONE);
-        self.push_atomic(atom.op, atom.ty, parts, dsts, vec![src], swap)
+        let order = crate::code::Order::of_atomic(atom.order, atom.scope);
+        self.push_atomic((atom.op, order), atom.ty, parts, dsts, vec![src], swap)
     }
 }

@@ -5,7 +5,7 @@ use cdp_ptx::{AtomOp, BoolOp, Inst, Operand, Reg, ScalarType, TexQuery, VoteMode
 
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
-    AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Place,
+    AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order, Place,
 };
 use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
 
@@ -61,7 +61,8 @@ impl Decoder<'_> {
         };
         let src = self.atomic_row(atom.b, atom.ty)?;
         let swap = atom.c.map(|c| self.atomic_row(c, atom.ty)).transpose()?.unwrap_or(NONE);
-        self.push_atomic(atom.op, atom.ty, parts, dsts, vec![src], swap)
+        let order = Order::of_atomic(atom.order, atom.scope);
+        self.push_atomic((atom.op, order), atom.ty, parts, dsts, vec![src], swap)
     }
 
     pub(super) fn atomic_vector(&mut self, atom: &AtomVector) -> Decoded {
@@ -77,12 +78,13 @@ impl Decoder<'_> {
         for src in &atom.srcs {
             srcs.push(self.narrow(*src)?);
         }
-        self.push_atomic(atom.op, atom.ty, parts, dsts, srcs, NONE)
+        let order = Order::of_atomic(atom.order, atom.scope);
+        self.push_atomic((atom.op, order), atom.ty, parts, dsts, srcs, NONE)
     }
 
     pub(super) fn push_atomic(
         &mut self,
-        op: AtomOp,
+        (op, order): (AtomOp, Order),
         ty: T,
         parts: super::data::AddressParts,
         dsts: Vec<u32>,
@@ -109,6 +111,7 @@ impl Decoder<'_> {
             place: parts.place,
             wide_address,
             offset,
+            order,
             dsts,
             srcs,
             swap,

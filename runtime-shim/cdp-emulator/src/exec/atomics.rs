@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use cdp_ptx::{AtomOp, ScalarType};
 
 use super::run::{Running, lanes_of, read_row, write_row};
-use super::{Block, Machine, Step, Warp, checks, memory};
+use super::{Block, Machine, Step, Warp, checks, door, memory};
 use crate::code::{Atomic, Inst, NONE, Place};
 use crate::float::soft;
 use crate::memory::space::{self, Window};
@@ -169,12 +169,14 @@ pub fn execute(
                 let offset =
                     if atomic.place == Place::Generic { space::offset(address) } else { address };
                 checks::check_shared(block, offset, bytes, lane)?;
+                pass(machine, block, warp, run, atomic, true, offset, lane);
                 shared_update(machine, block, offset as usize, bytes as usize, lane, f)?
             } else {
                 if space::window(address) != Window::Global {
                     checks::own(block, warp, address, lane, bytes, true)?;
                 }
                 checks::check_one(machine, address, bytes, lane)?;
+                pass(machine, block, warp, run, atomic, false, address, lane);
                 match bytes {
                     1 => update!(AtomicU8, u8, address, f),
                     2 => update!(AtomicU16, u16, address, f),
@@ -191,6 +193,27 @@ pub fn execute(
         }
     }
     Ok(())
+}
+
+/// One element of one lane passes the door of memory.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn pass(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    atomic: &Atomic,
+    shared: bool,
+    at: u64,
+    lane: usize,
+) {
+    if machine.watch.is_some() {
+        let (swaps, order) = (atomic.op == AtomOp::Cas, atomic.order);
+        let touch = door::Touch { shared, reads: true, writes: true, swaps, order };
+        let bytes = u64::from(atomic.ty.bytes());
+        door::memory(machine, block, warp, run, touch, &[at; 32], 1 << lane, bytes, None);
+    }
 }
 
 /// `exch` and `cas` of 128 bits. No host instruction is needed: a kernel with an exchange never runs
@@ -226,6 +249,7 @@ fn execute_quad(
         let bytes: &mut [u8] = if shared {
             let offset = if generic { space::offset(address) } else { address };
             checks::check_shared(block, offset, BYTES, lane)?;
+            pass(machine, block, warp, run, atomic, true, offset, lane);
             let range = offset as usize..(offset + BYTES) as usize;
             if block.written[range.clone()].iter().all(|&flag| flag == 0) {
                 checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
@@ -234,6 +258,7 @@ fn execute_quad(
             &mut block.shared[range]
         } else {
             checks::check_one(machine, address, BYTES, lane)?;
+            pass(machine, block, warp, run, atomic, false, address, lane);
             // SAFETY: just checked.
             unsafe { std::slice::from_raw_parts_mut(address as *mut u8, BYTES as usize) }
         };

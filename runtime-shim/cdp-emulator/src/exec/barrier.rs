@@ -61,6 +61,13 @@ pub fn arrive(
             state.votes += active.count_ones();
         }
     }
+    if (barrier.kind == BarrierKind::Arrive || threads.is_some())
+        && let Some(checks) = block.state.as_deref_mut()
+    {
+        // Not all threads of the block may come: who comes tells what it did.
+        checks.arrive_at(id as usize, warp.index, active);
+        block.barriers[id as usize].collects = true;
+    }
     if barrier.kind == BarrierKind::Arrive {
         run.path.pc += 1;
         // The arrival may complete the barrier for others; `complete_ready` looks after the turn.
@@ -152,9 +159,31 @@ fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
     Err(fault)
 }
 
+/// Tells the checks who met at a barrier that is complete.
+fn pass(block: &mut Block, id: u8, collected: bool) {
+    let Some(checks) = block.state.as_deref_mut() else { return };
+    let at_barrier = |warp: &Warp| {
+        let waits = |path: &&Path| path.state == PathState::Barrier(id);
+        warp.paths.iter().filter(waits).fold(0, |lanes, path| lanes | path.mask)
+    };
+    if block.warps.iter().all(|warp| at_barrier(warp) == warp.live) {
+        checks.meet();
+    } else if collected {
+        for warp in &block.warps {
+            let lanes = at_barrier(warp);
+            checks.arrive_at(id as usize, warp.index, lanes);
+        }
+        for warp in &block.warps {
+            checks.leave_barrier(id as usize, warp.index, at_barrier(warp));
+        }
+    }
+    checks.reset_barrier(id as usize);
+}
+
 /// Lets the paths at a barrier go on, with the result of its reduction.
 fn release(machine: &Machine, block: &mut Block, id: u8) {
     let state = std::mem::take(&mut block.barriers[id as usize]);
+    pass(block, id, state.collects);
     for warp in &mut block.warps {
         for index in 0..warp.paths.len() {
             let path = warp.paths[index];

@@ -38,6 +38,10 @@ pub fn start(
     block.budget = 0;
     block.runtime = Default::default();
     let threads = grid.threads();
+    if let Some(mut watch) = machine.watch() {
+        let old = block.state.take();
+        block.state = Some(watch.start_block(grid.watched, linear, threads, old));
+    }
     block.warps.resize_with(threads.div_ceil(32) as usize, Warp::default);
     for (index, warp) in block.warps.iter_mut().enumerate() {
         start_warp(machine, grid, warp, index as u32, threads, linear);
@@ -65,6 +69,7 @@ fn empty(grid: &Arc<GridInfo>) -> Block {
         next_warp: 0,
         budget: 0,
         runtime: Default::default(),
+        state: None,
     }
 }
 
@@ -207,7 +212,7 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
     }
     let mut progress = false;
     for warp in &mut block.warps {
-        progress |= collective::complete(machine, warp);
+        progress |= collective::complete(machine, warp, &mut block.state);
     }
     if progress {
         return Ok(None);

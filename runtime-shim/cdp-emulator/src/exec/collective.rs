@@ -7,8 +7,9 @@
 use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
 use super::run::{Next, Running, keep_active, lanes_of, read_row, set_pred, write_row};
-use super::{Path, PathState, Step, Warp};
+use super::{Block, Path, PathState, Step, Warp, door};
 use crate::alu::float::min_max;
+use crate::check::block::BlockState;
 use crate::code::{Collective, CollectiveKind, Inst, NONE};
 
 /// The operands of the taking part lanes.
@@ -26,10 +27,17 @@ struct Results {
 }
 
 /// `bar.warp.sync`
-pub fn warp_sync(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32) -> Step<Next> {
+pub fn warp_sync(
+    block: &mut Block,
+    warp: &mut Warp,
+    run: &mut Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<Next> {
     keep_active(warp, run, active);
     let members = member_masks(run.regs, inst.a, active);
     if all_here(warp, &members, active) {
+        door::warp_met(block, warp, &members, active);
         run.path.pc += 1;
         return Ok(Next::Continue);
     }
@@ -91,7 +99,11 @@ fn waiting_members(machine: &super::Machine, warp: &Warp, path: &Path) -> [u32; 
 
 /// Completes the exchanges whose members have all come along different paths. True if there were
 /// any. To be called when no lane of the warp can run.
-pub fn complete(machine: &super::Machine, warp: &mut Warp) -> bool {
+pub fn complete(
+    machine: &super::Machine,
+    warp: &mut Warp,
+    state: &mut Option<Box<BlockState>>,
+) -> bool {
     let waiting: Vec<usize> =
         (0..warp.paths.len()).filter(|&i| warp.paths[i].state == PathState::Collective).collect();
     let mut members = [0u32; 32];
@@ -117,8 +129,35 @@ pub fn complete(machine: &super::Machine, warp: &mut Warp) -> bool {
     if ready == 0 {
         return false;
     }
+    if let Some(state) = state.as_deref_mut() {
+        met(machine, warp, state, &waiting, ready, &members);
+    }
     finish(machine, warp, &waiting, ready);
     true
+}
+
+/// Tells the checks which lanes met at `bar.warp.sync`. Exchanges order no memory (CUDA C++
+/// Programming Guide, "Warp Shuffle Functions").
+fn met(
+    machine: &super::Machine,
+    warp: &Warp,
+    state: &mut BlockState,
+    waiting: &[usize],
+    ready: u32,
+    members: &[u32; 32],
+) {
+    let is_sync = |path: &Path| {
+        let function = &machine.functions[warp.frame(path).function as usize];
+        matches!(function.code[path.pc as usize].op, crate::code::Op::WarpSync)
+    };
+    let lanes = waiting
+        .iter()
+        .map(|&index| &warp.paths[index])
+        .filter(|path| is_sync(path))
+        .fold(0, |lanes, path| lanes | path.mask & ready);
+    for group in door::groups(members, lanes) {
+        state.meet_in_warp(warp.index, group, warp.live);
+    }
 }
 
 /// Computes and hands out the results of the lanes in `ready`, and lets them go on.

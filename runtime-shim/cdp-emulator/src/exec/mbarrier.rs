@@ -6,8 +6,8 @@
 
 use super::fault::Fault;
 use super::run::{Running, lanes_of, read_row, set_pred, write_row};
-use super::{Block, Step, Warp, checks, memory};
-use crate::code::{Inst, NONE, ObjectOp, Place};
+use super::{Block, Machine, Step, Warp, checks, door, memory};
+use crate::code::{BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -64,6 +64,7 @@ impl Object {
 
 /// Executes an instruction on a barrier object in the active lanes, in the order of lanes.
 pub fn execute(
+    machine: &Machine,
     block: &mut Block,
     warp: &Warp,
     run: &Running<'_>,
@@ -123,6 +124,9 @@ pub fn execute(
                 word
             }
         };
+        if machine.watch.is_some() {
+            pass(machine, block, warp, run, &object, (offset, lane), (word, new), done);
+        }
         if new != word {
             block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
             block.written[range].fill(0xff);
@@ -142,6 +146,38 @@ pub fn execute(
         set_pred(run.regs, object.dst, done, active);
     }
     Ok(())
+}
+
+/// The object's word passes the door of memory, and its arrivals and waits that of order.
+#[allow(clippy::too_many_arguments)]
+fn pass(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    object: &BarrierObject,
+    (offset, lane): (u64, usize),
+    (before, after): (u64, u64),
+    ended: u32,
+) {
+    // Made and unmade by plain writes; else the object looks after itself.
+    let plain = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
+    let order = if plain { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
+    let touch = door::Touch { shared: true, reads: !plain, writes: plain, swaps: false, order };
+    door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
+    let Some(state) = block.state.as_deref_mut() else { return };
+    let thread = warp.index * 32 + lane as u32;
+    match object.op {
+        ObjectOp::Init | ObjectOp::Invalidate => drop(state.objects.remove(&offset)),
+        ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
+            let phase = |word| Object::read(word).map(|object| object.phase);
+            state.arrive_at_object(offset, thread, phase(before) != phase(after));
+        }
+        ObjectOp::TestState | ObjectOp::TestParity if ended >> lane & 1 != 0 => {
+            state.leave_object(offset, thread);
+        }
+        ObjectOp::TestState | ObjectOp::TestParity => {}
+    }
 }
 
 fn no_object(lane: usize, offset: u64) -> Box<Fault> {

@@ -12,6 +12,7 @@ pub mod calls;
 pub mod checks;
 pub mod collective;
 pub mod diverge;
+pub mod door;
 pub mod fault;
 pub mod mbarrier;
 pub mod memory;
@@ -47,6 +48,8 @@ pub struct Machine {
     pub avx2: bool,
     /// `cudaLimitStackSize`.
     pub stack_bytes: u64,
+    /// The checks that this run asked for. With them blocks run one after another.
+    pub watch: Option<std::sync::Mutex<crate::check::Watch>>,
 }
 
 /// What the blocks of one grid share.
@@ -78,6 +81,8 @@ pub struct GridInfo {
     pub start_clock: u64,
     /// Serial number of the grid's first block.
     pub first_block_serial: u64,
+    /// The grid's number among the checks.
+    pub watched: u32,
 }
 
 /// Where a kernel's shared variable lies.
@@ -94,17 +99,7 @@ pub struct SharedPlace {
 impl GridInfo {
     /// An offset in shared memory as people know it: "offset 252 of `tile` in shared memory".
     pub fn shared_text(&self, offset: u64) -> String {
-        let holds = |place: &&SharedPlace| {
-            let within = offset.checked_sub(u64::from(place.offset));
-            within.is_some_and(|within| within < place.size_bytes)
-        };
-        match self.shared_places.iter().find(holds) {
-            Some(place) => {
-                let within = offset - u64::from(place.offset);
-                format!("offset {within} of `{}` in shared memory", place.name)
-            }
-            None => format!("offset {offset} of shared memory"),
-        }
+        shared_text(&self.shared_places, offset)
     }
 
     /// Threads a block.
@@ -125,6 +120,21 @@ impl GridInfo {
     /// `threadIdx` of a thread by its linear index.
     pub fn thread_index(&self, linear: u32) -> [u32; 3] {
         index_in(self.block, u64::from(linear))
+    }
+}
+
+/// An offset in shared memory as people know it.
+pub fn shared_text(places: &[SharedPlace], offset: u64) -> String {
+    let holds = |place: &&SharedPlace| {
+        let within = offset.checked_sub(u64::from(place.offset));
+        within.is_some_and(|within| within < place.size_bytes)
+    };
+    match places.iter().find(holds) {
+        Some(place) => {
+            let within = offset - u64::from(place.offset);
+            format!("offset {within} of `{}` in shared memory", place.name)
+        }
+        None => format!("offset {offset} of shared memory"),
     }
 }
 
@@ -320,6 +330,8 @@ pub struct BarrierState {
     pub arrived: u32,
     /// Threads it waits for, if the program said; else all live threads.
     pub threads: Option<u32>,
+    /// What those who come know is collected, because others go on or do not come at all.
+    pub collects: bool,
     /// Votes that are true.
     pub true_votes: u32,
     /// Threads that voted.
@@ -363,6 +375,8 @@ pub struct Block {
     pub budget: i64,
     /// Launches of this block into its default stream, and other state of the device runtime.
     pub runtime: crate::sched::BlockRuntime,
+    /// What the checks know of it.
+    pub state: Option<Box<crate::check::block::BlockState>>,
 }
 
 /// One `printf`.

@@ -3,7 +3,7 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{atomics, barrier, calls, collective, mbarrier, memory, surface};
+use super::{atomics, barrier, calls, collective, door, mbarrier, memory, surface};
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
 use crate::config::{CheckAction, WarpScheduling};
@@ -273,7 +273,7 @@ fn run_path<'m>(
                 run.path.pc += 1;
             }
             Op::Load(access) => {
-                polled |= access.strong;
+                polled |= access.order.is_strong();
                 if active != 0
                     && let Err(fault) =
                         memory::load(machine, block, warp, run, inst, access, active)
@@ -481,7 +481,9 @@ fn special<'m>(
         Op::Barrier if active != 0 => {
             return barrier::arrive(block, warp, run, inst, active);
         }
-        Op::WarpSync if active != 0 => return collective::warp_sync(warp, run, inst, active),
+        Op::WarpSync if active != 0 => {
+            return collective::warp_sync(block, warp, run, inst, active);
+        }
         Op::Collective if active != 0 => return collective::exchange(warp, run, inst, active),
         Op::Trap | Op::Brkpt | Op::Barrier | Op::WarpSync | Op::Collective => {}
         Op::Atomic => {
@@ -491,12 +493,12 @@ fn special<'m>(
         }
         Op::BarrierObject => {
             if active != 0 {
-                mbarrier::execute(block, warp, run, inst, active)?;
+                mbarrier::execute(machine, block, warp, run, inst, active)?;
             }
         }
-        Op::AsyncCopy => memory::async_copy(machine, block, run, inst, active)?,
-        Op::Texture => surface::fetch(machine, run, inst, active)?,
-        Op::Surface => surface::access(machine, run, inst, active)?,
+        Op::AsyncCopy => memory::async_copy(machine, block, warp, run, inst, active)?,
+        Op::Texture => surface::fetch(machine, block, warp, run, inst, active)?,
+        Op::Surface => surface::access(machine, block, warp, run, inst, active)?,
         Op::TextureQuery => surface::query(machine, run, inst, active)?,
         Op::Sleep => {
             let mut longest = 0;
@@ -593,7 +595,8 @@ fn special<'m>(
                 }
             }
         }
-        Op::Fence | Op::Nop => {}
+        Op::Fence(order) => door::fence(block, warp, active, order),
+        Op::Nop => {}
     }
     run.path.pc += 1;
     Ok(Next::Continue)

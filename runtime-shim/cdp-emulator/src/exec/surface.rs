@@ -1,11 +1,13 @@
 //! Execution of texture fetches, surface accesses and their queries.
 
+use std::cell::RefCell;
+
 use cdp_ptx::{ScalarType, SurfaceClamp};
 
 use super::fault::Fault;
 use super::run::{Running, lanes_of, read_row, write_row};
-use super::{Machine, Step};
-use crate::code::{Inst, NONE};
+use super::{Block, Machine, Step, Warp, door};
+use crate::code::{Inst, NONE, Order};
 use crate::report::ReportKind;
 use crate::texture::TextureDescriptor;
 
@@ -47,19 +49,55 @@ fn coordinates(run: &Running<'_>, rows: &[u32], lane: usize) -> [u32; 3] {
     out
 }
 
+/// A texel passes the door of memory.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn pass(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    writes: bool,
+    address: u64,
+    bytes: u32,
+    lane: usize,
+) {
+    let touch =
+        door::Touch { shared: false, reads: !writes, writes, swaps: false, order: Order::WEAK };
+    let at = [address; 32];
+    door::memory(machine, block, warp, run, touch, &at, 1 << lane, u64::from(bytes), None);
+}
+
 /// `tex` and `tld4`
-pub fn fetch(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> Step<()> {
+pub fn fetch(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
     let fetch = &run.function.textures[inst.imm as usize];
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, fetch.texture, true, lane) };
         let texture = object(machine, handle, lane)?;
         let at = coordinates(run, &fetch.coords, lane);
+        let texels = RefCell::new(Vec::new());
+        let read = |address: u64, bytes: u32| {
+            if machine.watch.is_some() {
+                texels.borrow_mut().push((address, bytes));
+            }
+            read(address, bytes)
+        };
         let values = match (fetch.gather, fetch.coord_ty) {
             (Some(component), _) => texture.gather(at.map(f32::from_bits), component, read),
             (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), read),
             (None, _) => texture.fetch(at.map(|v| v as i32), read),
         };
+        for (address, bytes) in texels.into_inner() {
+            pass(machine, block, warp, run, false, address, bytes, lane);
+        }
         for (&row, value) in fetch.dsts.iter().zip(values) {
             if row != NONE {
                 // SAFETY: decoded row.
@@ -71,7 +109,14 @@ pub fn fetch(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> 
 }
 
 /// `suld` and `sust`
-pub fn access(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) -> Step<()> {
+pub fn access(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
     let access = &run.function.surfaces[inst.imm as usize];
     let element = access.ty.bytes();
     let bytes = element * access.rows.len() as u32;
@@ -86,6 +131,9 @@ pub fn access(machine: &Machine, run: &Running<'_>, inst: &Inst, active: u32) ->
             let message =
                 format!("surface access of {bytes} bytes at {at:?}, outside of the surface");
             return Err(Fault::new(ReportKind::InvalidTexture, Some(lane as u32), message));
+        }
+        if let Some(address) = address {
+            pass(machine, block, warp, run, access.store, address, bytes, lane);
         }
         for (i, &row) in access.rows.iter().enumerate() {
             if row == NONE {

@@ -61,6 +61,7 @@ impl Core {
                 self.machine.memory.allocate(size, 64, AllocKind::ParameterBuffer, true, site)
             })
             .flatten();
+        self.memory_begins(buffer.unwrap_or(0), size);
         let Some(address) = buffer else {
             self.release_slot();
             *caller.last_error() = errors::MEMORY_ALLOCATION;
@@ -221,6 +222,8 @@ impl Core {
             return Outcome::Error(errors::SYNC_DEPTH);
         }
         if self.block_outstanding(caller.key) == 0 {
+            let thread = caller.thread();
+            self.edge_children_done(caller.key, caller.block, thread);
             return Outcome::Error(0);
         }
         Outcome::Wait

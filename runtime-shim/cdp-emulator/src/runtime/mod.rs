@@ -282,8 +282,11 @@ impl Core {
             return 0;
         }
         let align_bytes = align_bytes.max(16);
-        heap.allocate(size_bytes, align_bytes, AllocKind::DeviceHeap, true, Some(caller.site()))
-            .unwrap_or(0)
+        let site = Some(caller.site());
+        let address = heap.allocate(size_bytes, align_bytes, AllocKind::DeviceHeap, true, site);
+        let address = address.unwrap_or(0);
+        self.memory_begins(address, size_bytes);
+        address
     }
 
     fn device_free(&mut self, caller: &mut Caller<'_>, address: u64) -> Step<()> {

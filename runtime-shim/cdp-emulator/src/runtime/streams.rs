@@ -70,6 +70,7 @@ impl Core {
     /// Puts work into a stream that was found valid.
     pub(super) fn enqueue_device(&mut self, caller: &mut Caller<'_>, handle: u64, action: Action) {
         let (grid, key) = (caller.grid, caller.key);
+        self.note_actor(caller, handle);
         match which(caller, handle) {
             Which::Tail => self.add_tail(grid, action),
             Which::FireAndForget => {
@@ -87,6 +88,27 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Tells the checks who queues work, into which stream.
+    fn note_actor(&mut self, caller: &mut Caller<'_>, handle: u64) {
+        // A grid's tail begins with what the whole grid did.
+        if self.machine.watch.is_none() || matches!(which(caller, handle), Which::Tail) {
+            return;
+        }
+        let last = self.ordered_stream(caller, handle).and_then(|stream| stream.last);
+        // One number a stream of the block; a block's own streams are told apart by its serial.
+        let block = caller.block.serial << 12;
+        let stream = match which(caller, handle) {
+            Which::Null => block | 1,
+            Which::PerThread => block | 1 << 11 | u64::from(caller.thread()),
+            Which::Tail | Which::FireAndForget => 0,
+            Which::Created(handle) => 1 << 63 | caller.block.serial << 32 | handle,
+        };
+        let (site, lane) = (caller.site(), caller.lane);
+        let warp = std::mem::take(caller.warp);
+        self.acts(caller.block, &warp, lane, site, stream, last);
+        *caller.warp = warp;
     }
 
     fn new_handle(&mut self) -> u64 {

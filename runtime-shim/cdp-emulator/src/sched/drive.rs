@@ -45,6 +45,7 @@ impl Core {
                 return false;
             }
             if !nodes.iter().any(|&node| self.is_pending(node)) {
+                self.edge_host_waited(nodes);
                 return true;
             }
             if !self.step() {
@@ -98,6 +99,7 @@ impl Core {
         if !self.check_bounds() {
             return true;
         }
+        self.thin_edges();
         if self.machine.schedule_seed.is_some() {
             return self.seeded_step();
         }
@@ -195,7 +197,8 @@ impl Core {
         let threads = self.host_threads();
         let independent = self.program.kernels[info.kernel as usize].independent;
         let worthwhile = left >= 2 && left.saturating_mul(cost) > PARALLEL_COST;
-        if independent && threads > 1 && worthwhile && self.machine.schedule_seed.is_none() {
+        let alone = self.machine.schedule_seed.is_some() || self.machine.watch.is_some();
+        if independent && threads > 1 && worthwhile && !alone {
             let count = left.min(PARALLEL_BATCH);
             self.parallel_turn(key, &info, first, count, threads);
         } else {
@@ -300,7 +303,8 @@ impl Core {
         }
     }
 
-    fn end_block(&mut self, key: BlockKey, grid: GridKey, block: Box<Block>) {
+    fn end_block(&mut self, key: BlockKey, grid: GridKey, mut block: Box<Block>) {
+        self.edge_block_done(key, &mut block);
         let clock = block.grid.start_clock + block.warps.iter().map(|w| w.clock).max().unwrap_or(0);
         let (kernel, cost) = (block.grid.kernel, block.counters.warp_instructions.max(1));
         self.count(kernel, &block.counters);

@@ -106,7 +106,6 @@ impl Core {
         launch_clock: u64,
         holds_slot: bool,
     ) -> GridKey {
-        let kernel = &self.program.kernels[request.kernel as usize];
         self.grid_serial += 1;
         let serial = self.grid_serial;
         let blocks = request.grid.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d)));
@@ -114,6 +113,11 @@ impl Core {
         let parent_serial =
             parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.serial);
         let latency = if parent.is_some() { LAUNCH_LATENCY } else { 0 };
+        let above = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.watched);
+        let number = request.kernel;
+        let watched =
+            self.watch_mut().map_or(0, |watch| watch.add_grid(serial, number, above, launched_at));
+        let kernel = &self.program.kernels[request.kernel as usize];
         let info = GridInfo {
             serial,
             function: kernel.function,
@@ -128,6 +132,7 @@ impl Core {
             params: request.params,
             start_clock: launch_clock + latency,
             first_block_serial: self.block_serial,
+            watched,
         };
         self.block_serial = self.block_serial.wrapping_add(blocks);
         let lineage = Lineage {
@@ -293,13 +298,15 @@ impl Core {
         {
             parent.end_clock = parent.end_clock.max(grid.end_clock);
         }
-        let keep = self.machine.memory.heap_bytes() > 0;
+        // Reports about the past may name the grid.
+        let keep = self.machine.memory.heap_bytes() > 0 || self.machine.watch.is_some();
         if !keep {
             self.lineage.remove(&grid.info.serial);
         }
         // `complete_node` calls `finish_later` for the owner; to keep that from nesting a level a
         // generation, the owner is taken off the node here and returned.
         let node = grid.node?;
+        self.edge_grid_done(node, grid.info.watched);
         let entry = &mut self.nodes[node.index as usize];
         if entry.generation != node.generation {
             return None;
@@ -418,11 +425,20 @@ impl Core {
         if self.block_outstanding(key) > 0 {
             return;
         }
+        let mut woken = Vec::new();
         for warp in &mut block.warps {
             for path in &mut warp.paths {
                 if path.state == PathState::Runtime {
                     path.state = PathState::Ready;
                     path.pc += 1;
+                    woken.push((warp.index * 32, path.mask));
+                }
+            }
+        }
+        if block.state.is_some() {
+            for (first, mask) in woken {
+                for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+                    self.edge_children_done(key, block, first + lane);
                 }
             }
         }

@@ -16,6 +16,8 @@
 //! determinism; `host_threads: 1` removes it.
 
 mod drive;
+mod edges;
+mod findings;
 mod grids;
 mod nodes;
 pub mod profile;
@@ -24,10 +26,11 @@ pub mod trace;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::api::{EventId, StreamId};
+use crate::check::{Actor, Watch};
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, GridInfo, Machine};
@@ -238,6 +241,8 @@ pub struct Core {
     instructions: u64,
     started_at: Option<Instant>,
     random: u64,
+    /// Who queues the next node, if a thread does and checks are on.
+    pub actor: Option<Actor>,
     /// Texts that the device runtime handed out, by content.
     pub runtime_texts: HashMap<String, u64>,
 }
@@ -266,6 +271,7 @@ impl Core {
             schedule_seed: config.schedule_seed,
             avx2: crate::alu::has_avx2(),
             stack_bytes: config.limits.stack_bytes,
+            watch: config.checks.watches().then(|| Mutex::new(Watch::new(config.checks))),
         };
         Ok(Core {
             limits: config.limits,
@@ -304,6 +310,7 @@ impl Core {
             instructions: 0,
             started_at: None,
             random: config.schedule_seed.unwrap_or(0),
+            actor: None,
             runtime_texts: HashMap::new(),
             config,
         })

@@ -61,6 +61,7 @@ impl Core {
         node.owner_block = owner_block;
         node.tail = tail;
         self.pending_nodes += 1;
+        self.edge_added(id, waits, owner, tail);
         if !tail && let Some(key) = owner {
             if let Some(grid) = self.grid_mut(key) {
                 grid.outstanding += 1;
@@ -82,13 +83,16 @@ impl Core {
             match action {
                 Action::Grid(key) => {
                     self.nodes[id.index as usize].action = Some(Action::Grid(key));
+                    self.edge_started(id, key);
                     self.start_grid(key);
                 }
                 Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
+                    self.rows_pass(id, &action);
                     self.copy_rows(dst, dst_pitch, src, src_pitch, width, rows);
                     self.complete_node(id);
                 }
                 Action::Set { dst, pitch, pattern, pattern_bytes, width, rows } => {
+                    self.rows_pass(id, &action);
                     self.set_rows(dst, pitch, &pattern[..usize::from(pattern_bytes)], width, rows);
                     self.complete_node(id);
                 }
@@ -118,6 +122,7 @@ impl Core {
         let (owner, owner_block, tail) = (node.owner.take(), node.owner_block.take(), node.tail);
         self.free_nodes.push(id.index);
         self.pending_nodes -= 1;
+        self.edge_done(id, &dependents, owner_block);
         for dependent in dependents {
             let entry = &mut self.nodes[dependent.index as usize];
             if entry.generation == dependent.generation {

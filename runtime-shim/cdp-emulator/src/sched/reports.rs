@@ -49,11 +49,13 @@ impl Core {
                 .iter()
                 .map(|w| Waiter { site: self.site(&w.site), lanes: w.lanes, what: w.what.clone() })
                 .collect(),
+            related: Vec::new(),
+            count: 1,
             warning,
         }
     }
 
-    fn kernel_name(&self, kernel: u32) -> String {
+    pub(super) fn kernel_name(&self, kernel: u32) -> String {
         self.program.kernels.get(kernel as usize).map_or_else(String::new, |k| k.info.name.clone())
     }
 
@@ -105,7 +107,7 @@ impl Core {
     }
 
     /// From the host to this grid.
-    fn grid_path(&self, serial: u64) -> Vec<GridStep> {
+    pub(super) fn grid_path(&self, serial: u64) -> Vec<GridStep> {
         let mut steps = Vec::new();
         let mut at = serial;
         while let Some(lineage) = self.lineage.get(&at) {
@@ -125,7 +127,7 @@ impl Core {
         steps
     }
 
-    fn allocation(&self, record: &Record) -> AllocationInfo {
+    pub(super) fn allocation(&self, record: &Record) -> AllocationInfo {
         let what = match &record.kind {
             AllocKind::Host => "cudaMalloc of the host".to_string(),
             AllocKind::Managed => "managed or pinned memory of the host".to_string(),

@@ -13,17 +13,27 @@ mod report;
 mod state;
 mod summary;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cdp_emulator::{Completion, Report};
 
 use self::host::{Hints, HostFunctions, Registered};
-pub use self::options::{CpuOptions, MessageFormat};
+pub use self::options::{CheckSet, CpuOptions, MessageFormat};
 use self::state::{State, Work};
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
+
+/// Reports of checks in this process so far.
+static FINDINGS: AtomicU64 = AtomicU64::new(0);
+
+/// How many reports checks have made in this process: such a program is not fine, whatever it
+/// returns.
+pub fn findings() -> u64 {
+    FINDINGS.load(Ordering::Relaxed)
+}
 
 /// Takes what kernels print.
 pub type OutputSink = Box<dyn FnMut(&[u8]) + Send>;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cdp_emulator::{Config, WarpScheduling};
+use cdp_emulator::{Checks, Config, WarpScheduling};
 
 /// How reports are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -15,6 +15,43 @@ pub enum MessageFormat {
     Human,
     /// One JSON object a line.
     Json,
+}
+
+/// Checks that follow every access. They make programs run several times slower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckSet {
+    /// `race`: accesses that conflict and that nothing orders.
+    pub races: bool,
+    /// `siblings`: conflicts between grids that one block launched into one stream.
+    pub siblings: bool,
+}
+
+impl CheckSet {
+    /// The names of the checks, for messages.
+    pub const NAMES: &str = "race, siblings or all";
+
+    /// A list of names with commas. `all` is everything that is a mistake of the program.
+    ///
+    /// # Errors
+    /// The name that is none.
+    pub fn parse(list: &str) -> Result<CheckSet, String> {
+        let mut set = CheckSet::default();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match name {
+                "race" | "all" => set.races = true,
+                "siblings" => set.siblings = true,
+                other => return Err(other.to_string()),
+            }
+        }
+        Ok(set)
+    }
+
+    /// As [`CheckSet::parse`] reads it.
+    pub fn list(self) -> String {
+        let names = [(self.races, "race"), (self.siblings, "siblings")];
+        let chosen: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+        chosen.join(",")
+    }
 }
 
 /// Choices about the CPU device.
@@ -37,6 +74,8 @@ pub struct CpuOptions {
     pub host_threads: usize,
     /// `CDP_WARP_SCHEDULING=independent|lockstep`
     pub lockstep: bool,
+    /// `CDP_CHECK=race,...`: further checks.
+    pub checks: CheckSet,
 }
 
 impl CpuOptions {
@@ -68,6 +107,12 @@ impl CpuOptions {
             None | Some("0") => {}
             Some("1") => options.profile = true,
             Some(other) => complain("CDP_PROFILE", other, "0 or 1"),
+        }
+        if let Some(list) = text("CDP_CHECK") {
+            match CheckSet::parse(&list) {
+                Ok(set) => options.checks = set,
+                Err(_) => complain("CDP_CHECK", &list, CheckSet::NAMES),
+            }
         }
         let mut number = |name: &str| -> Option<u64> {
             let value = text(name)?;
@@ -106,6 +151,8 @@ impl CpuOptions {
         put("CDP_PROFILE", self.profile.then(|| "1".into()));
         put("CDP_THREADS", (self.host_threads > 0).then(|| self.host_threads.to_string().into()));
         put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
+        let checks = self.checks.list();
+        put("CDP_CHECK", (!checks.is_empty()).then(|| checks.into()));
         env
     }
 
@@ -121,6 +168,11 @@ impl CpuOptions {
             trace: self.trace.is_some(),
             warp_scheduling,
             compute_capability,
+            checks: Checks {
+                races: self.checks.races,
+                siblings: self.checks.siblings,
+                ..Checks::default()
+            },
             ..Config::default()
         }
     }
@@ -141,6 +193,7 @@ mod tests {
             profile: true,
             host_threads: 3,
             lockstep: true,
+            checks: CheckSet { races: true, siblings: true },
         };
         let env = options.to_env();
         let get = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, v)| v.clone());

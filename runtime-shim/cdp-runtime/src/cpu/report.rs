@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cdp_emulator::Report;
 use cdp_emulator::report::{AllocationInfo, GridStep, Site, SourceLine};
+use cdp_emulator::{Related, Report};
 use serde_json::{Value, json};
 
 use crate::error::CudaError;
@@ -42,12 +42,14 @@ fn with_source_names(report: &Report) -> Report {
     let allocation = named.allocation.as_mut();
     let allocation_sites = allocation.map(|a| [a.allocated_at.as_mut(), a.freed_at.as_mut()]);
     let waiting = named.waiters.iter_mut().map(|waiter| &mut waiter.site);
+    let related = named.related.iter_mut().filter_map(|related| related.site.as_mut());
     let of_allocation = allocation_sites.into_iter().flatten().flatten();
-    for site in named.site.iter_mut().chain(of_allocation).chain(waiting) {
+    for site in named.site.iter_mut().chain(of_allocation).chain(waiting).chain(related) {
         site.kernel = kernel_base_name(&site.kernel);
         site.function = kernel_base_name(&site.function);
     }
-    for step in &mut named.grid_path {
+    let paths = named.related.iter_mut().map(|related| &mut related.grid_path);
+    for step in paths.chain([&mut named.grid_path]).flatten() {
         step.kernel = kernel_base_name(&step.kernel);
     }
     named
@@ -104,6 +106,8 @@ pub fn json_line(report: &Report) -> String {
         "address": report.address.map(hex),
         "allocation": report.allocation.as_ref().map(allocation),
         "waiters": waiters.collect::<Vec<_>>(),
+        "related": report.related.iter().map(related).collect::<Vec<_>>(),
+        "count": report.count,
         "rendered": human(report),
     });
     format!("{object}\n")
@@ -130,6 +134,14 @@ fn site(site: &Site) -> Value {
         "ptx_file": site.ptx_file,
         "ptx_line": site.ptx_line,
         "source": site.source.as_ref().map(source),
+    })
+}
+
+fn related(related: &Related) -> Value {
+    json!({
+        "what": related.what,
+        "site": related.site.as_ref().map(site),
+        "grid_path": related.grid_path.iter().map(step).collect::<Vec<_>>(),
     })
 }
 

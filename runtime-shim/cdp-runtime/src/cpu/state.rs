@@ -705,6 +705,7 @@ impl State {
     pub fn reset(&mut self) -> Result<()> {
         // Work that was queued is done first, as the driver waits for it; a fault ends here.
         let _ = self.wait_for(Work::All);
+        self.tell_findings();
         self.past.keep(&self.emulator);
         self.emulator.reset().map_err(convert)?;
         self.modules.clear();
@@ -720,9 +721,18 @@ impl State {
         Ok(())
     }
 
+    /// Tells what the checks found.
+    fn tell_findings(&mut self) {
+        for report in self.emulator.take_findings() {
+            super::FINDINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            (self.sinks.report)(&report);
+        }
+    }
+
     /// The last words of a process.
     pub fn finish(&mut self, options: &CpuOptions) {
         self.drain();
+        self.tell_findings();
         let lost = self.emulator.lost_output();
         if lost > 0 {
             crate::process::complain(&format!(

@@ -1,12 +1,13 @@
 //! Accesses that are not one load or store of a warp: single bytes for the device runtime, and
 //! asynchronous copies.
 
-use super::super::checks::{OnLane, bad_global, bad_shared, misaligned, own};
+use super::super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
+use super::super::door::{self, Touch};
 use super::super::fault::Fault;
 use super::super::run::{Running, lanes_of, read_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{addresses, bounds, peek, poke};
-use crate::code::{Inst, NONE};
+use crate::code::{Inst, NONE, Order};
 use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
 
@@ -87,6 +88,7 @@ pub fn write_byte(
 pub fn async_copy(
     machine: &Machine,
     block: &mut Block,
+    warp: &Warp,
     run: &Running<'_>,
     inst: &Inst,
     active: u32,
@@ -122,6 +124,23 @@ pub fn async_copy(
         }
         if count > 0 && !machine.memory.contains(from[lane], count) {
             return Err(bad_global(machine, from[lane], count, false).on(lane));
+        }
+        if machine.watch.is_some() {
+            // A copy that is done at once comes before what its thread does next.
+            let touch = |shared| Touch {
+                shared,
+                reads: !shared,
+                writes: shared,
+                swaps: false,
+                order: Order::WEAK,
+            };
+            let mut pass = |shared, at: &Addresses, bytes| {
+                door::memory(machine, block, warp, run, touch(shared), at, 1 << lane, bytes, None);
+            };
+            if count > 0 {
+                pass(false, &from, count);
+            }
+            pass(true, &to, bytes);
         }
         let start = to[lane] as usize;
         for i in 0..bytes as usize {

@@ -1,9 +1,10 @@
 //! Global and constant memory: the lookup of allocations, and the access itself.
 
 use super::super::checks::{Addresses, OnLane, bad_global, misaligned};
+use super::super::door::{self, Touch};
 use super::super::run::{Running, lanes_of, read_row, write_row};
 use super::super::{Block, CachedExtent, Machine, Step, Warp};
-use super::{bounds, broadcast, extend, peek, poke, registers};
+use super::{bounds, broadcast, extend, peek, poke, registers, stored};
 use crate::code::{Access, Inst, NONE};
 
 /// How the lanes' addresses lie to each other.
@@ -111,6 +112,12 @@ pub fn global<const S: usize, const WRITE: bool>(
     check_global(machine, warp, run.path.pc, at, mask, bytes, WRITE)?;
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
+    let touch =
+        Touch { shared: false, reads: !WRITE, writes: WRITE, swaps: false, order: access.order };
+    if machine.watch.is_some() {
+        let value = |lane: usize, byte: u64| stored::<S>(run, rows, wide, lane, byte);
+        door::memory(machine, block, warp, run, touch, at, mask, bytes, Some(&value));
+    }
     let mut transactions = 1;
     // SAFETY: all active addresses were checked; rows are decoded rows of this width.
     unsafe {

@@ -221,7 +221,7 @@ fn access_any<const S: usize, const WRITE: bool>(
         Place::Global | Place::Const => {
             global::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
-        Place::Shared => shared::<S, WRITE>(machine, block, run, inst, access, mask, &at),
+        Place::Shared => shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at),
         Place::Local | Place::Frame => local::<S, WRITE>(warp, run, inst, access, mask, &at),
         Place::Param => params::<S, WRITE>(block, run, inst, access, mask, &at),
         Place::Generic => {
@@ -278,13 +278,32 @@ fn generic<const S: usize, const WRITE: bool>(
             *address = space::offset(*address);
         }
         match window {
-            Window::Shared => shared::<S, WRITE>(machine, block, run, inst, access, part, &sorted)?,
+            Window::Shared => {
+                shared::<S, WRITE>(machine, block, warp, run, inst, access, part, &sorted)?
+            }
             Window::Local => local::<S, WRITE>(warp, run, inst, access, part, &sorted)?,
             Window::Param => params::<S, WRITE>(block, run, inst, access, part, &sorted)?,
             Window::Global | Window::Function | Window::Invalid => {}
         }
     }
     Ok(())
+}
+
+/// Byte number `byte` of what a lane stores from rows of elements of `S` bytes; for the checks.
+fn stored<const S: usize>(
+    run: &Running<'_>,
+    rows: &[u32],
+    wide: bool,
+    lane: usize,
+    byte: u64,
+) -> u8 {
+    let row = rows[byte as usize / S];
+    if row == NONE {
+        return 0;
+    }
+    // SAFETY: decoded row.
+    let value = unsafe { super::run::read_row(run.regs, row, wide, lane) };
+    (value >> (8 * (byte as usize % S))) as u8
 }
 
 /// Addresses of an atomic; for [`super::atomics`].

@@ -1,16 +1,19 @@
 //! Shared memory of a block, and which of its bytes have been written.
 
 use super::super::checks::{Addresses, bad_shared, uninitialized};
+use super::super::door::{self, Touch};
 use super::super::run::{Running, lanes_of, read_row, write_row};
-use super::super::{Block, Machine, Step};
-use super::{bounds, extend, peek, poke, registers};
+use super::super::{Block, Machine, Step, Warp};
+use super::{bounds, extend, peek, poke, registers, stored};
 use crate::code::{Access, Inst, NONE};
 use crate::memory::space;
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub fn shared<const S: usize, const WRITE: bool>(
     machine: &Machine,
     block: &mut Block,
+    warp: &Warp,
     run: &Running<'_>,
     inst: &Inst,
     access: Access,
@@ -26,6 +29,12 @@ pub fn shared<const S: usize, const WRITE: bool>(
     block.counters.shared_accesses += 1;
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
+    let touch =
+        Touch { shared: true, reads: !WRITE, writes: WRITE, swaps: false, order: access.order };
+    if machine.watch.is_some() {
+        let value = |lane: usize, byte: u64| stored::<S>(run, rows, wide, lane, byte);
+        door::memory(machine, block, warp, run, touch, at, mask, bytes, Some(&value));
+    }
     let base = block.shared.as_mut_ptr() as u64;
     let shadow = block.written.as_mut_ptr() as u64;
     let tracked = !block.all_written;

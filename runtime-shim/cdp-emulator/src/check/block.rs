@@ -1,0 +1,385 @@
+//! Order within a block: program order, barriers, exchanges between lanes; and what each of its
+//! threads learned from elsewhere.
+//!
+//! A block has one clock, which its accesses are stamped with. Whenever a thread lets others know
+//! what it did, what is known is "up to now", and the clock moves on.
+
+use std::sync::Arc;
+
+use super::shadow::Cell;
+use super::sync::{Mark, SyncVar};
+use super::view::{Clocks, Known, View, WARP, learn};
+use crate::hash::IntMap;
+
+/// What a lane knows of the lanes of its warp, by lane.
+type Pairs = [[u32; 32]; 32];
+
+/// A warp.
+#[derive(Clone, Debug, Default)]
+pub struct WarpState {
+    /// All lanes know all lanes up to this time.
+    pub all: u32,
+    /// What lanes know beyond that, once only some of them met.
+    pairs: Option<Box<Pairs>>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadState {
+    /// What it learned.
+    pub learned: Known,
+    /// What relaxed reads saw, until a fence.
+    pub seen: Known,
+    /// The same, as far as it is from its own block.
+    pub seen_in_block: Known,
+    /// Its last fences: for the device, for the block.
+    pub fence: Option<Mark>,
+    pub block_fence: Option<Mark>,
+}
+
+/// A block that the checks watch.
+#[derive(Debug, Default)]
+pub struct BlockState {
+    /// Its number.
+    pub id: u32,
+    /// Its grid's number.
+    pub grid: u32,
+    time: u32,
+    stamped: bool,
+    /// All threads know all threads up to this time.
+    pub all: u32,
+    /// What all threads know from before the grid began.
+    pub base: Known,
+    /// What all threads learned since.
+    pub shared_view: Known,
+    warps: Vec<WarpState>,
+    threads: Vec<ThreadState>,
+    thread_count: u32,
+    /// Records of shared memory, by word.
+    pub shared: Vec<Cell>,
+    /// Bytes of shared words that are kept apart.
+    pub shared_bytes: IntMap<u64, Box<[Cell; 4]>>,
+    /// Released views in shared memory.
+    pub vars: IntMap<u64, SyncVar>,
+    /// What named barriers have collected.
+    collected: [Known; 16],
+    /// Phases of barrier objects: collected and complete, by offset.
+    pub objects: IntMap<u64, (Known, Known)>,
+    /// Records of shared memory below this stamp are of another block.
+    pub floor: u32,
+    /// Stamps made lately.
+    pub stamps: StampCache,
+    /// Stamps that come before everything that any thread does from now on.
+    pub ordered: Ordered,
+}
+
+/// Stamps made lately, by instruction.
+#[derive(Debug)]
+pub struct StampCache(pub [(super::Place, u32, u32); 32]);
+
+impl Default for StampCache {
+    fn default() -> StampCache {
+        let none = super::Place { function: u32::MAX, instruction: u32::MAX };
+        StampCache([(none, 0, 0); 32])
+    }
+}
+
+/// A small set of stamps.
+#[derive(Debug)]
+pub struct Ordered(pub [u32; 256]);
+
+impl Default for Ordered {
+    fn default() -> Ordered {
+        Ordered([0; 256])
+    }
+}
+
+impl BlockState {
+    /// Makes this the state of a block that begins.
+    pub fn start(&mut self, id: u32, grid: u32, threads: u32, floor: u32, base: Known) {
+        self.id = id;
+        self.grid = grid;
+        self.time = 1;
+        self.stamped = false;
+        self.all = 0;
+        self.base = base;
+        self.shared_view = None;
+        self.warps.clear();
+        self.warps.resize_with(threads.div_ceil(32) as usize, WarpState::default);
+        self.threads.clear();
+        self.thread_count = threads;
+        self.shared_bytes.clear();
+        self.vars.clear();
+        self.collected = Default::default();
+        self.objects.clear();
+        self.floor = floor;
+        self.stamps = StampCache::default();
+        self.ordered = Ordered::default();
+    }
+
+    /// The time of an access now.
+    #[inline(always)]
+    pub fn stamp_time(&mut self) -> u32 {
+        self.stamped = true;
+        self.time
+    }
+
+    /// The time up to which others may know, from now on.
+    pub fn release(&mut self) -> u32 {
+        if self.stamped {
+            self.stamped = false;
+            self.time += 1;
+        }
+        self.time - 1
+    }
+
+    /// A thread's state, made when first needed.
+    pub fn thread(&mut self, thread: u32) -> &mut ThreadState {
+        if self.threads.is_empty() {
+            self.threads.resize_with(self.thread_count.max(1) as usize, ThreadState::default);
+        }
+        &mut self.threads[thread as usize]
+    }
+
+    /// A thread's state, if it has any.
+    pub fn thread_if_any(&self, thread: u32) -> Option<&ThreadState> {
+        self.threads.get(thread as usize)
+    }
+
+    /// True if `thread` knows what `other` of this block did at `time`.
+    #[inline(always)]
+    pub fn knows_own(&self, thread: u32, other: u32, time: u32) -> bool {
+        if thread == other || time <= self.all {
+            return true;
+        }
+        if thread / 32 == other / 32 {
+            let warp = &self.warps[thread as usize / 32];
+            if time <= warp.all {
+                return true;
+            }
+            if let Some(pairs) = &warp.pairs
+                && time <= pairs[thread as usize % 32][other as usize % 32]
+            {
+                return true;
+            }
+        }
+        let learned = self.threads.get(thread as usize).and_then(|t| t.learned.as_ref());
+        [learned, self.shared_view.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|view| view.block(self.id).is_some_and(|clocks| clocks.of(other) >= time))
+    }
+
+    /// What a thread knows of its own block.
+    pub fn clocks(&mut self, thread: u32) -> Clocks {
+        let now = self.release();
+        let warp = &self.warps[thread as usize / 32];
+        let mut clocks = Clocks { all: self.all, parts: Vec::new() };
+        if let Some(pairs) = &warp.pairs {
+            for (lane, &time) in pairs[thread as usize % 32].iter().enumerate() {
+                clocks.raise(thread / 32 * 32 + lane as u32, time);
+            }
+        }
+        clocks.raise(thread, now);
+        clocks.raise(thread / 32 | WARP, warp.all);
+        clocks
+    }
+
+    /// All that a thread knows, itself included.
+    pub fn view_of(&mut self, thread: u32) -> View {
+        let mut view = self.base.as_deref().cloned().unwrap_or_default();
+        if let Some(shared) = &self.shared_view {
+            view.join(shared);
+        }
+        if let Some(learned) = self.thread_if_any(thread).and_then(|t| t.learned.as_ref()) {
+            view.join(learned);
+        }
+        let clocks = self.clocks(thread);
+        view.raise_block(self.id, &clocks);
+        view
+    }
+
+    /// A thread learns what somebody released.
+    pub fn learn(&mut self, thread: u32, view: &Arc<View>) {
+        learn(&mut self.thread(thread).learned, view);
+    }
+
+    /// What the threads in `lanes` have learned, and have seen without a fence until now.
+    fn learned_by(&mut self, threads: impl Iterator<Item = u32>) -> Known {
+        let mut all: Known = None;
+        for thread in threads {
+            let Some(state) = self.threads.get_mut(thread as usize) else { continue };
+            // A barrier is as good as a fence for what was read before it.
+            if let Some(seen) = state.seen.take() {
+                learn(&mut state.learned, &seen);
+            }
+            state.seen_in_block = None;
+            if let Some(learned) = &state.learned {
+                learn(&mut all, learned);
+            }
+        }
+        all
+    }
+
+    /// What any thread has learned.
+    pub fn learned_by_all(&mut self) -> Known {
+        let mut all = self.learned_by(0..self.threads.len() as u32);
+        if let Some(shared) = &self.shared_view {
+            learn(&mut all, shared);
+        }
+        all
+    }
+
+    /// All threads of the block met.
+    pub fn meet(&mut self) {
+        self.all = self.release();
+        if self.threads.is_empty() {
+            return;
+        }
+        if let Some(learned) = self.learned_by_all() {
+            for state in &mut self.threads {
+                state.learned = None;
+            }
+            self.shared_view = Some(learned);
+        }
+    }
+
+    /// Some lanes of a warp met; `live` are all that there are.
+    pub fn meet_in_warp(&mut self, warp: u32, lanes: u32, live: u32) {
+        let now = self.release();
+        let state = &mut self.warps[warp as usize];
+        if lanes & live == live {
+            state.all = now;
+            state.pairs = None;
+        } else {
+            let pairs = state.pairs.get_or_insert_with(|| Box::new([[0; 32]; 32]));
+            let mut row = [0; 32];
+            let member = |lane: usize| lanes >> lane & 1 != 0;
+            for lane in (0..32).filter(|&lane| member(lane)) {
+                for (known, &more) in row.iter_mut().zip(&pairs[lane]) {
+                    *known = more.max(*known);
+                }
+            }
+            for lane in (0..32).filter(|&lane| member(lane)) {
+                row[lane] = now;
+            }
+            for lane in (0..32).filter(|&lane| member(lane)) {
+                pairs[lane] = row;
+            }
+        }
+        if self.threads.is_empty() {
+            return;
+        }
+        let threads =
+            || (0..32).filter(move |lane| lanes >> lane & 1 != 0).map(move |l| warp * 32 + l);
+        if let Some(learned) = self.learned_by(threads()) {
+            let count = self.thread_count;
+            for thread in threads().filter(|&thread| thread < count) {
+                self.learn(thread, &learned);
+            }
+        }
+    }
+
+    /// Lanes of a warp come to a named barrier that not all threads of the block come to.
+    pub fn arrive_at(&mut self, barrier: usize, warp: u32, lanes: u32) {
+        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+            let thread = warp * 32 + lane;
+            let view = Arc::new(self.view_without_base(thread));
+            learn(&mut self.collected[barrier], &view);
+        }
+    }
+
+    /// As [`BlockState::view_of`], without what all threads know anyway.
+    fn view_without_base(&mut self, thread: u32) -> View {
+        let mut view = View::default();
+        if let Some(state) = self.threads.get_mut(thread as usize) {
+            if let Some(seen) = state.seen.take() {
+                learn(&mut state.learned, &seen);
+            }
+            if let Some(learned) = &state.learned {
+                view.join(learned);
+            }
+        }
+        let clocks = self.clocks(thread);
+        view.raise_block(self.id, &clocks);
+        view
+    }
+
+    /// Lanes of a warp leave a named barrier.
+    pub fn leave_barrier(&mut self, barrier: usize, warp: u32, lanes: u32) {
+        if let Some(collected) = self.collected[barrier].clone() {
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+                self.learn(warp * 32 + lane, &collected);
+            }
+        }
+    }
+
+    /// A named barrier begins anew.
+    pub fn reset_barrier(&mut self, barrier: usize) {
+        self.collected[barrier] = None;
+    }
+
+    /// A thread arrives at a barrier object; `ends`: with it the phase ends.
+    pub fn arrive_at_object(&mut self, offset: u64, thread: u32, ends: bool) {
+        let view = Arc::new(self.view_without_base(thread));
+        let (collected, complete) = self.objects.entry(offset).or_default();
+        learn(collected, &view);
+        if ends {
+            *complete = collected.take();
+        }
+    }
+
+    /// A thread saw that a phase of a barrier object has ended.
+    pub fn leave_object(&mut self, offset: u64, thread: u32) {
+        let complete = self.objects.get(&offset).and_then(|object| object.1.clone());
+        if let Some(complete) = complete {
+            self.learn(thread, &complete);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(threads: u32) -> BlockState {
+        let mut state = BlockState::default();
+        state.start(5, 1, threads, 1, None);
+        state
+    }
+
+    #[test]
+    fn barriers_order_what_came_before_them() {
+        let mut state = block(64);
+        let first = state.stamp_time();
+        assert!(!state.knows_own(40, 3, first));
+        state.meet();
+        let second = state.stamp_time();
+        assert!(state.knows_own(40, 3, first) && !state.knows_own(40, 3, second));
+    }
+
+    #[test]
+    fn lanes_that_met_know_each_other_and_what_the_others_knew() {
+        let mut state = block(64);
+        let first = state.stamp_time();
+        state.meet_in_warp(0, 0b0011, u32::MAX);
+        assert!(state.knows_own(0, 1, first) && !state.knows_own(2, 1, first));
+        state.meet_in_warp(0, 0b0110, u32::MAX);
+        assert!(state.knows_own(2, 0, first), "by way of lane 1");
+        assert!(!state.knows_own(0, 2, first));
+        state.meet_in_warp(0, u32::MAX, u32::MAX);
+        assert!(state.knows_own(7, 2, first) && !state.knows_own(40, 2, first));
+    }
+
+    #[test]
+    fn those_who_only_arrive_learn_nothing() {
+        let mut state = block(64);
+        let before = state.stamp_time();
+        state.arrive_at(1, 0, 1);
+        let after = state.stamp_time();
+        state.arrive_at(1, 1, 1);
+        state.leave_barrier(1, 1, 1);
+        assert!(state.knows_own(32, 0, before) && !state.knows_own(32, 0, after));
+        assert!(!state.knows_own(0, 32, before));
+    }
+}

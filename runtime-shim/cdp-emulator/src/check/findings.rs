@@ -1,0 +1,197 @@
+//! What was found, gathered by pairs of places.
+
+use std::collections::{HashMap, HashSet};
+
+use super::record::Strength;
+use super::{Place, Stamp, Watch};
+use crate::hash::IntMap;
+use crate::memory::SiteRef;
+
+/// One of the two accesses.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// Which thread, and which instruction.
+    pub site: SiteRef,
+    /// The instruction, or what the runtime did.
+    pub place: Place,
+    /// It wrote.
+    pub writes: bool,
+    /// It read and wrote in one.
+    pub updates: bool,
+    /// Plain or atomic.
+    pub strength: Strength,
+    /// Its grid, as the checks number them.
+    pub grid: u32,
+}
+
+/// How two accesses that conflict are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Nothing orders them.
+    Race,
+    /// Only the order of the stream that one block launched both grids into.
+    Siblings,
+}
+
+/// Two accesses that conflict.
+#[derive(Clone, Copy, Debug)]
+pub struct Conflict {
+    /// Race or not.
+    pub kind: Relation,
+    /// The one that was found.
+    pub now: Side,
+    /// The one before it.
+    pub before: Side,
+    /// In shared memory.
+    pub shared: bool,
+    /// First byte: an address, or an offset in shared memory.
+    pub address: u64,
+    /// Threads of one block.
+    pub same_block: bool,
+}
+
+impl Conflict {
+    /// Lanes of a warp, threads of a block, of a grid, of two grids.
+    fn distance(&self) -> u32 {
+        let warp = |side: &Side| side.site.thread / 32;
+        match (self.same_block, self.now.grid == self.before.grid) {
+            (true, _) => u32::from(warp(&self.now) != warp(&self.before)),
+            (false, true) => 2,
+            (false, false) => 3,
+        }
+    }
+}
+
+/// A pair of places, and how often.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The first time.
+    pub conflict: Conflict,
+    /// How often.
+    pub count: u64,
+}
+
+/// All that was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    by_pair: IntMap<u64, Vec<usize>>,
+    all: Vec<Finding>,
+    /// Plain reads that conflict with atomic updates, by block, thread and word.
+    held: HashMap<(u32, u32, u64), Vec<Conflict>>,
+    /// Instructions that read what a compare-and-swap of the same thread then checked.
+    checked: HashSet<Place>,
+}
+
+/// The side that only reads.
+fn reader_of(conflict: &Conflict) -> &Side {
+    if conflict.now.writes { &conflict.before } else { &conflict.now }
+}
+
+/// Conflicts that are held back at once.
+const MOST_HELD: usize = 100_000;
+/// Pairs of instructions that are told apart.
+const MOST: usize = 10_000;
+
+impl Findings {
+    /// Notes a conflict.
+    pub fn add(&mut self, conflict: Conflict) {
+        let key =
+            |side: &Side| u64::from(side.place.function) << 32 | u64::from(side.place.instruction);
+        let (a, b) = (key(&conflict.now), key(&conflict.before));
+        let pair = (a.min(b), a.max(b), conflict.kind == Relation::Siblings);
+        let slot = self.by_pair.entry(pair.0.rotate_left(17) ^ pair.1).or_default();
+        let same = |finding: &Finding| {
+            let (c, d) = (key(&finding.conflict.now), key(&finding.conflict.before));
+            (c.min(d), c.max(d), finding.conflict.kind == Relation::Siblings) == pair
+        };
+        match slot.iter().find(|&&at| same(&self.all[at])) {
+            Some(&at) => {
+                let finding = &mut self.all[at];
+                finding.count += 1;
+                // Of several the farthest apart says most about what is missing.
+                if conflict.distance() > finding.conflict.distance() {
+                    finding.conflict = conflict;
+                }
+            }
+            None if self.all.len() < MOST => {
+                slot.push(self.all.len());
+                self.all.push(Finding { conflict, count: 1 });
+            }
+            None => {}
+        }
+    }
+
+    /// Notes a plain read that conflicts with an atomic update. If the reader goes on to a
+    /// compare-and-swap of the same word, that looks whether what it read still holds.
+    pub fn hold(&mut self, reader: (u32, u32, u64), conflict: Conflict) {
+        if self.held.len() >= MOST_HELD {
+            self.release_held();
+        }
+        self.held.entry(reader).or_default().push(conflict);
+    }
+
+    /// A thread executes a compare-and-swap on a word.
+    pub fn swapped(&mut self, block: u32, thread: u32, word: u64) {
+        if self.held.is_empty() {
+            return;
+        }
+        for conflict in self.held.remove(&(block, thread, word)).into_iter().flatten() {
+            self.checked.insert(reader_of(&conflict).place);
+        }
+    }
+
+    fn release_held(&mut self) {
+        let mut held: Vec<_> = std::mem::take(&mut self.held).into_iter().collect();
+        held.sort_by_key(|(reader, _)| *reader);
+        for conflict in held.into_iter().flat_map(|(_, conflicts)| conflicts) {
+            if !self.checked.contains(&reader_of(&conflict).place) {
+                self.add(conflict);
+            }
+        }
+    }
+
+    /// Takes what there is.
+    pub fn take(&mut self) -> Vec<Finding> {
+        self.release_held();
+        self.by_pair.clear();
+        std::mem::take(&mut self.all)
+    }
+}
+
+impl Watch {
+    /// What two accesses that no edge orders are to be called; `None` if that is not looked for.
+    pub fn kind_of(&self, before: &Stamp, now: &Stamp) -> Option<Relation> {
+        if self.checks.siblings {
+            let grids = [before, now].map(|stamp| self.blocks[stamp.block as usize].grid);
+            if self.are_siblings(grids[0], grids[1]) {
+                return Some(Relation::Siblings);
+            }
+        }
+        self.checks.races.then_some(Relation::Race)
+    }
+
+    /// True if the two grids, or the grids that launched them, ..., were launched by one block into
+    /// one stream.
+    fn are_siblings(&self, a: u32, b: u32) -> bool {
+        let mut ancestors = Vec::new();
+        let mut at = a;
+        while at != 0 {
+            ancestors.push(at);
+            at = self.grids[at as usize].parent;
+        }
+        let (mut at, mut below) = (b, 0);
+        while at != 0 {
+            if let Some(meeting) = ancestors.iter().position(|&grid| grid == at) {
+                if meeting == 0 || below == 0 {
+                    return false;
+                }
+                let streams =
+                    [ancestors[meeting - 1], below].map(|g| self.grids[g as usize].stream);
+                return streams[0] != 0 && streams[0] == streams[1];
+            }
+            below = at;
+            at = self.grids[at as usize].parent;
+        }
+        false
+    }
+}

@@ -1,0 +1,321 @@
+//! Order among grids, copies, sets, events and the host: the edges of the work graph.
+//!
+//! A node of the graph knows, when its turn comes, what the one who queued it knew and what its
+//! predecessors know; when it is done, those after it know all of that and that it is complete. Work
+//! that follows other work in a stream continues the other's chain, so that a stream of a thousand
+//! grids is one number in a view.
+
+use std::sync::Arc;
+
+use super::block::BlockState;
+use super::race::Access;
+use super::view::{Known, View, learn};
+use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, NodeWatch, Place, Watch};
+use crate::code::Order;
+use crate::memory::SiteRef;
+use crate::sched::NodeId;
+
+impl Watch {
+    /// A grid was made. Its number.
+    pub fn add_grid(&mut self, serial: u64, kernel: u32, parent: u32, at: Option<SiteRef>) -> u32 {
+        let meta = GridMeta { serial, kernel, parent, launched_at: at, ..GridMeta::default() };
+        self.grids.push(meta);
+        self.grids.len() as u32 - 1
+    }
+
+    /// What the host knows when it queues work.
+    fn host_actor(&mut self) -> Actor {
+        let now = self.host_state.release();
+        let mut view = self.host.clone();
+        let clocks = super::view::Clocks { all: now, parts: Vec::new() };
+        view.raise_block(HOST_BLOCK, &clocks);
+        Actor { view: Arc::new(view), site: None, parent: 0, ignored: None, stream: 0 }
+    }
+
+    /// What a thread knows when it queues work.
+    pub fn actor(&mut self, state: &mut BlockState, thread: u32, site: SiteRef) -> Actor {
+        let mut view = state.view_of(thread);
+        view.prune(|view, block| block != state.id && self.covers(view, block));
+        Actor {
+            view: Arc::new(view),
+            site: Some(site),
+            parent: state.grid,
+            ignored: None,
+            stream: 0,
+        }
+    }
+
+    /// Work was queued behind `waits`. Who queued it: `actor`; else the tail of grid `tail_of`; else
+    /// the host.
+    pub fn add_node(
+        &mut self,
+        id: NodeId,
+        waits: &[NodeId],
+        actor: Option<Actor>,
+        tail_of: Option<u32>,
+        grid: Option<u32>,
+    ) {
+        let actor = match (actor, tail_of) {
+            (Some(actor), _) => actor,
+            (None, Some(grid)) => self.tail_actor(grid),
+            (None, None) => self.host_actor(),
+        };
+        let mut before = (*actor.view).clone();
+        let mut chain = None;
+        for wait in waits {
+            let Some(node) = self.nodes.get(wait) else { continue };
+            if chain.is_none() && self.chains[node.chain.0 as usize] == node.chain.1 {
+                chain = Some(node.chain.0);
+            }
+            if actor.ignored != Some(*wait)
+                && let Some(done) = &node.done
+            {
+                before.join(done);
+            }
+        }
+        let chain = match tail_of {
+            Some(grid) => self.tail_chain(grid),
+            None => chain.unwrap_or_else(|| self.new_chain()),
+        };
+        self.chains[chain as usize] += 1;
+        let chain = (chain, self.chains[chain as usize]);
+        if let Some(grid) = grid {
+            let root = tail_of.map_or(0, |owner| self.root_of(owner));
+            let meta = &mut self.grids[grid as usize];
+            (meta.chain, meta.position, meta.root) = (chain.0, chain.1, root);
+            meta.stream = actor.stream;
+        }
+        let node = NodeWatch {
+            before,
+            chain,
+            done: None,
+            ignored: actor.ignored,
+            stream: actor.stream,
+            site: actor.site,
+            parent: actor.parent,
+        };
+        self.nodes.insert(id, node);
+    }
+
+    fn new_chain(&mut self) -> u32 {
+        self.chains.push(0);
+        self.chains.len() as u32 - 1
+    }
+
+    /// The grid in whose tail stream everything below runs.
+    fn root_of(&self, grid: u32) -> u32 {
+        match self.grids[grid as usize].root {
+            0 => grid,
+            root => root,
+        }
+    }
+
+    fn tail_chain(&mut self, grid: u32) -> u32 {
+        let root = self.root_of(grid);
+        if self.grids[root as usize].tails.0 == 0 {
+            let chain = self.new_chain();
+            self.grids[root as usize].tails.0 = chain;
+        }
+        self.grids[root as usize].tails.0
+    }
+
+    /// What a grid's tail knows: everything of the grid is done.
+    fn tail_actor(&mut self, grid: u32) -> Actor {
+        let view = self.body_done(grid);
+        let site = None;
+        Actor { view, site, parent: grid, ignored: None, stream: 0 }
+    }
+
+    /// What is known once the blocks and children of a grid are done.
+    fn body_done(&mut self, grid: u32) -> Arc<View> {
+        let meta = &self.grids[grid as usize];
+        let mut view = match &meta.after {
+            Some(after) => (**after).clone(),
+            None => meta.base.as_deref().cloned().unwrap_or_default(),
+        };
+        if let Some(learned) = &meta.learned {
+            view.join(learned);
+        }
+        view.raise_chain(meta.chain, 2 * meta.position - 1);
+        view.prune(|view, block| self.covers(view, block));
+        let view = Arc::new(view);
+        self.grids[grid as usize].after = Some(view.clone());
+        view
+    }
+
+    /// A grid's turn has come.
+    pub fn start_grid(&mut self, id: NodeId, grid: u32) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let mut view = std::mem::take(&mut node.before);
+        view.prune(|view, block| self.covers(view, block));
+        self.grids[grid as usize].base = Some(Arc::new(view));
+    }
+
+    /// A grid and everything below it is done.
+    pub fn end_grid(&mut self, id: NodeId, grid: u32) -> Arc<View> {
+        let meta = &mut self.grids[grid as usize];
+        let mut view = match meta.after.take() {
+            Some(after) => (*after).clone(),
+            None => meta.base.as_deref().cloned().unwrap_or_default(),
+        };
+        meta.base = None;
+        if let Some(learned) = meta.learned.take() {
+            view.join(&learned);
+            let parent = meta.parent;
+            if parent != 0 {
+                learn(&mut self.grids[parent as usize].learned, &learned);
+            }
+        }
+        let meta = &self.grids[grid as usize];
+        view.raise_chain(meta.chain, 2 * meta.position);
+        let (root, parent) = (meta.root, meta.parent);
+        let view = Arc::new(view);
+        // What runs after it in the same tail stream knows it.
+        if root != 0 && parent != 0 {
+            learn(&mut self.grids[parent as usize].after, &view);
+        }
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.done = Some(view.clone());
+        }
+        view
+    }
+
+    /// A copy, set or record is done.
+    pub fn end_other(&mut self, id: NodeId) -> Known {
+        let node = self.nodes.get_mut(&id)?;
+        let mut view = std::mem::take(&mut node.before);
+        view.raise_chain(node.chain.0, 2 * node.chain.1);
+        let view = Arc::new(view);
+        node.done = Some(view.clone());
+        Some(view)
+    }
+
+    /// A node that waited for another one learns that it is done.
+    pub fn follow(&mut self, dependent: NodeId, done_id: NodeId, done: &Known) {
+        let (Some(node), Some(done)) = (self.nodes.get_mut(&dependent), done) else { return };
+        if node.ignored != Some(done_id) {
+            node.before.join(done);
+        }
+    }
+
+    /// What a done node lets others know.
+    pub fn done_view(&self, id: NodeId) -> Known {
+        self.nodes.get(&id).and_then(|node| node.done.clone())
+    }
+
+    /// The host waited for these.
+    pub fn host_waited(&mut self, nodes: &[NodeId]) {
+        for id in nodes {
+            if let Some(done) = self.nodes.get(id).and_then(|node| node.done.clone()) {
+                self.host.join(&done);
+            }
+        }
+    }
+
+    /// Done nodes that nobody can name any more are forgotten, when there are many. True if it is
+    /// time for that.
+    pub fn is_crowded(&self) -> bool {
+        self.nodes.len() > self.prune_at
+    }
+
+    /// Keeps what is pending, and of what is done only `named`.
+    pub fn keep_nodes(&mut self, named: &std::collections::HashSet<NodeId>) {
+        self.nodes.retain(|id, node| node.done.is_none() || named.contains(id));
+        self.prune_at = (2 * self.nodes.len()).max(1 << 16);
+    }
+
+    // `cudaDeviceSynchronize` in device code.
+
+    /// Work that a block launched is done.
+    pub fn child_done(&mut self, block: u64, done: &Known) {
+        if let Some(done) = done {
+            learn(self.children.entry(block).or_default(), done);
+        }
+    }
+
+    /// A thread waited for everything that its block launched.
+    pub fn waited_for_children(&mut self, block: u64, state: &mut BlockState, thread: u32) {
+        if let Some(Some(done)) = self.children.get(&block).cloned() {
+            state.learn(thread, &done);
+        }
+    }
+
+    /// A block is gone.
+    pub fn drop_children(&mut self, block: u64) {
+        self.children.remove(&block);
+    }
+
+    // Copies and sets.
+
+    /// A copy or set begins: the block that stands for it.
+    pub fn start_other(&mut self, id: NodeId) -> Box<BlockState> {
+        let (chain, site, parent, stream, before) = match self.nodes.get(&id) {
+            Some(node) => (node.chain, node.site, node.parent, node.stream, node.before.clone()),
+            None => ((0, 0), None, 0, 0, View::default()),
+        };
+        let grid = self.add_grid(0, u32::MAX, parent, site);
+        let meta = &mut self.grids[grid as usize];
+        (meta.chain, meta.position, meta.stream) = (chain.0, chain.1, stream);
+        meta.base = Some(Arc::new(before));
+        let base = meta.base.clone();
+        self.blocks.push(BlockMeta { grid, linear: 0 });
+        let mut state = Box::<BlockState>::default();
+        state.start(self.blocks.len() as u32 - 1, grid, 1, 0, base);
+        state
+    }
+
+    /// A copy or set touches a range.
+    pub fn touch_range(
+        &mut self,
+        state: &mut BlockState,
+        place: Place,
+        address: u64,
+        width: u64,
+        writes: bool,
+    ) {
+        let mut at = address;
+        let end = address + width;
+        while at < end {
+            // Word by word, as 32 lanes of a warp would.
+            let bytes = if at & 3 != 0 { (4 - (at & 3)).min(end - at) } else { (end - at).min(4) };
+            let count = if bytes == 4 { ((end - at) / 4).min(32) } else { 1 };
+            let lanes = u32::MAX >> (32 - count);
+            let mut addresses = [at; 32];
+            for (lane, address) in addresses.iter_mut().enumerate().take(count as usize) {
+                *address = at + lane as u64 * 4;
+            }
+            // One thread did it all.
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+                let one = [addresses[lane]; 32];
+                self.access(
+                    state,
+                    &Access {
+                        place,
+                        first_thread: 0,
+                        at: &one,
+                        lanes: 1,
+                        bytes,
+                        shared: false,
+                        base: 0,
+                        reads: !writes,
+                        writes,
+                        swaps: false,
+                        order: Order::WEAK,
+                        value: None,
+                    },
+                );
+            }
+            at += bytes * count;
+        }
+    }
+
+    /// The host touches device memory, after what is in a stream.
+    pub fn host_access(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
+        self.host_waited(after);
+        let mut state = std::mem::take(&mut self.host_state);
+        state.base = Some(Arc::new(self.host.clone()));
+        state.ordered = Default::default();
+        self.touch_range(&mut state, Place::HOST, address, width, writes);
+        self.host_state = state;
+    }
+}

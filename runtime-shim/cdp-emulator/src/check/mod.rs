@@ -1,0 +1,302 @@
+//! Checks that a run can ask for: data races, conflicts between sibling grids, memory that was never
+//! written, memory that is never released.
+//!
+//! Everything a program does to memory passes [`crate::exec::door`], and everything that orders it
+//! passes the functions here that are named after what happens: [`block::BlockState`] for barriers
+//! and exchanges, [`sync`] for atomics and fences, [`graph`] for launches, streams, events and the
+//! host. With no check on there is no [`Watch`], and a door is one comparison with nothing.
+//!
+//! The race checker finds every pair of accesses that it still remembers and that nothing orders, in
+//! the run that it watches; it never guesses, so what it reports is a race. It remembers the last
+//! write of every byte and reads by up to four threads since (see [`record`], [`shadow`]). What
+//! orders accesses is the memory model of PTX with two allowances that are told in
+//! `compiler/docs/checks.md`.
+//!
+//! Nothing here prints, and nothing here changes what a program does.
+
+pub mod block;
+pub mod findings;
+pub mod graph;
+pub mod race;
+pub mod record;
+pub mod shadow;
+pub mod sync;
+pub mod view;
+
+use std::sync::Arc;
+
+use crate::config::Checks;
+use crate::hash::IntMap;
+use crate::memory::SiteRef;
+use crate::sched::NodeId;
+
+use block::BlockState;
+use findings::Findings;
+use shadow::Shadow;
+use sync::SyncVar;
+use view::{Known, View};
+
+/// Which block did something, when, and by which instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// The block.
+    pub block: u32,
+    /// The block's time.
+    pub time: u32,
+    /// The instruction.
+    pub place: Place,
+}
+
+/// An instruction, or something that the runtime does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Function, or [`Place::RUNTIME`].
+    pub function: u32,
+    /// Instruction in it; which of the runtime's doings.
+    pub instruction: u32,
+}
+
+impl Place {
+    /// In place of a function: a copy or set.
+    pub const RUNTIME: u32 = u32::MAX;
+    /// A copy within the device.
+    pub const COPY: Place = Place { function: Place::RUNTIME, instruction: 0 };
+    /// A set.
+    pub const SET: Place = Place { function: Place::RUNTIME, instruction: 1 };
+    /// A copy from or to the host.
+    pub const HOST: Place = Place { function: Place::RUNTIME, instruction: 2 };
+}
+
+/// A block, as records name it.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockMeta {
+    /// Its grid.
+    pub grid: u32,
+    /// Linear index in the grid.
+    pub linear: u64,
+}
+
+/// A grid, copy or set, as blocks name it.
+#[derive(Clone, Debug, Default)]
+pub struct GridMeta {
+    /// Serial number of the grid; 0 for the host, copies and sets.
+    pub serial: u64,
+    /// Kernel.
+    pub kernel: u32,
+    /// The grid that launched it; 0 for the host.
+    pub parent: u32,
+    /// Its chain, and its position in it from 1.
+    pub chain: u32,
+    pub position: u32,
+    /// For a grid of a tail stream: the grid, launched otherwise, in whose tail it runs.
+    pub root: u32,
+    /// The chain of the tail streams below this grid, and its length.
+    pub tails: (u32, u32),
+    /// Which stream of which block it was launched into, to know siblings; 0 for none.
+    pub stream: u64,
+    /// Where it was launched.
+    pub launched_at: Option<SiteRef>,
+    /// What its threads know when they begin.
+    pub base: Known,
+    /// What they learned from others since.
+    pub learned: Known,
+    /// What comes after it knows (set when its blocks and children are done).
+    pub after: Known,
+}
+
+/// Order among what was launched, in the words of the work graph.
+#[derive(Debug, Default)]
+pub struct NodeWatch {
+    /// What is known when its turn comes.
+    pub before: View,
+    /// Its chain and position.
+    pub chain: (u32, u32),
+    /// What is known when it is done.
+    pub done: Known,
+    /// Predecessor that the check of siblings does not count.
+    pub ignored: Option<NodeId>,
+    /// Stream, to know siblings.
+    pub stream: u64,
+    /// Who queued it.
+    pub site: Option<SiteRef>,
+    /// Grid that queued it.
+    pub parent: u32,
+}
+
+/// Who queues work, and what it knows.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    /// What it knows.
+    pub view: Arc<View>,
+    /// Where it is.
+    pub site: Option<SiteRef>,
+    /// Its grid.
+    pub parent: u32,
+    /// The stream's last work, if the check of siblings is on.
+    pub ignored: Option<NodeId>,
+    /// The stream.
+    pub stream: u64,
+}
+
+/// The state of all checks of a device.
+#[derive(Debug)]
+pub struct Watch {
+    /// What is looked for.
+    pub checks: Checks,
+    first_stamp: u32,
+    stamps: Vec<Stamp>,
+    blocks: Vec<BlockMeta>,
+    /// The first is the host.
+    pub grids: Vec<GridMeta>,
+    shadow: Shadow,
+    vars: IntMap<u64, SyncVar>,
+    /// What was found.
+    pub findings: Findings,
+    chains: Vec<u32>,
+    nodes: IntMap<NodeId, NodeWatch>,
+    prune_at: usize,
+    /// What the children of a block know when they are done, for `cudaDeviceSynchronize`.
+    children: IntMap<u64, Known>,
+    host: View,
+    host_state: Box<BlockState>,
+}
+
+/// The block number of the host.
+const HOST_BLOCK: u32 = 1;
+
+impl Watch {
+    /// Nothing seen yet.
+    pub fn new(checks: Checks) -> Watch {
+        let mut watch = Watch {
+            checks,
+            first_stamp: 1,
+            stamps: Vec::new(),
+            blocks: Vec::new(),
+            grids: Vec::new(),
+            shadow: Shadow::default(),
+            vars: IntMap::default(),
+            findings: Findings::default(),
+            chains: Vec::new(),
+            nodes: IntMap::default(),
+            prune_at: 1 << 16,
+            children: IntMap::default(),
+            host: View::default(),
+            host_state: Box::default(),
+        };
+        watch.begin();
+        watch
+    }
+
+    fn begin(&mut self) {
+        self.blocks = vec![BlockMeta { grid: 0, linear: 0 }; 2];
+        self.grids = vec![GridMeta::default()];
+        self.chains = vec![0];
+        self.host = View::default();
+        self.host_state.start(HOST_BLOCK, 0, 1, 0, None);
+    }
+
+    /// Everything so far comes before everything from now on: the host waited for the whole device.
+    pub fn forget_history(&mut self) {
+        self.first_stamp += self.stamps.len() as u32;
+        if self.first_stamp > u32::MAX / 2 {
+            // Numbers get scarce: begin anew.
+            self.shadow = Shadow::default();
+            self.first_stamp = 1;
+        }
+        self.stamps.clear();
+        self.vars.clear();
+        self.nodes.clear();
+        self.children.clear();
+        self.begin();
+    }
+
+    /// Memory has a new owner.
+    pub fn forget_memory(&mut self, address: u64, size_bytes: u64) {
+        self.shadow.forget(address, size_bytes);
+        if !self.vars.is_empty() {
+            self.vars.retain(|at, _| !(address..address + size_bytes).contains(at));
+        }
+    }
+
+    /// A check is on that follows order.
+    pub fn follows_order(&self) -> bool {
+        self.checks.races || self.checks.siblings
+    }
+
+    /// The stamp of a record.
+    pub fn stamp(&self, stamp: u32) -> &Stamp {
+        &self.stamps[(stamp - self.first_stamp) as usize]
+    }
+
+    /// Who and where, for reports; for copies and sets who queued them, if a thread did.
+    pub fn site(&self, stamp: &Stamp, thread: u32) -> SiteRef {
+        let meta = &self.blocks[stamp.block as usize];
+        let grid = &self.grids[meta.grid as usize];
+        if let (Place::RUNTIME, Some(at)) = (stamp.place.function, grid.launched_at) {
+            return at;
+        }
+        SiteRef {
+            grid: grid.serial,
+            kernel: grid.kernel,
+            block: meta.linear,
+            thread,
+            function: stamp.place.function,
+            instruction: stamp.place.instruction,
+        }
+    }
+
+    fn new_stamp(&mut self, block: u32, time: u32, place: Place) -> u32 {
+        self.stamps.push(Stamp { block, time, place });
+        self.first_stamp + self.stamps.len() as u32 - 1
+    }
+
+    /// A block begins.
+    pub fn start_block(
+        &mut self,
+        grid: u32,
+        linear: u64,
+        threads: u32,
+        old: Option<Box<BlockState>>,
+    ) -> Box<BlockState> {
+        self.blocks.push(BlockMeta { grid, linear });
+        let id = self.blocks.len() as u32 - 1;
+        let mut state = old.unwrap_or_default();
+        let floor = self.first_stamp + self.stamps.len() as u32;
+        state.start(id, grid, threads, floor, self.grids[grid as usize].base.clone());
+        state
+    }
+
+    /// A block has ended: what it learned, its grid has learned.
+    pub fn end_block(&mut self, state: &mut BlockState) {
+        let learned = state.learned_by_all();
+        if let Some(learned) = learned {
+            view::learn(&mut self.grids[state.grid as usize].learned, &learned);
+        }
+    }
+
+    /// True if everything of a block is known through complete work.
+    fn covers(&self, view: &View, block: u32) -> bool {
+        let mut at = self.blocks[block as usize].grid;
+        let mut whole = 0;
+        loop {
+            let grid = &self.grids[at as usize];
+            if grid.chain == 0 {
+                return false;
+            }
+            if view.chain(grid.chain) >= 2 * grid.position - 1 + whole {
+                return true;
+            }
+            // A child is done before its parent's body is, a tail before its root as a whole.
+            (at, whole) = if grid.root != 0 { (grid.root, 1) } else { (grid.parent, 0) };
+            if at == 0 {
+                return false;
+            }
+        }
+    }
+
+    /// True if an access of a thread of another block, at a time, is known.
+    fn knows(&self, view: &View, stamp: &Stamp, thread: u32) -> bool {
+        view.block(stamp.block).is_some_and(|clocks| clocks.of(thread) >= stamp.time)
+            || self.covers(view, stamp.block)
+    }
+}

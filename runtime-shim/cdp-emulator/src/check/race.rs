@@ -1,0 +1,468 @@
+//! Accesses: is each ordered with those that are remembered of the same bytes?
+
+use super::block::BlockState;
+use super::findings::{Conflict, Side};
+use super::record::{Record, Strength};
+use super::shadow::Cell;
+use super::{Place, Stamp, Watch};
+use crate::code::{Order, Reach};
+
+/// An access of some lanes of a warp by one instruction.
+pub struct Access<'a> {
+    /// The instruction.
+    pub place: Place,
+    /// First thread of the warp.
+    pub first_thread: u32,
+    /// Addresses (or offsets in shared memory) by lane.
+    pub at: &'a [u64; 32],
+    /// Lanes.
+    pub lanes: u32,
+    /// Bytes by each.
+    pub bytes: u64,
+    /// In shared memory.
+    pub shared: bool,
+    /// Where the memory begins that the addresses count from: 0 but for shared memory.
+    pub base: u64,
+    /// It reads.
+    pub reads: bool,
+    /// It writes.
+    pub writes: bool,
+    /// It is a compare-and-swap.
+    pub swaps: bool,
+    /// Order and scope.
+    pub order: Order,
+    /// The byte that a lane writes, by its number from the lane's address.
+    pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
+}
+
+/// One thread's access to one word.
+#[derive(Clone, Copy)]
+struct Touch {
+    record: Record,
+    thread: u32,
+    writes: bool,
+    address: u64,
+}
+
+/// What one access to a word came to.
+struct Outcome {
+    cell: Cell,
+    /// What it conflicts with: the record, a thread of it, and whether that one wrote.
+    conflict: Option<(Record, u32, bool)>,
+}
+
+impl Watch {
+    /// Looks at an access before it is made.
+    pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
+        let stamp = self.stamp_now(state, access.place);
+        let strength = match (access.order.is_strong(), access.order.reach) {
+            (false, _) => Strength::Weak,
+            (true, Reach::Block) => Strength::Block,
+            (true, Reach::Device) => Strength::Device,
+        };
+        let update = access.reads && access.writes;
+        let mut lanes = access.lanes;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let thread = access.first_thread + lane as u32;
+            let start = access.at[lane];
+            let end = start + access.bytes;
+            let mut word = start & !3;
+            while word < end {
+                let low = start.saturating_sub(word).min(4) as u32;
+                let high = (end - word).min(4) as u32;
+                let mask = (15u8 << low) & (15 >> (4 - high));
+                let record = Record::new(stamp, thread, mask, strength, update);
+                let touch = Touch { record, thread, writes: access.writes, address: word };
+                if access.swaps {
+                    self.findings.swapped(state.id, thread, word);
+                }
+                self.word(state, access, &touch);
+                word += 4;
+            }
+        }
+        if access.order.is_strong() {
+            self.strong(state, access);
+        }
+    }
+
+    fn strong(&mut self, state: &mut BlockState, access: &Access<'_>) {
+        let strong =
+            super::sync::Strong { reads: access.reads, writes: access.writes, order: access.order };
+        for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
+            let thread = access.first_thread + lane as u32;
+            if access.shared {
+                self.strong_shared(state, thread, access.at[lane], strong);
+            } else {
+                self.strong_global(state, thread, access.at[lane], strong);
+            }
+        }
+    }
+
+    /// The stamp of an instruction now.
+    fn stamp_now(&mut self, state: &mut BlockState, place: Place) -> u32 {
+        let time = state.stamp_time();
+        let slot = (place.instruction as usize ^ place.function as usize * 7) & 31;
+        let (known, at, stamp) = state.stamps.0[slot];
+        if known == place && at == time {
+            return stamp;
+        }
+        let stamp = self.new_stamp(state.id, time, place);
+        state.stamps.0[slot] = (place, time, stamp);
+        stamp
+    }
+
+    #[inline(always)]
+    fn word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
+        let floor = if access.shared { state.floor } else { self.first_stamp };
+        let old = if access.shared {
+            let word = touch.address as usize >> 2;
+            if word >= state.shared.len() {
+                state.shared.resize(word + 1, Cell::default());
+            }
+            state.shared[word]
+        } else {
+            let (page, word) = self.shadow.page(touch.address);
+            page.get(word)
+        };
+        let cell = current(old, floor);
+        // The commonest cases: the same thread again, or nobody before.
+        if cell.write.is_split() {
+            self.split_word(state, access, touch);
+            return;
+        }
+        let Some(outcome) = self.meet(state, touch, cell) else {
+            // Bytes of the word belong to different threads in a way that records cannot say.
+            self.split(state, access.shared, touch.address, cell);
+            self.split_word(state, access, touch);
+            return;
+        };
+        if let Some((record, thread, wrote)) = outcome.conflict {
+            self.conflict(state, access, touch, record, thread, wrote);
+        }
+        if outcome.cell == old {
+            return;
+        }
+        if access.shared {
+            state.shared[touch.address as usize >> 2] = outcome.cell;
+        } else {
+            let (page, word) = self.shadow.page(touch.address);
+            page.put(word, old, outcome.cell);
+        }
+    }
+
+    /// From here on the bytes of a word are kept apart.
+    fn split(&mut self, state: &mut BlockState, shared: bool, address: u64, cell: Cell) {
+        let part = |record: Record, byte: usize| record.with_mask(record.mask() & 1 << byte);
+        let bytes = [0, 1, 2, 3].map(|byte| Cell {
+            write: part(cell.write, byte),
+            read: part(cell.read, byte),
+            again: part(cell.again, byte),
+        });
+        let mark = Cell { write: Record::SPLIT, ..Cell::default() };
+        if shared {
+            state.shared_bytes.insert(address, Box::new(bytes));
+            state.shared[address as usize >> 2] = mark;
+        } else {
+            *self.shadow.bytes(address) = bytes;
+            let (page, word) = self.shadow.page(address);
+            let old = page.get(word);
+            page.put(word, old, mark);
+        }
+    }
+
+    fn split_word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
+        for byte in (0..4).filter(|byte| touch.record.mask() >> byte & 1 != 0) {
+            let floor = if access.shared { state.floor } else { self.first_stamp };
+            let old = if access.shared {
+                state.shared_bytes.entry(touch.address).or_default()[byte]
+            } else {
+                self.shadow.bytes(touch.address)[byte]
+            };
+            let one = Touch { record: touch.record.with_mask(1 << byte), ..*touch };
+            // Records of single bytes never need to be split.
+            let Some(outcome) = self.meet(state, &one, current(old, floor)) else { continue };
+            if let Some((record, thread, wrote)) = outcome.conflict {
+                self.conflict(state, access, &one, record, thread, wrote);
+            }
+            if access.shared {
+                state.shared_bytes.entry(touch.address).or_default()[byte] = outcome.cell;
+            } else {
+                self.shadow.bytes(touch.address)[byte] = outcome.cell;
+            }
+        }
+    }
+
+    /// What becomes of a word's records by an access; `None` if its bytes must be kept apart.
+    #[inline(always)]
+    fn meet(&self, state: &mut BlockState, touch: &Touch, cell: Cell) -> Option<Outcome> {
+        let new = touch.record;
+        let mut conflict = None;
+        if !cell.write.is_none()
+            && !(cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread))
+        {
+            conflict =
+                self.against(state, touch, cell.write).map(|thread| (cell.write, thread, true));
+        }
+        if !touch.writes {
+            return self
+                .read(state, new, touch.thread, cell)
+                .map(|cell| Outcome { cell, conflict });
+        }
+        for read in [cell.read, cell.again] {
+            if conflict.is_none() && !read.is_none() {
+                conflict = self.against(state, touch, read).map(|thread| (read, thread, false));
+            }
+        }
+        self.write(new, cell).map(|cell| Outcome { cell, conflict })
+    }
+
+    /// The thread of `record` whose access conflicts with this one and is not ordered before it.
+    #[inline(always)]
+    fn against(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
+        let common = record.mask() & touch.record.mask();
+        if common == 0 {
+            return None;
+        }
+        let stamp = record.stamp();
+        let slot = (stamp & 255) as usize;
+        if state.ordered.0[slot] == stamp {
+            return None;
+        }
+        self.against_slow(state, touch, record, common)
+    }
+
+    fn against_slow(
+        &self,
+        state: &mut BlockState,
+        touch: &Touch,
+        record: Record,
+        common: u8,
+    ) -> Option<u32> {
+        let stamp = *self.stamp(record.stamp());
+        if both_strong(record, touch.record, stamp.block == state.id) {
+            return None;
+        }
+        if self.for_all(state, &stamp) {
+            state.ordered.0[(record.stamp() & 255) as usize] = record.stamp();
+            return None;
+        }
+        let mut threads = record.threads(common);
+        // Another thread than this one says more.
+        threads.sort_by_key(|&other| other == touch.thread);
+        threads.into_iter().find(|&other| !self.is_before(state, &stamp, other, touch.thread))
+    }
+
+    /// True if an access comes before whatever any thread of the block does now.
+    fn for_all(&self, state: &BlockState, stamp: &Stamp) -> bool {
+        if stamp.block == state.id {
+            return stamp.time <= state.all;
+        }
+        let whole = |view: &super::View| {
+            view.block(stamp.block).is_some_and(|clocks| clocks.all >= stamp.time)
+                || self.covers(view, stamp.block)
+        };
+        [&state.base, &state.shared_view].into_iter().any(|view| view.as_deref().is_some_and(whole))
+    }
+
+    /// True if an access of thread `other` comes before what `thread` of this block does now.
+    fn is_before(&self, state: &BlockState, stamp: &Stamp, other: u32, thread: u32) -> bool {
+        if stamp.block == state.id {
+            return state.knows_own(thread, other, stamp.time);
+        }
+        let learned = state.thread_if_any(thread).and_then(|own| own.learned.as_deref());
+        [state.base.as_deref(), state.shared_view.as_deref(), learned]
+            .into_iter()
+            .flatten()
+            .any(|view| self.knows(view, stamp, other))
+    }
+
+    /// True if all that a record tells of comes before what `thread` does now.
+    fn all_before(&self, state: &BlockState, record: Record, thread: u32) -> bool {
+        let stamp = self.stamp(record.stamp());
+        let threads = record.threads(record.mask());
+        threads.into_iter().all(|other| self.is_before(state, stamp, other, thread))
+    }
+
+    /// The records after a read.
+    #[inline(always)]
+    fn read(&self, state: &BlockState, new: Record, thread: u32, mut cell: Cell) -> Option<Cell> {
+        if cell.read.is_none() {
+            cell.read = new;
+            return Some(cell);
+        }
+        if cell.read == new {
+            return Some(cell);
+        }
+        if let Some(both) = cell.read.merged(new) {
+            cell.read = both;
+            return Some(cell);
+        }
+        self.read_slow(state, new, thread, cell)
+    }
+
+    fn read_slow(
+        &self,
+        state: &BlockState,
+        new: Record,
+        thread: u32,
+        mut cell: Cell,
+    ) -> Option<Cell> {
+        if !cell.again.is_none()
+            && let Some(both) = cell.again.merged(new)
+        {
+            cell.again = both;
+            return Some(cell);
+        }
+        // A weak read is the one that conflicts with more.
+        let replaces = |old: Record| {
+            old.mask() & !new.mask() == 0
+                && new.strength() <= old.strength()
+                && self.all_before(state, old, thread)
+        };
+        if replaces(cell.read) {
+            cell.read = new;
+        } else if cell.again.is_none() || replaces(cell.again) {
+            cell.again = new;
+        } else if cell.read.mask() != new.mask() || cell.again.mask() != new.mask() {
+            return None;
+        } else {
+            // Two are remembered, of different blocks if there are.
+            let block = |record: Record| self.stamp(record.stamp()).block;
+            if block(cell.read) == block(cell.again) && block(new) != block(cell.read) {
+                cell.again = new;
+            }
+        }
+        Some(cell)
+    }
+
+    /// The records after a write.
+    #[inline(always)]
+    fn write(&self, new: Record, mut cell: Cell) -> Option<Cell> {
+        let mask = new.mask();
+        if mask == 15 || cell.write.is_none() || cell.write.mask() & !mask == 0 {
+            // Atomics of several threads do not conflict with each other, but with others: two of
+            // their threads are remembered.
+            cell.write = match cell.write.merged(new) {
+                Some(both) if new.strength() != Strength::Weak => both,
+                _ => new,
+            };
+        } else {
+            cell.write = match cell.write.merged(new) {
+                Some(both) => both,
+                None => self.same_time(cell.write, new)?,
+            };
+        }
+        cell.read = cell.read.with_mask(cell.read.mask() & !mask);
+        cell.again = cell.again.with_mask(cell.again.mask() & !mask);
+        Some(cell)
+    }
+
+    /// Writes by one thread to several bytes, at one time.
+    fn same_time(&self, old: Record, new: Record) -> Option<Record> {
+        let [thread, ..] = new.threads(new.mask());
+        let (then, now) = (self.stamp(old.stamp()), self.stamp(new.stamp()));
+        let same = (then.block, then.time) == (now.block, now.time)
+            && old.is_one_thread(thread)
+            && old.strength() == new.strength();
+        same.then(|| new.with_mask(old.mask() | new.mask()))
+    }
+
+    /// Notes two accesses that conflict and are not ordered.
+    #[cold]
+    fn conflict(
+        &mut self,
+        state: &BlockState,
+        access: &Access<'_>,
+        touch: &Touch,
+        record: Record,
+        thread: u32,
+        wrote: bool,
+    ) {
+        if wrote
+            && !record.is_update()
+            && !access.reads
+            && self.is_same_value(access, touch, record, thread)
+        {
+            return;
+        }
+        let stamp = *self.stamp(record.stamp());
+        let here = *self.stamp(touch.record.stamp());
+        let Some(kind) = self.kind_of(&stamp, &here) else { return };
+        let side = |stamp: &Stamp, record: Record, thread: u32, writes: bool| Side {
+            site: self.site(stamp, thread),
+            place: stamp.place,
+            writes,
+            updates: record.is_update(),
+            strength: record.strength(),
+            grid: self.blocks[stamp.block as usize].grid,
+        };
+        let conflict = Conflict {
+            kind,
+            now: side(&here, touch.record, touch.thread, touch.writes),
+            before: side(&stamp, record, thread, wrote),
+            shared: access.shared,
+            address: touch.address
+                + u64::from((record.mask() & touch.record.mask()).trailing_zeros()),
+            same_block: stamp.block == state.id,
+        };
+        // The first read of a loop of compare-and-swaps is plain in the guide's own examples.
+        let reader = match (wrote, touch.writes) {
+            (true, false) if record.is_update() => Some((state.id, touch.thread)),
+            (false, true) if touch.record.is_update() => Some((stamp.block, thread)),
+            _ => None,
+        };
+        match reader {
+            Some((block, thread)) => self.findings.hold((block, thread, touch.address), conflict),
+            None => self.findings.add(conflict),
+        }
+    }
+
+    /// Two writes of the same value are not told of: whichever comes last, the same is there.
+    fn is_same_value(
+        &self,
+        access: &Access<'_>,
+        touch: &Touch,
+        record: Record,
+        thread: u32,
+    ) -> bool {
+        let Some(value) = access.value else { return false };
+        let lane = (touch.thread - access.first_thread) as usize;
+        let same_instruction = record.stamp() == touch.record.stamp()
+            && thread / 32 == touch.thread / 32
+            && access.lanes >> (thread % 32) & 1 != 0;
+        let start = access.at[lane];
+        let common = record.mask() & touch.record.mask();
+        (0..4u64).filter(|byte| common >> byte & 1 != 0).all(|byte| {
+            let address = touch.address + byte;
+            let new = value(lane, address - start);
+            if same_instruction {
+                let other = (thread % 32) as usize;
+                let distance = address.wrapping_sub(access.at[other]);
+                if distance < access.bytes {
+                    return value(other, distance) == new;
+                }
+            }
+            // SAFETY: the access was checked for bounds before it came here.
+            unsafe { ((access.base + address) as *const u8).read() == new }
+        })
+    }
+}
+
+/// The records that still count.
+#[inline(always)]
+fn current(mut cell: Cell, floor: u32) -> Cell {
+    for record in [&mut cell.write, &mut cell.read, &mut cell.again] {
+        if record.stamp() < floor && !record.is_split() {
+            *record = Record(0);
+        }
+    }
+    cell
+}
+
+/// True if both are atomic for each other.
+fn both_strong(a: Record, b: Record, same_block: bool) -> bool {
+    let enough = if same_block { Strength::Block } else { Strength::Device };
+    a.strength() >= enough && b.strength() >= enough
+}

@@ -1,0 +1,143 @@
+//! Where records of accesses are kept: for every page of global memory up to three planes of one
+//! record a word (the last write and two reads), made when first needed. Pages that are only read
+//! have no plane of writes, and so on: that keeps the memory within a few times of what is touched.
+
+use super::record::Record;
+use crate::hash::IntMap;
+
+/// Words of a page.
+pub const WORDS: usize = 1024;
+const PAGE_SHIFT: u32 = 12;
+
+type Plane = Option<Box<[Record; WORDS]>>;
+
+/// Records of one page.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Writes, reads, further reads.
+    planes: [Plane; 3],
+}
+
+/// What is remembered of one word (or byte): the last write, a read, another read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The last write.
+    pub write: Record,
+    /// A read since.
+    pub read: Record,
+    /// Another one that is not ordered with the first.
+    pub again: Record,
+}
+
+fn plane() -> Box<[Record; WORDS]> {
+    Box::new([Record(0); WORDS])
+}
+
+impl Page {
+    /// The records of a word.
+    #[inline(always)]
+    pub fn get(&self, word: usize) -> Cell {
+        let at = |plane: &Plane| plane.as_ref().map_or(Record(0), |plane| plane[word]);
+        let [write, read, again] = &self.planes;
+        Cell { write: at(write), read: at(read), again: at(again) }
+    }
+
+    /// Replaces the records of a word; `old` are those that are there.
+    #[inline(always)]
+    pub fn put(&mut self, word: usize, old: Cell, new: Cell) {
+        let put = |plane: &mut Plane, old: Record, new: Record| {
+            if old != new {
+                plane.get_or_insert_with(self::plane)[word] = new;
+            }
+        };
+        let [write, read, again] = &mut self.planes;
+        put(write, old.write, new.write);
+        put(read, old.read, new.read);
+        put(again, old.again, new.again);
+    }
+
+    fn clear(&mut self, from: usize, to: usize) {
+        for plane in self.planes.iter_mut().flatten() {
+            plane[from..to].fill(Record(0));
+        }
+    }
+}
+
+/// The records of all of global memory.
+#[derive(Debug, Default)]
+pub struct Shadow {
+    pages: IntMap<u64, u32>,
+    table: Vec<Page>,
+    /// Page number and place of the page that was asked for last.
+    last: (u64, u32),
+    /// Words whose bytes are kept apart, by address.
+    bytes: IntMap<u64, Box<[Cell; 4]>>,
+}
+
+impl Shadow {
+    /// The page of an address, and the word in it.
+    #[inline(always)]
+    pub fn page(&mut self, address: u64) -> (&mut Page, usize) {
+        let number = address >> PAGE_SHIFT;
+        let word = (address as usize >> 2) & (WORDS - 1);
+        if self.last.0 != number {
+            self.find(number);
+        }
+        (&mut self.table[self.last.1 as usize], word)
+    }
+
+    #[inline(never)]
+    fn find(&mut self, number: u64) {
+        let table = &mut self.table;
+        let place = *self.pages.entry(number).or_insert_with(|| {
+            table.push(Page::default());
+            table.len() as u32 - 1
+        });
+        self.last = (number, place);
+    }
+
+    /// The bytes of a word that are kept apart.
+    pub fn bytes(&mut self, address: u64) -> &mut [Cell; 4] {
+        self.bytes.entry(address & !3).or_default()
+    }
+
+    /// Forgets what happened to a range of memory, because it is somebody else's from now on.
+    pub fn forget(&mut self, address: u64, size_bytes: u64) {
+        let mut at = address & !3;
+        let end = (address + size_bytes).next_multiple_of(4);
+        while at < end {
+            let page_end = (at | ((1 << PAGE_SHIFT) - 1)) + 1;
+            let stop = end.min(page_end);
+            if let Some(&place) = self.pages.get(&(at >> PAGE_SHIFT)) {
+                let word = |address: u64| (address as usize >> 2) & (WORDS - 1);
+                let to = if stop == page_end { WORDS } else { word(stop) };
+                self.table[place as usize].clear(word(at), to);
+            }
+            at = stop;
+        }
+        if !self.bytes.is_empty() {
+            self.bytes.retain(|word, _| *word < address & !3 || *word >= end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_forgotten_to_the_word() {
+        let mut shadow = Shadow::default();
+        let cell = Cell { write: Record(9), ..Cell::default() };
+        for address in [0x1ffc, 0x2000, 0x2ffc, 0x3000] {
+            let (page, word) = shadow.page(address);
+            page.put(word, Cell::default(), cell);
+        }
+        shadow.forget(0x2000, 0x1000);
+        let found = [0x1ffc, 0x2000, 0x2ffc, 0x3000].map(|address| {
+            let (page, word) = shadow.page(address);
+            page.get(word) == cell
+        });
+        assert_eq!(found, [true, false, false, true]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Order through memory: fences, and atomic and volatile accesses.
+//!
+//! PTX ISA, "Memory Consistency Model": a release pattern (a releasing write, or a fence and then a
+//! strong write) synchronises with an acquire pattern (an acquiring read, or a strong read and then a
+//! fence) that sees its value, if the scopes of both include the other's thread. One allowance: an
+//! atomic read-modify-write takes over what was released even without a fence after it. Programs that
+//! are called correct lean on that in locks and in "the last block adds up".
+
+use std::sync::Arc;
+
+use super::Watch;
+use super::block::BlockState;
+use super::view::{Clocks, Known, View, learn};
+use crate::code::{Order, Reach};
+
+/// What was released through a word of memory.
+#[derive(Clone, Debug, Default)]
+pub struct SyncVar {
+    /// To all threads.
+    device: Known,
+    /// The only block that released to all, or 0.
+    from: u32,
+    /// To the threads of one block.
+    block: (u32, Known),
+}
+
+/// What a thread knew at a fence. The view is made when a write after the fence needs it.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    clocks: Clocks,
+    learned: Known,
+    shared: Known,
+    view: Known,
+}
+
+impl Mark {
+    fn view(&mut self, base: &Known, block: u32) -> Arc<View> {
+        let Mark { clocks, learned, shared, view } = self;
+        view.get_or_insert_with(|| {
+            let mut all = base.as_deref().cloned().unwrap_or_default();
+            for more in [learned, shared].into_iter().flatten() {
+                all.join(more);
+            }
+            all.raise_block(block, clocks);
+            Arc::new(all)
+        })
+        .clone()
+    }
+}
+
+/// A strong access to one word, for its order.
+#[derive(Clone, Copy, Debug)]
+pub struct Strong {
+    /// Reads.
+    pub reads: bool,
+    /// Writes.
+    pub writes: bool,
+    /// Order and scope.
+    pub order: Order,
+}
+
+/// A thread executes a fence.
+pub fn fence(state: &mut BlockState, thread: u32, order: Order) {
+    use crate::code::Sem;
+    if order.sem != Sem::Release {
+        let own = state.thread(thread);
+        let mut got: [Known; 2] = [own.seen_in_block.take(), None];
+        if order.reach == Reach::Device {
+            got[1] = own.seen.take();
+        }
+        for view in got.into_iter().flatten() {
+            state.learn(thread, &view);
+        }
+    }
+    if order.sem != Sem::Acquire {
+        let clocks = state.clocks(thread);
+        let shared = state.shared_view.clone();
+        let own = state.thread(thread);
+        let mark = Mark { clocks, learned: own.learned.clone(), shared, view: None };
+        match order.reach {
+            Reach::Device => own.fence = Some(mark),
+            Reach::Block => own.block_fence = Some(mark),
+        }
+    }
+}
+
+/// What a strong write of a thread releases: to whom, and what.
+fn released(state: &mut BlockState, thread: u32, order: Order) -> Option<(Reach, Arc<View>)> {
+    if order.releases() {
+        return Some((order.reach, Arc::new(state.view_of(thread))));
+    }
+    state.thread_if_any(thread)?;
+    let (base, id) = (state.base.clone(), state.id);
+    let own = state.thread(thread);
+    if let (Some(mark), Reach::Device) = (&mut own.fence, order.reach) {
+        return Some((Reach::Device, mark.view(&base, id)));
+    }
+    let mark = own.block_fence.as_mut().or(own.fence.as_mut())?;
+    Some((Reach::Block, mark.view(&base, id)))
+}
+
+/// Order of a strong access to the variable at one place.
+fn access(
+    vars: &mut crate::hash::IntMap<u64, SyncVar>,
+    state: &mut BlockState,
+    thread: u32,
+    address: u64,
+    strong: Strong,
+) {
+    let Strong { reads, writes, order } = strong;
+    if reads && let Some(var) = vars.get(&address) {
+        let own_block = state.id;
+        let wide = var.device.clone();
+        let near = if var.block.0 == own_block { var.block.1.clone() } else { None };
+        let near_wide = if var.from == own_block { wide.clone() } else { None };
+        let at_once = order.acquires() || writes;
+        let own = state.thread(thread);
+        let (far_to, near_to) = if at_once {
+            (None, None)
+        } else {
+            (Some(&mut own.seen), Some(&mut own.seen_in_block))
+        };
+        match (far_to, near_to) {
+            (Some(far_to), Some(near_to)) => {
+                if let (Some(wide), Reach::Device) = (&wide, order.reach) {
+                    learn(far_to, wide);
+                }
+                for view in [&near, &near_wide].into_iter().flatten() {
+                    learn(near_to, view);
+                }
+            }
+            _ => {
+                if let (Some(wide), Reach::Device) = (&wide, order.reach) {
+                    learn(&mut own.learned, wide);
+                }
+                for view in [&near, &near_wide].into_iter().flatten() {
+                    learn(&mut own.learned, view);
+                }
+            }
+        }
+    }
+    if !writes {
+        return;
+    }
+    let release = released(state, thread, order);
+    if !reads {
+        // A plain write ends what was released before.
+        vars.remove(&address);
+    }
+    let Some((reach, view)) = release else { return };
+    let var = vars.entry(address).or_default();
+    match reach {
+        Reach::Device => {
+            var.from = match var.device {
+                None => state.id,
+                Some(_) if var.from == state.id => state.id,
+                Some(_) => 0,
+            };
+            learn(&mut var.device, &view);
+        }
+        Reach::Block if var.block.0 == state.id => learn(&mut var.block.1, &view),
+        Reach::Block => var.block = (state.id, Some(view)),
+    }
+}
+
+impl Watch {
+    /// Order of a strong access to global memory.
+    pub fn strong_global(
+        &mut self,
+        state: &mut BlockState,
+        thread: u32,
+        address: u64,
+        strong: Strong,
+    ) {
+        access(&mut self.vars, state, thread, address, strong);
+    }
+
+    /// Order of a strong access to shared memory.
+    pub fn strong_shared(&self, state: &mut BlockState, thread: u32, offset: u64, strong: Strong) {
+        let mut vars = std::mem::take(&mut state.vars);
+        access(&mut vars, state, thread, offset, strong);
+        state.vars = vars;
+    }
+}

@@ -1,0 +1,135 @@
+//! The doors: every access to memory that threads share passes [`memory`], and everything that orders
+//! threads of a block passes one of the functions named after what happens. Behind the doors are the
+//! checks that a run asked for ([`crate::check`]); with none, a door is a comparison with nothing.
+//!
+//! What orders grids, copies and the host goes by the work graph: `sched::edges`.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use super::run::{Running, lanes_of};
+use super::{Block, Machine, Warp};
+use crate::check::race::Access;
+use crate::check::{Place, Watch, sync};
+use crate::code::Order;
+
+/// An access as its instruction has it.
+#[derive(Clone, Copy)]
+pub struct Touch {
+    /// In shared memory, by offset.
+    pub shared: bool,
+    /// It reads.
+    pub reads: bool,
+    /// It writes.
+    pub writes: bool,
+    /// It is a compare-and-swap.
+    pub swaps: bool,
+    /// Order and scope.
+    pub order: Order,
+}
+
+/// The byte that a lane writes, by its number from the lane's address.
+pub type Value<'a> = Option<&'a dyn Fn(usize, u64) -> u8>;
+
+impl Machine {
+    /// The checks that this run asked for.
+    pub fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
+        // What a panic left behind is looked at by nobody: the panic is told instead.
+        self.watch.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The instruction that a path is at.
+pub fn place(warp: &Warp, run: &Running<'_>) -> Place {
+    let function = warp.frames[run.path.frame as usize].function;
+    Place { function, instruction: run.path.pc }
+}
+
+/// Lanes of a warp touch `bytes` each at `at`, which was found to be theirs to touch.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub fn memory(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    touch: Touch,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+    value: Value<'_>,
+) {
+    if machine.watch.is_some() {
+        watched(machine, block, warp, place(warp, run), touch, at, lanes, bytes, value);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub fn watched(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    place: Place,
+    touch: Touch,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+    value: Value<'_>,
+) {
+    let (Some(mut watch), Some(state)) = (machine.watch(), block.state.as_deref_mut()) else {
+        return;
+    };
+    if !watch.follows_order() {
+        return;
+    }
+    let access = Access {
+        place,
+        first_thread: warp.index * 32,
+        at,
+        lanes,
+        bytes,
+        shared: touch.shared,
+        base: if touch.shared { block.shared.as_ptr() as u64 } else { 0 },
+        reads: touch.reads,
+        writes: touch.writes,
+        swaps: touch.swaps,
+        order: touch.order,
+        value,
+    };
+    watch.access(state, &access);
+}
+
+/// Lanes execute a fence.
+#[inline(always)]
+pub fn fence(block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
+    if let Some(state) = block.state.as_deref_mut() {
+        for lane in lanes_of(lanes) {
+            sync::fence(state, warp.index * 32 + lane as u32, order);
+        }
+    }
+}
+
+/// Lanes of a warp met at `bar.warp.sync`, by their member masks.
+#[inline(always)]
+pub fn warp_met(block: &mut Block, warp: &Warp, members: &[u32; 32], lanes: u32) {
+    let Some(state) = block.state.as_deref_mut() else { return };
+    for group in groups(members, lanes) {
+        state.meet_in_warp(warp.index, group, warp.live);
+    }
+}
+
+/// The sets of `lanes` that name the same members.
+pub fn groups(members: &[u32; 32], lanes: u32) -> impl Iterator<Item = u32> {
+    let mut rest = lanes;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let named = members[rest.trailing_zeros() as usize];
+            let group = lanes_of(rest)
+                .filter(|&lane| members[lane] == named)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            rest &= !group;
+            group
+        })
+    })
+}

@@ -1,0 +1,192 @@
+//! The door of order for grids, copies, events and the host: tells the checks what the work graph
+//! does. Nothing here decides what runs.
+
+use std::collections::HashSet;
+use std::sync::PoisonError;
+
+use super::{Action, BlockKey, Core, GridKey, NodeId};
+use crate::check::{Actor, Place, Watch};
+use crate::exec::{Block, Warp};
+use crate::memory::SiteRef;
+
+/// A block's key as a number.
+fn number(key: BlockKey) -> u64 {
+    u64::from(key.index) << 32 | u64::from(key.generation)
+}
+
+impl Core {
+    /// The checks that this run asked for.
+    pub fn watch_mut(&mut self) -> Option<&mut Watch> {
+        self.machine.watch.as_mut().map(|w| w.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A thread is about to queue work into stream `stream`, behind `last`.
+    pub fn acts(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        lane: usize,
+        site: SiteRef,
+        stream: u64,
+        last: Option<NodeId>,
+    ) {
+        let Some(state) = block.state.as_deref_mut() else { return };
+        let thread = warp.index * 32 + lane as u32;
+        let Some(watch) = self.watch_mut() else { return };
+        let mut actor: Actor = watch.actor(state, thread, site);
+        // Streams are numbered by their block (or by their own handle), so that siblings are known.
+        actor.stream = stream;
+        actor.ignored = last.filter(|_| watch.checks.siblings);
+        self.actor = Some(actor);
+    }
+
+    /// A node was added behind `waits`.
+    pub(super) fn edge_added(
+        &mut self,
+        id: NodeId,
+        waits: &[NodeId],
+        owner: Option<GridKey>,
+        tail: bool,
+    ) {
+        let actor = self.actor.take();
+        if self.machine.watch.is_none() {
+            return;
+        }
+        let grid = match self.nodes[id.index as usize].action {
+            Some(Action::Grid(key)) => self.grid(key).map(|grid| grid.info.watched),
+            _ => None,
+        };
+        let tail_of = owner.filter(|_| tail).and_then(|key| self.grid(key)).map(|g| g.info.watched);
+        if let Some(watch) = self.watch_mut() {
+            watch.add_node(id, waits, actor, tail_of, grid);
+        }
+    }
+
+    /// A grid may start.
+    pub(super) fn edge_started(&mut self, id: NodeId, key: GridKey) {
+        let number = self.grid(key).map(|grid| grid.info.watched);
+        if let (Some(watch), Some(number)) = (self.watch_mut(), number) {
+            watch.start_grid(id, number);
+        }
+    }
+
+    /// A grid and everything that it launched is done.
+    pub(super) fn edge_grid_done(&mut self, id: NodeId, watched: u32) {
+        if let Some(watch) = self.watch_mut() {
+            watch.end_grid(id, watched);
+        }
+    }
+
+    /// A node is done: those behind it, and the block that launched it, may know.
+    pub(super) fn edge_done(&mut self, id: NodeId, dependents: &[NodeId], block: Option<BlockKey>) {
+        let Some(watch) = self.watch_mut() else { return };
+        let done = watch.done_view(id).or_else(|| watch.end_other(id));
+        for dependent in dependents {
+            watch.follow(*dependent, id, &done);
+        }
+        if let Some(block) = block {
+            watch.child_done(number(block), &done);
+        }
+    }
+
+    /// A block has ended.
+    pub(super) fn edge_block_done(&mut self, key: BlockKey, block: &mut Block) {
+        let Some(state) = block.state.as_deref_mut() else { return };
+        if let Some(watch) = self.watch_mut() {
+            watch.end_block(state);
+            watch.drop_children(number(key));
+        }
+    }
+
+    /// A thread has waited for what its block launched.
+    pub fn edge_children_done(&mut self, key: BlockKey, block: &mut Block, thread: u32) {
+        let Some(state) = block.state.as_deref_mut() else { return };
+        if let Some(watch) = self.watch_mut() {
+            watch.waited_for_children(number(key), state, thread);
+        }
+    }
+
+    /// The host has waited for these.
+    pub fn edge_host_waited(&mut self, nodes: &[NodeId]) {
+        if let Some(watch) = self.watch_mut() {
+            watch.host_waited(nodes);
+        }
+    }
+
+    /// The host has waited for everything.
+    pub fn edge_host_waited_for_all(&mut self) {
+        let idle = self.is_idle();
+        if let Some(watch) = self.watch_mut()
+            && idle
+        {
+            watch.forget_history();
+        }
+    }
+
+    /// The host touches device memory behind these.
+    pub fn host_touches(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
+        if let Some(watch) = self.watch_mut()
+            && watch.follows_order()
+        {
+            watch.host_access(after, address, width, writes);
+        }
+    }
+
+    /// Memory gets a new owner.
+    pub fn memory_begins(&mut self, address: u64, size_bytes: u64) {
+        if let Some(watch) = self.watch_mut()
+            && address != 0
+        {
+            watch.forget_memory(address, size_bytes);
+        }
+    }
+
+    /// A copy or set passes the door of memory: rows that it reads, then rows that it writes.
+    pub(super) fn rows_pass(&mut self, id: NodeId, action: &Action) {
+        let Some(watch) = self.watch_mut() else { return };
+        if !watch.follows_order() {
+            return;
+        }
+        let mut state = watch.start_other(id);
+        match *action {
+            Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
+                for row in 0..rows {
+                    watch.touch_range(&mut state, Place::COPY, src + row * src_pitch, width, false);
+                }
+                for row in 0..rows {
+                    watch.touch_range(&mut state, Place::COPY, dst + row * dst_pitch, width, true);
+                }
+            }
+            Action::Set { dst, pitch, width, rows, .. } => {
+                for row in 0..rows {
+                    watch.touch_range(&mut state, Place::SET, dst + row * pitch, width, true);
+                }
+            }
+            Action::Grid(_) | Action::Event(_) => {}
+        }
+    }
+
+    /// Forgets done nodes that nobody names any more, when there are many.
+    pub(super) fn thin_edges(&mut self) {
+        if !self.watch_mut().is_some_and(|watch| watch.is_crowded()) {
+            return;
+        }
+        let mut named: HashSet<NodeId> = HashSet::new();
+        let host = self.streams.iter().flatten().map(|entry| &entry.stream);
+        let blocks =
+            self.blocks.iter().filter_map(|entry| entry.block.as_ref()).map(|b| &b.runtime);
+        let grids = || self.grids.iter().flatten();
+        let of_blocks =
+            blocks.flat_map(|r| std::iter::once(&r.null_stream).chain(r.thread_streams.values()));
+        let of_grids = grids().flat_map(|grid| grid.streams.values());
+        for stream in host.chain(of_blocks).chain(of_grids) {
+            named.extend(stream.last);
+            named.extend(&stream.waits);
+        }
+        named.extend(grids().flat_map(|grid| grid.events.values().flatten()));
+        named.extend(self.events.iter().flatten().filter_map(|event| event.node));
+        if let Some(watch) = self.watch_mut() {
+            watch.keep_nodes(&named);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What the checks found, as reports: both accesses with names, what they touched, and what would
+//! have ordered them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Core;
+use crate::check::Place;
+use crate::check::findings::{Conflict, Finding, Relation, Side};
+use crate::check::record::Strength;
+use crate::exec::shared_text;
+use crate::memory::AllocKind;
+use crate::report::{Related, Report, ReportKind};
+
+/// How the threads of two accesses are related.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kinship {
+    Warp,
+    Block,
+    Grid,
+    /// The access at hand is by a grid below the other's.
+    Below,
+    /// The access at hand is by a grid above the other's.
+    Above,
+    /// Two grids, copies or sets of which none launched the other.
+    Apart,
+    /// One of them is the host's.
+    Host,
+}
+
+impl Core {
+    /// What the checks found since the last call: one report for each pair of source places.
+    pub fn take_findings(&mut self) -> Vec<Arc<Report>> {
+        let found = self.watch_mut().map(|watch| watch.findings.take()).unwrap_or_default();
+        let mut reports: Vec<Report> = Vec::new();
+        let mut by_places: HashMap<[String; 3], usize> = HashMap::new();
+        for finding in found {
+            let report = self.finding(&finding);
+            let mut places =
+                [self.place_text(&finding.conflict.now), self.place_text(&finding.conflict.before)];
+            places.sort();
+            let [a, b] = places;
+            match by_places.get(&[report.kind.name().to_string(), a.clone(), b.clone()]) {
+                Some(&at) => reports[at].count += report.count,
+                None => {
+                    by_places.insert([report.kind.name().to_string(), a, b], reports.len());
+                    reports.push(report);
+                }
+            }
+        }
+        for report in &mut reports {
+            if report.count > 1 {
+                report.message.push_str(&format!(" ({} times)", report.count));
+            }
+        }
+        reports.into_iter().map(Arc::new).collect()
+    }
+
+    /// Where an access was, for telling places apart.
+    fn place_text(&self, side: &Side) -> String {
+        if side.place.function == Place::RUNTIME {
+            return format!("{:?}", side.place);
+        }
+        let site = self.site(&side.site);
+        match site.source {
+            Some(source) => source.to_string(),
+            None => format!("{}:{}", site.ptx_file, site.ptx_line),
+        }
+    }
+
+    fn finding(&self, finding: &Finding) -> Report {
+        let conflict = &finding.conflict;
+        let kinship = self.kinship(conflict);
+        let what = self.object_text(conflict);
+        let message = format!(
+            "{what} is {} here and {} by {}, and {}",
+            verb(&conflict.now),
+            verb(&conflict.before),
+            whom(kinship, &conflict.before),
+            match conflict.kind {
+                Relation::Race => "nothing orders the two",
+                Relation::Siblings => "only the order of their stream keeps the two apart",
+            }
+        );
+        let is_thread = |side: &Side| side.site.grid != 0;
+        let path = |side: &Side| self.path_of(side);
+        let allocation = (!conflict.shared)
+            .then(|| self.machine.memory.record_at(conflict.address))
+            .flatten()
+            .map(|record| self.allocation(record));
+        let other = format!("{} {}", "the other access,", noun(&conflict.before));
+        Report {
+            kind: match conflict.kind {
+                Relation::Race => ReportKind::Race,
+                Relation::Siblings => ReportKind::SiblingConflict,
+            },
+            message,
+            help: Some(cure(conflict, kinship)),
+            site: is_thread(&conflict.now).then(|| self.site(&conflict.now.site)),
+            grid_path: path(&conflict.now),
+            address: (!conflict.shared).then_some(conflict.address),
+            allocation,
+            waiters: Vec::new(),
+            related: vec![Related {
+                what: other,
+                site: is_thread(&conflict.before).then(|| self.site(&conflict.before.site)),
+                grid_path: path(&conflict.before),
+            }],
+            count: finding.count,
+            warning: false,
+        }
+    }
+
+    /// From the host to the grid, or to the grid that queued the copy.
+    fn path_of(&self, side: &Side) -> Vec<crate::report::GridStep> {
+        self.grid_path(side.site.grid)
+    }
+
+    fn kinship(&self, conflict: &Conflict) -> Kinship {
+        let (now, before) = (&conflict.now, &conflict.before);
+        if now.place == Place::HOST || before.place == Place::HOST {
+            return Kinship::Host;
+        }
+        if conflict.same_block {
+            let warp = now.site.thread / 32 == before.site.thread / 32;
+            return if warp { Kinship::Warp } else { Kinship::Block };
+        }
+        if now.grid == before.grid {
+            return Kinship::Grid;
+        }
+        let above = |below: &Side, above: &Side| {
+            let queued = below.place.function == Place::RUNTIME;
+            if queued && below.site.grid == above.site.grid && above.site.grid != 0 {
+                return true;
+            }
+            let mut at = self.lineage.get(&below.site.grid);
+            while let Some(lineage) = at {
+                if lineage.parent == above.site.grid && above.site.grid != 0 {
+                    return true;
+                }
+                at = self.lineage.get(&lineage.parent);
+            }
+            false
+        };
+        if above(now, before) {
+            Kinship::Below
+        } else if above(before, now) {
+            Kinship::Above
+        } else {
+            Kinship::Apart
+        }
+    }
+
+    /// The memory, as people know it.
+    fn object_text(&self, conflict: &Conflict) -> String {
+        if conflict.shared {
+            let kernel = self.program.kernels.get(conflict.now.site.kernel as usize);
+            return shared_text(kernel.map_or(&[][..], |k| &k.shared_places), conflict.address);
+        }
+        let address = conflict.address;
+        match self.machine.memory.record_at(address) {
+            Some(record) => {
+                let offset = address - record.base;
+                match &record.kind {
+                    AllocKind::Symbol(name) if offset == 0 && record.size_bytes <= 8 => {
+                        format!("variable `{name}`")
+                    }
+                    AllocKind::Symbol(name) => format!("offset {offset} of variable `{name}`"),
+                    _ => format!("offset {offset} of an allocation of {} bytes", record.size_bytes),
+                }
+            }
+            None => format!("memory at {address:#x}"),
+        }
+    }
+}
+
+fn verb(side: &Side) -> &'static str {
+    match (side.updates, side.writes, side.strength) {
+        (true, ..) => "updated atomically",
+        (_, true, Strength::Weak) => "written",
+        (_, true, _) => "written (volatile or atomic)",
+        (_, false, Strength::Weak) => "read",
+        (_, false, _) => "read (volatile or atomic)",
+    }
+}
+
+fn noun(side: &Side) -> &'static str {
+    match (side.place, side.updates, side.writes) {
+        (Place::COPY, _, true) => "a copy within the device, which writes",
+        (Place::COPY, _, false) => "a copy within the device, which reads",
+        (Place::SET, ..) => "a set (cudaMemset)",
+        (Place::HOST, _, true) => "a copy from the host",
+        (Place::HOST, _, false) => "a copy to the host",
+        (_, true, _) => "an atomic update",
+        (_, _, true) => "a store",
+        _ => "a load",
+    }
+}
+
+fn whom(kinship: Kinship, before: &Side) -> &'static str {
+    match kinship {
+        _ if before.place.function == Place::RUNTIME => "a copy or set",
+        Kinship::Warp => "another lane of the warp",
+        Kinship::Block => "another thread of the block",
+        Kinship::Grid => "a thread of another block",
+        Kinship::Below => "a thread of a grid above it",
+        Kinship::Above => "a thread of a grid below it",
+        Kinship::Apart => "a thread of another grid",
+        Kinship::Host => "a thread",
+    }
+}
+
+/// What would have ordered the two.
+fn cure(conflict: &Conflict, kinship: Kinship) -> String {
+    let (now, before) = (&conflict.now, &conflict.before);
+    let strong = |side: &Side| side.strength != Strength::Weak;
+    if conflict.kind == Relation::Siblings {
+        return "the two grids may not be reordered or merged; the stream's order is what the program \
+                leans on"
+            .to_string();
+    }
+    let first = match kinship {
+        _ if strong(now) && strong(before) => {
+            "both are atomic, but one of them for its own block alone: use the form for the whole \
+             device (without _block, or thread_scope_device)"
+        }
+        Kinship::Warp => {
+            "__syncwarp() between the two would order them; lanes of a warp run in any order since \
+             compute capability 7.0, and shuffles and votes order no memory"
+        }
+        Kinship::Block => "__syncthreads() between the two would order them",
+        Kinship::Grid => {
+            "blocks of a grid run in any order: an atomic operation, a second kernel, or a release \
+             and acquire through an atomic flag with __threadfence() on both sides would order them"
+        }
+        Kinship::Below if before.writes || now.writes => {
+            "a launched grid sees what its launching thread did before the launch, and what barriers \
+             ordered before that: the access above would have to come before the launch, by the same \
+             thread or behind a __syncthreads()"
+        }
+        Kinship::Below | Kinship::Above => {
+            "a grid sees what its children did once they are complete: do this in a kernel launched \
+             into cudaStreamTailLaunch (or after cudaDeviceSynchronize() where the device has it)"
+        }
+        Kinship::Apart => {
+            "grids of different streams, of different blocks, or of cudaStreamFireAndForget run in any \
+             order: one stream, an event (cudaStreamWaitEvent), or a tail launch would order them"
+        }
+        Kinship::Host => {
+            "the host would have to wait for the stream that the grid is in (cudaStreamSynchronize), or \
+             copy in that stream"
+        }
+    };
+    if strong(now) != strong(before)
+        && matches!(kinship, Kinship::Warp | Kinship::Block | Kinship::Grid)
+    {
+        return format!("{first}; or make both accesses atomic");
+    }
+    first.to_string()
+}
