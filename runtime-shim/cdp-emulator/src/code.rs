@@ -329,6 +329,8 @@ pub enum Op {
     },
     /// Nothing.
     Nop,
+    /// An instruction that the device does not run: [`Function::refusal`] says why.
+    Refused,
 }
 
 /// Logic on predicates.
@@ -721,4 +723,6 @@ pub struct Function {
     pub calls_indirect: bool,
     /// Blocks of a kernel that only does this cannot see each other.
     pub independent: bool,
+    /// Line of the first instruction that the device does not run, and what is not supported.
+    pub refusal: Option<(u32, String)>,
 }

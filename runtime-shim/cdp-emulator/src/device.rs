@@ -436,10 +436,15 @@ impl Emulator {
     ///
     /// # Errors
     /// [`Error::InvalidConfiguration`] for dimensions or shared memory that the device or the
-    /// kernel refuses, [`Error::InvalidValue`] for a parameter buffer of the wrong size.
+    /// kernel refuses, [`Error::InvalidValue`] for a parameter buffer of the wrong size,
+    /// [`Error::Unsupported`] for a kernel with an instruction that the device does not run.
     pub fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         self.refuse_after_fault()?;
-        let info = &self.kernel_entry(launch.kernel)?.info;
+        let kernel = self.kernel_entry(launch.kernel)?;
+        if let Some(refusal) = &kernel.refusal {
+            return Err(refusal.clone());
+        }
+        let info = &kernel.info;
         if launch.params.len() as u64 != info.param_bytes {
             let message = format!(
                 "{} bytes of parameters for `{}`, which takes {}",

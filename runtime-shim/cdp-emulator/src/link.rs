@@ -35,6 +35,10 @@ pub struct Kernel {
     pub shared_places: Arc<[SharedPlace]>,
     /// Blocks may run on several host threads at once.
     pub independent: bool,
+    /// The system's part of shared memory, if its code looks at it.
+    pub reserved_shared: std::ops::Range<u32>,
+    /// The first instruction that it could come to and that the device does not run.
+    pub refusal: Option<Error>,
     /// Bytes of stack that its calls need, each function counted once on a way down.
     pub stack_need: u64,
     /// Needs a cluster, which a device launch cannot give.
@@ -48,7 +52,10 @@ impl Kernel {
     pub fn most_dynamic_bytes(&self) -> u64 {
         match self.max_dynamic_bytes {
             Some(bytes) => u64::from(bytes),
-            None => DEFAULT_SHARED_BYTES.saturating_sub(self.info.shared_bytes),
+            None => {
+                let reserved = u64::from(self.reserved_shared.end - self.reserved_shared.start);
+                DEFAULT_SHARED_BYTES.saturating_sub(self.info.shared_bytes - reserved)
+            }
         }
     }
 }
@@ -141,7 +148,7 @@ pub fn load(
 ) -> Result<ModuleId, Error> {
     let mut units = Vec::with_capacity(sources.len());
     for source in sources {
-        let module = ptx::parse(source.text).map_err(|error| Error::Parse {
+        let module = ptx::parse_lenient(source.text).map_err(|error| Error::Parse {
             place: PtxPlace {
                 file: source.name.to_string(),
                 line: error.line,
@@ -194,6 +201,7 @@ pub fn load(
 impl Linker<'_> {
     fn link(&mut self) -> Result<(), Error> {
         self.resolve_functions()?;
+        self.reserve_shared();
         self.resolve_variables()?;
         self.place_function_statics()?;
         self.write_initializers()?;
@@ -201,6 +209,19 @@ impl Linker<'_> {
         self.program.units.extend(self.units.iter().map(|unit| unit.name.clone()));
         self.decode_functions(unit_base)?;
         self.make_kernels()
+    }
+
+    /// The system's part of shared memory, first of the shared variables.
+    fn reserve_shared(&mut self) {
+        for unit in &mut self.units {
+            unit.links.reserved_shared = self.shared.len() as u32;
+        }
+        self.shared.push(SharedVariable {
+            name: "the system's part".to_string(),
+            size_bytes: decode::RESERVED_SHARED_BYTES,
+            align_bytes: 16,
+            unsized_tail: false,
+        });
     }
 
     // Functions.
@@ -684,6 +705,9 @@ impl Linker<'_> {
                     && !self.machine.functions[f as usize].calls_indirect
             });
             let info = self.kernel_info(u, id, number, module, shared_bytes);
+            let reserved = offsets.first().copied().filter(|&at| at != NONE);
+            let reserved_shared =
+                reserved.map_or(0..0, |at| at..at + decode::RESERVED_SHARED_BYTES as u32);
             let limits = &self.units[u].module.functions[id.index()].limits;
             let blocks = limits.required_cluster_blocks.map_or(1, |c| c.iter().product());
             let kernel = self.program.kernels.len() as u32;
@@ -698,10 +722,40 @@ impl Linker<'_> {
                 shared_offsets: offsets.into(),
                 independent,
                 stack_need: self.stack_need(number),
+                reserved_shared,
+                refusal: self.refusal(number),
                 max_dynamic_bytes: None,
             });
         }
-        Ok(())
+        self.refuse_if_nothing_runs()
+    }
+
+    /// What keeps a kernel from being launched: an instruction in it, or in a function that it calls
+    /// by name, that the device does not run. Through pointers it is found when it is reached.
+    fn refusal(&self, kernel: u32) -> Option<Error> {
+        let mut order = vec![kernel];
+        let mut seen = HashSet::from([kernel]);
+        let mut next = 0;
+        while let Some(&number) = order.get(next) {
+            next += 1;
+            let function = &self.machine.functions[number as usize];
+            if let Some((line, message)) = &function.refusal {
+                let place = place(&self.program.units[function.unit as usize], *line);
+                return Some(Error::Unsupported { place, message: message.clone() });
+            }
+            order.extend(function.callees.iter().copied().filter(|&callee| seen.insert(callee)));
+        }
+        None
+    }
+
+    /// A module none of whose kernels can be launched is refused as a whole.
+    fn refuse_if_nothing_runs(&self) -> Result<(), Error> {
+        let kernels = self.module.kernels.iter().map(|&k| &self.program.kernels[k as usize]);
+        let mut refusals = kernels.map(|kernel| kernel.refusal.clone());
+        match refusals.next().flatten() {
+            Some(first) if refusals.all(|refusal| refusal.is_some()) => Err(first),
+            _ => Ok(()),
+        }
     }
 
     /// Offsets of the shared variables that the functions use, and their size in all. Variables

@@ -225,7 +225,7 @@ fn modules_that_cannot_be_loaded() {
     }
     let broken = format!("{HEADER}.visible .entry k() {{\n  frobnicate.u32 1;\n  ret;\n}}");
     match load(&broken) {
-        Err(Error::Parse { place, .. }) => assert_eq!(place.line, 5),
+        Err(Error::Unsupported { place, .. }) => assert_eq!(place.line, 5),
         other => panic!("{:?}", other.err()),
     }
     let narrow = ".version 7.8\n.target sm_75\n.address_size 32\n.visible .entry k() { ret; }";

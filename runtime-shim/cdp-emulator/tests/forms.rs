@@ -12,6 +12,12 @@ fn result(body: &str) -> u32 {
 .global .u32 answer;
 .shared .align 8 .b8 tile[64];
 .const .u32 fixed[2] = {{5, 6}};
+.func (.reg .b32 r) minus(.reg .v2 .b32 v, .reg .b32 twice) {{
+  .reg .b32 %r<3>;
+  sub.u32 %r1, v.x, v.y;
+  mul.lo.u32 r, %r1, twice;
+  ret;
+}}
 .visible .entry k() {{
   .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b16 %h<9>; .reg .pred %p<5>; .reg .f32 %f<5>; .reg .f64 %d<5>;
   .local .align 8 .b8 spot[32];
@@ -88,6 +94,49 @@ fn narrow_results_in_wide_registers() {
         // A 16-bit register holds 16 bits, whatever follows.
         ("mov.u32 %r2, 0xc2; cvt.s16.s8 %h1, %r2; cvt.u32.u16 %r1, %h1;", 0xffc2),
         ("mov.u32 %r2, 0xc2; cvt.s16.s8 %h1, %r2; mov.b32 %r1, {%h1, %h1};", 0xffc2_ffc2),
+    ]);
+}
+
+#[test]
+fn vectors_of_registers() {
+    check(&[
+        (
+            "mov.u32 %r2, 1; mov.u32 %r3, 2; mov.v2.u32 {%r2, %r3}, {%r3, %r2}; mad.lo.u32 %r1, %r2, 16, %r3;",
+            0x21,
+        ),
+        (
+            ".reg .v2 .b32 v; mov.u64 %rd1, 0x500000003; mov.b64 v, %rd1; mad.lo.u32 %r1, v.y, 16, v.x;",
+            0x53,
+        ),
+        (
+            ".reg .v4 .f32 x, y; mov.f32 x.x, 0f3F800000; mov.f32 x.y, 0f40000000; mov.f32 x.z, 0f40400000; mov.f32 x.w, 0f40800000; mov.v4.f32 y, x; mov.b32 %r1, y.w;",
+            0x4080_0000,
+        ),
+        ("mov.v4.u32 {%r2, %r3, %r4, %r5}, %ntid; mad.lo.u32 %r1, %r2, 10, %r3;", 11),
+        (
+            ".reg .v2 .b32 v; mov.u32 v.x, 7; mov.u32 v.y, 9; call (%r1), minus, (v, 2);",
+            0xffff_fffc,
+        ),
+        ("mov.u64 %rd1, spot+8; st.local.u32 [spot+8], 81; ld.local.u32 %r1, [%rd1];", 81),
+        (
+            "mov.u64 %rd1, spot+4; cvta.local.u64 %rd1, %rd1; st.u32 [%rd1+4], 82; ld.local.u32 %r1, [spot+8];",
+            82,
+        ),
+    ]);
+}
+
+#[test]
+fn the_systems_part_of_shared_memory() {
+    check(&[
+        ("mov.u32 %r2, %reserved_smem_offset_1; ld.shared.u32 %r1, [%r2];", 0),
+        (
+            "mov.u32 %r2, %reserved_smem_offset_1; st.shared.u32 [%r2+280], 5; ld.shared.u32 %r1, [%r2+280];",
+            5,
+        ),
+        (
+            "mov.u32 %r2, %reserved_smem_offset_begin; mov.u32 %r3, %reserved_smem_offset_end; sub.u32 %r1, %r3, %r2; st.shared.u32 [tile], 9;",
+            1024,
+        ),
     ]);
 }
 

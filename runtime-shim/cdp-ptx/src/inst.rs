@@ -519,6 +519,8 @@ pub enum Inst {
     // Data movement.
     /// `mov`: register, constant, special register or address to register.
     Mov { ty: ScalarType, dst: Reg, src: Operand },
+    /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`: element by element.
+    MovVector { ty: ScalarType, dsts: Dsts, srcs: Srcs },
     /// `mov.b64 d, {a, b}`: the first source is the least significant part.
     MovPack { ty: ScalarType, dst: Reg, srcs: Srcs },
     /// `mov.b64 {a, b}, s`
@@ -587,7 +589,7 @@ pub enum Inst {
     Max(MinMax),
     /// `add.cc`, `addc`, `addc.cc`
     AddCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand },
-    /// `sub.cc`, `subc`, `subc.cc` (the carry flag holds the borrow)
+    /// `sub.cc`, `subc`, `subc.cc`: of the complement, so that the carry is 1 if nothing is borrowed
     SubCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand },
     /// `mad.cc`, `madc`, `madc.cc` (`part` is `Lo` or `Hi`)
     MadCarry { ty: ScalarType, part: MulPart, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand, c: Operand },
@@ -774,6 +776,8 @@ pub enum Inst {
     Stackrestore { ty: ScalarType, src: Operand },
 
     // Miscellaneous.
+    /// An instruction that is not known (made by [`crate::parse_lenient`] only), and why.
+    Unknown { text: Box<str>, why: Box<str> },
     /// `nanosleep.u32`
     Nanosleep { duration: Operand },
     /// `pmevent` (a 16-bit mask in the `.mask` form, else one event)

@@ -32,6 +32,15 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse::parse_module(text)
 }
 
+/// As [`parse`], but an instruction that is not known stands in the module as [`Inst::Unknown`], so
+/// that the rest of the text can be run.
+///
+/// # Errors
+/// As [`parse`], for everything else.
+pub fn parse_lenient(text: &str) -> Result<Module, ParseError> {
+    parse::parse_module_lenient(text)
+}
+
 /// The text of a module: PTX that ptxas accepts and that parses to an equal module.
 ///
 /// Comments, layout and nested scopes of an original text are not kept.

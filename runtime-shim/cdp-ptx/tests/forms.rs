@@ -107,6 +107,8 @@ fn variants() -> BTreeSet<String> {
 #[test]
 fn every_variant_has_a_form() {
     let mut missing = variants();
+    // Made by lenient parsing alone.
+    assert!(missing.remove("Unknown"));
     assert!(missing.len() > 90, "only {} variants found", missing.len());
     for (_, table) in tables::ACCEPTED {
         for line in lines(table) {
@@ -141,5 +143,39 @@ fn every_special_register_reads_and_prints() {
         ["%tid.v", "%tidx", "%pm8", "%pm01", "%envreg32", "%pm8_64", "%reserved_smem_offset_2"]
     {
         assert_eq!(cdp_ptx::SpecialReg::from_name(name), None, "{name}");
+    }
+}
+
+#[test]
+fn unknown_instructions_stand_for_themselves_in_a_lenient_parse() {
+    let text = module_with("@%p1 nosuch.u32 {%r0, %nowhere}, [%rd0 + 4] ;");
+    assert_eq!(cdp_ptx::parse(&text).unwrap_err().kind, cdp_ptx::ErrorKind::UnknownInstruction);
+    let module = cdp_ptx::parse_lenient(&text).unwrap();
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let mut found = bodies.flat_map(|body| &body.instructions).filter_map(|i| match &i.inst {
+        cdp_ptx::Inst::Unknown { text, .. } => Some((i.guard.is_some(), text.to_string())),
+        _ => None,
+    });
+    let line = "nosuch.u32 {%r0, %nowhere}, [%rd0 + 4]".to_string();
+    assert_eq!(found.next(), Some((true, line.clone())));
+    assert!(cdp_ptx::print(&module).contains(&format!("{line};")));
+    // Other mistakes are mistakes.
+    assert!(cdp_ptx::parse_lenient(&module_with("add.u32 %r0, %nosuch, 1;")).is_err());
+    assert!(cdp_ptx::parse_lenient(&module_with("nosuch.u32 %r0")).is_err());
+}
+
+#[test]
+fn exchanges_without_a_mask_are_of_old_targets() {
+    for line in
+        ["vote.all.pred %p0, !%p1;", "vote.ballot.b32 %r0, %p1;", "shfl.up.b32 %r0, %r1, %r2, 31;"]
+    {
+        for (version, target, known) in
+            [("6.3", "sm_70", true), ("6.4", "sm_60", true), ("6.4", "sm_70", false)]
+        {
+            let text = module_with(line)
+                .replace(".version 8.8", &format!(".version {version}"))
+                .replace("sm_100a", target);
+            assert_eq!(cdp_ptx::parse(&text).is_ok(), known, "{line} {version} {target}");
+        }
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn special(register: SpecialReg) -> Special {
         R::GlobaltimerHi => Special::TimerHi,
         R::Pm(_) | R::Envreg(_) => Special::Fixed(0),
         R::Pm64(_) | R::CurrentGraphExec => Special::Fixed64(0),
+        // Addresses in the block's shared memory, which the decoder looks up.
         R::ReservedSmemOffsetBegin
         | R::ReservedSmemOffsetEnd
         | R::ReservedSmemOffsetCap

@@ -35,6 +35,7 @@ impl Decoder<'_> {
         let d = self.dst(dst, wide)?;
         if let Operand::Special(special) = src
             && (special.ty() == T::U64) == wide
+            && ty.bits() >= 32
         {
             return self.special(special, d);
         }
@@ -43,6 +44,30 @@ impl Decoder<'_> {
             (true, _) => self.alu::<int::Mov64>(d, [a, 0, 0], 0),
             (false, 16) => self.alu::<int::Mov16>(d, [a, 0, 0], 0),
             (false, _) => self.alu::<int::Mov32>(d, [a, 0, 0], 0),
+        }
+        Ok(())
+    }
+
+    /// `mov.v2`, `mov.v4`: the sources are read before any destination is written.
+    pub(super) fn mov_vector(&mut self, ty: T, dsts: &[Option<Reg>], srcs: &[Operand]) -> Decoded {
+        let wide = ty.bits() == 64;
+        let alu = match ty.bits() {
+            64 => crate::alu::select::<int::Mov64>(),
+            16 => crate::alu::select::<int::Mov16>(),
+            32 => crate::alu::select::<int::Mov32>(),
+            bits => return Err(format!("a vector `mov` of {bits} bits an element")),
+        };
+        let mut copies = Vec::with_capacity(srcs.len());
+        for src in srcs {
+            let (row, copy) = (self.row(*src, wide)?, self.temp(wide));
+            self.alu_with(alu, copy, [row, 0, 0], 0);
+            copies.push(copy);
+        }
+        for (dst, copy) in dsts.iter().zip(copies) {
+            if let Some(reg) = dst {
+                let d = self.dst(*reg, wide)?;
+                self.alu_with(alu, d, [copy, 0, 0], 0);
+            }
         }
         Ok(())
     }

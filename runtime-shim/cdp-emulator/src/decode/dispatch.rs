@@ -13,6 +13,8 @@ impl Decoder<'_> {
         use ScalarType as T;
         match inst {
             Inst::Mov { ty, dst, src } => self.mov(*ty, *dst, *src),
+            Inst::MovVector { ty, dsts, srcs } => self.mov_vector(*ty, dsts, srcs),
+            Inst::Unknown { text: _, why } => Err(why.to_string()),
             Inst::MovPack { ty, dst, srcs } => self.mov_pack(*ty, *dst, srcs),
             Inst::MovUnpack { ty, dsts, src } => self.mov_unpack(*ty, dsts, *src),
             Inst::Ld { space, order, non_coherent: _, ty, dsts, addr, cache: _ } => {

@@ -46,9 +46,14 @@ pub struct UnitLinks {
     pub functions: Vec<Option<Target>>,
     /// By [`ptx::GlobalId`].
     pub variables: Vec<Option<Target>>,
+    /// Number of the shared variable that stands for the system's part of shared memory.
+    pub reserved_shared: u32,
     /// Static variables inside functions.
     pub locals: HashMap<(u32, u32), Target>,
 }
+
+/// Shared memory that belongs to the system: cooperative groups keep barriers of wide tiles there.
+pub const RESERVED_SHARED_BYTES: u64 = 1024;
 
 /// Why a function was refused.
 #[derive(Clone, Debug)]
@@ -131,9 +136,9 @@ fn decode_unproved(
     decoder.place_registers().map_err(header)?;
     decoder.place_locals().map_err(header)?;
     for (index, instruction) in body.instructions.iter().enumerate() {
-        decoder
-            .instruction(index as u32, instruction)
-            .map_err(|message| Refusal { line: instruction.line.0, message })?;
+        if let Err(message) = decoder.instruction(index as u32, instruction) {
+            decoder.refuse(instruction.line.0, message);
+        }
     }
     decoder.finish();
     Ok((decoder.out, decoder.layout))
@@ -213,6 +218,7 @@ impl<'a> Decoder<'a> {
             callees: Vec::new(),
             calls_indirect: false,
             independent: true,
+            refusal: None,
         };
         Decoder {
             module,
@@ -235,6 +241,15 @@ impl<'a> Decoder<'a> {
             origin: 0,
             flow: flow::analyse(module, body),
         }
+    }
+
+    /// Puts a refusal in the place of an instruction that the device does not run. Kernels that could
+    /// come to it are not launched; the others of the module are.
+    fn refuse(&mut self, line: u32, message: String) {
+        self.guard = (self.out.true_pred, 0);
+        let inst = self.blank(Op::Refused);
+        self.emit(inst);
+        self.out.refusal.get_or_insert((line, message));
     }
 
     // Frame layout.
@@ -588,6 +603,18 @@ impl<'a> Decoder<'a> {
     }
 
     fn special(&mut self, register: ptx::SpecialReg, d: u32) -> Decoded {
+        use ptx::SpecialReg as R;
+        let reserved = match register {
+            R::ReservedSmemOffsetBegin | R::ReservedSmemOffset(0) => Some(0),
+            R::ReservedSmemOffset(_) => Some(RESERVED_SHARED_BYTES / 2),
+            R::ReservedSmemOffsetEnd | R::ReservedSmemOffsetCap => Some(RESERVED_SHARED_BYTES),
+            _ => None,
+        };
+        if let Some(offset) = reserved {
+            let row = self.shared_address(self.links.reserved_shared, offset as i64, false);
+            self.alu::<alu::int::Mov32>(d, [row, 0, 0], 0);
+            return Ok(());
+        }
         let special = control::special(register);
         let inst = Inst { d, ..self.blank(Op::Special(special)) };
         self.emit(inst);

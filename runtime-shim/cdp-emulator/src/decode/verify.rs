@@ -280,7 +280,9 @@ impl Verifier<'_> {
                 self.is(query.object, Shape::Wide)?;
                 self.is(query.dst, Shape::Narrow)
             }
-            Op::Join | Op::Exit | Op::Trap | Op::Brkpt | Op::Fence(_) | Op::Nop => Ok(()),
+            Op::Join | Op::Exit | Op::Trap | Op::Brkpt | Op::Fence(_) | Op::Nop | Op::Refused => {
+                Ok(())
+            }
             // Everything else was handled by the caller.
             other => Err(format!("{other:?} was not looked at")),
         }

@@ -27,6 +27,8 @@ pub fn start(
     block.shared.resize(size, 0);
     block.written.clear();
     block.written.resize(size, 0);
+    let reserved = grid.reserved_shared.start as usize..grid.reserved_shared.end as usize;
+    block.written[reserved].fill(0xff);
     block.all_written = false;
     block.written_checks = (64, 64);
     block.barriers = Default::default();

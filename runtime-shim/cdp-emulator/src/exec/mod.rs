@@ -73,6 +73,8 @@ pub struct GridInfo {
     pub stack_bytes: u64,
     /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).
     pub shared_offsets: Arc<[u32]>,
+    /// Bytes of shared memory that are the system's: written before the block begins.
+    pub reserved_shared: std::ops::Range<u32>,
     /// The same variables by place, for reports.
     pub shared_places: Arc<[SharedPlace]>,
     /// Parameter buffer.

@@ -597,9 +597,18 @@ fn special<'m>(
         }
         Op::Fence(order) => door::fence(block, warp, active, order),
         Op::Nop => {}
+        Op::Refused if active != 0 => return Err(refused(run, active)),
+        Op::Refused => {}
     }
     run.path.pc += 1;
     Ok(Next::Continue)
+}
+
+/// The report of an instruction that the device does not run, reached through a pointer.
+fn refused(run: &Running<'_>, active: u32) -> Box<Fault> {
+    let why = run.function.refusal.as_ref().map_or("", |(_, why)| why);
+    let lane = Some(active.trailing_zeros());
+    Fault::new(ReportKind::InvalidInstruction, lane, format!("not supported: {why}"))
 }
 
 /// Sets the active bits of a predicate.

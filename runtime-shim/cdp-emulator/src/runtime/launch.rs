@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Caller, Outcome, errors};
 use crate::exec::Step;
+use crate::exec::fault::Fault;
 use crate::memory::{AllocKind, space};
+use crate::report::ReportKind;
 use crate::sched::{Action, Core, LaunchRequest, ParameterBuffer};
 
 /// `cudaStreamTailLaunch`
@@ -153,6 +155,11 @@ impl Core {
             shared_bytes: launch.shared_bytes,
             params: self.padded_params(kernel, params),
         };
+        if let Some(refusal) = &self.program.kernels[kernel as usize].refusal {
+            // Not the program's error, so the program is not asked to handle it.
+            let message = format!("launch of a kernel that the CPU device does not run: {refusal}");
+            return Err(Fault::new(ReportKind::InvalidInstruction, None, message));
+        }
         if self.check_configuration(&request).is_err() {
             return refuse(self, errors::INVALID_CONFIGURATION);
         }

@@ -86,8 +86,11 @@ impl Core {
             ));
         }
         let dynamic = u64::from(request.shared_bytes);
-        let most = kernel.info.shared_bytes + kernel.most_dynamic_bytes();
-        let shared = kernel.info.shared_bytes + dynamic;
+        // The system's part does not count.
+        let reserved = u64::from(kernel.reserved_shared.end - kernel.reserved_shared.start);
+        let own = kernel.info.shared_bytes - reserved;
+        let most = own + kernel.most_dynamic_bytes();
+        let shared = own + dynamic;
         if shared > most.min(MAX_SHARED_BYTES) {
             return Err(format!("{shared} bytes of shared memory a block; the limit is {most}"));
         }
@@ -128,6 +131,7 @@ impl Core {
             shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
             stack_bytes: self.limits.stack_bytes.max(kernel.stack_need),
             shared_offsets: kernel.shared_offsets.clone(),
+            reserved_shared: kernel.reserved_shared.clone(),
             shared_places: kernel.shared_places.clone(),
             params: request.params,
             start_clock: launch_clock + latency,

@@ -91,6 +91,11 @@ pub(crate) struct FunctionState<'a> {
     places: HashMap<(FileId, u32, u32), LocationId>,
 }
 
+/// May an instruction with such an error stand for itself in a lenient parse?
+fn may_be_kept(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnknownInstruction | ErrorKind::Unsupported)
+}
+
 impl<'a> Parser<'a> {
     /// The body after its `{`. The names are those of the parameters and return parameters.
     pub fn body(
@@ -137,6 +142,17 @@ impl<'a> Parser<'a> {
                     *slot = Some(reg);
                     let register = Register { name: param.name.clone(), ty: param.ty };
                     state.body.registers.push(register);
+                    let lanes = list.iter().filter(|other| other.start == token.start).count();
+                    if lanes > 1 {
+                        // A vector: its elements are parameters of their own.
+                        let lane =
+                            list[..position].iter().filter(|t| t.start == token.start).count();
+                        let ty = param.ty;
+                        state.used.insert(param.name.clone());
+                        state.scopes[0].elements.insert((token.text, lane), reg);
+                        state.scopes[0].names.insert(token.text, Name::Vector(ty, lanes));
+                        continue;
+                    }
                     Name::Reg(reg)
                 } else if is_return {
                     Name::Return(position as u32)
@@ -198,7 +214,17 @@ impl<'a> Parser<'a> {
         guard: Option<Guard>,
         line: u32,
     ) -> Result<()> {
-        let inst: Inst = self.parse_inst(state, word)?;
+        let inst = match self.parse_inst(state, word) {
+            Ok(inst) => inst,
+            Err(error) if self.lenient && may_be_kept(error.kind) => {
+                while !self.at(b';') && self.peek.tok != Tok::Eof {
+                    self.next()?;
+                }
+                let text = &self.source()[word.start as usize..self.peek.start as usize];
+                Inst::Unknown { text: text.trim_end().into(), why: error.message.into() }
+            }
+            Err(error) => return Err(error),
+        };
         self.expect(b';')?;
         let location = state.location;
         state.body.instructions.push(Instruction { guard, inst, location, line: PtxLine(line) });

@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         self.expect(b'(')?;
         let mut params = Vec::new();
         while !self.at(b')') {
-            params.push(self.param(of)?);
+            self.param(of, &mut params)?;
             if !self.eat(b',')? {
                 break;
             }
@@ -112,7 +112,8 @@ impl<'a> Parser<'a> {
         Ok(params)
     }
 
-    fn param(&mut self, of: ParamsOf) -> Result<(Token<'a>, Param)> {
+    /// One parameter, or the elements of a vector in registers.
+    fn param(&mut self, of: ParamsOf, params: &mut Vec<(Token<'a>, Param)>) -> Result<()> {
         let storage = if self.eat_dot("param")? {
             ParamStorage::Memory
         } else if of != ParamsOf::Kernel && self.eat_dot("reg")? {
@@ -132,8 +133,10 @@ impl<'a> Parser<'a> {
             return Err(self.error_at(&name, ErrorKind::Operand, message));
         }
         let dims = self.dimensions()?;
+        let in_register = storage != ParamStorage::Memory;
         let array_len = match (&dims[..], declared.vector_len) {
             ([], 1) => None,
+            ([], _) if in_register => None,
             (dims, lanes) => {
                 Some(dims.iter().fold(u64::from(lanes), |len, dim| len.saturating_mul(*dim)))
             }
@@ -151,7 +154,16 @@ impl<'a> Parser<'a> {
         };
         let size_bytes = array_len.unwrap_or(1).saturating_mul(u64::from(declared.ty.bytes()));
         self.check_size(&name, size_bytes)?;
-        Ok((name, param))
+        let lanes = if in_register { declared.vector_len as usize } else { 1 };
+        for lane in ["x", "y", "z", "w"].into_iter().take(lanes) {
+            let mut element = param.clone();
+            if lanes > 1 {
+                element.name = format!("{}_{lane}", param.name);
+                element.align_bytes = declared.ty.bytes().max(1);
+            }
+            params.push((name, element));
+        }
+        Ok(())
     }
 
     /// `.ptr .space .align N`

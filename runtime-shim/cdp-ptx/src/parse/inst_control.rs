@@ -116,7 +116,14 @@ impl<'a> Parser<'a> {
         let mut list = Vec::new();
         while !self.at(b')') {
             let token = self.peek;
-            list.push((token, self.call_arg(st)?));
+            match self.vector_register(st) {
+                Some(elements) => {
+                    self.next()?;
+                    let value = |reg| Argument::Known(CallArg::Value(Operand::Reg(reg)));
+                    list.extend(elements.into_iter().map(|reg| (token, value(reg))));
+                }
+                None => list.push((token, self.call_arg(st)?)),
+            }
             if !self.eat(b',')? {
                 break;
             }

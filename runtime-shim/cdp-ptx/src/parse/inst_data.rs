@@ -2,6 +2,8 @@
 
 use super::body::FunctionState;
 use super::inst::INTS;
+use super::inst_memory::vector_len;
+use super::lexer::Tok;
 use super::mods::Mods;
 use super::operand::Width;
 use super::{Parser, Result};
@@ -40,8 +42,22 @@ fn comparison(word: &str) -> Option<(CmpOp, bool)> {
 impl<'a> Parser<'a> {
     /// `mov`, with its packing and unpacking forms.
     pub fn mov(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let lanes = vector_len(&mut mods);
         let ty = mods.ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
         mods.finish()?;
+        if lanes > 1 {
+            mods.require(lanes <= 4 && ty != Pred, "vectors are `.v2` and `.v4`")?;
+            return self.mov_vector(st, ty, lanes);
+        }
+        if let Some(elements) = self.vector_register(st) {
+            self.next()?;
+            let part = elements.first().map_or(0, |reg| st.body.registers[reg.index()].ty.bits());
+            let whole = part * elements.len() as u32 == ty.bits();
+            mods.require(whole, "the vector and the type have different sizes")?;
+            self.comma()?;
+            let dsts = elements.into_iter().map(Some).collect();
+            return Ok(Inst::MovUnpack { ty, dsts, src: self.operand(st, ty)? });
+        }
         if self.at(b'{') {
             let (part, count) = self.peek_parts(ty, &mods)?;
             let dsts = self.dsts(st, part, count, Width::Exact)?;
@@ -52,11 +68,34 @@ impl<'a> Parser<'a> {
         let dst = self.register(st, ty)?;
         self.comma()?;
         if !self.at(b'{') {
-            return Ok(Inst::Mov { ty, dst, src: self.operand(st, ty)? });
+            let src = self.operand_or_special(st, ty, Width::Exact)?;
+            return Ok(Inst::Mov { ty, dst, src });
         }
         let (part, count) = self.peek_parts(ty, &mods)?;
         let srcs = self.srcs(st, part, count, Width::Exact)?;
         Ok(Inst::MovPack { ty, dst, srcs })
+    }
+
+    /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`, or from `%tid` as a whole.
+    fn mov_vector(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        ty: ScalarType,
+        lanes: usize,
+    ) -> Result<Inst> {
+        let dsts = self.dsts(st, ty, lanes, Width::Exact)?;
+        self.comma()?;
+        let dims = ["x", "y", "z", "w"].map(|dim| format!("{}.{dim}", self.peek.text));
+        let special = dims.map(|name| SpecialReg::from_name(&name));
+        if let (4, U32 | B32, [Some(x), Some(y), Some(z), Some(w)]) = (lanes, ty, special)
+            && self.peek.tok == Tok::Ident
+        {
+            self.next()?;
+            let srcs = [x, y, z, w].map(Operand::Special).into();
+            return Ok(Inst::MovVector { ty, dsts, srcs });
+        }
+        let srcs = self.srcs(st, ty, lanes, Width::Exact)?;
+        Ok(Inst::MovVector { ty, dsts, srcs })
     }
 
     /// The type of one part and the number of parts of a `{...}` that is next: counted by its
@@ -153,7 +192,12 @@ impl<'a> Parser<'a> {
         mods.finish()?;
         let dst = self.register_of(st, dst_ty, Width::AtLeast)?;
         self.comma()?;
-        let src = self.operand_of(st, src_ty, Width::AtLeast)?;
+        let integers = dst_ty.is_int() && src_ty.is_int();
+        let src = if integers {
+            self.operand_or_special(st, src_ty, Width::AtLeast)?
+        } else {
+            self.operand_of(st, src_ty, Width::AtLeast)?
+        };
         Ok(Inst::Cvt { dst_ty, src_ty, rounding, ftz, sat, relu, satfinite, dst, src })
     }
 

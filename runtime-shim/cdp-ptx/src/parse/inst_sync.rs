@@ -106,9 +106,19 @@ impl<'a> Parser<'a> {
         Ok(Inst::Fence { order, scope })
     }
 
+    /// Exchanges without a member mask end with sm_70 and PTX 6.4.
+    fn needs_sync(&self, sync: bool, mods: &Mods<'a>) -> Result<()> {
+        let gone = self.module.target.sm >= 70 && self.module.version >= (6, 4);
+        mods.require(
+            sync || !gone,
+            "from sm_70 and PTX 6.4 on, `.sync` and a member mask are needed",
+        )
+    }
+
     /// `vote`
     pub fn vote(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         let sync = mods.flag("sync");
+        self.needs_sync(sync, &mods)?;
         let mode = mods.need("`.all`, `.any`, `.uni` or `.ballot`", VoteMode::from_str)?;
         let ty = mods.ty(if mode == VoteMode::Ballot { &[B32] } else { &[Pred] })?;
         mods.finish()?;
@@ -162,6 +172,7 @@ impl<'a> Parser<'a> {
     /// `shfl`
     pub fn shfl(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         let sync = mods.flag("sync");
+        self.needs_sync(sync, &mods)?;
         let mode = mods.need("`.up`, `.down`, `.bfly` or `.idx`", ShflMode::from_str)?;
         mods.ty(&[B32])?;
         mods.finish()?;

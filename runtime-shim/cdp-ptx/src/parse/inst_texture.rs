@@ -105,9 +105,9 @@ impl<'a> Parser<'a> {
             (None, Some(b'l')) => TexLod::Level(self.next_operand(st, coord_ty)?),
             (None, Some(_)) => {
                 self.comma()?;
-                let dx = self.gradient(st)?;
+                let dx = self.gradient(st, geometry)?;
                 self.comma()?;
-                TexLod::Gradient(dx, self.gradient(st)?)
+                TexLod::Gradient(dx, self.gradient(st, geometry)?)
             }
             (None, None) => TexLod::Implicit,
         };
@@ -137,11 +137,17 @@ impl<'a> Parser<'a> {
         Ok(if gather { Inst::Tld4(tex) } else { Inst::Tex(tex) })
     }
 
-    fn gradient(&mut self, st: &mut FunctionState<'a>) -> Result<Srcs> {
-        if self.at(b'{') {
-            return Ok(self.operand_list(st, F32, Width::Exact)?.into());
+    /// As many elements as the texture has dimensions; four for three.
+    fn gradient(&mut self, st: &mut FunctionState<'a>, geometry: TexGeometry) -> Result<Srcs> {
+        let count = match geometry {
+            TexGeometry::D1 | TexGeometry::A1 => 1,
+            TexGeometry::D2 | TexGeometry::A2 | TexGeometry::D2Ms | TexGeometry::A2Ms => 2,
+            TexGeometry::D3 | TexGeometry::Cube | TexGeometry::ACube => 4,
+        };
+        if !self.at(b'{') && self.vector_register(st).is_none() {
+            return self.expected("`{` and the gradient");
         }
-        Ok(vec![self.operand(st, F32)?].into())
+        self.srcs(st, F32, count, Width::Exact)
     }
 
     /// `suld`, `sust`

@@ -35,6 +35,15 @@ const MAX_TEXT_BYTES: usize = 1 << 31;
 
 /// Parses a whole translation unit.
 pub(crate) fn parse_module(text: &str) -> Result<Module> {
+    parse_text(text, false)
+}
+
+/// As [`parse_module`], keeping unknown instructions.
+pub(crate) fn parse_module_lenient(text: &str) -> Result<Module> {
+    parse_text(text, true)
+}
+
+fn parse_text(text: &str, lenient: bool) -> Result<Module> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ParseError {
             line: 1,
@@ -47,6 +56,7 @@ pub(crate) fn parse_module(text: &str) -> Result<Module> {
         });
     }
     let mut parser = Parser::new(text)?;
+    parser.lenient = lenient;
     parser.header()?;
     while parser.peek.tok != Tok::Eof {
         parser.module_item()?;
@@ -59,6 +69,8 @@ pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The next token.
     pub peek: Token<'a>,
+    /// Unknown instructions are kept.
+    pub lenient: bool,
     /// What has been read so far.
     pub module: Module,
     /// Module-scope names.
@@ -82,6 +94,7 @@ impl<'a> Parser<'a> {
         Ok(Parser {
             lexer,
             peek,
+            lenient: false,
             module: Module {
                 version: (0, 0),
                 target: Target { sm: 0, suffix: None, options: Vec::new() },

@@ -29,6 +29,14 @@ fn types_agree(declared: ScalarType, ty: ScalarType) -> bool {
     }
 }
 
+/// The name of a special register with its component.
+fn special_name(name: &Token, component: Option<Token>) -> String {
+    match component {
+        Some(component) => format!("{}.{}", name.text, component.text),
+        None => name.text.to_string(),
+    }
+}
+
 impl<'a> Parser<'a> {
     /// The separator between operands.
     pub fn comma(&mut self) -> Result<()> {
@@ -172,9 +180,35 @@ impl<'a> Parser<'a> {
                 Ok(Operand::Reg(reg))
             }
             Some(_) => self.symbol_operand(state, &name, ty),
-            None if name.text.starts_with('%') => self.special(&name, component, ty),
+            None if name.text.starts_with('%') => {
+                let message = format!(
+                    "the special register {} can only be moved or converted to a register",
+                    name.describe()
+                );
+                match SpecialReg::from_name(&special_name(&name, component)) {
+                    Some(_) => Err(self.error_at(&name, ErrorKind::Operand, message)),
+                    None => self.unknown_name(&name),
+                }
+            }
             None => self.symbol_operand(state, &name, ty),
         }
+    }
+
+    /// A source operand of `mov` or `cvt`, which may be a special register.
+    pub fn operand_or_special(
+        &mut self,
+        state: &mut FunctionState<'a>,
+        ty: ScalarType,
+        width: Width,
+    ) -> Result<Operand> {
+        let name = self.peek;
+        let register = state.lookup(name.text).is_some();
+        if name.tok != Tok::Ident || !name.text.starts_with('%') || register {
+            return self.operand_of(state, ty, width);
+        }
+        self.next()?;
+        let component = self.component(&name)?;
+        self.special(&name, component, ty)
     }
 
     fn special(
@@ -183,12 +217,16 @@ impl<'a> Parser<'a> {
         component: Option<Token<'a>>,
         ty: ScalarType,
     ) -> Result<Operand> {
-        let special = match component {
-            Some(component) => SpecialReg::from_name(&format!("{}.{}", name.text, component.text)),
-            None => SpecialReg::from_name(name.text),
-        };
+        let special = SpecialReg::from_name(&special_name(name, component));
         let Some(special) = special else { return self.unknown_name(name) };
-        if !types_agree(special.ty(), ty) || ty.bits() > 64 {
+        let bits = special.ty().bits();
+        let fits = match ty.bits() {
+            16 => bits == 32,
+            // `%gridid` had 32 bits once.
+            32 => bits == 32 || special == SpecialReg::Gridid,
+            width => bits == width,
+        };
+        if !types_agree(special.ty(), ty) || !fits {
             let message =
                 format!("`{special}` is a `.{}`, where a `.{ty}` is needed", special.ty());
             return Err(self.error_at(name, ErrorKind::Operand, message));
@@ -346,9 +384,11 @@ impl<'a> Parser<'a> {
     }
 
     /// The elements of the vector register that is next, if one is.
-    fn vector_register(&mut self, state: &mut FunctionState<'a>) -> Option<Vec<Reg>> {
+    pub fn vector_register(&mut self, state: &mut FunctionState<'a>) -> Option<Vec<Reg>> {
+        // `v.x` is one element.
+        let whole = self.source().as_bytes().get(self.peek.end as usize) != Some(&b'.');
         match state.lookup(self.peek.text) {
-            Some(Name::Vector(_, lanes)) => {
+            Some(Name::Vector(_, lanes)) if whole => {
                 (0..lanes).map(|lane| state.element(self.peek.text, lane)).collect()
             }
             _ => None,

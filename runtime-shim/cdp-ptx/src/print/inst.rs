@@ -60,7 +60,12 @@ impl Printer<'_> {
 
     fn inst(&mut self, inst: &Inst) {
         match inst {
+            Inst::Unknown { text, why: _ } => {
+                self.out.push_str(text);
+                self.out.push(';');
+            }
             Inst::Mov { .. }
+            | Inst::MovVector { .. }
             | Inst::MovPack { .. }
             | Inst::MovUnpack { .. }
             | Inst::CvtaToGeneric { .. }
@@ -445,6 +450,18 @@ impl Printer<'_> {
             Inst::Mov { ty, dst, src } => {
                 self.mnemonic("mov");
                 self.unary(*ty, *dst, src);
+            }
+            Inst::MovVector { ty, dsts, srcs } => {
+                self.mnemonic("mov");
+                self.words(&[if dsts.len() == 2 { "v2" } else { "v4" }, ty.as_str()]);
+                match srcs.first() {
+                    Some(Operand::Special(special)) => {
+                        // All four components of one.
+                        let name = special.to_string();
+                        self.args(&[Ds(dsts), T(name.trim_end_matches(".x"))]);
+                    }
+                    _ => self.args(&[Ds(dsts), Braced(srcs, *ty)]),
+                }
             }
             Inst::MovPack { ty, dst, srcs } => {
                 self.mnemonic("mov");

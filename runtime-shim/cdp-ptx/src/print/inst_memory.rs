@@ -285,8 +285,7 @@ impl Printer<'_> {
         match &tex.lod {
             TexLod::Level(level) => more.push(S(level, ty)),
             TexLod::Gradient(dx, dy) => {
-                // One-dimensional gradients are scalars.
-                more.extend([Ss(dx, F32), Ss(dy, F32)]);
+                more.extend([Braced(dx, F32), Braced(dy, F32)]);
             }
             TexLod::Implicit | TexLod::Base | TexLod::Gather(_) => {}
         }

@@ -337,7 +337,7 @@ impl PtxFacts {
             // What is wrong with a text is said when the device loads it.
             let Ok(text) = std::str::from_utf8(bytes) else { continue };
             facts.kernels.extend(ptx_kernels(text));
-            facts.modules.extend(cdp_ptx::parse(text));
+            facts.modules.extend(cdp_ptx::parse_lenient(text));
         }
         facts
     }
