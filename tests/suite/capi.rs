@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         ("spawn_shared", || spawn(Link::Shared)),
         ("spawn_static", || spawn(Link::Static)),
         ("spawn_python", python),
+        ("python_package", python_package),
         ("check", check),
         ("processes_and_unloading", processes_and_unloading),
         ("header_is_cplusplus", cplusplus),
@@ -67,6 +68,16 @@ fn build_library() -> Result<PathBuf, String> {
 
 fn samples() -> PathBuf {
     root().join("samples/capi")
+}
+
+/// The Python package's own tests, with this build's library; NumPy is used if it is there.
+fn python_package() -> Outcome {
+    let package = root().join("compiler/cdp-python");
+    let mut command = Command::new("python3");
+    command.args(["-m", "unittest", "discover", "-s"]).arg(package.join("tests"));
+    command.env("PYTHONPATH", &package).env("LIBCDP", library()?.join("libcdp.so"));
+    // No compiled files beside the sources.
+    run(command.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(root())).map(|_| ())
 }
 
 fn folder() -> Result<tempfile::TempDir, Failed> {

@@ -34,7 +34,13 @@ pub fn target_dir() -> Outcome<PathBuf> {
 /// Builds packages in release mode, with cargo's own progress, and returns the folder that their
 /// binaries lie in.
 pub fn build_release(packages: &[&str]) -> Outcome<PathBuf> {
+    build_release_with(packages, &[])
+}
+
+/// As [`build_release`], with variables that build scripts read.
+pub fn build_release_with(packages: &[&str], variables: &[(&str, &str)]) -> Outcome<PathBuf> {
     let mut command = cargo();
+    command.envs(variables.iter().copied());
     command.args(["build", "--release"]);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     let status = command.stdin(Stdio::null()).status();

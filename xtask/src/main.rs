@@ -8,6 +8,7 @@ mod bundle;
 mod cargo;
 mod demo;
 mod failure;
+mod install;
 mod interop;
 mod lints;
 mod report;
@@ -15,6 +16,7 @@ mod setup;
 mod suite;
 mod table;
 mod ui;
+mod wheel;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +57,12 @@ enum Verb {
     /// Measure; `cargo xtask bench --help` lists the benchmarks
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Build and install the command, the libraries, the header and a pkg-config file
+    Install(install::InstallOptions),
+    /// Make an archive with all that `install` installs, for another machine
+    Dist,
+    /// Make the Python package and test it in a virtual environment
+    Wheel(wheel::WheelOptions),
     /// Make a folder to copy to a machine with a GPU, which runs every sample and run case there
     GpuBundle(bundle::BundleOptions),
 }
@@ -82,6 +90,9 @@ fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
         Verb::Test(options) => suite::test(ui, options, suite::Expectations::Check),
         Verb::Bless(options) => suite::test(ui, options, suite::Expectations::Rewrite),
         Verb::Bench(bench) => bench::bench(ui, &cli.common, bench),
+        Verb::Install(options) => install::install(ui, options),
+        Verb::Dist => install::dist(ui),
+        Verb::Wheel(options) => wheel::wheel(ui, options),
         Verb::GpuBundle(options) => bundle::gpu_bundle(ui, &cli.common, options),
     }
 }
