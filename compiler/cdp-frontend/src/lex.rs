@@ -38,6 +38,9 @@ pub enum TokenKind {
     Newline,
     #[token("//", line_comment)]
     #[token("/*", block_comment)]
+    // The two characters of the opener on lines that a backslash joins.
+    #[regex(r"/(?:\\\r?\n)+/", line_comment)]
+    #[regex(r"/(?:\\\r?\n)+\*", block_comment)]
     /// A `/*` without its `*/`, up to the end of the file.
     BadComment,
     /// A character that begins no token.
@@ -284,15 +287,31 @@ fn line_comment(lexer: &mut Lexer<TokenKind>) -> Skip {
 }
 
 fn block_comment(lexer: &mut Lexer<TokenKind>) -> Filter<TokenKind> {
-    match lexer.remainder().find("*/") {
+    match comment_end(lexer.remainder()) {
         Some(end) => {
-            lexer.bump(end + 2);
+            lexer.bump(end);
             Filter::Skip
         }
         None => {
             lexer.bump(lexer.remainder().len());
             Filter::Emit(TokenKind::BadComment)
         }
+    }
+}
+
+/// Where a comment ends: after its `*/`, whose two characters a backslash may put on two lines.
+fn comment_end(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let star = from + text[from..].find('*')?;
+        let mut rest = &text[star + 1..];
+        while let Some(joined) = rest.strip_prefix("\\\n").or(rest.strip_prefix("\\\r\n")) {
+            rest = joined;
+        }
+        if rest.starts_with('/') {
+            return Some(text.len() - rest.len() + 1);
+        }
+        from = star + 1;
     }
 }
 

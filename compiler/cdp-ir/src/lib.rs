@@ -41,7 +41,7 @@ pub use module::{
 pub use runtime::RuntimeFn;
 pub use stmt::{Block, LabelId, Stmt, StmtKind, SwitchLabel, Unroll};
 pub use types::{
-    BitRange, Field, FieldSpec, FloatKind, Layout, Record, RecordId, RecordKind, Type, TypeId,
-    TypeTable,
+    BitRange, Field, FieldSpec, FloatKind, Layout, Packing, Record, RecordId, RecordKind, Type,
+    TypeId, TypeTable,
 };
 pub use verify::{Verified, VerifyError, for_each_child, verify};

@@ -111,6 +111,19 @@ pub struct FieldSpec {
     pub align: u64,
     /// The width of a bit-field; `Some(0)` closes the current storage unit.
     pub bits: Option<u8>,
+    /// Drops this member's natural alignment.
+    pub packed: bool,
+}
+
+/// How a whole record is laid out, beside what its members ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packing {
+    /// Raises the record's alignment, in bytes; 0 for none.
+    pub min_align: u64,
+    /// Drops every member's natural alignment.
+    pub packed: bool,
+    /// Limits every member's alignment (`#pragma pack`), in bytes; 0 for no limit.
+    pub limit: u64,
 }
 
 /// All types of a module, interned.
@@ -189,6 +202,13 @@ impl TypeTable {
         self.records.iter().enumerate().map(|(i, r)| (RecordId(i as u32), r))
     }
 
+    /// Raises a complete record's alignment to one that divides its size.
+    pub fn raise_alignment(&mut self, id: RecordId, align: u64) {
+        let layout = &mut self.records[id.0 as usize].layout;
+        debug_assert!(layout.size.is_multiple_of(align));
+        layout.align = layout.align.max(align);
+    }
+
     /// Gives a record another name, as a typedef does for an unnamed one.
     pub fn rename_record(&mut self, id: RecordId, name: &str) {
         self.records[id.0 as usize].name = name.to_owned();
@@ -208,25 +228,18 @@ impl TypeTable {
     }
 
     /// Lays the members out by C++'s rules on this target (Itanium ABI, System V bit-fields: a
-    /// bit-field never crosses a storage unit of its own type). `min_align` raises the record's
-    /// alignment (0 for none); `packed` drops the members' natural alignment.
+    /// bit-field never crosses a storage unit of its own type, unless it is packed or a limit holds).
     /// An empty record has size 1, as in C++.
-    pub fn complete_record(
-        &mut self,
-        id: RecordId,
-        specs: &[FieldSpec],
-        min_align: u64,
-        packed: bool,
-    ) {
+    pub fn complete_record(&mut self, id: RecordId, specs: &[FieldSpec], packing: Packing) {
         let kind = self.record(id).kind;
         let mut cursor = LayoutCursor::default();
         let mut fields = Vec::with_capacity(specs.len());
         for spec in specs {
-            if let Some(field) = cursor.place(self, kind, spec, packed) {
+            if let Some(field) = cursor.place(self, kind, spec, packing) {
                 fields.push(field);
             }
         }
-        let align = cursor.align.max(min_align).max(1);
+        let align = cursor.align.max(packing.min_align).max(1);
         let size = round_up(cursor.end_bits.div_ceil(8).max(1), align);
         let record = &mut self.records[id.0 as usize];
         record.fields = fields;
@@ -298,10 +311,18 @@ impl LayoutCursor {
         types: &TypeTable,
         kind: RecordKind,
         spec: &FieldSpec,
-        packed: bool,
+        packing: Packing,
     ) -> Option<Field> {
         let natural = types.layout(spec.ty);
-        let align = if packed { 1 } else { natural.align }.max(spec.align).max(1);
+        let packed = packing.packed || spec.packed;
+        let mut align = if packed { 1 } else { natural.align }.max(spec.align).max(1);
+        if packing.limit > 0 {
+            // As in GCC and clang, a limit gives packed bit-fields their type's alignment back.
+            let wanted = if packed && spec.bits.is_some() { natural.align } else { align };
+            align = wanted.min(packing.limit);
+        }
+        // Bit-fields that may lie across the units of their type.
+        let dense = packed || packing.limit > 0;
         let start = if kind == RecordKind::Union { 0 } else { self.next_bits };
         let Some(width) = spec.bits else {
             let offset = round_up(start.div_ceil(8), align);
@@ -317,12 +338,13 @@ impl LayoutCursor {
         let width_bits = u64::from(width);
         let mut at = start;
         if spec.align > 0 {
-            at = round_up(at.div_ceil(8), spec.align) * 8;
+            let asked = if packing.limit > 0 { spec.align.min(packing.limit) } else { spec.align };
+            at = round_up(at.div_ceil(8), asked) * 8;
         }
-        if !packed && at / unit_bits != (at + width_bits - 1) / unit_bits {
+        if !dense && at / unit_bits != (at + width_bits - 1) / unit_bits {
             at = round_up(at, unit_bits);
         }
-        let unit = if packed && at / unit_bits != (at + width_bits - 1) / unit_bits {
+        let unit = if dense && at / unit_bits != (at + width_bits - 1) / unit_bits {
             at / 8 * 8
         } else {
             at / unit_bits * unit_bits
@@ -349,7 +371,7 @@ mod tests {
     use super::*;
 
     fn spec(name: &str, ty: TypeId) -> FieldSpec {
-        FieldSpec { name: name.into(), ty, align: 0, bits: None }
+        FieldSpec { name: name.into(), ty, align: 0, bits: None, packed: false }
     }
 
     #[test]
@@ -358,7 +380,7 @@ mod tests {
         let (c, d) = (t.int(8, true), t.float(FloatKind::F64));
         let three = t.array_of(c, 3);
         let id = t.declare_record("S", RecordKind::Struct);
-        t.complete_record(id, &[spec("a", c), spec("b", three), spec("d", d)], 0, false);
+        t.complete_record(id, &[spec("a", c), spec("b", three), spec("d", d)], Packing::default());
         let r = t.record(id);
         assert_eq!(r.fields.iter().map(|f| f.offset).collect::<Vec<_>>(), [0, 1, 8]);
         assert_eq!(r.layout, Layout { size: 16, align: 8 });
@@ -369,7 +391,7 @@ mod tests {
         let mut t = TypeTable::new(8);
         let i = t.int(32, true);
         let id = t.declare_record("S", RecordKind::Struct);
-        t.complete_record(id, &[spec("a", i)], 64, false);
+        t.complete_record(id, &[spec("a", i)], Packing { min_align: 64, ..Packing::default() });
         assert_eq!(t.record(id).layout, Layout { size: 64, align: 64 });
     }
 
@@ -379,7 +401,7 @@ mod tests {
         let u = t.int(32, false);
         let bits = |n: &str, w| FieldSpec { bits: Some(w), ..spec(n, u) };
         let id = t.declare_record("B", RecordKind::Struct);
-        t.complete_record(id, &[bits("a", 20), bits("b", 10), bits("c", 5)], 0, false);
+        t.complete_record(id, &[bits("a", 20), bits("b", 10), bits("c", 5)], Packing::default());
         let r = t.record(id);
         assert_eq!(r.fields[1].bits, Some(BitRange { offset: 20, width: 10 }));
         assert_eq!(r.fields[2].offset, 4);
@@ -387,11 +409,26 @@ mod tests {
     }
 
     #[test]
+    fn packed_members_and_limits() {
+        let mut t = TypeTable::new(8);
+        let (c, i) = (t.int(8, true), t.int(32, true));
+        let id = t.declare_record("P", RecordKind::Struct);
+        let tight = FieldSpec { packed: true, ..spec("i", i) };
+        t.complete_record(id, &[spec("c", c), tight], Packing::default());
+        assert_eq!(t.record(id).fields[1].offset, 1);
+        assert_eq!(t.record(id).layout, Layout { size: 5, align: 1 });
+        let id = t.declare_record("L", RecordKind::Struct);
+        let limit = Packing { limit: 2, ..Packing::default() };
+        t.complete_record(id, &[spec("c", c), spec("i", i)], limit);
+        assert_eq!(t.record(id).layout, Layout { size: 6, align: 2 });
+    }
+
+    #[test]
     fn union_takes_the_largest() {
         let mut t = TypeTable::new(4);
         let (c, d) = (t.int(8, true), t.float(FloatKind::F64));
         let id = t.declare_record("U", RecordKind::Union);
-        t.complete_record(id, &[spec("c", c), spec("d", d)], 0, false);
+        t.complete_record(id, &[spec("c", c), spec("d", d)], Packing::default());
         assert_eq!(t.record(id).layout, Layout { size: 8, align: 8 });
         assert!(t.record(id).fields.iter().all(|f| f.offset == 0));
     }

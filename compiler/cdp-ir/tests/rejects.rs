@@ -30,8 +30,13 @@ const TESTED: usize = 2;
 fn types(table: &mut TypeTable) -> Types {
     let i32 = table.int(32, true);
     let record = table.declare_record("S", RecordKind::Struct);
-    let field = |name: &str, bits| FieldSpec { name: name.into(), ty: i32, align: 0, bits };
-    table.complete_record(record, &[field("a", None), field("b", Some(3))], 0, false);
+    let field =
+        |name: &str, bits| FieldSpec { name: name.into(), ty: i32, align: 0, bits, packed: false };
+    table.complete_record(
+        record,
+        &[field("a", None), field("b", Some(3))],
+        cdp_ir::Packing::default(),
+    );
     let open = table.declare_record("Open", RecordKind::Struct);
     let (record, incomplete) = (table.record_type(record), table.record_type(open));
     let char = table.int(8, true);

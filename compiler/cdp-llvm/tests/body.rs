@@ -150,14 +150,15 @@ fn bit_fields_and_unions() {
     let t = &mut b.module.types;
     let (i, u, c) = (t.int(32, true), t.int(32, false), t.int(8, true));
     let id = t.declare_record("B", RecordKind::Struct);
-    let spec = |name: &str, ty, bits| FieldSpec { name: name.into(), ty, align: 0, bits };
+    let spec =
+        |name: &str, ty, bits| FieldSpec { name: name.into(), ty, align: 0, bits, packed: false };
     let fields =
         [spec("a", i, Some(5)), spec("b", u, Some(20)), spec("c", c, None), spec("d", i, Some(9))];
-    t.complete_record(id, &fields, 0, false);
+    t.complete_record(id, &fields, cdp_ir::Packing::default());
     let bits = t.record_type(id);
     let union = t.declare_record("U", RecordKind::Union);
     let f = t.float(FloatKind::F64);
-    t.complete_record(union, &[spec("i", i, None), spec("f", f, None)], 0, false);
+    t.complete_record(union, &[spec("i", i, None), spec("f", f, None)], cdp_ir::Packing::default());
     let union = t.record_type(union);
     let init = Const::Record(vec![
         (0, Const::Int(-3)),
@@ -389,8 +390,13 @@ fn packed_fields_are_read_byte_by_byte() {
     let (c, d) = (b.i8, b.f64);
     let t = &mut b.module.types;
     let id = t.declare_record("P", RecordKind::Struct);
-    let spec = |name: &str, ty| FieldSpec { name: name.into(), ty, align: 0, bits: None };
-    t.complete_record(id, &[spec("c", c), spec("d", d)], 0, true);
+    let spec =
+        |name: &str, ty| FieldSpec { name: name.into(), ty, align: 0, bits: None, packed: false };
+    t.complete_record(
+        id,
+        &[spec("c", c), spec("d", d)],
+        cdp_ir::Packing { packed: true, ..Default::default() },
+    );
     let packed = t.record_type(id);
     let ptr = b.ptr(packed);
     b.global("p", packed, AddressSpace::Global, Some(Const::Record(vec![(0, Const::Int(1))])));

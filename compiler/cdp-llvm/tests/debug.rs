@@ -87,8 +87,8 @@ fn a_struct_that_points_to_itself() {
     let id = types.declare_record("Node", RecordKind::Struct);
     let node = types.record_type(id);
     let pointer = types.pointer_to(node);
-    let next = FieldSpec { name: "next".into(), ty: pointer, align: 0, bits: None };
-    types.complete_record(id, &[next], 0, false);
+    let next = FieldSpec { name: "next".into(), ty: pointer, align: 0, bits: None, packed: false };
+    types.complete_record(id, &[next], cdp_ir::Packing::default());
     let params = [pointer];
     b.kernel("walk", &params, Some(Vec::new()));
     let mut options = options("sm_90", LaunchAbi::Cdp2V2);

@@ -260,10 +260,11 @@ fn bit_fields_keep_their_neighbours() {
     let t = &mut b.module.types;
     let (i, u, c) = (t.int(32, true), t.int(32, false), t.int(8, true));
     let id = t.declare_record("B", RecordKind::Struct);
-    let spec = |name: &str, ty, bits| FieldSpec { name: name.into(), ty, align: 0, bits };
+    let spec =
+        |name: &str, ty, bits| FieldSpec { name: name.into(), ty, align: 0, bits, packed: false };
     let fields =
         [spec("a", i, Some(5)), spec("b", u, Some(17)), spec("c", c, None), spec("d", i, Some(9))];
-    t.complete_record(id, &fields, 0, false);
+    t.complete_record(id, &fields, cdp_ir::Packing::default());
     let bits = t.record_type(id);
     let pair = b.record("Pair", &[bits, i], 0);
     let out = b.ptr(pair);

@@ -1,10 +1,10 @@
-//! Inline PTX: constraints, operands, and the numbers in the template.
+//! Inline PTX and host assembly: constraints, operands, and the numbers in the template.
 
 use cdp_ir::{AsmOperand, AsmOutput, Expr, ExprKind, InlineAsm, StmtKind};
 
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
-use super::value::Kind;
+use super::value::{Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
@@ -106,12 +106,24 @@ impl<'a> Checker<'a> {
             self.error(Code::E0328, operand.expr.span, "a bit-field as an output");
             return None;
         }
+        let mut letters = letters.to_owned();
         if ptx {
-            self.check_register(letters, value.ty, operand)?;
+            self.check_register(&letters, value.ty, operand)?;
+        } else {
+            let early = letters.contains('&');
+            letters = self.host_constraint(&letters, &value, operand)?;
+            if letters == "i" || letters.starts_with(|c: char| c.is_ascii_digit()) {
+                let message = "an output is a register or memory";
+                self.error(Code::E0328, operand.constraint.span, message);
+                return None;
+            }
+            if early && letters != "m" {
+                letters.insert(0, '&');
+            }
         }
         self.note_changed(&value);
         let addr = self.address(value);
-        Some(AsmOutput { constraint: letters.to_owned(), addr, read_write })
+        Some(AsmOutput { constraint: letters, addr, read_write })
     }
 
     fn asm_input(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<AsmOperand> {
@@ -123,13 +135,31 @@ impl<'a> Checker<'a> {
             return None;
         }
         let value = self.expr(&operand.expr);
+        if self.is_error(&value) {
+            return None;
+        }
+        if !ptx {
+            let letters = self.host_constraint(&constraint, &value, operand)?;
+            if letters == "m" {
+                let value = self.address(value);
+                return Some(AsmOperand { constraint: letters, value });
+            }
+            let value = self.rvalue(value);
+            let value = self.expr_of(value);
+            let constant = self.const_eval(&value);
+            if letters == "i" && constant.is_none() {
+                let message =
+                    format!("the operand of \"{constraint}\" must be a constant expression");
+                self.error(Code::E0310, operand.expr.span, message);
+                return None;
+            }
+            return Some(AsmOperand { constraint: letters, value });
+        }
         let value = self.rvalue(value);
         if self.is_error(&value) {
             return None;
         }
-        if ptx {
-            self.check_register(&constraint, value.ty, operand)?;
-        }
+        self.check_register(&constraint, value.ty, operand)?;
         let expr = self.expr_of(value);
         if ptx && constraint == "n" && self.const_eval(&expr).is_none() {
             let message = "the operand of an \"n\" constraint must be a constant expression";
@@ -137,6 +167,52 @@ impl<'a> Checker<'a> {
             return None;
         }
         Some(AsmOperand { constraint, value: expr })
+    }
+
+    /// A constraint of x86 host assembly as one of: a register class, `m`, `i`, or the number of an
+    /// output. Of several choices the register is taken.
+    fn host_constraint(
+        &mut self,
+        letters: &str,
+        value: &Value<'a>,
+        operand: &'a ast::AsmOperand,
+    ) -> Option<String> {
+        let bare = letters.trim_start_matches(['&', '%']);
+        let scalar =
+            matches!(value.kind, Kind::Fns(_)) || self.types.is_scalar(self.decayed(value.ty));
+        let any = |set: &str| bare.contains(|c| set.contains(c));
+        let all = |set: &str| !bare.is_empty() && bare.chars().all(|c| set.contains(c));
+        let chosen = if !bare.is_empty() && bare.bytes().all(|c| c.is_ascii_digit()) {
+            Some(bare)
+        } else if scalar && all("grqQRlimoVXneN") && any("grqQRlX") {
+            Some("r")
+        } else if all("inIJKLMNeZ") {
+            Some("i")
+        } else if all("moVgin") {
+            Some("m")
+        } else if scalar && bare.len() == 1 && any("abcdSDxv") {
+            Some(bare)
+        } else {
+            None
+        };
+        if chosen.is_none() {
+            let message = match scalar {
+                true => format!("the constraint \"{letters}\" is outside the `.cdp` subset"),
+                false => format!("{} does not go into a register", self.show(value.ty)),
+            };
+            self.report(Diagnostic::new(Code::E0328, operand.constraint.span, message).note(
+                "host assembly has the constraints r, q, a, b, c, d, S, D, x, m, g, i, n and the \
+                 number of an output",
+            ));
+        }
+        chosen.map(str::to_owned)
+    }
+
+    fn decayed(&self, ty: QualType) -> QualType {
+        match self.types.array(ty) {
+            Some(_) => Basic::ULong.into(),
+            None => ty,
+        }
     }
 
     fn check_unnamed(&mut self, operand: &'a ast::AsmOperand) -> Option<()> {

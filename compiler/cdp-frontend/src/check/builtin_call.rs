@@ -79,7 +79,9 @@ impl<'a> Checker<'a> {
                     })
                     .collect();
                 if let Some(id) = self.types.record_id(ty) {
-                    self.types.complete_record(id, fields, u64::from(def.align), false);
+                    let min_align = u64::from(def.align);
+                    let packing = cdp_ir::Packing { min_align, ..Default::default() };
+                    self.types.complete_record(id, fields, packing);
                 }
                 ty
             }
@@ -117,7 +119,9 @@ impl<'a> Checker<'a> {
         let id = self.types.declare_record(kind, def.name, NsId::GLOBAL, Span::NONE);
         self.types.records[id.0 as usize].builtin = true;
         if let Some(fields) = fields {
-            self.types.complete_record(id, fields, u64::from(def.align), false);
+            let min_align = u64::from(def.align);
+            let packing = cdp_ir::Packing { min_align, ..Default::default() };
+            self.types.complete_record(id, fields, packing);
         }
         self.types.record_type(id)
     }
@@ -591,7 +595,15 @@ impl<'a> Checker<'a> {
 }
 
 fn field(name: &str, ty: QualType) -> CField {
-    CField { name: name.to_owned(), ty, bit_width: None, align: 0, default: None, span: Span::NONE }
+    CField {
+        name: name.to_owned(),
+        ty,
+        bit_width: None,
+        align: 0,
+        packed: false,
+        default: None,
+        span: Span::NONE,
+    }
 }
 
 fn basic_type(builtin: BuiltinType) -> Basic {

@@ -4,7 +4,7 @@
 //! types, so typedef names are gone here. What this is not: scopes and names (`scope`), conversions
 //! (`convert`), symbol names (`mangle`).
 
-use cdp_ir::{FieldSpec, FloatKind, Layout, RecordId, Type, TypeId, TypeTable};
+use cdp_ir::{FieldSpec, FloatKind, Layout, Packing, RecordId, Type, TypeId, TypeTable};
 
 use crate::intern::FastMap;
 use crate::source::Span;
@@ -299,6 +299,8 @@ pub struct CField {
     pub bit_width: Option<u8>,
     /// Extra alignment in bytes from an attribute; 0 for none.
     pub align: u64,
+    /// `__attribute__((packed))` on the member alone.
+    pub packed: bool,
     /// The value of `int a = 3;`, which an object starts with that gives the member none.
     pub default: Option<cdp_ir::Const>,
     pub span: Span,
@@ -475,13 +477,7 @@ impl CTypes {
     /// Gives a record its members and lays it out. Unnamed bit-fields take part in the layout and
     /// are then dropped, as in the IR. `min_align` in bytes, 0 for none. Field types must be
     /// complete (or error types, which must be replaced before).
-    pub fn complete_record(
-        &mut self,
-        id: CRecordId,
-        fields: Vec<CField>,
-        min_align: u64,
-        packed: bool,
-    ) {
+    pub fn complete_record(&mut self, id: CRecordId, fields: Vec<CField>, packing: Packing) {
         let mut specs = Vec::with_capacity(fields.len());
         for field in &fields {
             specs.push(FieldSpec {
@@ -489,10 +485,11 @@ impl CTypes {
                 ty: self.ir_type(field.ty),
                 align: field.align,
                 bits: field.bit_width,
+                packed: field.packed,
             });
         }
         let ir = self.record(id).ir;
-        self.ir.complete_record(ir, &specs, min_align, packed);
+        self.ir.complete_record(ir, &specs, packing);
         let record = &mut self.records[id.0 as usize];
         record.fields = fields
             .into_iter()

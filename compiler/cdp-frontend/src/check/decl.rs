@@ -23,7 +23,8 @@ impl<'a> Checker<'a> {
     /// One declaration, in the open scope.
     pub fn decl(&mut self, decl: &'a ast::Decl) {
         match &decl.kind {
-            DeclKind::Empty | DeclKind::Error | DeclKind::Pragma(_) => {}
+            DeclKind::Empty | DeclKind::Error => {}
+            DeclKind::Pragma(pragma) => self.pragma(pragma),
             DeclKind::Function(def) => self.function_def(def),
             DeclKind::Simple(simple) => self.simple(simple),
             DeclKind::Alias(alias) => self.alias(alias),
@@ -149,6 +150,12 @@ impl<'a> Checker<'a> {
     /// `using Name = type;`
     pub fn alias(&mut self, alias: &'a ast::AliasDecl) {
         let ty = self.type_name(&alias.ty);
+        for attr in &alias.attrs {
+            let asked = self.align_attrs(&[std::slice::from_ref(attr)]);
+            if asked != 0 && asked != self.types.layout(ty).align {
+                self.refuse_typedef_alignment(attr.span);
+            }
+        }
         self.bind_type(alias.name, ty);
     }
 
@@ -169,6 +176,56 @@ impl<'a> Checker<'a> {
                 slot.span = name.span;
             }
         }
+    }
+
+    /// An alignment that a typedef asks for. Types that differ in nothing else are one type here, so
+    /// only two kinds are carried out: what the type has anyway, and the name of a record that has
+    /// no other.
+    pub fn typedef_alignment(
+        &mut self,
+        specs: &'a ast::DeclSpecs,
+        declarator: &'a ast::Declarator,
+        ty: QualType,
+    ) {
+        let defined = match &specs.ty.kind {
+            TypeSpecKind::Record(spec) if spec.members.is_some() => Some(&**spec),
+            _ => None,
+        };
+        // Attributes behind the members belong to the record.
+        let own = specs
+            .attrs
+            .iter()
+            .filter(|attr| defined.is_none_or(|spec| attr.span.lo < spec.keyword_span.lo));
+        for attr in own.chain(&declarator.attrs) {
+            let asked = self.align_attrs(&[std::slice::from_ref(attr)]);
+            if asked == 0 || self.types.is_error(ty) {
+                continue;
+            }
+            let layout = self.types.layout(ty);
+            let unnamed = defined.is_some_and(|spec| spec.tag.is_none());
+            let alone = unnamed && declarator.parts.is_empty();
+            if asked == layout.align {
+                continue;
+            }
+            if let (true, Some(id)) = (alone, self.types.record_id(ty))
+                && asked > layout.align
+                && layout.size.is_multiple_of(asked)
+            {
+                let ir = self.types.record(id).ir;
+                self.types.ir.raise_alignment(ir, asked);
+                continue;
+            }
+            self.refuse_typedef_alignment(attr.span);
+        }
+    }
+
+    pub fn refuse_typedef_alignment(&mut self, span: Span) {
+        let message = "an alignment on the name of a typedef is outside the `.cdp` subset";
+        self.report(
+            Diagnostic::new(Code::E0239, span, message)
+                .note("it would make a type that differs from the one behind the name in nothing else")
+                .help("put it on the definition of the struct, or on each variable and member"),
+        );
     }
 
     /// `typedef ... name;`
@@ -209,6 +266,7 @@ impl<'a> Checker<'a> {
         for declarator in &simple.declarators {
             let ty = self.declarator_type(base, &declarator.declarator);
             if specs.has(StorageKind::Typedef) {
+                self.typedef_alignment(specs, &declarator.declarator, ty);
                 self.declare_typedef(&declarator.declarator, ty);
             } else if self.types.is_function(ty) {
                 self.prototype(specs, declarator, ty);

@@ -229,6 +229,9 @@ impl<'a> Checker<'a> {
         if params.len() != function.params.len() {
             params = function.params.iter().map(|&ty| unnamed(ty, name.span)).collect();
         }
+        if !defines && self.redeclares_builtin(name, &function) {
+            return None;
+        }
         let outer = self.ns;
         if name.as_plain().is_none() {
             match self.find_scope(name) {

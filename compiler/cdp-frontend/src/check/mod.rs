@@ -41,6 +41,7 @@ mod mangle;
 mod names;
 mod operators;
 mod overload;
+mod pragmas;
 mod range_for;
 mod record;
 mod redeclare;

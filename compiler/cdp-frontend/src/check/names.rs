@@ -47,46 +47,60 @@ impl<'a> Checker<'a> {
     /// A name that several namespaces give through `using namespace`: functions overload, anything
     /// else is ambiguous.
     fn through_usings(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
-        let symbol = name.as_plain()?;
-        if self.spaces.list.len() < 3 || self.f.blocks.find(symbol).is_some() {
-            return None;
+        let found = self.meanings(name);
+        (found.len() > 1).then(|| self.several(name, &found))
+    }
+
+    /// The meanings that `using namespace` gives a name where it stands.
+    fn meanings(&self, name: &ast::QualName) -> Vec<super::scope::Slot> {
+        if self.spaces.list.len() < 2 {
+            return Vec::new();
         }
-        let mut ns = Some(self.ns);
-        while let Some(id) = ns {
-            if self.spaces.get(id).members.contains_key(&symbol) {
-                return None;
-            }
-            let found = self.spaces.find_through_usings(id, symbol);
-            if found.len() > 1 {
-                return Some(self.several(name, &found));
-            }
-            if !found.is_empty() {
-                return None;
-            }
-            ns = self.spaces.get(id).parent;
+        match name.as_plain() {
+            Some(symbol) if self.f.blocks.find(symbol).is_some() => Vec::new(),
+            Some(symbol) => self.spaces.find_around(self.ns, &self.f.blocks.usings, symbol),
+            None => match self.find_scope(name) {
+                Ok(ns) if !self.spaces.get(ns).members.contains_key(&name.base.name) => {
+                    self.spaces.find_through_usings(ns, name.base.name)
+                }
+                _ => Vec::new(),
+            },
         }
-        None
+    }
+
+    /// E0307 when a type's name means something else too. True when it was given.
+    pub fn ambiguous_type(&mut self, name: &'a ast::QualName) -> bool {
+        let found = self.meanings(name);
+        if found.len() > 1 {
+            self.report_ambiguous(name, &found);
+        }
+        found.len() > 1
+    }
+
+    fn report_ambiguous(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) {
+        let text = self.text(name.base.name);
+        let message = format!("`{text}` is declared in several namespaces in use here");
+        let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
+            .help("write the namespace before the name");
+        for slot in found {
+            diagnostic = diagnostic.secondary(slot.span, "one of them");
+        }
+        self.report(diagnostic);
     }
 
     fn several(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
         let text = self.text(name.base.name).to_owned();
         let mut user = Vec::new();
         for slot in found {
-            match slot.entity() {
-                Some(Entity::Fns(set)) => user.extend(self.set(set).iter().copied()),
-                _ => {
-                    let message = format!("`{text}` is declared in several namespaces in use here");
-                    let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
-                        .help("write the namespace before the name");
-                    for slot in found {
-                        diagnostic = diagnostic.secondary(slot.span, "one of them");
-                    }
-                    self.report(diagnostic);
-                    return self.error_value(name.span);
-                }
-            }
+            let Some(Entity::Fns(set)) = slot.entity() else {
+                self.report_ambiguous(name, found);
+                return self.error_value(name.span);
+            };
+            user.extend(self.set(set).iter().copied());
         }
-        let kind = Kind::Fns(FnRef { name: text, user, builtin: Vec::new() });
+        let global = user.iter().any(|&id| self.func(id).ns == super::ctype::NsId::GLOBAL);
+        let builtin = if global { self.visible_builtins(&text, false) } else { Vec::new() };
+        let kind = Kind::Fns(FnRef { name: text, user, builtin });
         Value::new(kind, Basic::Error.into(), name.span)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Layout itself is `cdp_ir::types`'; this module collects the members and judges them.
 
+use cdp_ir::Packing;
+
 use super::ctype::{
     Basic, CEnum, CEnumerator, CField, CRecordId, CRecordKind, NsId, QualType, Quals,
 };
@@ -41,7 +43,9 @@ impl<'a> Checker<'a> {
     /// `struct Tag` without members: the visible one, else a new incomplete one.
     fn record_named(&mut self, spec: &'a ast::RecordSpec, kind: CRecordKind) -> QualType {
         let Some(tag) = &spec.tag else { return Basic::Error.into() };
-        let found = self.find_name(tag).and_then(|slot| slot.tag);
+        let Ok(found) = self.visible_tag(tag, word(spec.kind)) else {
+            return Basic::Error.into();
+        };
         if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
             let same =
                 self.types.record_id(ty).is_some_and(|id| self.types.record(id).kind == kind);
@@ -58,6 +62,22 @@ impl<'a> Checker<'a> {
         }
         let id = self.new_record(kind, Some(tag.base));
         self.types.record_type(id)
+    }
+
+    /// The type that a tag after its keyword names, whatever variable or function hides the name.
+    /// `Err` when it is a typedef, about which an error is given.
+    fn visible_tag(&mut self, tag: &ast::QualName, keyword: &str) -> Result<Option<QualType>, ()> {
+        let Some(slot) = self.find_tag(tag) else { return Ok(None) };
+        if slot.tag.is_some() {
+            return Ok(slot.tag);
+        }
+        let text = self.text(tag.base.name);
+        let message = format!("`{text}` is a typedef here, which goes with no `{keyword}`");
+        let diagnostic = Diagnostic::new(Code::E0302, tag.span, message)
+            .secondary(slot.span, "declared here")
+            .help("write the name alone");
+        self.report(diagnostic);
+        Err(())
     }
 
     /// Declares `struct Tag;` in the open scope, even when an outer one has the tag.
@@ -126,7 +146,11 @@ impl<'a> Checker<'a> {
             };
             slot
         };
-        if let Some(Entity::Type(_) | Entity::Namespace(_)) = slot.other {
+        // `typedef struct s s; struct s { ... };`
+        let named = |ty| slot.tag == Some(ty);
+        if matches!(slot.other, Some(Entity::Type(ty)) if !named(ty))
+            || matches!(slot.other, Some(Entity::Namespace(_)))
+        {
             self.redefinition(tag.base, slot.span);
             return None;
         }
@@ -184,7 +208,10 @@ impl<'a> Checker<'a> {
             self.member(member, id, &mut fields);
         }
         self.ns = outer_ns;
-        let packed = spec.attrs.iter().chain(&specs.attrs).any(|attr| self.is_packed(attr));
+        let packed = self.has_packed(&spec.attrs)
+            || specs.attrs.iter().any(|attr| {
+                attr.span.lo > spec.keyword_span.lo && self.is_attribute(attr, Known::Packed)
+            });
         let mut align = self.align_attrs(&[&spec.attrs]);
         // `struct S { ... } __attribute__((aligned(16)))`: words behind the members are the type's.
         for attr in &specs.attrs {
@@ -201,12 +228,22 @@ impl<'a> Checker<'a> {
             self.error(Code::E0312, span, "the record is too large");
             fields.clear();
         }
-        self.types.complete_record(id, fields, align, packed);
+        let packing = Packing { min_align: align, packed, limit: self.facts.pack_limit };
+        self.types.complete_record(id, fields, packing);
     }
 
-    fn is_packed(&self, attr: &ast::Attr) -> bool {
-        matches!(&attr.kind, AttrKind::Gnu { name, .. }
-            if known(self.text(name.name)) == Some(Known::Packed))
+    fn has_packed(&self, attrs: &[ast::Attr]) -> bool {
+        attrs.iter().any(|attr| self.is_attribute(attr, Known::Packed))
+    }
+
+    fn is_attribute(&self, attr: &ast::Attr, wanted: Known) -> bool {
+        match &attr.kind {
+            AttrKind::Gnu { name, .. } => known(self.text(name.name)) == Some(wanted),
+            AttrKind::Std { scope: Some(scope), name } => {
+                self.text(scope.name) == "gnu" && known(self.text(name.name)) == Some(wanted)
+            }
+            _ => false,
+        }
     }
 
     fn member(&mut self, member: &'a ast::Decl, record: CRecordId, fields: &mut Vec<CField>) {
@@ -243,6 +280,7 @@ impl<'a> Checker<'a> {
                     ty: base,
                     bit_width: None,
                     align,
+                    packed: self.has_packed(&simple.specs.attrs),
                     default: None,
                     span,
                 };
@@ -260,13 +298,14 @@ impl<'a> Checker<'a> {
         if simple.specs.has(StorageKind::Typedef) {
             for declarator in &simple.declarators {
                 let ty = self.declarator_type(base, &declarator.declarator);
+                self.typedef_alignment(&simple.specs, &declarator.declarator, ty);
                 self.declare_typedef(&declarator.declarator, ty);
             }
             return;
         }
         let spec_align = self.align_attrs(&[&simple.specs.attrs]);
         for declarator in &simple.declarators {
-            self.member_declarator(declarator, base, spec_align, record, fields);
+            self.member_declarator(declarator, &simple.specs, (base, spec_align), record, fields);
         }
     }
 
@@ -283,8 +322,8 @@ impl<'a> Checker<'a> {
     fn member_declarator(
         &mut self,
         declarator: &'a ast::InitDeclarator,
-        base: QualType,
-        spec_align: u64,
+        specs: &'a ast::DeclSpecs,
+        (base, spec_align): (QualType, u64),
         record: CRecordId,
         fields: &mut Vec<CField>,
     ) {
@@ -331,7 +370,9 @@ impl<'a> Checker<'a> {
             }
             (None, None) => None,
         };
-        fields.push(CField { name: text.to_owned(), ty, bit_width, align, default, span });
+        let packed = self.has_packed(&declarator.declarator.attrs) || self.has_packed(&specs.attrs);
+        let name = text.to_owned();
+        fields.push(CField { name, ty, bit_width, align, packed, default, span });
     }
 
     fn bad_member_type(&self, ty: QualType, record: CRecordId) -> Option<String> {
@@ -387,7 +428,8 @@ impl<'a> Checker<'a> {
 
     // --- enumerations ----------------------------------------------------------------------
 
-    pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec) -> QualType {
+    pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) -> QualType {
+        self.refuse_enum_layout(spec, specs);
         let underlying = spec.underlying.as_ref().map(|name| {
             let ty = self.type_name(name);
             match self.types.basic(ty).filter(|basic| basic.is_integer()) {
@@ -453,9 +495,28 @@ impl<'a> Checker<'a> {
         id
     }
 
+    /// Attributes that would change an enumeration's size or alignment.
+    fn refuse_enum_layout(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) {
+        if spec.enumerators.is_none() {
+            return;
+        }
+        let behind = specs.attrs.iter().filter(|attr| attr.span.lo > spec.keyword_span.lo);
+        for attr in spec.attrs.iter().chain(behind) {
+            let aligned = matches!(attr.kind, AttrKind::Align(_) | AttrKind::AlignType(_));
+            if aligned || self.is_attribute(attr, Known::Packed) {
+                let message =
+                    "an enumeration with a layout of its own is outside the `.cdp` subset";
+                self.report(
+                    Diagnostic::new(Code::E0239, attr.span, message)
+                        .help("name its type: `enum E : unsigned char { ... }`"),
+                );
+            }
+        }
+    }
+
     fn enum_named(&mut self, spec: &'a ast::EnumSpec, underlying: Option<Basic>) -> QualType {
         let Some(tag) = &spec.tag else { return Basic::Error.into() };
-        let found = self.find_name(tag).and_then(|slot| slot.tag);
+        let Ok(found) = self.visible_tag(tag, "enum") else { return Basic::Error.into() };
         if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
             if self.types.enum_id(ty).is_none() {
                 let message = format!("{} is not an enumeration", self.show(ty));

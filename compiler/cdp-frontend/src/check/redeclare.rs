@@ -3,6 +3,8 @@
 
 use cdp_ir as ir;
 
+use super::ctype::{FnType, NsId};
+use super::overload::ParamKind;
 use super::scope::{Entity, FnId, Func, SetId, Space};
 use super::state::Checker;
 use crate::ast;
@@ -10,6 +12,26 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
+    /// Whether a prototype at file scope says again what CUDA's headers declare: the function stays
+    /// theirs, as the C one that its name is linked to.
+    pub fn redeclares_builtin(&mut self, name: &'a ast::QualName, function: &FnType) -> bool {
+        let Some(symbol) = name.as_plain() else { return false };
+        if self.ns != NsId::GLOBAL || self.spaces.get(self.ns).members.contains_key(&symbol) {
+            return false;
+        }
+        let rows = self.visible_builtins(self.text(symbol), false);
+        rows.into_iter().any(|row| {
+            let known = self.builtin_candidate(row);
+            known.variadic == function.variadic
+                && known.params.len() == function.params.len()
+                && known
+                    .params
+                    .iter()
+                    .zip(&function.params)
+                    .all(|(known, ty)| matches!(known, ParamKind::Type(known) if known.id == ty.id))
+        })
+    }
+
     /// Puts a declaration into its scope: a new function, an overload, or one seen before. A
     /// prototype in a block names a function of the namespace around, but only for the block.
     pub fn enter_function(

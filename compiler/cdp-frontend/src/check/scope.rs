@@ -259,6 +259,12 @@ impl Blocks {
         self.names.get(&name)?.last().map(|found| &found.slot)
     }
 
+    /// The innermost meaning of a name that passes a test.
+    pub fn find_where(&self, name: Symbol, test: impl Fn(&Slot) -> bool) -> Option<&Slot> {
+        let stack = self.names.get(&name)?;
+        stack.iter().rev().map(|found| &found.slot).find(|slot| test(slot))
+    }
+
     /// The slot of a name in the current scope, made when it is not there.
     pub fn slot(&mut self, name: Symbol) -> &mut Slot {
         let depth = self.depth();
@@ -354,6 +360,56 @@ impl Namespaces {
             queue.extend(&space.usings);
         }
         None
+    }
+
+    /// What an unqualified name means outside blocks, as seen from namespace `start`: every meaning
+    /// of the innermost level that has one. A namespace taken in with `using namespace` (in a block,
+    /// those of `directives`) shows its names where it and the directive have their nearest common
+    /// namespace (C++ [namespace.udir]); more than one meaning may be ambiguous.
+    pub fn find_around(&self, start: NsId, directives: &[(u32, NsId)], name: Symbol) -> Vec<Slot> {
+        let mut shown: Vec<(NsId, NsId)> = Vec::new();
+        for (_, target) in directives {
+            self.show_from(start, *target, &mut shown);
+        }
+        for level in self.chain(start) {
+            for target in &self.get(level).usings {
+                self.show_from(level, *target, &mut shown);
+            }
+        }
+        for level in self.chain(start) {
+            let own = self.get(level).members.get(&name);
+            let mut found: Vec<Slot> = own.into_iter().copied().collect();
+            for (at, target) in &shown {
+                if *at == level
+                    && let Some(slot) = self.get(*target).members.get(&name)
+                    && !found.iter().any(|other| other.entity() == slot.entity())
+                {
+                    found.push(*slot);
+                }
+            }
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// A namespace and those around it, the innermost first.
+    fn chain(&self, start: NsId) -> impl Iterator<Item = NsId> + '_ {
+        std::iter::successors(Some(start), |ns| self.get(*ns).parent)
+    }
+
+    /// Notes that a directive in `from` shows `target`, and what `target` takes in, and where.
+    fn show_from(&self, from: NsId, target: NsId, shown: &mut Vec<(NsId, NsId)>) {
+        let level = self.chain(from).find(|&outer| self.chain(target).any(|ns| ns == outer));
+        let entry = (level.unwrap_or(NsId::GLOBAL), target);
+        if shown.contains(&entry) {
+            return;
+        }
+        shown.push(entry);
+        for next in &self.get(target).usings {
+            self.show_from(from, *next, shown);
+        }
     }
 
     /// All meanings that namespaces taken in with `using namespace` give a name that the namespace

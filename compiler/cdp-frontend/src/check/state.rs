@@ -364,19 +364,29 @@ impl<'a> Checker<'a> {
         if let Some(slot) = self.f.blocks.find(name) {
             return Some(*slot);
         }
-        for (_, ns) in self.f.blocks.usings.iter().rev() {
-            if let Some(slot) = self.spaces.find_in(*ns, name) {
-                return Some(*slot);
-            }
+        self.spaces.find_around(self.ns, &self.f.blocks.usings, name).first().copied()
+    }
+
+    /// The innermost slot of a name that a tag after `struct` or `enum` can mean: variables,
+    /// functions and enumerators do not hide it (C++ [basic.lookup.elab]).
+    pub fn find_tag(&self, name: &ast::QualName) -> Option<Slot> {
+        let names_type =
+            |slot: &Slot| slot.tag.is_some() || matches!(slot.other, Some(Entity::Type(_)));
+        let Some(symbol) = name.as_plain() else {
+            return self.find_name(name).filter(names_type);
+        };
+        if let Some(slot) = self.f.blocks.find_where(symbol, names_type) {
+            return Some(*slot);
         }
         let mut ns = Some(self.ns);
         while let Some(id) = ns {
-            if let Some(slot) = self.spaces.find_in(id, name) {
-                return Some(*slot);
+            let found = self.spaces.get(id).members.get(&symbol).filter(|slot| names_type(slot));
+            if found.is_some() {
+                return found.copied();
             }
             ns = self.spaces.get(id).parent;
         }
-        None
+        self.find_plain(symbol).filter(names_type)
     }
 
     /// The namespace that the scopes of a qualified name lead to. `Err` holds the scope that is no

@@ -6,7 +6,7 @@ use cdp_ir::{Block, Expr, StmtKind, Unroll};
 use super::convert::Purpose;
 use super::ctype::{Basic, QualType};
 use super::state::{Checker, SwitchState};
-use super::value::Value;
+use super::value::{Kind, Value};
 use crate::ast::{self, Condition, LabelKind, PragmaKind, StmtKind as Ast};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
@@ -122,7 +122,10 @@ impl<'a> Checker<'a> {
                         _ => continue,
                     }
                 }
-                PragmaKind::Cdp(_) => continue,
+                PragmaKind::Cdp(_) => {
+                    self.pragma(pragma);
+                    continue;
+                }
             };
             unroll = Some(asked);
             let is_loop = matches!(
@@ -392,8 +395,23 @@ impl<'a> Checker<'a> {
             self.error(Code::E0310, expr.span, message);
             return None;
         }
+        let value = self.rvalue(value);
+        let written = match &value.kind {
+            Kind::RValue(expr) => self.const_int_value(expr),
+            _ => None,
+        };
         let converted = self.convert(value, ty, Purpose::Operand("the case value"));
         let constant = self.const_int_value(&converted);
+        if let (Some(written), Some(constant)) = (written, constant)
+            && written != constant
+        {
+            let message = format!("the case {written} does not fit {}", self.show(ty));
+            self.report(
+                Diagnostic::new(Code::E0310, expr.span, message)
+                    .note("a constant expression converts without loss"),
+            );
+            return None;
+        }
         let silent = super::value::is_poisoned(&converted);
         if constant.is_none() && !silent {
             let mut diagnostic = Diagnostic::new(

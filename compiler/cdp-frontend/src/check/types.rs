@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
             TypeSpecKind::Auto => Basic::Auto.into(),
             TypeSpecKind::Named(name) => self.named_type(name),
             TypeSpecKind::Record(record) => self.record_spec(record, specs),
-            TypeSpecKind::Enum(spec) => self.enum_spec(spec),
+            TypeSpecKind::Enum(spec) => self.enum_spec(spec, specs),
             TypeSpecKind::TypeofExpr(expr) => self.decltype(expr),
             TypeSpecKind::TypeofType(name) => {
                 let ty = self.type_name(name);
@@ -147,6 +147,9 @@ impl<'a> Checker<'a> {
 
     /// The type behind a name that the parser took for a type.
     pub fn named_type(&mut self, name: &'a ast::QualName) -> QualType {
+        if self.ambiguous_type(name) {
+            return Basic::Error.into();
+        }
         if let Some(slot) = self.find_name(name) {
             match slot.other {
                 Some(Entity::Type(ty)) => return ty,

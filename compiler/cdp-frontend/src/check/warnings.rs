@@ -23,6 +23,9 @@ use crate::source::Span;
 pub struct Facts {
     /// Checking an argument that names a device variable.
     pub symbol_context: bool,
+    /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
+    pub pack_limit: u64,
+    pub pack_saved: Vec<u64>,
     /// Inside `extern "C" declaration` without braces.
     pub implied_extern: bool,
     /// What `auto` stands for in the declaration at hand.

@@ -158,8 +158,8 @@ impl<'b> Builder<'b> {
         self.decl(DeclKind::Simple(Box::new(SimpleDecl { specs, declarators })), l, r)
     }
 
-    pub fn alias(&self, name: Ident, ty: TypeName, l: usize, r: usize) -> Decl {
-        self.decl(DeclKind::Alias(Box::new(AliasDecl { name, attrs: Vec::new(), ty })), l, r)
+    pub fn alias(&self, name: Ident, attrs: Vec<Attr>, ty: TypeName, l: usize, r: usize) -> Decl {
+        self.decl(DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty })), l, r)
     }
 
     pub fn init_declarator(
@@ -275,6 +275,11 @@ impl<'b> Builder<'b> {
         }
     }
 
+    /// One more qualifier.
+    pub fn add_qualifier(&self, quals: &mut Qualifiers, at: usize) {
+        self.qualifier(quals, at);
+    }
+
     /// The qualifiers of `count` tokens from `l` on.
     pub fn qualifiers(&self, l: usize, count: usize) -> Qualifiers {
         let mut quals = Qualifiers::default();
@@ -358,7 +363,7 @@ impl<'b> Builder<'b> {
     pub fn trailing(
         &self,
         items: Vec<SpecItem>,
-        pointers: Vec<DeclaratorPart>,
+        pointers: Vec<(DeclaratorPart, Vec<Attr>)>,
         l: usize,
         m: usize,
         r: usize,
@@ -379,6 +384,7 @@ impl<'b> Builder<'b> {
     ) -> TypeName {
         let specs = self.specs(items, l, m);
         let direct = Direct { name: None, parts: bounds, attrs: Vec::new() };
+        let stars = stars.into_iter().map(|star| (star, Vec::new())).collect();
         let declarator = self.declarator(stars, Some(direct), m, r);
         TypeName { specs, declarator, span: self.span(l, r) }
     }
@@ -461,15 +467,17 @@ impl<'b> Builder<'b> {
     /// Pointers in front apply after everything behind the name.
     pub fn declarator(
         &self,
-        mut pointers: Vec<DeclaratorPart>,
+        pointers: Vec<(DeclaratorPart, Vec<Attr>)>,
         direct: Option<Direct>,
         l: usize,
         r: usize,
     ) -> Declarator {
         let direct = direct.unwrap_or(Direct { name: None, parts: Vec::new(), attrs: Vec::new() });
-        let mut parts = direct.parts;
-        pointers.reverse();
-        parts.append(&mut pointers);
+        let (mut parts, mut attrs) = (direct.parts, direct.attrs);
+        for (part, behind) in pointers.into_iter().rev() {
+            parts.push(part);
+            attrs.extend(behind);
+        }
         if let Some(excess) = parts.get(MAX_DECLARATOR_PARTS) {
             let message = format!(
                 "a declarator has more than {MAX_DECLARATOR_PARTS} pointers, arrays and functions"
@@ -477,7 +485,7 @@ impl<'b> Builder<'b> {
             self.push(Diagnostic::new(Code::E0205, excess.span(), message));
             parts.truncate(MAX_DECLARATOR_PARTS);
         }
-        Declarator { name: direct.name, parts, attrs: direct.attrs, span: self.span(l, r) }
+        Declarator { name: direct.name, parts, attrs, span: self.span(l, r) }
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -26,6 +26,7 @@ pub(crate) enum Pragma {
     Unroll,
     NoUnroll,
     Cdp,
+    Pack,
     /// `push_macro`, `pop_macro`
     SavedMacro,
     /// Other compilers' pragmas, which change nothing here and are no reason to warn.
@@ -41,6 +42,11 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
     ("nounroll", Pragma::NoUnroll, "Keeps the next loop from being unrolled."),
     ("push_macro", Pragma::SavedMacro, "Saves a macro's meaning: `push_macro(\"NAME\")`."),
     ("pop_macro", Pragma::SavedMacro, "Restores a macro's saved meaning."),
+    (
+        "pack",
+        Pragma::Pack,
+        "Limits the alignment of members: `pack(1)`, `pack(push, 2)`, `pack(pop)`.",
+    ),
     ("cdp", Pragma::Cdp, "Kept for this compiler; none has an effect yet."),
     ("message", Pragma::Ignored, ""),
     ("STDC", Pragma::Ignored, ""),
@@ -60,7 +66,6 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
     ("nv_exec_check_disable", Pragma::Ignored, ""),
     ("hd_warning_disable", Pragma::Ignored, ""),
     ("omp", Pragma::Ignored, ""),
-    ("pack", Pragma::Ignored, ""),
     ("warning", Pragma::Ignored, ""),
     ("region", Pragma::Ignored, ""),
     ("endregion", Pragma::Ignored, ""),
@@ -397,7 +402,9 @@ impl Preprocessor<'_> {
                 self.out.push(marker(TokenKind::PragmaEnd, crate::Symbol::EMPTY));
             }
             Pragma::NoUnroll => self.out.push(marker(TokenKind::PragmaNoUnroll, first.symbol)),
-            Pragma::Cdp => {
+            Pragma::Cdp | Pragma::Pack => {
+                // The checker tells `pack` from this compiler's own words.
+                let rest = if word == "pack" { line } else { rest };
                 let words: Vec<&str> = rest.iter().map(|token| self.text(token)).collect();
                 let text = words.join(" ");
                 let symbol = self.session.names.intern(&text);

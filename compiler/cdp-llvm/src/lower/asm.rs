@@ -5,7 +5,7 @@
 
 use cdp_ir::{AsmOutput, Expr, InlineAsm, PtxTemplate, Type, TypeId};
 use inkwell::attributes::AttributeLoc;
-use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
+use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue};
 
 use super::body::{Body, Place, Value};
@@ -22,27 +22,56 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     pub fn asm(&mut self, asm: &InlineAsm) -> Result<Value<'ctx>> {
         let mut constraints = Vec::new();
         let mut result_types = Vec::new();
+        // Register outputs: where each goes. Memory operands are arguments, with their types.
         let mut places: Vec<(Place<'ctx>, TypeId)> = Vec::new();
+        let mut args = Vec::new();
+        let mut in_memory = Vec::new();
+        let mut operand_types = Vec::new();
         for output in &asm.outputs {
             let place = self.place_of(&output.addr)?;
             let ty = self.pointee(&output.addr)?;
-            result_types.push(self.operand_type(&output.constraint, ty)?);
+            if self.is_memory(&output.constraint) {
+                in_memory.push((args.len() as u32, ty));
+                args.push(place.address.into());
+                constraints.push("=*m".into());
+                operand_types.push(None);
+                continue;
+            }
+            let register = self.operand_type(&output.constraint, ty)?;
+            result_types.push(register);
+            operand_types.push(Some(register));
             constraints.push(format!("={}", self.constraint(&output.constraint)?));
             places.push((place, ty));
         }
-        let mut args = Vec::new();
         for input in &asm.inputs {
             let value = self.scalar_of(&input.value)?;
-            args.push(self.operand(&input.constraint, value, input.value.ty, &result_types)?);
+            if self.is_memory(&input.constraint) {
+                in_memory.push((args.len() as u32, self.pointee(&input.value)?));
+                args.push(value);
+                constraints.push("*m".into());
+                continue;
+            }
+            args.push(self.operand(&input.constraint, value, input.value.ty, &operand_types)?);
             constraints.push(self.constraint(&input.constraint)?);
         }
-        for (index, (output, (place, ty))) in asm.outputs.iter().zip(&places).enumerate() {
+        let mut registers = places.iter();
+        for (index, output) in asm.outputs.iter().enumerate() {
+            if self.is_memory(&output.constraint) {
+                if output.read_write {
+                    let place = self.place_of(&output.addr)?;
+                    in_memory.push((args.len() as u32, self.pointee(&output.addr)?));
+                    args.push(place.address.into());
+                    constraints.push("*m".into());
+                }
+                continue;
+            }
+            let Some((place, ty)) = registers.next() else { break };
             if output.read_write {
                 args.push(self.old_value(output, *place, *ty)?);
                 constraints.push(index.to_string());
             }
         }
-        let mut memory = false;
+        let mut memory = asm.outputs.iter().any(|output| self.is_memory(&output.constraint));
         for clobber in &asm.clobbers {
             memory |= clobber == "memory";
             constraints.push(format!("~{{{clobber}}}"));
@@ -52,8 +81,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             memory,
             convergent: true,
         };
-        let text = operands_for_llvm(&asm.template);
+        let text = operands_for_llvm(&asm.template, !self.unit.on_device());
         let call = self.asm_call(&text, &constraints.join(","), &result_types, &args, &effects)?;
+        for (index, ty) in in_memory {
+            let kind = inkwell::attributes::Attribute::get_named_enum_kind_id("elementtype");
+            let ty = self.unit.storage_type(ty)?.as_any_type_enum();
+            let attribute = self.unit.context.create_type_attribute(kind, ty);
+            call.add_attribute(AttributeLoc::Param(index), attribute);
+        }
         let results = self.asm_results(call, result_types.len())?;
         for (value, (place, ty)) in results.into_iter().zip(places) {
             let value = self.operand_value(value, ty)?;
@@ -72,6 +107,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             Value::Scalar(value) => self.operand(&output.constraint, value, ty, &[]),
             _ => Err(self.unsupported("an aggregate as an operand of asm")),
         }
+    }
+
+    /// Whether an operand of host assembly is memory, which assembly takes by its address.
+    fn is_memory(&self, constraint: &str) -> bool {
+        !self.unit.on_device() && constraint == "m"
     }
 
     fn constraint(&self, constraint: &str) -> Result<String> {
@@ -105,12 +145,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         constraint: &str,
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
-        outputs: &[BasicTypeEnum<'ctx>],
+        outputs: &[Option<BasicTypeEnum<'ctx>>],
     ) -> Result<BasicValueEnum<'ctx>> {
         // A matching constraint ("0") has the type of the output it matches.
         let target = match constraint.parse::<usize>() {
-            Ok(index) => *outputs
+            Ok(index) => outputs
                 .get(index)
+                .copied()
+                .flatten()
                 .ok_or_else(|| self.unsupported("an asm constraint that matches no output"))?,
             Err(_) => self.operand_type(constraint, ty)?,
         };
@@ -319,8 +361,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 }
 
-/// `%0` to `$0`, `%%` to `%`, `$` to `$$`.
-fn operands_for_llvm(template: &str) -> String {
+/// `%0` to `$0`, `%%` to `%`, `$` to `$$`; in host assembly also `%b0` to `${0:b}` and `%=`.
+fn operands_for_llvm(template: &str, host: bool) -> String {
     let mut text = String::with_capacity(template.len());
     let mut chars = template.chars().peekable();
     while let Some(c) = chars.next() {
@@ -338,6 +380,21 @@ fn operands_for_llvm(template: &str) -> String {
                 }
                 text.push('}');
             }
+            ('%', Some('=')) if host => {
+                chars.next();
+                text.push_str("${:uid}");
+            }
+            ('%', Some(modifier)) if host && modifier.is_ascii_alphabetic() => {
+                let modifier = *modifier;
+                chars.next();
+                text.push_str("${");
+                while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+                    text.push(digit);
+                }
+                text.push(':');
+                text.push(modifier);
+                text.push('}');
+            }
             (other, _) => text.push(other),
         }
     }
@@ -350,7 +407,8 @@ mod tests {
 
     #[test]
     fn operands_and_escapes() {
-        assert_eq!(operands_for_llvm("mov.u32 %0, %%laneid;"), "mov.u32 ${0}, %laneid;");
-        assert_eq!(operands_for_llvm("{ add %10, $x; }"), "{ add ${10}, $$x; }");
+        assert_eq!(operands_for_llvm("mov.u32 %0, %%laneid;", false), "mov.u32 ${0}, %laneid;");
+        assert_eq!(operands_for_llvm("{ add %10, $x; }", false), "{ add ${10}, $$x; }");
+        assert_eq!(operands_for_llvm("movb %b1, %h0", true), "movb ${1:b}, ${0:h}");
     }
 }

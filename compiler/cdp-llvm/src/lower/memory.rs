@@ -310,7 +310,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     /// The memory to touch for a bit-field: its storage unit, or only the bytes that hold it when
     /// the unit also holds another member or reaches past the record (another thread may be writing
-    /// those).
+    /// those), or when a packed field reaches past its unit.
     fn bit_unit(
         &self,
         base: Place<'ctx>,
@@ -329,7 +329,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             other.bits.is_none() && other.offset < end && field.offset < other_end
         });
         let (offset, width) = (u64::from(range.offset), u32::from(range.width));
-        let (first, bytes) = if shared || end > record.layout.size {
+        let crosses = offset + u64::from(width) > size * 8;
+        let (first, bytes) = if shared || crosses || end > record.layout.size {
             let first = offset / 8;
             (first, (offset + u64::from(width)).div_ceil(8) - first)
         } else {

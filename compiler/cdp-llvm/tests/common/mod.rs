@@ -61,9 +61,15 @@ impl Build {
         let specs: Vec<_> = fields
             .iter()
             .enumerate()
-            .map(|(i, ty)| FieldSpec { name: format!("f{i}"), ty: *ty, align: 0, bits: None })
+            .map(|(i, ty)| FieldSpec {
+                name: format!("f{i}"),
+                ty: *ty,
+                align: 0,
+                bits: None,
+                packed: false,
+            })
             .collect();
-        t.complete_record(id, &specs, align, false);
+        t.complete_record(id, &specs, cdp_ir::Packing { min_align: align, ..Default::default() });
         t.record_type(id)
     }
 

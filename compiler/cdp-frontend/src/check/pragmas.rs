@@ -1,0 +1,55 @@
+//! Pragmas that the checker carries out where they stand: `#pragma pack`.
+
+use super::state::Checker;
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    pub fn pragma(&mut self, pragma: &'a ast::Pragma) {
+        let ast::PragmaKind::Cdp(symbol) = pragma.kind else { return };
+        let words: Vec<&str> = self.text(symbol).split(' ').collect();
+        if let Some((&"pack", rest)) = words.split_first() {
+            self.pack(rest, pragma.span);
+        }
+    }
+
+    /// `pack()`, `pack(n)`, `pack(push)`, `pack(push, n)`, `pack(pop)`.
+    fn pack(&mut self, words: &[&str], span: Span) {
+        let limit = |word: &str| match word.parse::<u64>() {
+            Ok(limit @ (1 | 2 | 4 | 8 | 16)) => Some(limit),
+            Ok(0) => Some(0),
+            _ => None,
+        };
+        let known = match words {
+            ["(", ")"] => {
+                self.facts.pack_limit = 0;
+                true
+            }
+            ["(", "push", ")"] => {
+                self.facts.pack_saved.push(self.facts.pack_limit);
+                true
+            }
+            ["(", "pop", ")"] => {
+                self.facts.pack_limit = self.facts.pack_saved.pop().unwrap_or(0);
+                true
+            }
+            ["(", "push", ",", number, ")"] => limit(number).is_some_and(|limit| {
+                self.facts.pack_saved.push(self.facts.pack_limit);
+                self.facts.pack_limit = limit;
+                true
+            }),
+            ["(", number, ")"] => limit(number).is_some_and(|limit| {
+                self.facts.pack_limit = limit;
+                true
+            }),
+            _ => false,
+        };
+        if !known {
+            let message = "this `#pragma pack` is outside the `.cdp` subset";
+            self.report(Diagnostic::new(Code::E0239, span, message).help(
+                "write `pack(n)`, `pack(push, n)` or `pack(pop)`, where n is 1, 2, 4, 8 or 16",
+            ));
+        }
+    }
+}
