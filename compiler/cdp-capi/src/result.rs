@@ -234,7 +234,7 @@ fn status_of(error: &Error) -> cdp_status {
             | ToolError::MixedCdp { .. },
         ) => CDP_ERROR_INPUT,
         Error::Tool(ToolError::BadRequest(_)) => CDP_ERROR_REQUEST,
-        Error::Tool(_) | Error::Io { .. } => CDP_ERROR_TOOL,
+        Error::Tool(_) | Error::Io { .. } | Error::OutOfMemory { .. } => CDP_ERROR_TOOL,
         Error::Input { .. } => CDP_ERROR_INPUT,
         _ => CDP_ERROR_BUG,
     }

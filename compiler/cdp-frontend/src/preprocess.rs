@@ -18,6 +18,7 @@ mod prelude;
 mod substitute;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -26,6 +26,8 @@ pub enum LowerError {
     Foreign { message: String },
     /// Calls of `@cdp.launch` in a foreign module that cannot be lowered; all of them.
     Launches(Vec<LaunchCallError>),
+    /// LLVM asked for memory and got none, or there was no room for a stack.
+    OutOfMemory,
     /// A mistake of this crate or of the producer of the IR.
     Bug(Bug),
 }
@@ -58,6 +60,7 @@ impl fmt::Display for LowerError {
                 let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("\n"))
             }
+            LowerError::OutOfMemory => f.write_str("out of memory"),
             LowerError::Bug(bug) => write!(
                 f,
                 "internal error in stage `{}`, function `{}`: {}; please report this",

@@ -35,6 +35,8 @@ pub enum Stopped {
     LlvmFatal(String),
     /// LLVM crashed, in words; only after [`crate::catch_crashes`].
     Crash(String),
+    /// LLVM asked for memory and got none.
+    OutOfMemory,
     /// No thread could be started, or no stack made.
     NoThread(String),
 }
@@ -45,6 +47,7 @@ impl fmt::Display for Stopped {
             Stopped::Panic(message) => write!(f, "a panic: {message}"),
             Stopped::LlvmFatal(message) => write!(f, "LLVM gave up: {message}"),
             Stopped::Crash(message) => write!(f, "LLVM crashed: {message}"),
+            Stopped::OutOfMemory => f.write_str("out of memory"),
             Stopped::NoThread(message) => write!(f, "a thread could not be started: {message}"),
         }
     }
@@ -78,6 +81,9 @@ pub fn guarded<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Stopped> {
     guarded_by(if crash::are_caught() { thread::run } else { stack::run }, work)
 }
 
+/// What the handler for lack of memory says.
+const NO_MEMORY: &str = "out of memory";
+
 /// What runs work.
 type Run = fn(Box<dyn FnOnce() + Send>) -> Result<Ending, Stopped>;
 
@@ -97,6 +103,7 @@ fn guarded_by<T: Send>(run: Run, work: impl FnOnce() -> T + Send) -> Result<T, S
     // its crash, and touches nothing more.
     let work: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(work) };
     match run(work)? {
+        Ending::Fatal(message) if message == NO_MEMORY => return Err(Stopped::OutOfMemory),
         Ending::Fatal(message) => return Err(Stopped::LlvmFatal(message)),
         Ending::Panic(message) => return Err(Stopped::Panic(message)),
         Ending::Done => {}
@@ -115,7 +122,7 @@ fn install_handlers() {
     // SAFETY: the handler lives as long as the process, and does not unwind.
     ONCE.call_once(|| unsafe {
         LLVMInstallFatalErrorHandler(Some(on_fatal));
-        cdp_install_bad_alloc_handler(on_fatal);
+        cdp_install_bad_alloc_handler(on_no_memory);
     });
 }
 
@@ -135,6 +142,12 @@ extern "C" fn on_fatal(reason: *const c_char) {
         Ok(Some(abandon)) => abandon(reason),
         _ => eprintln!("LLVM ERROR: {reason}"),
     }
+}
+
+/// LLVM calls this when it gets no memory; what it says of it differs.
+extern "C" fn on_no_memory(_reason: *const c_char) {
+    // A name without an allocation; what follows is short.
+    on_fatal(c"out of memory".as_ptr());
 }
 
 #[cfg(test)]

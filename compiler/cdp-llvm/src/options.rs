@@ -76,7 +76,7 @@ impl std::fmt::Debug for Libdevice {
 pub struct LowerOptions {
     /// The processor as ptxas spells it: `sm_90`, `sm_90a`.
     pub arch: String,
-    /// PTX ISA version times ten (90 for 9.0): at most what the ptxas at hand reads.
+    /// PTX ISA version times ten (90 for 9.0).
     pub ptx_isa: u32,
     pub abi: LaunchAbi,
     /// `--default-stream per-thread`: the `_ptsz` entry points.
@@ -100,6 +100,8 @@ pub struct LowerOptions {
     ///
     /// [`LlvmModule::into_ptx`]: crate::LlvmModule::into_ptx
     pub unit_instructions: u32,
+    /// Threads that compile codegen units; 0 for as many as the machine has.
+    pub threads: usize,
 }
 
 /// The usual size of a codegen unit: about 70 ms of work, against three for the cutting.
@@ -121,6 +123,7 @@ impl LowerOptions {
             module_id: String::new(),
             strict_launches: false,
             unit_instructions: UNIT_INSTRUCTIONS,
+            threads: 0,
         }
     }
 

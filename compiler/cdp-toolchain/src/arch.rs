@@ -60,6 +60,9 @@ pub struct ToolVersion {
 }
 
 impl ToolVersion {
+    /// The latest that the tables here were made with.
+    pub const NEWEST: ToolVersion = ToolVersion::new(13, 0);
+
     /// A version from its two parts.
     pub const fn new(major: u16, minor: u16) -> Self {
         ToolVersion { major, minor }

@@ -1,14 +1,15 @@
 //! PTX text to a relocatable device object, through ptxas.
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use crate::arch::{AddressSize, Arch};
+use crate::arch::{AddressSize, Arch, ToolVersion};
 use crate::cubin::Cubin;
 use crate::error::ToolError;
 use crate::explain::FailureKind;
 use crate::job::{Job, Tool};
 use crate::link::DeviceObject;
-use crate::search::Toolchain;
+use crate::search::{Toolchain, Toolkit};
 
 /// ptxas's optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,6 +105,8 @@ pub struct Assembled {
     pub usage: Vec<FunctionUsage>,
     /// ptxas's warnings, a line each.
     pub warnings: Vec<String>,
+    /// What ptxas says of each function's resources, as it says it.
+    pub info: Vec<String>,
 }
 
 /// Assembles PTX. `stem` names the intermediate files, `<stem>.<arch>.ptx` and `.o`, and the object in
@@ -118,8 +121,7 @@ pub fn assemble(
     ptx: &str,
     options: &AssembleOptions,
 ) -> Result<Assembled, ToolError> {
-    let toolkit = toolchain.assembler(options.arch, options.address_size)?;
-    let ptxas = toolchain.ptxas_for(options.arch, options.address_size)?;
+    let (toolkit, ptxas) = assembler(toolchain, stem, ptx, options)?;
     let name = format!("{stem}.{}", options.arch);
     let input = job.file_name(&name, "ptx");
     let output = job.file_name(&name, "o");
@@ -144,7 +146,47 @@ pub fn assemble(
         let cubin = read.map_err(|source| ToolError::BadObject { name: output, source })?;
         object.undefined_symbols = cubin.undefined_symbols;
     }
-    Ok(Assembled { object, usage: parse_usage(&text), warnings: warnings(&text) })
+    Ok(Assembled {
+        object,
+        usage: parse_usage(&text),
+        warnings: warnings(&text),
+        info: info(&text),
+    })
+}
+
+/// The version of the PTX ISA that a text is in, its `.version`.
+pub fn ptx_version(ptx: &str) -> Option<(u16, u16)> {
+    let line = ptx.lines().find_map(|line| line.trim_start().strip_prefix(".version"))?;
+    let number = line.trim_start().split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+    let (major, minor) = number.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The first toolkit whose ptxas serves the target and reads the text.
+fn assembler<'t>(
+    toolchain: &'t Toolchain,
+    stem: &str,
+    ptx: &str,
+    options: &AssembleOptions,
+) -> Result<(&'t Toolkit, &'t Path), ToolError> {
+    let first = toolchain.assembler(options.arch, options.address_size)?;
+    let Some(version) = ptx_version(ptx) else {
+        return Ok((first, toolchain.ptxas_for(options.arch, options.address_size)?));
+    };
+    let serving = toolchain.toolkits().iter().filter_map(|toolkit| {
+        let known = toolkit.version()?;
+        let serves = options.arch.assembled_by(known, options.address_size);
+        Some((toolkit, toolkit.ptxas.as_deref()?, known)).filter(|_| serves)
+    });
+    let mut found = Vec::new();
+    for (toolkit, ptxas, known) in serving {
+        // A release later than the table reads at least what the latest in it does.
+        if version <= known.max_ptx_isa() || known > ToolVersion::NEWEST {
+            return Ok((toolkit, ptxas));
+        }
+        found.push((ptxas.to_owned(), known));
+    }
+    Err(ToolError::PtxTooNew { stem: stem.to_owned(), version, found })
 }
 
 /// Says which PTX is too new, and how new.
@@ -158,6 +200,11 @@ fn with_target(mut error: ToolError, stem: &str, ptx: &str, arch: Arch) -> ToolE
             format!("the PTX of `{stem}` is for {target} (its .target) and later, not for {arch}");
     }
     error
+}
+
+fn info(text: &str) -> Vec<String> {
+    let of_info = |line: &&str| line.starts_with("ptxas info") || line.starts_with("    ");
+    text.lines().filter(of_info).map(str::to_owned).collect()
 }
 
 /// `-v` is always given: ptxas records its options in the object, so a switch for it would make two

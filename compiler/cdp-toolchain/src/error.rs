@@ -38,6 +38,24 @@ pub enum ToolError {
         /// What to do about it.
         cure: String,
     },
+    /// No ptxas for the target reads PTX as new as this.
+    PtxTooNew {
+        /// What the PTX was made of.
+        stem: String,
+        /// Its `.version`.
+        version: (u16, u16),
+        /// Each ptxas for the target, with its version.
+        found: Vec<(PathBuf, ToolVersion)>,
+    },
+    /// A tool that the user named does not work.
+    Broken {
+        /// The toolkit's folder.
+        root: PathBuf,
+        /// What named it.
+        origin: ToolkitOrigin,
+        /// What is wrong.
+        message: String,
+    },
     /// The tool exists but could not be started.
     Start {
         /// The command.
@@ -156,6 +174,25 @@ impl fmt::Display for ToolError {
                 }
                 write!(f, "\n  {cure}")
             }
+            ToolError::PtxTooNew { stem, version: (major, minor), found } => {
+                write!(
+                    f,
+                    "the PTX of `{stem}` is in version {major}.{minor}, which no ptxas here reads:"
+                )?;
+                for (path, version) in found {
+                    let (major, minor) = version.max_ptx_isa();
+                    write!(f, "\n    {} ({version}) reads up to {major}.{minor}", path.display())?;
+                }
+                f.write_str(
+                    "\n  install a newer CUDA toolkit, or ask for an older version with --ptx-version",
+                )
+            }
+            ToolError::Broken { root, origin, message } => write!(
+                f,
+                "the CUDA toolkit in {}, which {origin} names, does not work: {message}\n  mend it, or \
+                 name another one",
+                root.display()
+            ),
             ToolError::Start { command, source } => {
                 write!(f, "{} could not be started: {source}\n  command: {command}", command.tool)
             }

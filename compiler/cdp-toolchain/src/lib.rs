@@ -37,7 +37,9 @@ mod search;
 pub use arch::{
     AddressSize, Arch, ArchError, ArchFacts, ArchSuffix, LAUNCH_LIMITS, LaunchLimits, ToolVersion,
 };
-pub use assemble::{AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, parse_usage};
+pub use assemble::{
+    AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, parse_usage, ptx_version,
+};
 pub use cubin::{Cubin, CubinError, CubinKind, KernelInfo, KernelParam};
 pub use device_runtime::{
     COMMON_NAMES, CdpFlavor, DOCUMENTED_NAMES, DeviceRuntimeUse, cdp_flavor,

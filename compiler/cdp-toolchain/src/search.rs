@@ -4,12 +4,14 @@
 //! [`SearchOptions::from_process`]. Nothing is started here except `ptxas --version`, once, for a
 //! toolkit that does not state its version in a file.
 
+mod serving;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::arch::{AddressSize, Arch, ToolVersion};
+use crate::arch::ToolVersion;
 use crate::error::ToolError;
 use crate::fatbin::{ImageKind, list_archive_images};
 use crate::job::probe;
@@ -83,6 +85,13 @@ pub enum ToolkitOrigin {
     System,
     /// A folder of `CDP_TOOLCHAIN` or of a `.toolchain` folder.
     Toolchain,
+}
+
+impl ToolkitOrigin {
+    /// Whether the user asked for this very toolkit.
+    fn is_named(self) -> bool {
+        matches!(self, ToolkitOrigin::Explicit | ToolkitOrigin::CudaHome | ToolkitOrigin::CudaPath)
+    }
 }
 
 impl fmt::Display for ToolkitOrigin {
@@ -309,6 +318,8 @@ pub struct LinkTools {
 pub struct Toolchain {
     toolkits: Vec<Toolkit>,
     searched: Vec<SearchedPlace>,
+    /// The first toolkit that the user named, if it is none.
+    broken: Option<SearchedPlace>,
 }
 
 impl Toolchain {
@@ -320,7 +331,7 @@ impl Toolchain {
     /// [`ToolError::NotFound`] when `cuda_path` was given and holds no tool: whoever names a toolkit
     /// does not want another one.
     pub fn find(options: &SearchOptions) -> Result<Toolchain, ToolError> {
-        let mut found = Toolchain { toolkits: Vec::new(), searched: Vec::new() };
+        let mut found = Toolchain::default();
         if let Some(root) = &options.cuda_path {
             found.look_at(root, ToolkitOrigin::Explicit);
             if found.toolkits.is_empty() {
@@ -353,7 +364,13 @@ impl Toolchain {
                 self.toolkits.push(toolkit);
                 contents
             }
-            Err(why) => why,
+            Err(why) => {
+                if origin.is_named() && self.toolkits.is_empty() && self.broken.is_none() {
+                    let (path, found) = (root.to_owned(), why.clone());
+                    self.broken = Some(SearchedPlace { origin, path, found });
+                }
+                why
+            }
         };
         self.searched.push(SearchedPlace { origin, path: root.to_owned(), found });
     }
@@ -443,112 +460,6 @@ impl Toolchain {
     pub fn searched(&self) -> &[SearchedPlace] {
         &self.searched
     }
-
-    /// The toolkit whose ptxas assembles `arch` with these addresses.
-    ///
-    /// # Errors
-    /// [`ToolError::NotFound`] without any ptxas, [`ToolError::Unsupported`] when none serves.
-    pub fn assembler(&self, arch: Arch, address_size: AddressSize) -> Result<&Toolkit, ToolError> {
-        let with_ptxas = || self.toolkits.iter().filter(|toolkit| toolkit.ptxas.is_some());
-        let serves = |toolkit: &&Toolkit| {
-            toolkit.version().is_some_and(|v| arch.assembled_by(v, address_size))
-        };
-        if let Some(toolkit) = with_ptxas().find(serves) {
-            return Ok(toolkit);
-        }
-        if with_ptxas().next().is_none() {
-            return Err(self.not_found("ptxas", &format!("to assemble PTX for {arch}")));
-        }
-        let found = with_ptxas()
-            .filter_map(|toolkit| Some((toolkit.ptxas.clone()?, toolkit.version())))
-            .collect();
-        let cure = assembler_cure(arch, address_size);
-        Err(ToolError::Unsupported { what: "ptxas".to_owned(), arch, address_size, found, cure })
-    }
-
-    /// The ptxas that assembles `arch` with these addresses.
-    ///
-    /// # Errors
-    /// As [`Toolchain::assembler`].
-    pub fn ptxas_for(&self, arch: Arch, address_size: AddressSize) -> Result<&Path, ToolError> {
-        let toolkit = self.assembler(arch, address_size)?;
-        toolkit.ptxas.as_deref().ok_or_else(|| self.not_found("ptxas", "to assemble PTX"))
-    }
-
-    /// The linker for `arch`, with a device runtime that has an image for it if there is one. Both
-    /// come from one toolkit where possible; an older library works with a newer nvlink.
-    ///
-    /// # Errors
-    /// [`ToolError::NotFound`] without any nvlink, [`ToolError::Unsupported`] when none serves; always
-    /// for 32-bit addresses, which no nvlink that can still be had links (FACTS.md).
-    pub fn link_tools(
-        &self,
-        arch: Arch,
-        address_size: AddressSize,
-    ) -> Result<LinkTools, ToolError> {
-        let with_nvlink = || self.toolkits.iter().filter(|toolkit| toolkit.nvlink.is_some());
-        let serves = |toolkit: &&Toolkit| {
-            address_size == AddressSize::Bits64
-                && toolkit.version().is_some_and(|version| arch.known_to(version))
-        };
-        let Some(toolkit) = with_nvlink().find(serves) else {
-            if with_nvlink().next().is_none() {
-                return Err(self.not_found("nvlink", &format!("to link device code for {arch}")));
-            }
-            let found = with_nvlink()
-                .filter_map(|toolkit| Some((toolkit.nvlink.clone()?, toolkit.version())))
-                .collect();
-            let cure = linker_cure(arch, address_size);
-            return Err(ToolError::Unsupported {
-                what: "nvlink".to_owned(),
-                arch,
-                address_size,
-                found,
-                cure,
-            });
-        };
-        let nvlink = toolkit
-            .nvlink
-            .clone()
-            .ok_or_else(|| self.not_found("nvlink", "to link device code"))?;
-        let usable = |other: &&Toolkit| {
-            other.version() <= toolkit.version()
-                && other
-                    .cudadevrt()
-                    .is_some_and(|library| library.images.contains(&u32::from(arch.number())))
-        };
-        let mut candidates = std::iter::once(toolkit).chain(self.toolkits.iter());
-        let cudadevrt = candidates.find(usable).and_then(|other| other.cudadevrt_path.clone());
-        Ok(LinkTools { nvlink, version: toolkit.version(), cudadevrt })
-    }
-
-    /// Any fatbinary; it packs images of every architecture.
-    ///
-    /// # Errors
-    /// [`ToolError::NotFound`].
-    pub fn fatbinary(&self) -> Result<&Path, ToolError> {
-        let path = self.toolkits.iter().find_map(|toolkit| toolkit.fatbinary.as_deref());
-        path.ok_or_else(|| self.not_found("fatbinary", "to pack device images"))
-    }
-
-    /// The newest libdevice; a newer one serves every architecture that an older one does.
-    ///
-    /// # Errors
-    /// [`ToolError::NotFound`].
-    pub fn libdevice(&self) -> Result<&Path, ToolError> {
-        let path = self.toolkits.iter().find_map(|toolkit| toolkit.libdevice.as_deref());
-        path.ok_or_else(|| self.not_found("libdevice.10.bc", "for the device math functions"))
-    }
-
-    /// Any cuobjdump, to look into host objects. What it is wanted for can be done without.
-    pub fn cuobjdump(&self) -> Option<&Path> {
-        self.toolkits.iter().find_map(|toolkit| toolkit.cuobjdump.as_deref())
-    }
-
-    /// An nvcc, for tests and benchmarks that compare with it.
-    pub fn nvcc(&self) -> Option<&Path> {
-        self.toolkits.iter().find_map(|toolkit| toolkit.nvcc.as_deref())
-    }
 }
 
 /// The folders `cuda-<version>` of a toolchain folder, newest version first.
@@ -563,33 +474,4 @@ fn toolkit_folders(dir: &Path) -> Vec<PathBuf> {
         .collect();
     versions.sort();
     versions.into_iter().rev().map(|(_, path)| path).collect()
-}
-
-fn assembler_cure(arch: Arch, address_size: AddressSize) -> String {
-    let facts = arch.facts();
-    if address_size == AddressSize::Bits32 {
-        return if arch.number() >= 90 {
-            "32-bit addresses ended with sm_89; use -m64".to_owned()
-        } else {
-            "32-bit PTX needs ptxas 11.8 or older; `cargo xtask setup` fetches 11.8".to_owned()
-        };
-    }
-    match facts.last_tools {
-        Some(last) => format!("{arch} needs a CUDA toolkit from {} to {last}", facts.first_tools),
-        None => format!("{arch} needs CUDA {} or newer", facts.first_tools),
-    }
-}
-
-fn linker_cure(arch: Arch, address_size: AddressSize) -> String {
-    if address_size == AddressSize::Bits32 {
-        return "32-bit device code ends at the relocatable object: use -c, or -m64 for a cubin"
-            .to_owned();
-    }
-    match arch.facts().last_tools {
-        Some(last) => format!(
-            "linking {arch} needs the nvlink of CUDA {last} or older: `cargo xtask setup` fetches one, \
-             or name such a toolkit with --cuda-path, or stop at the relocatable object with -c"
-        ),
-        None => format!("{arch} needs CUDA {} or newer", arch.facts().first_tools),
-    }
 }

@@ -13,7 +13,8 @@ use cdp_frontend::check::{self, CheckOptions, check_here};
 use cdp_frontend::diagnostics::render::{self, Format};
 use cdp_frontend::parse::parse;
 use cdp_frontend::preprocess::{
-    DiskLoader, FileLoader, MemoryLoader, PreprocessOptions, predefined,
+    self, DiskLoader, FileLoader, MemoryLoader, PreprocessOptions, predefined,
+    preprocess as run_preprocessor,
 };
 use cdp_frontend::{Diagnostics, Session};
 use cdp_ir as ir;
@@ -164,6 +165,36 @@ pub fn analyse(
     guard("check", &source.name(), || analyse_here(source, pass, options))
 }
 
+/// A source after preprocessing, as gcc's `-E` gives it.
+pub struct Preprocessed {
+    pub text: Vec<u8>,
+    pub report: Report,
+    pub dependencies: Vec<PathBuf>,
+}
+
+/// Preprocesses a source; `markers` say in the text where each line stood.
+///
+/// # Errors
+/// As [`analyse`]. Errors in the program are in the report.
+pub fn preprocess(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+    markers: bool,
+) -> Result<Preprocessed, Error> {
+    guard("preprocess", &source.name(), || {
+        let mut session = Session::new();
+        let (path, loader) = open(source, options);
+        let wanted = preprocess_options(source, pass, options);
+        let made = run_preprocessor(&mut session, &path, loader.as_ref(), &wanted)
+            .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
+        let text = preprocess::text::text(&made.tokens, &session, markers);
+        let diagnostics = made.diagnostics.finish(&options.warnings, &session.sources);
+        let report = Report { diagnostics, session: Shared::new(session) };
+        Ok(Preprocessed { text, report, dependencies: made.dependencies })
+    })
+}
+
 fn analyse_here(
     source: &SourceInput,
     pass: Pass,
@@ -212,6 +243,7 @@ fn verified(module: ir::Module) -> Result<Verified<ir::Module>, Error> {
 
 fn launch_abi(pass: Pass, options: &CompileOptions) -> Result<LaunchAbi, Error> {
     let Pass::Device(arch) = pass else { return Ok(LaunchAbi::Cdp2V2) };
+    crate::ptx_version::of_target(arch, options)?;
     let request = AbiRequest {
         arch_sm: u32::from(arch.number()),
         cdp: options.cdp(),

@@ -206,6 +206,8 @@ pub struct BuildOutput {
     pub reports: Vec<Report>,
     /// Warnings of CUDA's tools, a line each.
     pub tool_warnings: Vec<String>,
+    /// What ptxas says of each function's registers, stack and memory, a line each.
+    pub resource_usage: Vec<String>,
     pub dependencies: Vec<PathBuf>,
     pub commands: Vec<ToolCommand>,
     /// Size of the cubins, all architectures together.
@@ -455,6 +457,7 @@ impl Build<'_> {
         )?;
         self.out.timings.ptxas += started.elapsed().as_secs_f64();
         self.out.tool_warnings.extend(assembled.warnings);
+        self.out.resource_usage.extend(assembled.info);
         Ok((assembled.object, Some(code.ptx)))
     }
 

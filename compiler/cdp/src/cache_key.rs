@@ -89,8 +89,8 @@ impl Compiler {
         let bits = options.address_size;
         key.field("libdevice", self.libdevice().unwrap_or_default());
         for arch in options.archs() {
-            // PTX is written in the version that the assembler reads.
-            key.field("ptx", self.ptx_isa(arch, bits).to_le_bytes());
+            let version = crate::ptx_version::of_target(arch, options)?;
+            key.field("ptx", version.to_string());
             let assembles = request.goal.needs_tools() && request.goal != Goal::HostObject;
             if assembles && (request.goal != Goal::Executable || request.cubin) {
                 let assembler = self.toolchain().assembler(arch, bits).map_err(Error::Tool)?;
@@ -131,6 +131,10 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         opt_level,
         cdp,
         launch_abi,
+        // In the field of its own, with what the target adds.
+        ptx_version: _,
+        // The code is the same with any number.
+        threads: _,
         per_thread_default_stream,
         unit_instructions,
         fast_math,

@@ -5,17 +5,15 @@ use std::sync::{Arc as Shared, OnceLock};
 
 use cdp_llvm::{CudartUnit, HostRuntime, Libdevice, LlvmModule, LowerError, LowerOptions, inkwell};
 use cdp_toolchain::{
-    AddressSize, Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked,
-    SearchOptions, Toolchain,
+    Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked, SearchOptions,
+    Toolchain,
 };
 
 use crate::analysis::Analysis;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
 use crate::error::{Error, guard, guard_input};
 use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
-
-/// PTX ISA 9.0: what ptxas 13.0 reads, and what is emitted when no ptxas was found.
-const DEFAULT_PTX_ISA: u32 = 90;
+use crate::ptx_version::{self, PtxVersion};
 
 /// The compiler with the tools it uses. Cheap to share; every method may be called by several
 /// threads at once.
@@ -104,12 +102,14 @@ impl Compiler {
             .module
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
-        let mut lower_options = self.lower_options(arch, analysis.launch_abi, options);
+        let version = ptx_version::of_target(arch, options)?;
+        let mut lower_options = self.lower_options(arch, analysis.launch_abi, version, options);
         lower_options.module_id = module_id.into();
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
+            let ptx = ptx_version::settle(ptx, options)?;
             Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
         })
     }
@@ -153,7 +153,8 @@ impl Compiler {
             .module
             .as_ref()
             .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
-        let mut lower_options = self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, options);
+        let mut lower_options =
+            self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, PtxVersion::USUAL, options);
         lower_options.host_runtime = runtime;
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
@@ -183,7 +184,8 @@ impl Compiler {
         want_llvm_ir: bool,
     ) -> Result<DeviceCode, Error> {
         let abi = self.foreign_abi(arch, options)?;
-        let lower_options = self.lower_options(arch, abi, options);
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
         let address_bits = options.address_size.bits();
         let failed = |error| from_foreign(name, error);
         guard_input(name, || {
@@ -192,6 +194,7 @@ impl Compiler {
                     .map_err(failed)?;
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
+            let ptx = ptx_version::settle(ptx, options)?;
             let kernels = kernels.iter().map(describe_foreign_kernel).collect();
             Ok(DeviceCode { ptx, llvm_ir, kernels })
         })
@@ -234,7 +237,8 @@ impl Compiler {
         emit: fn(&LlvmModule) -> T,
     ) -> Result<T, Error> {
         let abi = self.foreign_abi(arch, options)?;
-        let lower_options = self.lower_options(arch, abi, options);
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
         let address_bits = options.address_size.bits();
         guard_input(name, || {
             cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
@@ -275,7 +279,8 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<(), Error> {
         let abi = self.foreign_abi(arch, options)?;
-        let lower_options = self.lower_options(arch, abi, options);
+        let version = ptx_version::of_target(arch, options)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
         let name = module.get_name().to_string_lossy().into_owned();
         cdp_llvm::lower_in_place(context, module, options.address_size.bits(), &lower_options)
             .map_err(|error| from_foreign(&name, error))
@@ -331,9 +336,14 @@ impl Compiler {
         Ok(cdp_toolchain::link(&self.toolchain, job, stem, objects, &link)?)
     }
 
-    fn lower_options(&self, arch: Arch, abi: LaunchAbi, options: &CompileOptions) -> LowerOptions {
-        let mut lower =
-            LowerOptions::new(arch.to_string(), self.ptx_isa(arch, options.address_size), abi);
+    fn lower_options(
+        &self,
+        arch: Arch,
+        abi: LaunchAbi,
+        version: PtxVersion,
+        options: &CompileOptions,
+    ) -> LowerOptions {
+        let mut lower = LowerOptions::new(arch.to_string(), version.times_ten(), abi);
         lower.per_thread_stream = options.per_thread_default_stream;
         lower.opt_level = match options.opt_level {
             _ if options.debug == DebugInfo::Full => cdp_llvm::OptLevel::O0,
@@ -349,16 +359,8 @@ impl Compiler {
         };
         lower.libdevice = self.libdevice.clone();
         lower.unit_instructions = options.unit_instructions;
+        lower.threads = options.threads;
         lower
-    }
-
-    /// What the ptxas that will read the PTX understands.
-    pub(crate) fn ptx_isa(&self, arch: Arch, address_size: AddressSize) -> u32 {
-        let version = self.toolchain.assembler(arch, address_size).ok().and_then(|t| t.version());
-        version.map_or(DEFAULT_PTX_ISA, |version| {
-            let (major, minor) = version.max_ptx_isa();
-            u32::from(major) * 10 + u32::from(minor)
-        })
     }
 
     pub(crate) fn libdevice(&self) -> Option<Shared<[u8]>> {
@@ -393,6 +395,9 @@ fn from_lowering(error: LowerError) -> Error {
     match error {
         LowerError::Bug(bug) => {
             Error::Bug { stage: bug.stage, place: bug.function, message: bug.message }
+        }
+        LowerError::OutOfMemory => {
+            Error::OutOfMemory { doing: "emit".into(), message: error.to_string() }
         }
         LowerError::Backend { message } => {
             Error::Bug { stage: "emit", place: String::new(), message }

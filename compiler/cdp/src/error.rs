@@ -26,6 +26,8 @@ pub enum Error {
     Tool(ToolError),
     /// LLVM IR, bitcode or PTX that was handed in is not what it should be.
     Input { name: String, message: String },
+    /// There was not enough memory, or no room for a stack or thread.
+    OutOfMemory { doing: String, message: String },
     /// A mistake of cdp.
     Bug { stage: &'static str, place: String, message: String },
 }
@@ -52,6 +54,10 @@ impl fmt::Display for Error {
             Error::Abi(error) => write!(f, "{error}\n  help: {}", error.cure()),
             Error::Tool(error) => error.fmt(f),
             Error::Input { name, message } => write!(f, "{name}: {message}"),
+            Error::OutOfMemory { doing, message } => write!(
+                f,
+                "{message} in {doing}\n  help: raise the memory limit (`ulimit -v`), or give a smaller input"
+            ),
             Error::Bug { stage, place, message } => write!(
                 f,
                 "cdp made a mistake in {stage} ({place}): {message}\n  help: please report this, \
@@ -94,7 +100,9 @@ pub(crate) fn guard<T: Send, E: Send + From<Error>>(
     cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
         let message = stopped.to_string();
         Err(match stopped {
-            Stopped::NoThread(_) => Error::request(message),
+            Stopped::NoThread(_) | Stopped::OutOfMemory => {
+                Error::OutOfMemory { doing: format!("{stage} ({name})"), message }
+            }
             _ => Error::Bug { stage, place: name.into(), message },
         }
         .into())
@@ -109,7 +117,9 @@ pub(crate) fn guard_input<T: Send, E: Send + From<Error>>(
     cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
         let message = stopped.to_string();
         Err(match stopped {
-            Stopped::NoThread(_) => Error::request(message),
+            Stopped::NoThread(_) | Stopped::OutOfMemory => {
+                Error::OutOfMemory { doing: format!("emit ({name})"), message }
+            }
             Stopped::Panic(message) => Error::Bug { stage: "emit", place: name.into(), message },
             _ => Error::Input { name: name.into(), message },
         }

@@ -93,9 +93,12 @@ pub mod graph;
 pub mod mend;
 pub mod message;
 pub mod options;
+pub mod ptx_version;
 pub mod set;
 
-pub use analysis::{Analysis, Pass, Report, SourceInput, analyse, render_reports};
+pub use analysis::{
+    Analysis, Pass, Preprocessed, Report, SourceInput, analyse, preprocess, render_reports,
+};
 pub use build::{BuildOutput, BuildRequest, Goal, Input, InputKind, Timings};
 pub use compiler::{Compiler, DeviceCode};
 pub use describe::{KernelDescription, ParamDescription, layout_table};
@@ -106,6 +109,7 @@ pub use options::{
     AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
     OptLevel, RequestedAbi,
 };
+pub use ptx_version::PtxVersion;
 pub use set::{OPTIONS, OptionError};
 
 pub use cdp_frontend as frontend;

@@ -11,6 +11,8 @@ pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};
 pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
+use crate::ptx_version::PtxVersion;
+
 /// Optimisation level, of our own passes and of ptxas alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OptLevel {
@@ -40,6 +42,8 @@ pub struct CompileOptions {
     pub archs: Vec<Arch>,
     /// 64 bits unless asked otherwise. 32-bit device code ends at the relocatable object.
     pub address_size: AddressSize,
+    /// `--ptx-version`; by default what target and features need ([`crate::ptx_version`]).
+    pub ptx_version: Option<PtxVersion>,
     pub opt_level: OptLevel,
     /// `--cdp`; CDP2 when `None`.
     pub cdp: Option<CdpVersion>,
@@ -76,6 +80,9 @@ pub struct CompileOptions {
     /// two units is compiled on several threads, into one PTX text; what that text is depends on
     /// this number, not on the threads.
     pub unit_instructions: u32,
+    /// `--threads`: threads that compile one module; 0 for as many as the machine has. The result is the
+    /// same with any number.
+    pub threads: usize,
 }
 
 impl Default for CompileOptions {
@@ -83,6 +90,7 @@ impl Default for CompileOptions {
         CompileOptions {
             archs: Vec::new(),
             address_size: AddressSize::Bits64,
+            ptx_version: None,
             opt_level: OptLevel::default(),
             cdp: None,
             launch_abi: RequestedAbi::Auto,
@@ -101,6 +109,7 @@ impl Default for CompileOptions {
             cudadevrt: Cudadevrt::Auto,
             mend_declarations: false,
             unit_instructions: cdp_llvm::UNIT_INSTRUCTIONS,
+            threads: 0,
         }
     }
 }

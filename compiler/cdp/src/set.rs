@@ -40,6 +40,7 @@ impl std::error::Error for OptionError {}
 pub const OPTIONS: &[(&str, &str)] = &[
     ("arch", "architectures with commas, sm_90 or sm_75,sm_90"),
     ("address-size", "32 or 64"),
+    ("ptx-version", "6.3 to 9.0; without it what the target and the features used need"),
     ("cdp", "1 or 2, the version of the device runtime"),
     ("launch-abi", "auto, documented, documented-v2, cdp2 or cdp2-v2"),
     ("opt-level", "0 to 3"),
@@ -52,6 +53,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("debug", "none, lines or full"),
     ("maxrregcount", "a number of registers"),
     ("cudadevrt", "auto, always or never"),
+    ("threads", "how many threads compile a module; 0 for as many as there are"),
     ("fix", "true or false: mend inputs that declare kernels as functions"),
     ("include-dir", "a folder; each adds one"),
     ("disk-includes", "true or false: whether sources from memory may include files of the disk"),
@@ -95,6 +97,7 @@ impl CompileOptions {
                 self.cdp =
                     Some(one_of(value, &[("1", CdpVersion::Cdp1), ("2", CdpVersion::Cdp2)])?);
             }
+            "ptx-version" => self.ptx_version = Some(value.parse().ok()?),
             "launch-abi" => self.launch_abi = value.parse::<RequestedAbi>().ok()?,
             "opt-level" => {
                 self.opt_level = one_of(
@@ -132,6 +135,7 @@ impl CompileOptions {
                     ],
                 )?;
             }
+            "threads" => self.threads = number(value)?,
             "fix" => self.mend_declarations = bool_of(value)?,
             "disk-includes" => self.disk_includes = bool_of(value)?,
             "include-dir" => self.include_dirs.push(PathBuf::from(value)),
@@ -212,12 +216,13 @@ mod tests {
         match name {
             "arch" => "sm_75, sm_90a",
             "address-size" => "64",
+            "ptx-version" => "8.0",
             "cdp" => "1",
             "launch-abi" => "cdp2",
             "opt-level" => "0",
             "default-stream" => "per-thread",
             "debug" => "lines",
-            "maxrregcount" => "32",
+            "maxrregcount" | "threads" => "32",
             "cudadevrt" => "never",
             "define" => "N=3",
             "undefine" => "N",

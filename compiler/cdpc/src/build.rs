@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
 use cdp::{
     BuildOutput, BuildRequest, CompileOptions, Compiler, Cudadevrt, DebugInfo, Error, Failure,
-    Goal, Input, InputKind,
+    Goal, Input, InputKind, Pass,
 };
 use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
-use crate::EXIT_USAGE;
 use crate::args::{Build, Emit, Lower};
 use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code, language};
 use crate::output::{Outputs, print, write_output};
 use crate::run::runtime_library;
+use crate::{EXIT_PROGRAM, EXIT_USAGE};
 
 /// `cdpc build`; with `link_only`, `cdpc link`.
 pub fn build(args: &Build, link_only: bool) -> i32 {
@@ -51,8 +51,9 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     };
     options.cudadevrt = match args.cudadevrt.as_str() {
         "auto" => Cudadevrt::Auto,
-        "always" => Cudadevrt::Always,
-        "never" => Cudadevrt::Never,
+        // nvcc's words stand beside ours.
+        "always" | "static" => Cudadevrt::Always,
+        "never" | "none" => Cudadevrt::Never,
         other => {
             let message = format!("--cudadevrt takes auto, always or never, not `{other}`");
             return Err(Ok(Usage(message)));
@@ -62,7 +63,14 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     let mut reader = Reader::new(&args.source, kind);
     let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
     let inputs = inputs.map_err(Err)?;
-    let goal = goal(args, link_only, &inputs);
+    let goal = goal(args, link_only, &inputs).map_err(Ok)?;
+    if args.preprocess {
+        let extra =
+            [("-c", args.compile_only), ("--emit", args.emit.is_some()), ("--shared", args.shared)];
+        if let Some((name, _)) = extra.iter().find(|(_, given)| *given) {
+            return Err(Ok(Usage(format!("-E makes text, and {name} asks for something else"))));
+        }
+    }
     if args.normalize && goal != Goal::Ptx {
         let message = "--normalize is for PTX\n  help: add --emit ptx";
         return Err(Ok(Usage(message.into())));
@@ -70,9 +78,13 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     Ok(Plan { options, inputs, goal, output: args.output.clone() })
 }
 
-fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
+/// Extensions of outputs, for messages.
+const EXTENSIONS: &str =
+    ".ptx, .o, .cubin, .fatbin, .so, .ll, .ir, .ast, and .exe or none for a program";
+
+fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> {
     if let Some(emit) = args.emit {
-        return match emit {
+        return Ok(match emit {
             Emit::Ast => Goal::Ast,
             Emit::Ir => Goal::Ir,
             Emit::LlvmIr => Goal::LlvmIr,
@@ -83,25 +95,45 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Goal {
             Emit::Fatbin => Goal::Fatbin,
             Emit::HostObj => Goal::HostObject,
             Emit::Exe => Goal::Executable,
-        };
+        });
     }
     if args.compile_only {
-        return object_goal(args, inputs);
+        return Ok(object_goal(args, inputs));
     }
-    let extension = args.output.as_deref().and_then(Path::extension).and_then(|ext| ext.to_str());
-    match extension {
+    if args.shared {
+        return Ok(Goal::Executable);
+    }
+    let several = args.source.arch.len() > 1 || args.source.arch == ["all"];
+    let default = if several { Goal::Fatbin } else { Goal::Cubin };
+    let Some(output) = args.output.as_deref() else { return Ok(default) };
+    // What is only asked about is not written.
+    let device = std::fs::metadata(output).is_ok_and(|about| !about.is_file() && !about.is_dir());
+    if output == Path::new("-") || device || args.preprocess {
+        return Ok(default);
+    }
+    let extension = output.extension().map(|extension| extension.to_string_lossy().into_owned());
+    let program = || if link_only || !has_sources(inputs) { default } else { Goal::Executable };
+    Ok(match extension.as_deref() {
         Some("ast") => Goal::Ast,
         Some("ir") => Goal::Ir,
         Some("ll") => Goal::LlvmIr,
         Some("ptx") => Goal::Ptx,
-        Some("o") => object_goal(args, inputs),
+        Some("o" | "obj") => object_goal(args, inputs),
         Some("cubin") => Goal::Cubin,
         Some("fatbin") => Goal::Fatbin,
+        Some("so" | "exe") => Goal::Executable,
         // As with nvcc, a name without an extension is a program.
-        None if args.output.is_some() && !link_only && has_sources(inputs) => Goal::Executable,
-        _ if args.source.arch.len() > 1 || args.source.arch == ["all"] => Goal::Fatbin,
-        _ => Goal::Cubin,
-    }
+        None => program(),
+        Some("out") if output.file_name() == Some("a.out".as_ref()) => program(),
+        Some(_) if args.m || args.cache_key || args.dry_run => default,
+        Some(other) => {
+            return Err(Usage(format!(
+                "the extension of `{}` says nothing about what to make\n  help: known are {EXTENSIONS}; \
+                 or say it with --emit, whatever the name (`.{other}` too)",
+                output.display()
+            )));
+        }
+    })
 }
 
 /// The object that holds all of an input: host and device code of a source.
@@ -129,6 +161,9 @@ fn extension(goal: Goal) -> &'static str {
 
 impl Plan {
     fn carry_out(&self, args: &Build, messages: Messages) -> i32 {
+        if args.preprocess {
+            return self.preprocess(args, messages);
+        }
         let compiler = match compiler(&args.source) {
             Ok(compiler) => compiler,
             Err(error) => return messages.failure(error.into()),
@@ -147,6 +182,40 @@ impl Plan {
         for (index, inputs) in groups.iter().enumerate() {
             let one = self.carry_out_one(args, &compiler, inputs, index, messages);
             code = code.max(one);
+        }
+        code
+    }
+
+    /// `-E`: the text of every source, one after the other.
+    fn preprocess(&self, args: &Build, messages: Messages) -> i32 {
+        let mut outputs = Outputs::default();
+        args.output.iter().for_each(|output| outputs.add("-o", output));
+        if let Err(usage) = outputs.check(args.inputs.iter().map(PathBuf::as_path)) {
+            return messages.usage(usage);
+        }
+        let messages = messages.with_stdout(self.output.is_some());
+        let (mut text, mut code) = (Vec::new(), 0);
+        let pass = Pass::Device(self.options.archs()[0]);
+        for input in &self.inputs {
+            let Input::Source(source) = input else {
+                let message = format!("`{}` is no source, and -E is for sources", input.name());
+                return messages.usage(Usage(message));
+            };
+            let made = match cdp::preprocess(source, pass, &self.options, true) {
+                Ok(made) => made,
+                Err(error) => return messages.failure(error.into()),
+            };
+            messages.show(std::slice::from_ref(&made.report));
+            if made.report.has_errors() {
+                code = EXIT_PROGRAM;
+            }
+            text.extend(made.text);
+        }
+        let output = self.output.as_deref().unwrap_or(Path::new("-"));
+        if code == 0
+            && let Err(error) = write_output(output, &text, false)
+        {
+            return messages.failure(error.into());
         }
         code
     }
@@ -189,9 +258,17 @@ impl Plan {
 
     fn output(&self, args: &Build, index: usize) -> PathBuf {
         self.output.clone().unwrap_or_else(|| {
+            let folder = args.output_directory.as_deref().unwrap_or(Path::new(""));
             let input = args.inputs.get(index).filter(|path| path.as_path() != Path::new("-"));
             let stem = input.and_then(|path| path.file_stem()).unwrap_or("out".as_ref());
-            Path::new(stem).with_extension(extension(self.goal))
+            // Not `with_extension`: the stem may hold a dot.
+            let mut name = stem.to_os_string();
+            let extension = if args.shared { "so" } else { extension(self.goal) };
+            if !extension.is_empty() {
+                name.push(".");
+                name.push(extension);
+            }
+            folder.join(name)
         })
     }
 
@@ -214,8 +291,9 @@ impl Plan {
             Err(failure) => messages.failure(failure),
             Ok(built) => {
                 messages.show(&built.reports);
-                for warning in &built.tool_warnings {
-                    eprintln!("{warning}");
+                let info = built.resource_usage.iter().filter(|_| args.resource_usage);
+                for line in built.tool_warnings.iter().chain(info) {
+                    eprintln!("{line}");
                 }
                 self.deliver(args, &built, &output).unwrap_or_else(|error| {
                     messages.error(&error.to_string());
@@ -254,11 +332,7 @@ impl Plan {
         BuildRequest {
             cubin: true,
             runtime_library: runtime_library(),
-            host_link: HostLinkOptions {
-                library_dirs: args.library_dirs.clone(),
-                libraries: args.libraries.clone(),
-                ..HostLinkOptions::default()
-            },
+            host_link: host_link(args, self.output.as_deref()),
             ..BuildRequest::new(inputs, self.goal, &self.options, job)
         }
     }
@@ -307,6 +381,29 @@ fn normal_form(args: &Build, built: &BuildOutput) -> Result<Option<String>, Erro
         .fold(NormalForm::new().header(args.header), |form, name| form.function(name));
     let failed = |error: NormalError| Error::Request { message: error.to_string(), cure: None };
     normalize(&built.text(), &form).map(Some).map_err(failed)
+}
+
+/// What the host's linker is told.
+fn host_link(args: &Build, output: Option<&Path>) -> HostLinkOptions {
+    let is_library = |path: &Path| path.extension() == Some("so".as_ref());
+    let linker = args.xlinker.iter().flat_map(|word| ["-Xlinker".to_owned(), word.clone()]);
+    HostLinkOptions {
+        compiler: args.ccbin.as_deref().map(host_compiler),
+        library_dirs: args.library_dirs.clone(),
+        libraries: args.libraries.clone(),
+        shared: args.shared || output.is_some_and(is_library),
+        extra_args: args.xcompiler.iter().cloned().chain(linker).collect(),
+        ..HostLinkOptions::default()
+    }
+}
+
+/// A compiler, or the one in a folder.
+fn host_compiler(path: &Path) -> PathBuf {
+    if !path.is_dir() {
+        return path.to_owned();
+    }
+    let names = ["gcc", "cc", "clang"].map(|name| path.join(name));
+    names.iter().find(|path| path.is_file()).unwrap_or(&names[0]).clone()
 }
 
 /// A rule for make and ninja: a target, and every file that was read; with `phony`, empty rules for those

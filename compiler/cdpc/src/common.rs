@@ -1,8 +1,10 @@
 //! What the commands share: options from arguments, inputs from paths, messages to the terminal.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
+use cdp::frontend::diagnostics::codes::{self, ALL, Code};
 use cdp::frontend::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::SearchOptions;
@@ -18,6 +20,27 @@ use crate::{EXIT_PROGRAM, EXIT_TOOL, EXIT_USAGE, memory};
 /// A message about the command line; the exit code is [`EXIT_USAGE`].
 pub struct Usage(pub String);
 
+/// Whether colours are wanted: <https://no-color.org> and CLICOLOR as most programs read them.
+fn colors(var: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+    let set = |name: &str| var(name).is_some_and(|value| !value.is_empty() && value != "0");
+    if var("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        return false;
+    }
+    if set("CLICOLOR_FORCE") {
+        return true;
+    }
+    let dumb = var("TERM").is_some_and(|term| term == "dumb");
+    is_terminal && !dumb && var("CLICOLOR").is_none_or(|value| value != "0")
+}
+
+/// Whether the terminal's characters are UTF-8, as its locale says; otherwise frames are ASCII.
+fn unicode(var: impl Fn(&str) -> Option<OsString>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    let locale = locale.filter_map(var).find(|value| !value.is_empty());
+    let locale = locale.unwrap_or_default().to_string_lossy().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
 /// How messages are shown.
 #[derive(Clone, Copy)]
 pub struct Messages {
@@ -25,6 +48,8 @@ pub struct Messages {
     pub color: bool,
     /// Nothing else is written to standard output, so that JSON may go there.
     stdout_is_free: bool,
+    /// Frames of source lines may have the characters for it.
+    unicode: bool,
 }
 
 impl Messages {
@@ -37,17 +62,16 @@ impl Messages {
         let color = match source.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-            }
+            Color::Auto => colors(|name| std::env::var_os(name), std::io::stderr().is_terminal()),
         };
+        let unicode = format != Format::Human || unicode(|name| std::env::var_os(name));
         memory::set_json(format == Format::Json);
-        Messages { format, color: color && format == Format::Human, stdout_is_free: false }
+        Messages { format, color: color && format == Format::Human, stdout_is_free: false, unicode }
     }
 
     /// For commands without options about messages.
     pub fn plain() -> Messages {
-        Messages { format: Format::Human, color: false, stdout_is_free: false }
+        Messages { format: Format::Human, color: false, stdout_is_free: false, unicode: true }
     }
 
     /// The same for a command that may write nothing but messages to standard output.
@@ -57,7 +81,8 @@ impl Messages {
 
     /// Messages go to standard error; JSON to standard output, unless that has another use.
     pub fn show(&self, reports: &[Report]) {
-        self.write(&render_reports(reports, self.format, self.color));
+        let text = render_reports(reports, self.format, self.color);
+        self.write(&if self.unicode { text } else { in_ascii(&text) });
     }
 
     /// A message that cannot be written cannot be told either.
@@ -119,6 +144,22 @@ impl Messages {
         self.error(&usage.0);
         EXIT_USAGE
     }
+}
+
+/// The frames of source lines as a terminal without UTF-8 can show them.
+fn in_ascii(text: &str) -> String {
+    let text = text.replace("┌─", "-->");
+    let frame = |c: char| match c {
+        '─' => '-',
+        '│' | '┆' | '·' => '|',
+        '┌' | '╭' => ',',
+        '└' | '╰' => '`',
+        '├' => '|',
+        '━' => '=',
+        '▼' | '▲' => '^',
+        other => other,
+    };
+    text.chars().map(frame).collect()
 }
 
 pub fn exit_code(error: &Error) -> i32 {
@@ -184,14 +225,63 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
         }
     };
     options.warnings.silent = source.no_warnings;
-    for word in &source.warnings {
-        options.warnings.apply(word).map_err(|name| {
-            Usage(format!("there is no warning `{name}`; `cdpc explain` lists all"))
-        })?;
+    warnings(source, &mut options)?;
+    if let Some(version) = &source.ptx_version {
+        let parsed = version.parse();
+        options.ptx_version = Some(
+            parsed.map_err(|error: cdp::ptx_version::PtxVersionError| Usage(error.to_string()))?,
+        );
     }
+    options.threads = source.threads;
     options.source_date_epoch =
         std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     Ok(options)
+}
+
+/// `-W` and `-diag-...`.
+fn warnings(source: &Source, options: &mut CompileOptions) -> Result<(), Usage> {
+    let unknown =
+        |name: String| Usage(format!("there is no warning `{name}`; `cdpc explain` lists all"));
+    for word in &source.warnings {
+        if matches!(word.as_str(), "all" | "extra" | "pedantic" | "everything") {
+            let names = ALL.iter().filter_map(|code| code.info().name);
+            names.for_each(|name| drop(options.warnings.apply(name)));
+            continue;
+        }
+        options.warnings.apply(word).map_err(unknown)?;
+    }
+    let groups =
+        [(&source.diag_warn, ""), (&source.diag_error, "error="), (&source.diag_suppress, "no-")];
+    for (list, prefix) in groups {
+        for word in list {
+            if let Some(name) = diagnostic_name(word).map_err(unknown)? {
+                options.warnings.apply(&format!("{prefix}{name}")).map_err(unknown)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// nvcc's numbers of warnings that we have too, by our names.
+const NVCC_NUMBERS: &[(u32, &str)] = &[
+    (111, "unreachable-code"),
+    (177, "unused-variable"),
+    (186, "always-true"),
+    (187, "assignment-as-condition"),
+    (550, "unused-variable"),
+    (940, "missing-return"),
+    (1444, "deprecated"),
+];
+
+/// The warning with a code, a name or a number of nvcc's; `None` for a number that is none of ours.
+fn diagnostic_name(word: &str) -> Result<Option<String>, String> {
+    let known = |name: &str| codes::warning(name).map(|_| name.to_owned());
+    if let Ok(number) = word.parse::<u32>() {
+        let same = NVCC_NUMBERS.iter().find(|(known, _)| *known == number);
+        return Ok(same.and_then(|(_, name)| known(name)));
+    }
+    let by_code = Code::parse(word).and_then(|code| code.info().name).map(str::to_owned);
+    by_code.or_else(|| known(word)).map(Some).ok_or_else(|| word.to_owned())
 }
 
 fn floating_point(source: &Source, options: &mut CompileOptions) {
@@ -209,11 +299,25 @@ fn floating_point(source: &Source, options: &mut CompileOptions) {
     math.prec_sqrt = source.prec_sqrt.unwrap_or(math.prec_sqrt);
 }
 
+/// This machine's GPU; as with nvcc, the default and a warning without one.
+fn native() -> Arch {
+    let found = cdp_runtime::gpu::compute_capability(0).ok().and_then(Arch::from_number);
+    found.unwrap_or_else(|| {
+        let default = Arch::SM_90;
+        eprintln!("warning: there is no GPU for --arch native, so that {default} is taken");
+        default
+    })
+}
+
 fn archs(names: &[String]) -> Result<Vec<Arch>, Usage> {
     let mut archs = Vec::new();
     for name in names {
         if name == "all" {
             archs.extend(Arch::all_plain().filter(|arch| arch.number() >= 75));
+            continue;
+        }
+        if name == "native" {
+            archs.push(native());
             continue;
         }
         let arch = Arch::parse(name).map_err(|error| Usage(error.to_string()))?;

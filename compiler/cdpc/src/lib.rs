@@ -11,6 +11,7 @@ mod common;
 mod doctor;
 mod explain;
 mod inspect;
+pub mod manual;
 mod memory;
 mod output;
 mod run;
@@ -18,6 +19,7 @@ mod run_kernel;
 mod signals;
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use clap::Parser;
 
@@ -70,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
 
 /// Help and versions are output, everything else is a wrong request.
 fn explain_parse(error: &clap::Error) -> i32 {
-    match (error.print(), error.use_stderr()) {
+    match (error.print().and_then(|()| std::io::stdout().flush()), error.use_stderr()) {
         (_, true) => EXIT_USAGE,
         (Err(source), false) if source.kind() != std::io::ErrorKind::BrokenPipe => {
             eprintln!("error: cannot write `standard output`: {source}");
@@ -91,5 +93,7 @@ fn dispatch(command: Command) -> i32 {
         Command::Lower(args) => build::lower(&args),
         Command::Run(args) => run::run(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { folder } => manual::pages(&folder),
     }
 }

@@ -63,7 +63,10 @@ fn emit_units(
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(plan.units.len()) {
             // Without another thread this one does all the work.
@@ -80,6 +83,7 @@ fn emit_units(
 fn stopped_error(stopped: Stopped) -> LowerError {
     match stopped {
         Stopped::LlvmFatal(message) => LowerError::Backend { message },
+        Stopped::OutOfMemory | Stopped::NoThread(_) => LowerError::OutOfMemory,
         other => bug("emit", other.to_string()),
     }
 }

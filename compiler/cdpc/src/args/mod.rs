@@ -27,7 +27,10 @@ pub enum Command {
     /// Report what is wrong with a program, and make nothing
     Check(Check),
     /// Explain a diagnostic code, with an example and its cure
-    Explain { code: Option<String> },
+    Explain {
+        /// E0412, or any other; without it all are listed
+        code: Option<String>,
+    },
     /// Show who launches whom
     Graph(Graph),
     /// Show every kernel's parameter buffer
@@ -40,6 +43,27 @@ pub enum Command {
     Lower(Lower),
     /// Say what was found on this machine and what works as a result
     Doctor(Doctor),
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write a manual page for each command into a folder
+    Man {
+        /// The folder, which is made if absent
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// Shells that can complete our commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Zsh,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,14 +93,18 @@ pub enum Emit {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
+    /// With the source lines
     #[default]
     Human,
+    /// A line each, `file:line:column: error[E0412]: text`
     Short,
+    /// A JSON object a line
     Json,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
+    /// On a terminal
     #[default]
     Auto,
     Always,
@@ -88,12 +116,19 @@ pub enum Color {
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct Source {
-    /// Architectures to compile for: sm_90, a list with commas, or `all`
+    /// Architectures to compile for: sm_90, a list with commas, `all`, or `native` for this
+    /// machine's GPU
     #[arg(long, value_name = "SM", value_delimiter = ',', default_value = "sm_90")]
     pub arch: Vec<String>,
     /// Address size of device code, in bits
     #[arg(long, value_name = "BITS", default_value_t = 64)]
     pub address_size: u32,
+    /// PTX ISA version, 6.3 to 9.0; without it what the target and the features used need
+    #[arg(long, value_name = "VERSION")]
+    pub ptx_version: Option<String>,
+    /// Threads that compile one module; 0 for as many as there are
+    #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
     /// Device runtime version: 2, or 1 for `cudaDeviceSynchronize` below sm_90
     #[arg(long, value_name = "1|2")]
     pub cdp: Option<u32>,
@@ -118,9 +153,18 @@ pub struct Source {
     /// Read a file before the source
     #[arg(long, value_name = "FILE")]
     pub include: Vec<PathBuf>,
-    /// Turn a warning on or off, or into an error: NAME, no-NAME, error, error=NAME
+    /// Turn a warning on or off, or into an error: NAME, no-NAME, all, extra, error, error=NAME
     #[arg(short = 'W', value_name = "WARNING")]
     pub warnings: Vec<String>,
+    /// Turn warnings off, by code, name or nvcc's number
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub diag_suppress: Vec<String>,
+    /// Turn warnings into errors, by code, name or nvcc's number
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub diag_error: Vec<String>,
+    /// Turn warnings on, by code, name or nvcc's number
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub diag_warn: Vec<String>,
     /// No warnings
     #[arg(short = 'w')]
     pub no_warnings: bool,
@@ -179,12 +223,33 @@ pub struct Build {
     /// Most registers a thread may use
     #[arg(long, value_name = "N")]
     pub maxrregcount: Option<u32>,
-    /// An argument for ptxas
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    /// Arguments for ptxas, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
     pub xptxas: Vec<String>,
-    /// An argument for nvlink
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    /// Arguments for nvlink, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
     pub xnvlink: Vec<String>,
+    /// Arguments for the host's C compiler, which links programs, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
+    pub xcompiler: Vec<String>,
+    /// Arguments for the host's linker, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
+    pub xlinker: Vec<String>,
+    /// The host's C compiler, or a folder with one
+    #[arg(long, value_name = "PATH")]
+    pub ccbin: Option<PathBuf>,
+    /// Make a shared library instead of a program
+    #[arg(long)]
+    pub shared: bool,
+    /// Print the preprocessed device pass, or write it to OUT
+    #[arg(short = 'E', long)]
+    pub preprocess: bool,
+    /// Print what ptxas says of each function's registers, stack and memory
+    #[arg(long)]
+    pub resource_usage: bool,
+    /// Where outputs go that -o does not name
+    #[arg(long, value_name = "DIR")]
+    pub output_directory: Option<PathBuf>,
     /// Link the device runtime: auto, always, never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub cudadevrt: String,
@@ -251,6 +316,7 @@ pub struct Build {
 
 #[derive(Debug, Args)]
 pub struct Check {
+    /// Sources, LLVM IR or PTX, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -268,6 +334,7 @@ pub enum GraphFormat {
 
 #[derive(Debug, Args)]
 pub struct Graph {
+    /// A source, LLVM IR or PTX, or - for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
     /// The form of the drawing; else by the extension of OUT, else text
@@ -282,6 +349,7 @@ pub struct Graph {
 
 #[derive(Debug, Args)]
 pub struct Layout {
+    /// A source, LLVM IR or PTX, or - for standard input
     #[arg(value_name = "FILE")]
     pub input: PathBuf,
     /// As JSON
@@ -308,14 +376,18 @@ pub enum Device {
     /// The GPU if there is one, else the CPU device
     #[default]
     Auto,
+    /// The CPU device, which checks every access
     Cpu,
+    /// The GPU, or an error without one
     Gpu,
 }
 
 #[derive(Debug, Args)]
 pub struct Run {
+    /// Sources, LLVM IR or PTX, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
+    /// Where to run
     #[arg(long, value_enum, default_value_t)]
     pub device: Device,
     #[command(flatten)]
@@ -365,6 +437,7 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
+    /// Use this CUDA toolkit
     #[arg(long, value_name = "DIR")]
     pub cuda_path: Option<PathBuf>,
     /// As JSON
@@ -413,6 +486,13 @@ mod tests {
         assert_eq!(build.source.address_size, 32);
         assert_eq!(build.maxrregcount, Some(32));
         assert_eq!(build.xptxas, ["-v"]);
+        let build = parse(
+            "cdpc build -t4 -E -isystem sys -Wall -shared -ccbin g++ -Xptxas -v,-O1 -res-usage a.cdp",
+        );
+        assert_eq!((build.source.threads, build.preprocess, build.shared), (4, true, true));
+        assert_eq!(build.source.system_dirs, [PathBuf::from("sys")]);
+        assert_eq!(build.xptxas, ["-v", "-O1"]);
+        assert!(build.resource_usage && build.ccbin == Some("g++".into()));
     }
 
     #[test]

@@ -1,0 +1,424 @@
+//! The command line: what nvcc's users type, versions of PTX, tools that do not work, completions, manual
+//! pages, and the page of all options.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::cli::{HELLO, contains, expect, folder, path, text, write};
+use crate::support::{Outcome, blessing, cdpc, read, root, run_limited, same, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let mut tests: Vec<(&str, fn() -> Outcome)> = vec![
+        ("command_line_page", page),
+        ("completions", completions),
+        ("manual_pages", manual),
+        ("help_of_a_verb", help),
+        ("extensions_of_outputs", extensions),
+        ("preprocess", preprocess),
+        ("warnings_by_group_and_number", warnings),
+        ("resource_usage", usage),
+        ("shared_library", shared),
+        ("ptx_versions", ptx_versions),
+        ("addresses_of_32_bits", addresses),
+        ("colours_and_frames", colours),
+        ("output_directory", directory),
+    ];
+    if cfg!(unix) {
+        tests.push(("broken_tools_are_not_replaced", broken_tools));
+        tests.push(("out_of_memory_is_exit_3", memory));
+    }
+    tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
+}
+
+/// The page is what the code says, and names every environment variable that the code reads.
+fn page() -> Outcome {
+    let file = root().join("compiler/docs/command-line.md");
+    let made = cdpc::manual::reference();
+    if blessing() {
+        return std::fs::write(&file, made).map_err(|error| error.to_string().into());
+    }
+    same("compiler/docs/command-line.md", &read(&file)?, &made)?;
+    let mut sources = Vec::new();
+    let folders =
+        ["compiler/cdpc/src", "compiler/cdp-toolchain/src", "runtime-shim/cdp-runtime/src"];
+    folders.iter().try_for_each(|folder| rust_files(&root().join(folder), &mut sources))?;
+    for source in sources {
+        let text = read(&source)?;
+        for word in text.split('"').skip(1).step_by(2) {
+            let is_variable = word.starts_with("CDP_")
+                && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            if is_variable && !made.contains(&format!("`{word}`")) && !text.contains("env!") {
+                return Err(
+                    format!("{} reads {word}, which the page has not", source.display()).into()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn rust_files(folder: &Path, out: &mut Vec<std::path::PathBuf>) -> Outcome {
+    for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            rust_files(&path, out)?;
+        } else if path.extension() == Some("rs".as_ref()) {
+            out.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn completions() -> Outcome {
+    let folder = folder()?;
+    for shell in ["bash", "elvish", "fish", "zsh"] {
+        let (script, _) = expect(&["completions", shell], 0)?;
+        contains(
+            &script,
+            &["cdpc", "message-format", "layout", "--ptx-version"].map(|word| {
+                // fish names options without dashes.
+                if shell == "fish" { word.trim_start_matches('-') } else { word }
+            }),
+        )?;
+        if let "bash" | "zsh" = shell {
+            let file = write(&folder, shell, &script)?;
+            // A shell that is not installed says nothing about the script.
+            if let Ok(done) = std::process::Command::new(shell).args(["-n", &file]).output()
+                && !done.status.success()
+            {
+                return Err(format!("{shell}: {}", text(&done.stderr)).into());
+            }
+        }
+    }
+    expect(&["completions", "tcsh"], 2).map(|_| ())
+}
+
+fn manual() -> Outcome {
+    let folder = folder()?;
+    let man = path(&folder, "man");
+    expect(&["man", &man], 0)?;
+    let page = read(&Path::new(&man).join("cdpc-build.1"))?;
+    contains(&page, &[".TH", "maxrregcount", "cdpc\\-build"])?;
+    contains(&read(&Path::new(&man).join("cdpc.1"))?, &["cdpc", "layout"])
+}
+
+fn help() -> Outcome {
+    for args in [["help", "layout"], ["layout", "--help"]] {
+        contains(&expect(&args, 0)?.0, &["parameter buffer", "Usage: cdpc layout"])?;
+    }
+    // Suggestions are said once.
+    let (_, stderr) = expect(&["build", HELLO, "--emti", "ptx"], 2)?;
+    match stderr.matches("--emit").count() {
+        1 => Ok(()),
+        count => Err(format!("`--emit` stands {count} times in\n{stderr}").into()),
+    }
+}
+
+fn extensions() -> Outcome {
+    let folder = folder()?;
+    for name in ["a.foo", "a.ptxx", "b.txt"] {
+        let out = path(&folder, name);
+        contains(
+            &expect(&["build", HELLO, "-o", &out], 2)?.1,
+            &[".ptx", ".cubin", ".exe", "--emit"],
+        )?;
+        if Path::new(&out).exists() {
+            return Err("something was written".into());
+        }
+        expect(&["build", HELLO, "-o", &out, "--emit", "ptx"], 0)?;
+    }
+    for name in ["p.exe", "p", "a.out"] {
+        let out = path(&folder, name);
+        expect(&["build", HELLO, "-o", &out], 0)?;
+        let mut program = std::process::Command::new(&out);
+        let output = run_limited(program.env("CDP_DEVICE", "cpu"), Duration::from_secs(60))?;
+        contains(&text(&output.stdout), &["Hello World!"])?;
+    }
+    Ok(())
+}
+
+fn preprocess() -> Outcome {
+    let folder = folder()?;
+    write(&folder, "n.h", "#define N(x) x##_1\nint in_header;\n")?;
+    let source = "#include \"n.h\"\n#ifdef __CUDA_ARCH__\nint arch = __CUDA_ARCH__;\n#endif\n\
+        int N(a) = __LINE__; // gone\n#define MINUS -\nint b = -MINUS 1;\n#pragma unroll 4\n";
+    let file = write(&folder, "a.cdp", source)?;
+    let (out, _) = expect(&["build", "-E", &file, "--arch", "sm_80"], 0)?;
+    contains(
+        &out,
+        &["int arch = 800;", "int a_1 = 5;", "int in_header;", "int b = - - 1;", "n.h\"\n"],
+    )?;
+    if out.contains("gone") || out.contains("define") {
+        return Err(format!("not preprocessed:\n{out}").into());
+    }
+    // What comes out goes in again, places included.
+    let second = write(&folder, "b.cdp", &(out + "int wrong = missing;\n"))?;
+    contains(&expect(&["check", &second], 1)?.1, &["missing"])?;
+    let to = path(&folder, "a.i");
+    expect(&["build", "-E", &file, "-o", &to], 0)?;
+    contains(&read(Path::new(&to))?, &["int a_1 = 5;"])?;
+    let bad = write(&folder, "bad.cdp", "#include \"nowhere.h\"\n")?;
+    expect(&["build", "-E", &bad], 1).map(|_| ())
+}
+
+fn warnings() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.cdp", "#warning \"said aloud\"\nint main() { return 0; }\n")?;
+    for group in ["-Wall", "-Wextra", "-Wpedantic"] {
+        contains(&expect(&["check", group, &file], 0)?.1, &["said aloud"])?;
+    }
+    let (_, said) = expect(&["check", &file], 0)?;
+    let code = said.split(['[', ']']).nth(1).ok_or("no code")?.to_owned();
+    let silent = expect(&["check", "-diag-suppress", &code, &file], 0)?.1;
+    if silent.contains("said aloud") {
+        return Err(format!("-diag-suppress {code} has no effect").into());
+    }
+    expect(&["check", &format!("-diag-error={code}"), &file], 1)?;
+    expect(&["check", "-diag-suppress=177,20012", &file], 0)?;
+    expect(&["check", "-diag-suppress=E9999", &file], 2)?;
+    expect(&["check", "-Werror", "all-warnings", &file], 1)?;
+    expect(&["check", "-Wno-deprecated-gpu-targets", "-Werror=reorder", &file], 0).map(|_| ())
+}
+
+fn usage() -> Outcome {
+    let folder = folder()?;
+    let out = path(&folder, "a.cubin");
+    let (stdout, stderr) = expect(&["build", HELLO, "-o", &out, "-res-usage"], 0)?;
+    contains(&stderr, &["ptxas info", "registers", "parentKernel"])?;
+    if stdout.is_empty() { Ok(()) } else { Err(stdout.into()) }
+}
+
+fn shared() -> Outcome {
+    let folder = folder()?;
+    let file = write(
+        &folder,
+        "lib.cdp",
+        "__global__ void set(int *p) { *p = 42; }\nextern \"C\" int answer() { int *p, n; \
+         cudaMalloc((void **)&p, 4); set<<<1, 1>>>(p); cudaMemcpy(&n, p, 4, cudaMemcpyDeviceToHost); \
+         return n; }\n",
+    )?;
+    let library = path(&folder, "libanswer.so");
+    expect(&["build", "-shared", &file, "-o", &library], 0)?;
+    let main = write(&folder, "main.c", "int answer(void); int main(void) { return answer(); }\n")?;
+    let program = path(&folder, "main");
+    let dir = folder.path().display().to_string();
+    let rpath = format!("-Wl,-rpath,{dir}");
+    let mut cc = std::process::Command::new("cc");
+    let linked =
+        run_limited(cc.args([&main, &library, &rpath, "-o", &program]), Duration::from_secs(60))?;
+    if !linked.status.success() {
+        return Err(text(&linked.stderr).into());
+    }
+    let mut run = std::process::Command::new(&program);
+    let done = run_limited(run.env("CDP_DEVICE", "cpu"), Duration::from_secs(60))?;
+    match done.status.code() {
+        Some(42) => Ok(()),
+        _ => Err(format!("{}\n{}", done.status, text(&done.stderr)).into()),
+    }
+}
+
+fn version_of(args: &[&str]) -> Result<String, Failed> {
+    let (ptx, _) = expect(&[&["build", "--emit", "ptx", "-o", "-"], args].concat(), 0)?;
+    let line = ptx.lines().find_map(|line| line.strip_prefix(".version ")).ok_or("no .version")?;
+    Ok(line.to_owned())
+}
+
+/// A function of target, address size and features; the tools at hand change nothing.
+fn ptx_versions() -> Outcome {
+    let folder = folder()?;
+    let kernel = "__global__ void k(int *p) { *p = 1; }\n";
+    let plain = write(&folder, "a.cdp", kernel)?;
+    let assembly = write(
+        &folder,
+        "b.cdp",
+        "__global__ void k(unsigned *p) { unsigned r; asm volatile(\"{ .reg .pred q; \
+         elect.sync %0|q, 0xffffffff; }\" : \"=r\"(r)); *p = r; }\n",
+    )?;
+    let empty = path(&folder, "empty");
+    std::fs::create_dir(&empty).map_err(|error| error.to_string())?;
+    let old = root().join(".toolchain/cuda-11.8").display().to_string();
+    for (args, wanted) in [
+        (vec![plain.as_str()], "7.8"),
+        (vec![&plain, "--arch", "sm_50"], "7.8"),
+        (vec![&plain, "--arch", "sm_90a"], "8.0"),
+        (vec![&plain, "--arch", "sm_100"], "8.7"),
+        (vec![&plain, "--arch", "sm_110"], "9.0"),
+        (vec![&plain, "--arch", "sm_75", "-m32"], "7.8"),
+        (vec![&plain, "--ptx-version", "8.4"], "8.4"),
+        (vec![&plain, "--cuda-path", &old], "7.8"),
+        (vec![&assembly], "8.0"),
+    ] {
+        let found = version_of(&args)?;
+        if found != wanted {
+            return Err(format!("{args:?}: {found}, not {wanted}").into());
+        }
+    }
+    for (args, said) in [
+        (vec![assembly.as_str(), "--ptx-version", "7.8"], "`elect.sync` needs PTX 8.0"),
+        (vec![&plain, "--arch", "sm_100", "--ptx-version", "8.0"], "sm_100 needs PTX 8.7"),
+        (vec![&plain, "--ptx-version", "9.9"], "6.3 to 9.0"),
+        (vec![&plain, "--arch", "sm_75", "-m32", "--ptx-version", "8.0"], "7.8"),
+    ] {
+        let args = [&["build", "--emit", "ptx", "-o", "-"], args.as_slice()].concat();
+        contains(
+            &expect(&args, 2)?.1,
+            &[said, "help:"].map(|part| if said.contains(" to ") { said } else { part }),
+        )?;
+    }
+    // Every version that is written is one that ptxas reads.
+    let out = path(&folder, "a.o");
+    for arch in ["sm_50", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_121"] {
+        expect(&["build", &plain, "--emit", "device-obj", "--arch", arch, "-o", &out], 0)?;
+    }
+    Ok(())
+}
+
+fn addresses() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let ir = write(&folder, "a.ll", "define void @f() { ret void }\n")?;
+    for args in [
+        vec!["check", "-m32", "--arch", "sm_90", &file],
+        vec!["graph", "-m32", &file],
+        vec!["layout", "-m32", &file],
+        vec!["lower", "-m32", &ir],
+        vec!["build", "-m32", "--arch", "sm_100", "--emit", "ptx", &file],
+        vec!["build", "-m32", "--emit", "llvm-ir", &file],
+        vec!["build", "-m32", "--emit", "ptx", &ir],
+    ] {
+        contains(&expect(&args, 2)?.1, &["32-bit addresses ended with sm_89", "-m64"])?;
+    }
+    expect(&["check", "-m32", "--arch", "sm_89", &file], 0).map(|_| ())
+}
+
+/// A toolkit that the user names and that does not work.
+#[cfg(unix)]
+fn broken_tools() -> Outcome {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder()?;
+    let out = path(&folder, "a.cubin");
+    for (script, what) in [("sleep 100", "hangs"), ("exit 1", "fails"), ("echo nothing", "lies")] {
+        let kit = folder.path().join(what);
+        std::fs::create_dir_all(kit.join("bin")).map_err(|error| error.to_string())?;
+        let ptxas = kit.join("bin/ptxas");
+        std::fs::write(&ptxas, format!("#!/bin/sh\n{script}\n"))
+            .map_err(|error| error.to_string())?;
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&ptxas, mode).map_err(|error| error.to_string())?;
+        let begun = Instant::now();
+        let kit = kit.display().to_string();
+        let (_, said) = expect(&["build", HELLO, "-o", &out, "--cuda-path", &kit], 3)?;
+        contains(&said, &[&kit, "does not work", "--version"])?;
+        if begun.elapsed() > Duration::from_secs(15) {
+            return Err(format!("it took {:?}", begun.elapsed()).into());
+        }
+    }
+    let nowhere = path(&folder, "nowhere");
+    for variable in ["CUDA_HOME", "CUDA_PATH"] {
+        let mut command = cdpc();
+        command.env_remove("CUDA_HOME").env_remove("CUDA_PATH").env(variable, &nowhere);
+        let args = ["build", HELLO, "-o", &out];
+        let done = run_limited(command.args(args), Duration::from_secs(60))?;
+        if done.status.code() != Some(3) {
+            return Err(format!("{variable}: {}", done.status).into());
+        }
+        contains(&text(&done.stderr), &[variable, &nowhere])?;
+        // Where no tool is needed, nothing is wrong.
+        let mut command = cdpc();
+        command.env_remove("CUDA_HOME").env_remove("CUDA_PATH").env(variable, &nowhere);
+        let args = ["build", HELLO, "--emit", "ptx", "-o", "-"];
+        let done = run_limited(command.args(args), Duration::from_secs(60))?;
+        if done.status.code() != Some(0) {
+            return Err(format!("{variable}: {}\n{}", done.status, text(&done.stderr)).into());
+        }
+    }
+    let compiler = path(&folder, "no-such-gcc");
+    let exe = path(&folder, "a.exe");
+    contains(&expect(&["build", HELLO, "-o", &exe, "-ccbin", &compiler], 3)?.1, &["no-such-gcc"])
+}
+
+#[cfg(not(unix))]
+fn broken_tools() -> Outcome {
+    Ok(())
+}
+
+/// Under a limit of memory, a sentence and no abort.
+fn memory() -> Outcome {
+    let folder = folder()?;
+    let temp = path(&folder, "temp");
+    std::fs::create_dir(&temp).map_err(|error| error.to_string())?;
+    let kernel = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let big = path(&folder, "big.cdp");
+    let declarations: String = (0..400_000).map(|n| format!("int name_{n} = {n};\n")).collect();
+    std::fs::write(&big, declarations).map_err(|error| error.to_string())?;
+    let cases: [(&str, u64); 3] = [
+        ("run --device cpu --kernel k --arg 'zeros i32[20000000000]' KERNEL", 4_000_000),
+        ("check BIG", 1_300_000),
+        ("build --emit ptx -o /dev/null BIG", 1_300_000),
+    ];
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    for (line, kilobytes) in cases {
+        let line = line.replace("KERNEL", &kernel).replace("BIG", &big);
+        let script = format!("ulimit -v {kilobytes}; exec {} {line}", executable.display());
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).env("CDP_TESTS_AS_CDPC", "1").env("TMPDIR", &temp);
+        let done = run_limited(&mut command, Duration::from_secs(120))?;
+        let said = text(&done.stderr);
+        if done.status.code() != Some(3) || !said.contains("memory") || said.contains("report this")
+        {
+            return Err(format!("{line}: {}\n{said}", done.status).into());
+        }
+        let left = std::fs::read_dir(&temp).map_err(|error| error.to_string())?.count();
+        if left > 0 {
+            return Err(format!("{line}: {left} folders stayed").into());
+        }
+    }
+    Ok(())
+}
+
+fn colours() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.cdp", "int a = b;\n")?;
+    let said = |variables: &[(&str, &str)]| -> Result<String, Failed> {
+        let mut command = cdpc();
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LC_ALL", "LC_CTYPE", "LANG", "TERM"]
+        {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied()).args(["check", &file]);
+        Ok(text(&run_limited(&mut command, Duration::from_secs(60))?.stderr))
+    };
+    let utf8 = ("LANG", "C.UTF-8");
+    let plain = said(&[utf8])?;
+    contains(&plain, &["┌─", "│"])?;
+    contains(&said(&[utf8, ("CLICOLOR_FORCE", "1")])?, &["\u{1b}["])?;
+    for variables in [
+        &[utf8, ("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")][..],
+        &[utf8, ("CLICOLOR_FORCE", "0")],
+        &[utf8, ("TERM", "dumb")],
+    ] {
+        if said(variables)? != plain {
+            return Err(format!("{variables:?} change something").into());
+        }
+    }
+    let ascii = said(&[("LC_ALL", "C"), utf8])?;
+    match ascii.is_ascii() && ascii.contains("-->") {
+        true => Ok(()),
+        false => Err(format!("frames are not ASCII:\n{ascii}").into()),
+    }
+}
+
+fn directory() -> Outcome {
+    let folder = folder()?;
+    let one = write(&folder, "one.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let two = write(&folder, "two.v1.cdp", "__global__ void l(int *p) { *p = 1; }\n")?;
+    let to = path(&folder, "to");
+    std::fs::create_dir(&to).map_err(|error| error.to_string())?;
+    expect(&["build", "--emit", "ptx", "-odir", &to, &one, &two], 0)?;
+    for name in ["one.ptx", "two.v1.ptx"] {
+        read(&Path::new(&to).join(name))?;
+    }
+    Ok(())
+}
