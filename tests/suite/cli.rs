@@ -152,6 +152,9 @@ fn graph() -> Outcome {
 fn layout() -> Outcome {
     let file = "samples/quicksort.cdp";
     contains(&expect(&["layout", file], 0)?.0, &["quicksort", "offset", "20 bytes"])?;
+    let folder = folder()?;
+    let one = write(&folder, "one.cdp", "__global__ void k(char c) { }\n")?;
+    contains(&expect(&["layout", &one], 0)?.0, &["k (_Z1kc): 1 byte, alignment 1"])?;
     let (stdout, _) = expect(&["layout", file, "--json"], 0)?;
     let value: serde_json::Value = serde_json::from_str(&stdout).map_err(|e| e.to_string())?;
     let offsets: Vec<_> = value[0]["params"]

@@ -110,9 +110,14 @@ fn help() -> Outcome {
     }
     // Suggestions are said once.
     let (_, stderr) = expect(&["build", HELLO, "--emti", "ptx"], 2)?;
-    match stderr.matches("--emit").count() {
+    contains(&stderr, &["'--emit'"])?;
+    let folder = folder()?;
+    let text = "__global__ void k(int *p) { int counter = 1; *p = countr; }\n";
+    let file = write(&folder, "a.cdp", text)?;
+    let (_, stderr) = expect(&["check", &file], 1)?;
+    match stderr.matches("`counter`").count() {
         1 => Ok(()),
-        count => Err(format!("`--emit` stands {count} times in\n{stderr}").into()),
+        count => Err(format!("`counter` stands {count} times in\n{stderr}").into()),
     }
 }
 

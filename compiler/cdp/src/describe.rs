@@ -209,8 +209,12 @@ pub fn layout_table(kernels: &[KernelDescription]) -> String {
         }
         let _ = writeln!(
             out,
-            "{} ({}): {} bytes, alignment {}",
-            kernel.name, kernel.symbol, kernel.buffer_bytes, kernel.buffer_align
+            "{} ({}): {} byte{}, alignment {}",
+            kernel.name,
+            kernel.symbol,
+            kernel.buffer_bytes,
+            if kernel.buffer_bytes == 1 { "" } else { "s" },
+            kernel.buffer_align
         );
         if kernel.params.is_empty() {
             continue;

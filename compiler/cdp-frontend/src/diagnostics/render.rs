@@ -183,7 +183,10 @@ pub fn human(
         diagnostic.notes.iter().map(|note| format!("note: {note}")).collect();
     for help in &diagnostic.helps {
         notes.push(match &help.suggestion {
-            Some(suggestion) if !suggestion.replacement.is_empty() => {
+            Some(suggestion)
+                if !suggestion.replacement.is_empty()
+                    && !help.text.contains(&format!("`{}`", suggestion.replacement)) =>
+            {
                 format!("help: {}: `{}`", help.text, suggestion.replacement)
             }
             _ => format!("help: {}", help.text),

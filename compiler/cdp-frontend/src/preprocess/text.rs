@@ -25,7 +25,7 @@ pub fn text(tokens: &[Token], session: &Session, markers: bool) -> Vec<u8> {
         let starts_line = token.flags.has(Flags::LINE_START) || pragma.is_some();
         if starts_line || previous.is_some_and(|last| last.kind == TokenKind::PragmaEnd) {
             out.go_to(token, session);
-        } else if previous.is_some_and(|last| token.spaced() || apart(last, token)) {
+        } else if previous.is_some_and(|last| token.spaced() || would_join(last, token, session)) {
             out.out.push(' ');
         }
         match pragma {
@@ -80,9 +80,21 @@ impl Text {
     }
 }
 
-/// Whether two tokens that macros brought together would become one.
-fn apart(left: &Token, right: &Token) -> bool {
-    left.span.hi != right.span.lo || left.span.expansion != right.span.expansion
+/// Whether two tokens that macros brought together would be read as one.
+fn would_join(left: &Token, right: &Token, session: &Session) -> bool {
+    if left.span.hi == right.span.lo && left.span.expansion == right.span.expansion {
+        return false;
+    }
+    let last = session.names[left.symbol].chars().next_back().unwrap_or(' ');
+    let first = session.names[right.symbol].chars().next().unwrap_or(' ');
+    let is_word = |c: char| c.is_alphanumeric() || "_.$".contains(c);
+    let alone = |c: char| "()[]{};,".contains(c);
+    match (is_word(last), is_word(first)) {
+        (true, true) => true,
+        (true, false) => first == '"' || first == '\'',
+        (false, true) => last == '.',
+        (false, false) => !alone(last) && !alone(first),
+    }
 }
 
 fn bytes(text: String) -> Vec<u8> {

@@ -14,7 +14,7 @@ pub use nvcc::normalise;
 
 /// Compiles `.cdp` programs, in which GPU kernels launch GPU kernels.
 #[derive(Debug, Parser)]
-#[command(name = "cdpc", version, arg_required_else_help = true)]
+#[command(name = "cdpc", bin_name = "cdpc", version, arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -83,9 +83,9 @@ pub enum Emit {
     DeviceObj,
     /// A linked cubin
     Cubin,
-    /// Cubins and PTX of all architectures in one file
+    /// Cubins of all architectures in one file
     Fatbin,
-    /// A host object with the device code inside
+    /// The host pass's object, with registrations and without device code
     HostObj,
     /// An executable
     Exe,
@@ -220,7 +220,7 @@ pub struct Build {
     pub language: Option<String>,
     #[command(flatten)]
     pub source: Source,
-    /// Most registers a thread may use
+    /// Most registers a thread may use (-maxrregcount)
     #[arg(long, value_name = "N")]
     pub maxrregcount: Option<u32>,
     /// Arguments for ptxas, with commas between
@@ -280,20 +280,20 @@ pub struct Build {
     /// Print one JSON object with kernels, launches, sizes and times
     #[arg(long, value_name = "json")]
     pub report: Option<String>,
-    /// Write a dependency file beside the output
+    /// Write a dependency file beside the output (-MD, -MMD)
     #[arg(long)]
     pub md: bool,
-    /// Write the dependency file here
+    /// Write the dependency file here (-MF)
     #[arg(long, value_name = "FILE")]
     pub mf: Option<PathBuf>,
-    /// Name this in the dependency rule, instead of the output
+    /// Name this in the dependency rule, instead of the output (-MT)
     #[arg(long, value_name = "NAME")]
     pub mt: Option<PathBuf>,
-    /// Print the dependencies, or write them to the file of --mf, and make nothing else
+    /// Print the dependencies, or write them to the file of -MF, and make nothing else (-M, -MM)
     #[arg(long)]
     pub m: bool,
     /// Add a rule without commands for every file but the first, so that make does not miss headers that
-    /// are gone
+    /// are gone (-MP)
     #[arg(long)]
     pub mp: bool,
     /// Print a key for build caches instead of building: the same for the same inputs, options and
