@@ -265,7 +265,9 @@ impl<'g> Drawing<'g> {
                     Item::Node(node) => self.place_node(node, y),
                     Item::Pass(edge) => {
                         let passes = self.edges[edge].passes.iter_mut();
-                        passes.filter(|(at, _)| *at == column).for_each(|pass| pass.1 = y + own / 2);
+                        passes
+                            .filter(|(at, _)| *at == column)
+                            .for_each(|pass| pass.1 = y + own / 2);
                     }
                 }
                 y += own + BETWEEN;
@@ -326,10 +328,12 @@ impl<'g> Drawing<'g> {
         if let Some(channel) = edge.channel {
             // Down behind its own column, back below everything, up before the other's labels.
             let below = self.height - channel * CHANNEL;
-            let behind = self.boxes_x.get(from.column + 1).map_or(self.width, |_| {
-                self.labels_x[from.column + 1]
-            });
-            let (right, left) = (behind - BEND / 2 - channel % 4 * 5, labels - BEND / 2 + channel % 4 * 5);
+            let behind = self
+                .boxes_x
+                .get(from.column + 1)
+                .map_or(self.width, |_| self.labels_x[from.column + 1]);
+            let (right, left) =
+                (behind - BEND / 2 - channel % 4 * 5, labels - BEND / 2 + channel % 4 * 5);
             let _ = write!(path, " H{right} V{below} H{left} V{} H{end}", edge.y);
         } else {
             for (column, middle) in &edge.passes {
@@ -342,7 +346,10 @@ impl<'g> Drawing<'g> {
             let _ = write!(path, " H{end}");
         }
         let class = edge.style.words().0;
-        let _ = writeln!(out, "<path class=\"line {class}\" d=\"{path}\" marker-end=\"url(#{class})\"/>");
+        let _ = writeln!(
+            out,
+            "<path class=\"line {class}\" d=\"{path}\" marker-end=\"url(#{class})\"/>"
+        );
     }
 
     /// Where the widest box of a column ends.
@@ -605,7 +612,8 @@ mod tests {
     #[test]
     fn nothing_overlaps() {
         let tail = "cudaStreamTailLaunch";
-        let hub: Vec<_> = (0..60).map(|n| edge("hub", &format!("kernel_number_{n}"), true, "")).collect();
+        let hub: Vec<_> =
+            (0..60).map(|n| edge("hub", &format!("kernel_number_{n}"), true, "")).collect();
         check(&LaunchGraph { launches: hub, calls: Vec::new() });
         let into: Vec<_> = (0..60).map(|n| edge(&format!("p{n}"), "sink", true, tail)).collect();
         check(&LaunchGraph { launches: into, calls: Vec::new() });
@@ -629,7 +637,8 @@ mod tests {
 
     #[test]
     fn kinds_and_streams_are_told_apart() {
-        let launches = vec![edge("main", "a", false, ""), edge("a", "b", true, "cudaStreamTailLaunch")];
+        let launches =
+            vec![edge("main", "a", false, ""), edge("a", "b", true, "cudaStreamTailLaunch")];
         let svg = draw(&LaunchGraph { launches, calls: vec![("x".into(), "main".into())] });
         let boxes = |class: &str| svg.matches(&format!("class=\"box {class}\"")).count();
         assert_eq!((boxes("host"), boxes("kernel"), boxes("device")), (2, 2, 0));
