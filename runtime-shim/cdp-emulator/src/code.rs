@@ -327,6 +327,12 @@ pub enum Op {
         /// The row has 64 bits.
         wide: bool,
     },
+    /// Product of matrices, number `imm` of [`Function::tensors`].
+    Mma,
+    /// Transpose of the matrix in row `a` to row `d`.
+    Movmatrix,
+    /// Addresses of parts of a matrix, number `imm` of [`Function::matrix_addresses`], to row `d`.
+    MatrixAddress,
     /// Nothing.
     Nop,
     /// An instruction that the device does not run: [`Function::refusal`] says why.
@@ -628,6 +634,47 @@ pub struct AsyncCopy {
     pub ignore: (u32, u32),
 }
 
+/// A product of matrices.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// Types, shape, layouts.
+    pub facts: cdp_ptx::matrix::Mma,
+    /// Rows of A; wide for `.f64`.
+    pub a: Vec<u32>,
+    /// Rows of B.
+    pub b: Vec<u32>,
+    /// Rows of C.
+    pub c: Vec<u32>,
+    /// Rows of D ([`NONE`] for the sink).
+    pub d: Vec<u32>,
+    /// Row of the metadata of a sparse A, and its selector.
+    pub sparsity: Option<(u32, u32)>,
+}
+
+/// Addresses of elements of a matrix, one for each lane: a lane's base address plus so many lines and
+/// elements within.
+#[derive(Clone, Debug)]
+pub struct MatrixAddress {
+    /// Row of the base addresses.
+    pub base: u32,
+    /// It has 64-bit values.
+    pub wide: bool,
+    /// Added to them.
+    pub offset: i32,
+    /// Whose base address each lane takes.
+    pub from: [u8; 32],
+    /// Lines before each lane's element.
+    pub lines: [u32; 32],
+    /// Elements before it in its line.
+    pub within: [u32; 32],
+    /// Row of the elements from line to line, or [`NONE`].
+    pub stride: u32,
+    /// As many if there is no row.
+    pub default_stride: u32,
+    /// Bits of an element.
+    pub bits: u32,
+}
+
 /// A video instruction: rows are in the [`Inst`].
 #[derive(Clone, Debug)]
 pub enum VideoInst {
@@ -705,6 +752,10 @@ pub struct Function {
     pub async_copies: Vec<AsyncCopy>,
     /// Video instructions.
     pub videos: Vec<VideoInst>,
+    /// Products of matrices.
+    pub tensors: Vec<Tensor>,
+    /// Addresses in matrices.
+    pub matrix_addresses: Vec<MatrixAddress>,
     /// Texture fetches.
     pub textures: Vec<TextureFetch>,
     /// Surface accesses.

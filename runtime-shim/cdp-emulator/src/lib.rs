@@ -27,6 +27,7 @@ pub mod report;
 mod runtime;
 mod sched;
 mod services;
+mod tensor;
 mod texture;
 
 pub use api::*;

@@ -6,6 +6,7 @@
 //! only say what the fields mean. Registers may be wider than the instruction's type for `ld`,
 //! `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the parser has checked that the widths agree.
 
+use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
 use crate::mbarrier::Mbarrier;
 use crate::module::{
     BranchTableId, CallTableId, FunctionId, LabelId, LocalId, PrototypeId, Reg, Symbol,
@@ -729,6 +730,16 @@ pub enum Inst {
     MbarrierPendingCount { dst: Reg, state: Operand },
     /// `griddepcontrol`
     Griddepcontrol { action: GriddepAction },
+
+    // Matrices.
+    /// `mma`, `mma.sp`, `wmma.mma`
+    Mma(Box<Mma>),
+    /// `wmma.load`, `wmma.store`
+    WmmaMemory(Box<WmmaMemory>),
+    /// `ldmatrix`, `stmatrix`
+    MatrixMemory(Box<MatrixMemory>),
+    /// `movmatrix`
+    Movmatrix(Box<MoveMatrix>),
 
     // Asynchronous copies.
     /// `cp.async`: `size_bytes` 4, 8 or 16 from global to shared memory; bytes past `src_size` (or

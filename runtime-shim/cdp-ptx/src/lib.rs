@@ -11,6 +11,7 @@
 pub mod cfg;
 pub mod error;
 pub mod inst;
+pub mod matrix;
 pub mod mbarrier;
 pub mod module;
 pub mod normal;

@@ -309,6 +309,10 @@ impl Decoder<'_> {
             }
             Inst::Redux { .. } => self.redux(inst),
             Inst::Shfl(shfl) => self.shfl(shfl),
+            Inst::Mma(mma) => self.mma(mma),
+            Inst::WmmaMemory(memory) => self.wmma_memory(memory),
+            Inst::MatrixMemory(memory) => self.matrix_memory(memory),
+            Inst::Movmatrix(matrix) => self.movmatrix(matrix),
             Inst::Mbarrier(barrier) => self.mbarrier(barrier),
             Inst::MbarrierPendingCount { dst, state } => self.pending_count(*dst, *state),
             Inst::Elect { dst, pred, mask } => self.elect(*dst, *pred, *mask),

@@ -12,6 +12,7 @@ mod mbarrier;
 mod quad;
 mod select;
 mod sync;
+mod tensor;
 mod verify;
 
 use std::collections::HashMap;
@@ -209,6 +210,8 @@ impl<'a> Decoder<'a> {
             collectives: Vec::new(),
             async_copies: Vec::new(),
             videos: Vec::new(),
+            tensors: Vec::new(),
+            matrix_addresses: Vec::new(),
             textures: Vec::new(),
             surfaces: Vec::new(),
             queries: Vec::new(),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::code::{
     Callee, Collective, CollectiveKind, Function, Inst, JOIN_RETURN, NONE, ObjectOp, Op, Shape,
-    Slot,
+    Slot, Tensor,
 };
 
 /// Most words of a frame: 256 MiB a warp.
@@ -262,6 +262,14 @@ impl Verifier<'_> {
                 self.optional(copy.src_size, Shape::Narrow)?;
                 self.optional(copy.ignore.0, Shape::Pred)
             }
+            Op::Mma => self.tensor(self.entry(imm, &function.tensors)?),
+            Op::Movmatrix => self.narrow(&[inst.d, inst.a]),
+            Op::MatrixAddress => {
+                let address = self.entry(imm, &function.matrix_addresses)?;
+                self.is(inst.d, Shape::Wide)?;
+                self.row(address.base, address.wide)?;
+                self.optional(address.stride, Shape::Narrow)
+            }
             Op::Texture => {
                 let fetch = self.entry(imm, &function.textures)?;
                 self.is(fetch.texture, Shape::Wide)?;
@@ -309,6 +317,28 @@ impl Verifier<'_> {
             }
         }
         Ok(())
+    }
+
+    fn tensor(&self, tensor: &Tensor) -> Checked {
+        use cdp_ptx::matrix::MatrixOperand as Part;
+        let operands = [
+            (Part::A, &tensor.a),
+            (Part::B, &tensor.b),
+            (Part::C, &tensor.c),
+            (Part::D, &tensor.d),
+        ];
+        for (part, rows) in operands {
+            if rows.len() != tensor.facts.registers(part) {
+                return Err(format!("{} registers of {part:?}", rows.len()));
+            }
+            let shape = Shape::row(tensor.facts.ty(part).bits() == 64);
+            let sink = |row: u32| row == NONE && part == Part::D;
+            rows.iter().filter(|&&row| !sink(row)).try_for_each(|&row| self.is(row, shape))?;
+        }
+        match tensor.sparsity {
+            Some((row, _)) => self.is(row, Shape::Narrow),
+            None => Ok(()),
+        }
     }
 
     fn collective(&self, collective: &Collective) -> Checked {

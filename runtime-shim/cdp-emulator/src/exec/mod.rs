@@ -20,6 +20,7 @@ pub mod print;
 mod rows;
 pub mod run;
 pub mod surface;
+pub mod tensor;
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{atomics, barrier, calls, collective, door, mbarrier, memory, surface};
+use super::{atomics, barrier, calls, collective, door, mbarrier, memory, surface, tensor};
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
 use crate::config::{CheckAction, WarpScheduling};
@@ -596,7 +596,15 @@ fn special<'m>(
             }
         }
         Op::Fence(order) => door::fence(block, warp, active, order),
-        Op::Nop => {}
+        Op::Mma if active != 0 => {
+            tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);
+        }
+        Op::Movmatrix => tensor::movmatrix(regs, inst, active),
+        Op::MatrixAddress => {
+            let of = &run.function.matrix_addresses[inst.imm as usize];
+            tensor::addresses(regs, inst, of, active);
+        }
+        Op::Mma | Op::Nop => {}
         Op::Refused if active != 0 => return Err(refused(run, active)),
         Op::Refused => {}
     }

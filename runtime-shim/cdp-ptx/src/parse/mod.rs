@@ -12,6 +12,7 @@ mod inst;
 mod inst_arith;
 mod inst_control;
 mod inst_data;
+mod inst_matrix;
 mod inst_mbarrier;
 mod inst_memory;
 mod inst_sync;

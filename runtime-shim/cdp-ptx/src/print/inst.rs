@@ -115,6 +115,10 @@ impl Printer<'_> {
             | Inst::Redux { .. }
             | Inst::Shfl(_)
             | Inst::Elect { .. }
+            | Inst::Mma(_)
+            | Inst::WmmaMemory(_)
+            | Inst::MatrixMemory(_)
+            | Inst::Movmatrix(_)
             | Inst::Mbarrier(_)
             | Inst::MbarrierPendingCount { .. }
             | Inst::Griddepcontrol { .. }

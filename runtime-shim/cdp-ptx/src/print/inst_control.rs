@@ -155,6 +155,10 @@ impl Printer<'_> {
                 self.mnemonic("elect.sync");
                 self.args(&[Pair(*dst, Some(*pred)), S(mask, B32)]);
             }
+            Inst::Mma(mma) => self.mma(mma),
+            Inst::WmmaMemory(memory) => self.wmma_memory(memory),
+            Inst::MatrixMemory(memory) => self.matrix_memory(memory),
+            Inst::Movmatrix(matrix) => self.movmatrix(matrix),
             Inst::Mbarrier(barrier) => self.mbarrier(barrier),
             Inst::MbarrierPendingCount { dst, state } => {
                 self.mnemonic("mbarrier.pending_count.b64");

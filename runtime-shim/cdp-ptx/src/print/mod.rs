@@ -4,6 +4,7 @@
 
 mod inst;
 mod inst_control;
+mod inst_matrix;
 mod inst_mbarrier;
 mod inst_memory;
 mod inst_video;

@@ -3,6 +3,7 @@
 /// Documented forms by family.
 pub const ACCEPTED: &[(&str, &str)] = &[
     ("integer arithmetic", INTEGER),
+    ("matrices", MATRICES),
     ("carry arithmetic", CARRY),
     ("floating arithmetic", FLOATING),
     ("half arithmetic", HALF),
@@ -605,15 +606,26 @@ vadd4.u32.u32.u32 %r0.b02, %r1, %r2, %r3;
 vadd4.u32.u32.u32 %r0, %r1.b8888, %r2, %r3;
 tex.2d.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4>];
 pmevent 16;
+mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r0, %r1>, <%r2, %r3>, <%f4, %f5, %f6, %f7>, %r4, 4;
+wmma.load.a.sync.aligned.row.m16n16k8.global.f16 <%r0, %r1, %r2, %r3>, [%rd0];
+wmma.load.c.sync.aligned.row.m16n16k16.const.f16 <%r0, %r1, %r2, %r3>, [cv];
+ldmatrix.sync.aligned.m8n8.x2.shared.b16 <%r0>, [%r4];
+ldmatrix.sync.aligned.m8n8.x1.global.b16 <%r0>, [%rd0];
+movmatrix.sync.aligned.m8n8.b16 %r0, %r1;
 ",
     ),
     (
         "unsupported",
         "
-mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 %f0, %f1, %f2;
+mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 <%r0, %r1>, [%r4];
 wgmma.fence.sync.aligned;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
-ldmatrix.sync.aligned.m8n8.x1.shared.b16 <%r0>, [sv];
 mbarrier.arrive.expect_tx.shared.b64 %rd0, [sv], 16;
 mbarrier.complete_tx.relaxed.cta.shared.b64 [sv], 16;
 cp.async.bulk.commit_group;
@@ -629,6 +641,30 @@ nosuch.u32 %r0;
 ",
     ),
 ];
+
+const MATRICES: &str = "
+mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 <%r0, %r1>, <%r2, %r3>, {%r4|<%r4>}, <%r5, %r6>;
+mma.sync.aligned.m16n8k{8.row.col.f32.bf16.bf16|4.row.col.f32.tf32.tf32}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3>, <%r4>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m8n8k4.{row|col}.{row|col}.f32.f16.f16.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1>, <%r2, %r3>, <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>;
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.sync.aligned.m16n8k{16.row.col|16.row.col.satfinite}.s32.{s8|u8}.{s8|u8}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.sync.aligned.m16n8k32.row.col.s32.{s4|u4}.{s4|u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.{sp|sp::ordered_metadata}.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r0, %r1>, <%r2, %r3>, <%f4, %f5, %f6, %f7>, %r4, {0|0x3};
+mma.sp.sync.aligned.m16n8k{64.row.col.s32.s8.u8|128.row.col.satfinite.s32.u4.u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, <%r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>, %r12, 0;
+wmma.mma.sync.aligned.{row|col}.{row|col}.m16n16k16.f32.f16 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>;
+wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32{|.satfinite} <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, %r8, <%r9, %r10, %r11, %r12>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>;
+wmma.mma.{xor|and}.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <%r0, %r1>, <%r2>, <%r3>, <%r4, %r5>;
+wmma.load.{a|b}.sync.aligned.{row|col}.m16n16k16{|.global|.shared}.f16 <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, [%rd0]{|, 16|, %r8};
+wmma.load.c.sync.aligned.row.m32n8k16.global.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, [gv+32];
+wmma.store.d.sync.aligned.{row|col}.m16n16k16.shared.f16 [sv], <%r0, %r1, %r2, %r3>, {8|%r4};
+ldmatrix.sync.aligned.m8n8.x1{|.trans}{|.shared|.shared::cta}.b16 {<%r0>|%r0}, [%rd0+16];
+ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 <%r0, _, %r2, %r3>, [%r4];
+stmatrix.sync.aligned.m8n8.x{2.shared|2.trans}.b16 [%rd0], <%r0, %r1>;
+movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;
+";
 
 /// The predefined registers of the manual's chapter on them.
 pub const SPECIAL_REGISTERS: &str = "

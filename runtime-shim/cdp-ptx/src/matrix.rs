@@ -1,0 +1,326 @@
+//! Instructions on matrices that a warp holds in its registers: `mma`, `mma.sp`, `wmma`, `ldmatrix`,
+//! `stmatrix`, `movmatrix` (PTX ISA, "Warp Level Matrix Instructions").
+//!
+//! Types, shapes and the registers that each operand takes are here; where an element of a matrix lies
+//! in these registers, and what a product is, is for those who run them. Not here: the instructions of
+//! warp groups (`wgmma`) and of `tcgen05`.
+
+use crate::inst::{Address, Dsts, Operand, Srcs};
+use crate::module::Reg;
+use crate::types::{ScalarType, Space};
+
+/// The type of the elements of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixType {
+    F16,
+    BF16,
+    TF32,
+    F32,
+    F64,
+    E4M3,
+    E5M2,
+    S8,
+    U8,
+    S4,
+    U4,
+    B1,
+    S32,
+}
+
+const NAMES: [(MatrixType, &str, u32); 13] = [
+    (MatrixType::F16, "f16", 16),
+    (MatrixType::BF16, "bf16", 16),
+    (MatrixType::TF32, "tf32", 32),
+    (MatrixType::F32, "f32", 32),
+    (MatrixType::F64, "f64", 64),
+    (MatrixType::E4M3, "e4m3", 8),
+    (MatrixType::E5M2, "e5m2", 8),
+    (MatrixType::S8, "s8", 8),
+    (MatrixType::U8, "u8", 8),
+    (MatrixType::S4, "s4", 4),
+    (MatrixType::U4, "u4", 4),
+    (MatrixType::B1, "b1", 1),
+    (MatrixType::S32, "s32", 32),
+];
+
+impl MatrixType {
+    /// From the word after the dot.
+    pub fn from_str(word: &str) -> Option<MatrixType> {
+        NAMES.iter().find(|entry| entry.1 == word).map(|entry| entry.0)
+    }
+
+    fn entry(self) -> &'static (MatrixType, &'static str, u32) {
+        // Every type is in the list, in this order.
+        &NAMES[NAMES.iter().position(|entry| entry.0 == self).unwrap_or(0)]
+    }
+
+    /// The word without its dot.
+    pub fn as_str(self) -> &'static str {
+        self.entry().1
+    }
+
+    /// Bits of an element.
+    pub fn bits(self) -> u32 {
+        self.entry().2
+    }
+
+    /// The type of the registers that hold such elements.
+    pub fn register(self) -> ScalarType {
+        match self {
+            MatrixType::F32 => ScalarType::F32,
+            MatrixType::F64 => ScalarType::F64,
+            MatrixType::S32 => ScalarType::S32,
+            _ => ScalarType::B32,
+        }
+    }
+}
+
+/// `m16n8k16`: A has `m` rows and `k` columns, B `k` rows and `n` columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatrixShape {
+    /// Rows of A and of the result.
+    pub m: u32,
+    /// Columns of B and of the result.
+    pub n: u32,
+    /// Columns of A, rows of B.
+    pub k: u32,
+}
+
+impl MatrixShape {
+    /// From the word after the dot.
+    pub fn from_str(word: &str) -> Option<MatrixShape> {
+        let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+        let (n, k) = rest.split_once('k')?;
+        let number = |text: &str| text.parse().ok().filter(|n: &u32| (1..=256).contains(n));
+        Some(MatrixShape { m: number(m)?, n: number(n)?, k: number(k)? })
+    }
+}
+
+impl std::fmt::Display for MatrixShape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "m{}n{}k{}", self.m, self.n, self.k)
+    }
+}
+
+/// An operand of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixOperand {
+    A,
+    B,
+    C,
+    D,
+}
+
+/// How the product of one-bit elements is made before its bits are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BitProduct {
+    Xor,
+    And,
+}
+
+/// What `mma.sp` says of the places of the elements of A that are not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sparsity {
+    /// `.sp::ordered_metadata`
+    pub ordered: bool,
+    /// Register with the places.
+    pub metadata: Operand,
+    /// Which threads of each four have them.
+    pub selector: u8,
+}
+
+/// `mma`, `mma.sp`, `wmma.mma`: `D = A * B + C`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mma {
+    /// `wmma` and not `mma`.
+    pub wmma: bool,
+    /// Sizes.
+    pub shape: MatrixShape,
+    /// `.col` for A.
+    pub a_col: bool,
+    /// `.col` for B.
+    pub b_col: bool,
+    /// Types of A and B.
+    pub a_ty: MatrixType,
+    /// Type of B.
+    pub b_ty: MatrixType,
+    /// Type of C.
+    pub c_ty: MatrixType,
+    /// Type of D.
+    pub d_ty: MatrixType,
+    /// `.satfinite`
+    pub satfinite: bool,
+    /// For `.b1`.
+    pub bits: Option<BitProduct>,
+    /// `mma.sp`
+    pub sparsity: Option<Sparsity>,
+    /// D.
+    pub d: Dsts,
+    /// A.
+    pub a: Srcs,
+    /// B.
+    pub b: Srcs,
+    /// C.
+    pub c: Srcs,
+}
+
+impl Mma {
+    /// Type of an operand.
+    pub fn ty(&self, operand: MatrixOperand) -> MatrixType {
+        match operand {
+            MatrixOperand::A => self.a_ty,
+            MatrixOperand::B => self.b_ty,
+            MatrixOperand::C => self.c_ty,
+            MatrixOperand::D => self.d_ty,
+        }
+    }
+
+    /// Does this combination of types and shape exist?
+    pub fn exists(&self) -> bool {
+        use MatrixType as T;
+        let MatrixShape { m, n, k } = self.shape;
+        let shape = (m, n, k);
+        let (a, b, c, d) = (self.a_ty, self.b_ty, self.c_ty, self.d_ty);
+        let float = |ty| matches!(ty, T::F16 | T::F32);
+        let s8 = |ty| matches!(ty, T::S8 | T::U8);
+        let s4 = |ty| matches!(ty, T::S4 | T::U4);
+        let fp8 = |ty| matches!(ty, T::E4M3 | T::E5M2);
+        let tiles = [(16, 16, 16), (8, 32, 16), (32, 8, 16)];
+        let wide = |ks: &[u32]| (m, n) == (16, 8) && ks.contains(&k);
+        let layouts = self.wmma || shape == (8, 8, 4) && a == T::F16;
+        if !layouts && (self.a_col || !self.b_col) {
+            return false;
+        }
+        let small = s4(a) || a == T::B1;
+        if small && self.wmma && (self.a_col || !self.b_col) {
+            return false;
+        }
+        let integers = c == T::S32 && d == T::S32;
+        if self.satfinite && !integers || (self.bits.is_some() != (a == T::B1)) {
+            return false;
+        }
+        let sparse = self.sparsity.is_some();
+        match (self.wmma, sparse) {
+            (true, _) if a == T::F16 => b == a && float(c) && float(d) && tiles.contains(&shape),
+            (true, _) if a == T::BF16 => b == a && c == T::F32 && d == c && tiles.contains(&shape),
+            (true, _) if a == T::TF32 => b == a && c == T::F32 && d == c && shape == (16, 16, 8),
+            (true, _) if s8(a) => b == a && integers && tiles.contains(&shape),
+            (true, _) if s4(a) => b == a && integers && shape == (8, 8, 32),
+            (_, false) if a == T::F64 => {
+                b == a
+                    && c == a
+                    && d == a
+                    && (shape == (8, 8, 4) || !self.wmma && wide(&[4, 8, 16]))
+            }
+            (true, _) => a == T::B1 && b == a && integers && shape == (8, 8, 128),
+            _ if a == T::F16 => {
+                let volta = shape == (8, 8, 4) && !sparse && (d == T::F32 || c == T::F16);
+                let types = b == a && float(c) && float(d);
+                let ks: &[u32] = if sparse { &[16, 32] } else { &[8, 16] };
+                types && (volta || c == d && wide(ks))
+            }
+            _ if a == T::BF16 => {
+                let ks: &[u32] = if sparse { &[16, 32] } else { &[8, 16] };
+                b == a && c == T::F32 && d == c && wide(ks)
+            }
+            _ if a == T::TF32 => {
+                let ks: &[u32] = if sparse { &[8, 16] } else { &[4, 8] };
+                b == a && c == T::F32 && d == c && wide(ks)
+            }
+            _ if fp8(a) => {
+                let ks: &[u32] = if sparse { &[64] } else { &[16, 32] };
+                fp8(b) && float(c) && c == d && (!sparse || c == T::F32) && wide(ks)
+            }
+            (_, true) if s8(a) => s8(b) && integers && wide(&[32, 64]),
+            (_, true) if s4(a) => s4(b) && integers && wide(&[64, 128]),
+            _ if s8(a) => s8(b) && integers && (shape == (8, 8, 16) || wide(&[16, 32])),
+            _ if s4(a) => s4(b) && integers && (shape == (8, 8, 32) || wide(&[32, 64])),
+            (_, false) => {
+                a == T::B1 && b == a && integers && (shape == (8, 8, 128) || wide(&[128, 256]))
+            }
+            (_, true) => false,
+        }
+    }
+
+    /// Registers of an operand.
+    pub fn registers(&self, operand: MatrixOperand) -> usize {
+        let sparse = self.sparsity.is_some();
+        registers(self.wmma, self.shape, operand, self.ty(operand), sparse)
+    }
+}
+
+/// Registers that a matrix takes in each thread.
+pub fn registers(
+    wmma: bool,
+    shape: MatrixShape,
+    operand: MatrixOperand,
+    ty: MatrixType,
+    sparse: bool,
+) -> usize {
+    let MatrixShape { m, n, k } = shape;
+    let elements = match operand {
+        MatrixOperand::A => m * k / if sparse { 2 } else { 1 },
+        MatrixOperand::B => k * n,
+        MatrixOperand::C | MatrixOperand::D => m * n,
+    };
+    let factor = matches!(operand, MatrixOperand::A | MatrixOperand::B);
+    if wmma && factor && ty == MatrixType::F16 {
+        // Some elements are there twice, as on the first tensor cores.
+        return 8;
+    }
+    // `m8n8k4` of halves is four products, each by eight threads.
+    let halves = matches!(ty, MatrixType::F16 | MatrixType::F32);
+    let copies = if !wmma && (m, n, k) == (8, 8, 4) && halves { 4 } else { 1 };
+    let bits = u64::from(elements) * u64::from(ty.bits()) * copies;
+    (bits / (32 * u64::from(ty.bits().max(32)))) as usize
+}
+
+/// `wmma.load`, `wmma.store`: a matrix between memory and registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WmmaMemory {
+    /// A, B or C to load, D to store.
+    pub operand: MatrixOperand,
+    /// `.col`: columns lie one after another.
+    pub col: bool,
+    /// Sizes of the product.
+    pub shape: MatrixShape,
+    /// Where.
+    pub space: Space,
+    /// Type of the elements.
+    pub ty: MatrixType,
+    /// First element.
+    pub addr: Address,
+    /// Elements from one row (or column) to the next; if absent they follow each other.
+    pub stride: Option<Operand>,
+    /// Loaded.
+    pub dsts: Dsts,
+    /// Stored.
+    pub srcs: Srcs,
+}
+
+/// `ldmatrix`, `stmatrix`: 8 by 8 matrices of 16 bits in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixMemory {
+    /// `.trans`
+    pub transposed: bool,
+    /// `.shared`, or generic.
+    pub space: Space,
+    /// Each thread's row.
+    pub addr: Address,
+    /// Loaded.
+    pub dsts: Dsts,
+    /// Stored.
+    pub srcs: Srcs,
+}
+
+/// `movmatrix`: the transpose of a matrix of 8 by 8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveMatrix {
+    /// Destination.
+    pub dst: Reg,
+    /// Source.
+    pub src: Operand,
+}
