@@ -30,7 +30,7 @@ pub enum Tool {
     Fatbinary,
     /// NVIDIA's reader of objects, used to take device objects out of host objects.
     Cuobjdump,
-    /// The host's C compiler, used as linker.
+    /// The host's C compiler, used as linker, and its linker and `objcopy` where they are used alone.
     Cc,
 }
 

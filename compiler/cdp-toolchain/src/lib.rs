@@ -31,6 +31,7 @@ mod link;
 mod mend;
 mod offload;
 mod package;
+mod prelink;
 mod running;
 mod search;
 
@@ -53,6 +54,7 @@ pub use host::{HostLinkOptions, host_link};
 pub use job::{Job, JobOptions, Tool, ToolCommand};
 pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
 pub use package::{FatbinInput, FatbinOptions, fatbinary};
+pub use prelink::prelinked;
 pub use running::{Ended, Leftover, go_on, run_program, stop_everything};
 pub use search::{
     CudadevrtLibrary, Environment, LinkTools, SearchOptions, SearchedPlace, Toolchain, Toolkit,

@@ -12,7 +12,7 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 use crate::args::{Build, Emit, Lower};
 use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code, language};
 use crate::output::{Outputs, print, write_output};
-use crate::run::runtime_library;
+use crate::run::linked_runtime;
 use crate::{EXIT_PROGRAM, EXIT_USAGE};
 
 /// `cdpc build`; with `link_only`, `cdpc link`.
@@ -329,10 +329,12 @@ impl Plan {
     }
 
     fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
+        let host_link = host_link(args, self.output.as_deref());
+        let is_program = self.goal == Goal::Executable;
         BuildRequest {
             cubin: true,
-            runtime_library: runtime_library(),
-            host_link: host_link(args, self.output.as_deref()),
+            runtime_library: is_program.then(|| linked_runtime(&host_link)).flatten(),
+            host_link,
             ..BuildRequest::new(inputs, self.goal, &self.options, job)
         }
     }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::{Ended, GpuPresence, Job, JobOptions, Leftover, run_program as run_limited};
+use cdp::toolchain::{
+    Ended, GpuPresence, HostLinkOptions, Job, JobOptions, Leftover, prelinked,
+    run_program as run_limited,
+};
 use cdp::{BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input};
 use cdp_runtime::cpu;
 
@@ -25,6 +28,23 @@ pub fn runtime_library() -> Option<PathBuf> {
     let folder = executable.parent()?;
     let candidates = [folder.join(""), folder.join(".."), folder.join("../lib")];
     candidates.iter().map(|dir| dir.join("libcdp_runtime.a")).find(|path| path.is_file())
+}
+
+/// What executables are linked with: the runtime linked beforehand, or the archive where that cannot be made.
+/// A program that brings another CUDA runtime gets the archive, of which the linker takes what it lacks.
+pub fn linked_runtime(link: &HostLinkOptions) -> Option<PathBuf> {
+    let archive = runtime_library()?;
+    let files = link.files.iter().filter_map(|path| path.file_name()?.to_str());
+    let mut names = files.chain(link.libraries.iter().map(String::as_str));
+    if names.any(|name| name.contains("cudart")) {
+        return Some(archive);
+    }
+    let absolute = |name: &str| {
+        std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    let cache = cache.map(|folder| folder.join("cdp"));
+    Some(prelinked(&archive, cache.as_deref()).unwrap_or(archive))
 }
 
 pub fn run(args: &Run) -> i32 {
@@ -103,7 +123,7 @@ fn build_program(
     let job = Job::new(JobOptions::default())?;
     let built = compiler.build(&BuildRequest {
         cubin: wants_cubin(args.device),
-        runtime_library: runtime_library(),
+        runtime_library: linked_runtime(&HostLinkOptions::default()),
         ..BuildRequest::new(inputs, Goal::Executable, options, &job)
     })?;
     messages.show(&built.reports);

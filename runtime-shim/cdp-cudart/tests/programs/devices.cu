@@ -33,9 +33,7 @@ int main()
     CHECK(cudaMemGetInfo(&bytes, &total));
     printf("free of all: %d\n", bytes > 0 && bytes <= total);
     CHECK(cudaSetDeviceFlags(cudaDeviceScheduleYield));
-    cudaStream_t stream = (cudaStream_t)0x1234567;
     printf("%s\n", cudaGetErrorName(cudaFree((void *)16)));
     CHECK(cudaDeviceReset());
     printf("%s\n", cudaGetErrorName(cudaGetLastError()));
-    (void)stream;
 }
