@@ -42,6 +42,7 @@ impl CudaError {
     pub const PEER_ACCESS_UNSUPPORTED: CudaError = CudaError(217);
     pub const INVALID_PTX: CudaError = CudaError(218);
     pub const INVALID_RESOURCE_HANDLE: CudaError = CudaError(400);
+    pub const ILLEGAL_STATE: CudaError = CudaError(401);
     pub const SYMBOL_NOT_FOUND: CudaError = CudaError(500);
     pub const NOT_READY: CudaError = CudaError(600);
     pub const ILLEGAL_ADDRESS: CudaError = CudaError(700);
@@ -59,6 +60,13 @@ impl CudaError {
     pub const NOT_SUPPORTED: CudaError = CudaError(801);
     pub const SYSTEM_NOT_READY: CudaError = CudaError(802);
     pub const CDP_VERSION_MISMATCH: CudaError = CudaError(812);
+    pub const STREAM_CAPTURE_UNSUPPORTED: CudaError = CudaError(900);
+    pub const STREAM_CAPTURE_INVALIDATED: CudaError = CudaError(901);
+    pub const STREAM_CAPTURE_MERGE: CudaError = CudaError(902);
+    pub const STREAM_CAPTURE_UNMATCHED: CudaError = CudaError(903);
+    pub const STREAM_CAPTURE_UNJOINED: CudaError = CudaError(904);
+    pub const STREAM_CAPTURE_ISOLATION: CudaError = CudaError(905);
+    pub const GRAPH_EXEC_UPDATE_FAILURE: CudaError = CudaError(910);
     pub const UNKNOWN: CudaError = CudaError(999);
 
     /// The enumerator, `cudaErrorInvalidValue`; for an unknown number what CUDA says.

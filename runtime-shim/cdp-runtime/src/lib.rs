@@ -16,6 +16,7 @@ mod device;
 mod error;
 mod fatbin;
 pub mod gpu;
+mod graph;
 mod image;
 pub mod process;
 pub mod properties;

@@ -7,6 +7,7 @@ use super::{call, given, put};
 use crate::array::*;
 use crate::device::{CopyKind, StreamHandle};
 use crate::error::{CudaError, Result};
+use crate::graph::{Op, capture};
 use crate::process;
 
 /// `cudaCreateChannelDesc`
@@ -147,6 +148,9 @@ impl Rows {
         let (dst, src) = if to_array { (array, memory) } else { (memory, array) };
         let copy =
             Copy3D { dst, src, width_bytes: self.width_bytes as u64, height: rows, depth: 1 };
+        if capture::recorded(stream, || Ok(Op::Box(copy, kind)))? {
+            return Ok(());
+        }
         // SAFETY: host sides are valid, as CUDA demands of the caller.
         unsafe { process::current()?.device.copy_3d(&copy, kind, stream) }
     }

@@ -108,7 +108,27 @@ calls! {
         cudaGetDriverEntryPoint_ptsz cudaGetErrorName cudaGetErrorString
         cudaGetFuncBySymbol cudaGetKernel cudaGetLastError
         cudaGetSurfaceObjectResourceDesc cudaGetSymbolAddress cudaGetSymbolSize
-        cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc cudaHostAlloc
+        cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
+        cudaGraphAddChildGraphNode cudaGraphAddDependencies cudaGraphAddEmptyNode
+        cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddHostNode
+        cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
+        cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol
+        cudaGraphAddMemsetNode cudaGraphClone cudaGraphCreate cudaGraphDestroy
+        cudaGraphDestroyNode cudaGraphEventRecordNodeSetEvent
+        cudaGraphEventWaitNodeSetEvent cudaGraphExecDestroy
+        cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
+        cudaGraphExecGetFlags cudaGraphExecHostNodeSetParams
+        cudaGraphExecKernelNodeSetParams cudaGraphExecMemcpyNodeSetParams
+        cudaGraphExecMemcpyNodeSetParams1D cudaGraphExecMemsetNodeSetParams
+        cudaGraphExecUpdate cudaGraphGetEdges cudaGraphGetNodes cudaGraphGetRootNodes
+        cudaGraphHostNodeSetParams cudaGraphInstantiate cudaGraphInstantiateWithFlags
+        cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz
+        cudaGraphKernelNodeSetParams cudaGraphLaunch cudaGraphLaunch_ptsz
+        cudaGraphMemcpyNodeSetParams cudaGraphMemcpyNodeSetParams1D
+        cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphNodeFindInClone
+        cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes
+        cudaGraphNodeGetEnabled cudaGraphNodeGetType cudaGraphNodeSetEnabled
+        cudaGraphRemoveDependencies cudaGraphUpload cudaGraphUpload_ptsz cudaHostAlloc
         cudaHostGetDevicePointer cudaHostRegister cudaHostUnregister cudaInitDevice
         cudaKernelSetAttributeForDevice cudaLaunchCooperativeKernel
         cudaLaunchCooperativeKernel_ptsz cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
@@ -144,16 +164,19 @@ calls! {
         cudaPeekAtLastError cudaPointerGetAttributes cudaProfilerStart cudaProfilerStop
         cudaRuntimeGetVersion cudaSetDevice cudaSetDeviceFlags cudaSetValidDevices
         cudaStreamAddCallback cudaStreamAddCallback_ptsz cudaStreamAttachMemAsync
-        cudaStreamAttachMemAsync_ptsz cudaStreamCopyAttributes
-        cudaStreamCopyAttributes_ptsz cudaStreamCreate cudaStreamCreateWithFlags
-        cudaStreamCreateWithPriority cudaStreamDestroy cudaStreamGetAttribute
-        cudaStreamGetAttribute_ptsz cudaStreamGetDevice cudaStreamGetDevice_ptsz
-        cudaStreamGetFlags cudaStreamGetFlags_ptsz cudaStreamGetId cudaStreamGetId_ptsz
-        cudaStreamGetPriority cudaStreamGetPriority_ptsz cudaStreamIsCapturing
-        cudaStreamIsCapturing_ptsz cudaStreamQuery cudaStreamQuery_ptsz
-        cudaStreamSetAttribute cudaStreamSetAttribute_ptsz cudaStreamSynchronize
-        cudaStreamSynchronize_ptsz cudaStreamWaitEvent cudaStreamWaitEvent_ptsz
-        cudaThreadExchangeStreamCaptureMode
+        cudaStreamAttachMemAsync_ptsz cudaStreamBeginCapture cudaStreamBeginCaptureToGraph
+        cudaStreamBeginCaptureToGraph_ptsz cudaStreamBeginCapture_ptsz
+        cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz cudaStreamCreate
+        cudaStreamCreateWithFlags cudaStreamCreateWithPriority cudaStreamDestroy
+        cudaStreamEndCapture cudaStreamEndCapture_ptsz cudaStreamGetAttribute
+        cudaStreamGetAttribute_ptsz cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz
+        cudaStreamGetDevice cudaStreamGetDevice_ptsz cudaStreamGetFlags
+        cudaStreamGetFlags_ptsz cudaStreamGetId cudaStreamGetId_ptsz cudaStreamGetPriority
+        cudaStreamGetPriority_ptsz cudaStreamIsCapturing cudaStreamIsCapturing_ptsz
+        cudaStreamQuery cudaStreamQuery_ptsz cudaStreamSetAttribute
+        cudaStreamSetAttribute_ptsz cudaStreamSynchronize cudaStreamSynchronize_ptsz
+        cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
+        cudaStreamWaitEvent cudaStreamWaitEvent_ptsz cudaThreadExchangeStreamCaptureMode
     }
     refused "interoperation with graphics" {
         cudaEGLStreamConsumerAcquireFrame cudaEGLStreamConsumerConnect
@@ -208,50 +231,28 @@ calls! {
     not_yet {
         cudaDeviceGetGraphMemAttribute cudaDeviceGetHostAtomicCapabilities
         cudaDeviceGetP2PAtomicCapabilities cudaDeviceGetTexture1DLinearMaxWidth
-        cudaDeviceGraphMemTrim cudaDeviceSetGraphMemAttribute cudaGraphAddChildGraphNode
-        cudaGraphAddDependencies cudaGraphAddEmptyNode cudaGraphAddEventRecordNode
-        cudaGraphAddEventWaitNode cudaGraphAddHostNode cudaGraphAddKernelNode
-        cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode cudaGraphAddMemcpyNode
-        cudaGraphAddMemcpyNode1D cudaGraphAddMemcpyNodeFromSymbol
-        cudaGraphAddMemcpyNodeToSymbol cudaGraphAddMemsetNode cudaGraphAddNode
-        cudaGraphChildGraphNodeGetGraph cudaGraphClone cudaGraphConditionalHandleCreate
-        cudaGraphCreate cudaGraphDebugDotPrint cudaGraphDestroy cudaGraphDestroyNode
-        cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent
-        cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent
-        cudaGraphExecChildGraphNodeSetParams cudaGraphExecDestroy
-        cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
-        cudaGraphExecGetFlags cudaGraphExecHostNodeSetParams
-        cudaGraphExecKernelNodeSetParams cudaGraphExecMemcpyNodeSetParams
-        cudaGraphExecMemcpyNodeSetParams1D cudaGraphExecMemcpyNodeSetParamsFromSymbol
-        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemsetNodeSetParams
-        cudaGraphExecNodeSetParams cudaGraphExecUpdate cudaGraphGetEdges cudaGraphGetNodes
-        cudaGraphGetRootNodes cudaGraphHostNodeGetParams cudaGraphHostNodeSetParams
-        cudaGraphInstantiate cudaGraphInstantiateWithFlags cudaGraphInstantiateWithParams
-        cudaGraphInstantiateWithParams_ptsz cudaGraphKernelNodeCopyAttributes
+        cudaDeviceGraphMemTrim cudaDeviceSetGraphMemAttribute cudaGraphAddMemAllocNode
+        cudaGraphAddMemFreeNode cudaGraphAddNode cudaGraphChildGraphNodeGetGraph
+        cudaGraphConditionalHandleCreate cudaGraphDebugDotPrint
+        cudaGraphEventRecordNodeGetEvent cudaGraphEventWaitNodeGetEvent
+        cudaGraphExecChildGraphNodeSetParams cudaGraphExecMemcpyNodeSetParamsFromSymbol
+        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecNodeSetParams
+        cudaGraphHostNodeGetParams cudaGraphKernelNodeCopyAttributes
         cudaGraphKernelNodeGetAttribute cudaGraphKernelNodeGetParams
-        cudaGraphKernelNodeSetAttribute cudaGraphKernelNodeSetParams cudaGraphLaunch
-        cudaGraphLaunch_ptsz cudaGraphMemAllocNodeGetParams cudaGraphMemFreeNodeGetParams
-        cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams
-        cudaGraphMemcpyNodeSetParams1D cudaGraphMemcpyNodeSetParamsFromSymbol
-        cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemsetNodeGetParams
-        cudaGraphMemsetNodeSetParams cudaGraphNodeFindInClone cudaGraphNodeGetDependencies
-        cudaGraphNodeGetDependentNodes cudaGraphNodeGetEnabled cudaGraphNodeGetType
-        cudaGraphNodeSetEnabled cudaGraphNodeSetParams cudaGraphReleaseUserObject
-        cudaGraphRemoveDependencies cudaGraphRetainUserObject cudaGraphUpload
-        cudaGraphUpload_ptsz cudaHostGetFlags cudaLibraryEnumerateKernels
-        cudaLibraryGetGlobal cudaLibraryGetKernel cudaLibraryGetKernelCount
-        cudaLibraryGetManaged cudaLibraryGetUnifiedFunction cudaLibraryLoadData
-        cudaLibraryLoadFromFile cudaLibraryUnload cudaMemDiscardAndPrefetchBatchAsync
+        cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams
+        cudaGraphMemFreeNodeGetParams cudaGraphMemcpyNodeGetParams
+        cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
+        cudaGraphNodeSetParams cudaGraphReleaseUserObject cudaGraphRetainUserObject
+        cudaHostGetFlags cudaLibraryEnumerateKernels cudaLibraryGetGlobal
+        cudaLibraryGetKernel cudaLibraryGetKernelCount cudaLibraryGetManaged
+        cudaLibraryGetUnifiedFunction cudaLibraryLoadData cudaLibraryLoadFromFile
+        cudaLibraryUnload cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
         cudaMemDiscardBatchAsync_ptsz cudaMemGetMemPool cudaMemPrefetchBatchAsync
         cudaMemPrefetchBatchAsync_ptsz cudaMemSetMemPool cudaMemcpy2DArrayToArray_ptds
         cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz cudaMemcpyArrayToArray
         cudaMemcpyArrayToArray_ptds cudaOccupancyMaxActiveClusters
-        cudaOccupancyMaxPotentialClusterSize cudaStreamBeginCapture
-        cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz
-        cudaStreamBeginCapture_ptsz cudaStreamEndCapture cudaStreamEndCapture_ptsz
-        cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz
-        cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
-        cudaUserObjectCreate cudaUserObjectRelease cudaUserObjectRetain
+        cudaOccupancyMaxPotentialClusterSize cudaUserObjectCreate cudaUserObjectRelease
+        cudaUserObjectRetain
     }
 }

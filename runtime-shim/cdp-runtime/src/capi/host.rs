@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::{call, given, put};
 use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};
+use crate::graph::{Op, capture};
 use crate::process;
 
 /// `cudaHostRegister`
@@ -56,16 +57,33 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
 ) -> u32 {
     call(|| {
         let function = function.ok_or(CudaError::INVALID_VALUE)?;
-        let data = Data(data);
-        let work = Box::new(move |status: CudaError| {
-            // After a fault, host functions are not called.
-            if status == CudaError::SUCCESS {
-                // SAFETY: the program's own function, with what it asked for.
-                unsafe { function(data.take()) };
-            }
-        });
-        process::current()?.device.call_host(StreamHandle(stream as u64), work)
+        let stream = StreamHandle(stream as u64);
+        if capture::recorded(Some(stream), || Ok(Op::Host(Some(function), data)))? {
+            return Ok(());
+        }
+        unsafe { call_in_order(Some(function), data, stream) }
     })
+}
+
+/// Calls a function of the host when the work now in a stream is done.
+///
+/// # Safety
+/// The function may be called with the data then.
+pub(crate) unsafe fn call_in_order(
+    function: Option<HostFunction>,
+    data: *mut c_void,
+    stream: StreamHandle,
+) -> Result<()> {
+    let Some(function) = function else { return Err(CudaError::INVALID_VALUE.into()) };
+    let data = Data(data);
+    let work = Box::new(move |status: CudaError| {
+        // After a fault, host functions are not called.
+        if status == CudaError::SUCCESS {
+            // SAFETY: the program's own function, with what it asked for.
+            unsafe { function(data.take()) };
+        }
+    });
+    process::current()?.device.call_host(stream, work)
 }
 
 /// `cudaStreamAddCallback`
@@ -78,6 +96,7 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
 ) -> u32 {
     call(|| {
         let callback = callback.filter(|_| flags == 0).ok_or(CudaError::INVALID_VALUE)?;
+        capture::refuse(StreamHandle(stream as u64))?;
         let (handle, data) = (Data(stream), Data(data));
         let work = Box::new(move |status: CudaError| {
             // SAFETY: the program's own function, with what it asked for.

@@ -7,6 +7,7 @@ use crate::device::{
     Device, DeviceKind, KernelAttributes, LaunchAttribute, LaunchConfig, StreamHandle,
 };
 use crate::error::{CudaError, Result};
+use crate::graph::{Kernel, Op, capture};
 use crate::process::{self, KernelEntry};
 
 /// `dim3`
@@ -19,17 +20,15 @@ pub struct Dim3 {
     pub z: u32,
 }
 
-/// Launches the kernel that host code knows by `handle`.
+/// The bytes of each parameter of a kernel.
 ///
 /// # Safety
-/// `args` holds a pointer to the bytes of each parameter.
-unsafe fn launch(
+/// `args` holds a pointer to the bytes of each parameter, which live as long as the result is used.
+pub(super) unsafe fn param_bytes<'a>(
     handle: *const c_void,
-    config: LaunchConfig<'_>,
     args: *mut *mut c_void,
-) -> Result<()> {
-    let state = process::current()?;
-    let KernelEntry { kernel, param_sizes } = state.kernel(handle as usize)?;
+) -> Result<Vec<&'a [u8]>> {
+    let KernelEntry { param_sizes, .. } = process::current()?.kernel(handle as usize)?;
     let mut params: Vec<&[u8]> = Vec::with_capacity(param_sizes.len());
     for (index, &bytes) in param_sizes.iter().enumerate() {
         // SAFETY: the caller's promise; the number of parameters is the kernel's.
@@ -40,6 +39,50 @@ unsafe fn launch(
         // SAFETY: the caller's promise.
         params.push(unsafe { std::slice::from_raw_parts(param.cast::<u8>(), bytes as usize) });
     }
+    Ok(params)
+}
+
+/// Launches the kernel that host code knows by `handle`, or makes a node of it if its stream is captured.
+///
+/// # Safety
+/// `args` holds a pointer to the bytes of each parameter.
+unsafe fn launch(
+    handle: *const c_void,
+    config: LaunchConfig<'_>,
+    args: *mut *mut c_void,
+) -> Result<()> {
+    let node = || {
+        // SAFETY: the caller's promise.
+        let params = unsafe { param_bytes(handle, args)? };
+        Ok(Op::Kernel(Kernel {
+            handle: handle as usize,
+            grid: config.grid,
+            block: config.block,
+            shared_bytes: config.shared_bytes,
+            attributes: config.attributes.to_vec(),
+            params: params.iter().map(|bytes| Box::from(*bytes)).collect(),
+        }))
+    };
+    if capture::recorded(Some(config.stream), node)? {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { launch_now(handle, config, args) }
+}
+
+/// Launches the kernel that host code knows by `handle`.
+///
+/// # Safety
+/// `args` holds a pointer to the bytes of each parameter.
+pub(crate) unsafe fn launch_now(
+    handle: *const c_void,
+    config: LaunchConfig<'_>,
+    args: *mut *mut c_void,
+) -> Result<()> {
+    let state = process::current()?;
+    let kernel = state.kernel(handle as usize)?.kernel;
+    // SAFETY: the caller's promise.
+    let params = unsafe { param_bytes(handle, args)? };
     // SAFETY: what the kernel is given is the program's affair.
     let launched = unsafe { state.device.launch(kernel, &config, &params) };
     if let Err(error) = &launched

@@ -2,9 +2,11 @@
 
 use std::ffi::c_void;
 
+use super::graph::line;
 use super::{call, given, put};
 use crate::device::{Copy2D, CopyKind, Device, MemoryType, StreamHandle};
 use crate::error::{CudaError, Result};
+use crate::graph::{Op, Set, capture};
 use crate::process;
 
 /// `cudaMalloc`
@@ -114,6 +116,9 @@ pub(super) unsafe fn copy(
         return Ok(());
     }
     let kind = copy_kind(kind)?;
+    if capture::recorded(stream, || Ok(line(dst as u64, src as u64, bytes, kind)))? {
+        return Ok(());
+    }
     // SAFETY: host sides are valid, as CUDA demands of the caller.
     unsafe { device.device.copy(dst as u64, src as u64, bytes as u64, kind, stream) }
 }
@@ -177,6 +182,9 @@ pub unsafe extern "C" fn cudaMemcpy2DAsync(
     call(|| {
         let kind = copy_kind(kind)?;
         let stream = Some(StreamHandle(stream as u64));
+        if capture::recorded(stream, || Ok(Op::Rectangle(rectangle, kind)))? {
+            return Ok(());
+        }
         unsafe { process::current()?.device.copy_2d(&rectangle, kind, stream) }
     })
 }
@@ -219,6 +227,7 @@ pub struct PitchedPtr {
 
 /// `cudaMemcpy3DParms`
 #[repr(C)]
+#[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Memcpy3DParms {
     pub src_array: *mut c_void,
@@ -239,7 +248,7 @@ impl PitchedPtr {
     }
 }
 
-pub(super) unsafe fn copy_3d(
+pub(crate) unsafe fn copy_3d(
     parameters: *const Memcpy3DParms,
     stream: Option<StreamHandle>,
 ) -> Result<()> {
@@ -283,7 +292,15 @@ pub unsafe extern "C" fn cudaMemcpy3DAsync(
     parameters: *const Memcpy3DParms,
     stream: *mut c_void,
 ) -> u32 {
-    call(|| unsafe { copy_3d(parameters, Some(StreamHandle(stream as u64))) })
+    call(|| {
+        let stream = Some(StreamHandle(stream as u64));
+        // SAFETY: null or valid, as CUDA demands of the caller.
+        let given = unsafe { parameters.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+        if capture::recorded(stream, || Ok(Op::Described(*given)))? {
+            return Ok(());
+        }
+        unsafe { copy_3d(given, stream) }
+    })
 }
 
 /// `cudaMemset`
@@ -301,9 +318,17 @@ pub unsafe extern "C" fn cudaMemsetAsync(
     stream: *mut c_void,
 ) -> u32 {
     let stream = Some(StreamHandle(stream as u64));
-    call(|| unsafe {
-        process::current()?.device.fill(dst as u64, value as u8, bytes as u64, stream)
+    call(|| {
+        if capture::recorded(stream, || Ok(Op::Set(set(dst, bytes, value, (bytes, 1)))))? {
+            return Ok(());
+        }
+        unsafe { process::current()?.device.fill(dst as u64, value as u8, bytes as u64, stream) }
     })
+}
+
+/// A fill as a node.
+fn set(dst: *mut c_void, pitch: usize, value: i32, (width, height): (usize, usize)) -> Set {
+    Set { dst, pitch, value: value as u8 as u32, element_bytes: 1, width, height }
 }
 
 fn fill_2d(
@@ -314,6 +339,9 @@ fn fill_2d(
     size: (usize, usize),
     stream: Option<StreamHandle>,
 ) -> Result<()> {
+    if capture::recorded(stream, || Ok(Op::Set(set(dst as *mut c_void, pitch, value, size))))? {
+        return Ok(());
+    }
     let (width, height) = (size.0 as u64, size.1 as u64);
     // SAFETY: device addresses are the device's to check, managed ones the caller's.
     unsafe { device.fill_2d(dst, pitch as u64, value as u8, width, height, stream) }

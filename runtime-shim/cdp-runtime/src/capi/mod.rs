@@ -10,7 +10,9 @@
 
 mod array;
 pub mod calls;
+mod capture;
 mod device;
+mod graph;
 mod hints;
 mod host;
 mod kernel;
@@ -27,7 +29,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use self::array::*;
+pub use self::capture::*;
 pub use self::device::*;
+pub use self::graph::*;
 pub use self::hints::*;
 pub use self::host::*;
 pub use self::kernel::*;
@@ -39,6 +43,10 @@ pub use self::pool::*;
 pub use self::register::*;
 pub use self::stream::*;
 pub use self::symbol::*;
+
+pub(crate) use self::host::call_in_order;
+pub(crate) use self::kernel::launch_now;
+pub(crate) use self::memory::copy_3d;
 
 use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};

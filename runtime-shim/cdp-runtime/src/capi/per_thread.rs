@@ -38,6 +38,8 @@ in_stream! {
     cudaEventRecordWithFlags_ptsz = cudaEventRecordWithFlags(handle: *mut c_void, into: *mut c_void, flags: u32) in into;
     cudaEventRecord_ptsz = cudaEventRecord(handle: *mut c_void, into: *mut c_void) in into;
     cudaFreeAsync_ptsz = cudaFreeAsync(address: *mut c_void, stream: *mut c_void) in stream;
+    cudaGraphLaunch_ptsz = cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) in stream;
+    cudaGraphUpload_ptsz = cudaGraphUpload(executable: *mut c_void, stream: *mut c_void) in stream;
     cudaLaunchCooperativeKernel_ptsz = cudaLaunchCooperativeKernel(function: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared_bytes: usize, stream: *mut c_void) in stream;
     cudaLaunchHostFunc_ptsz = cudaLaunchHostFunc(stream: *mut c_void, function: Option<HostFunction>, data: *mut c_void) in stream;
     cudaLaunchKernel_ptsz = cudaLaunchKernel(function: *const c_void, grid: Dim3, block: Dim3, args: *mut *mut c_void, shared_bytes: usize, stream: *mut c_void) in stream;
@@ -60,14 +62,20 @@ in_stream! {
     cudaMemsetAsync_ptsz = cudaMemsetAsync(dst: *mut c_void, value: i32, bytes: usize, stream: *mut c_void) in stream;
     cudaStreamAddCallback_ptsz = cudaStreamAddCallback(stream: *mut c_void, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) in stream;
     cudaStreamAttachMemAsync_ptsz = cudaStreamAttachMemAsync(stream: *mut c_void, address: *mut c_void, _bytes: usize, flags: u32) in stream;
+    cudaStreamBeginCaptureToGraph_ptsz = cudaStreamBeginCaptureToGraph(stream: *mut c_void, graph: *mut c_void, after: *const *mut c_void, _edge_data: *const c_void, count: usize, mode: u32) in stream;
+    cudaStreamBeginCapture_ptsz = cudaStreamBeginCapture(stream: *mut c_void, mode: u32) in stream;
+    cudaStreamEndCapture_ptsz = cudaStreamEndCapture(stream: *mut c_void, graph: *mut *mut c_void) in stream;
     cudaStreamGetAttribute_ptsz = cudaStreamGetAttribute(stream: *mut c_void, attribute: u32, value: *mut [u64; 8]) in stream;
+    cudaStreamGetCaptureInfo_ptsz = cudaStreamGetCaptureInfo(stream: *mut c_void, status: *mut u32, id: *mut u64, graph: *mut *mut c_void, nodes: *mut *const *mut c_void, edge_data: *mut *const c_void, count: *mut usize) in stream;
     cudaStreamGetDevice_ptsz = cudaStreamGetDevice(stream: *mut c_void, ordinal: *mut i32) in stream;
     cudaStreamGetFlags_ptsz = cudaStreamGetFlags(handle: *mut c_void, flags: *mut u32) in handle;
     cudaStreamGetId_ptsz = cudaStreamGetId(stream: *mut c_void, id: *mut u64) in stream;
     cudaStreamGetPriority_ptsz = cudaStreamGetPriority(handle: *mut c_void, priority: *mut i32) in handle;
+    cudaStreamIsCapturing_ptsz = cudaStreamIsCapturing(stream: *mut c_void, status: *mut u32) in stream;
     cudaStreamQuery_ptsz = cudaStreamQuery(handle: *mut c_void) in handle;
     cudaStreamSetAttribute_ptsz = cudaStreamSetAttribute(stream: *mut c_void, attribute: u32, value: *const [u64; 8]) in stream;
     cudaStreamSynchronize_ptsz = cudaStreamSynchronize(handle: *mut c_void) in handle;
+    cudaStreamUpdateCaptureDependencies_ptsz = cudaStreamUpdateCaptureDependencies(stream: *mut c_void, nodes: *const *mut c_void, _edge_data: *const c_void, count: usize, flags: u32) in stream;
     cudaStreamWaitEvent_ptsz = cudaStreamWaitEvent(handle: *mut c_void, awaited: *mut c_void, flags: u32) in handle;
 }
 
@@ -134,4 +142,14 @@ pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion_ptsz(
 ) -> u32 {
     let flags = flags | PER_THREAD_FLAG;
     unsafe { cudaGetDriverEntryPointByVersion(symbol, function, version, flags, status) }
+}
+
+/// `cudaGraphInstantiateWithParams`: the stream of an upload does not matter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphInstantiateWithParams_ptsz(
+    target: *mut *mut c_void,
+    graph: *mut c_void,
+    params: *mut InstantiateParams,
+) -> u32 {
+    unsafe { cudaGraphInstantiateWithParams(target, graph, params) }
 }

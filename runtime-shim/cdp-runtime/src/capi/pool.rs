@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{call, given, put};
 use crate::device::{Location, StreamHandle};
 use crate::error::{CudaError, Result};
+use crate::graph::{Op, capture};
 use crate::process;
 
 /// `cudaMemPoolProps`
@@ -127,6 +128,7 @@ pub(super) fn allocate(bytes: u64, pool: Option<*mut c_void>, stream: StreamHand
         Ok(handle)
     })?;
     let address = state.device.allocate(bytes)?;
+    capture::recorded(Some(stream), || Ok(Op::Allocate))?;
     with(|pools| {
         let pool = pools.pool(handle as *mut c_void)?;
         pool.used_bytes += bytes;
@@ -376,7 +378,12 @@ pub unsafe extern "C" fn cudaMallocFromPoolAsync(
 pub extern "C" fn cudaFreeAsync(address: *mut c_void, stream: *mut c_void) -> u32 {
     call(|| {
         let device = process::current()?;
-        device.device.synchronize_stream(StreamHandle(stream as u64))?;
+        let stream = StreamHandle(stream as u64);
+        // The graph uses it at every launch.
+        if capture::recorded(Some(stream), || Ok(Op::Free))? {
+            return Ok(());
+        }
+        device.device.synchronize_stream(stream)?;
         device.device.free(address as u64)?;
         returned(address as u64);
         Ok(())

@@ -1,11 +1,10 @@
 //! Streams and events.
 
-use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::{call, given, put, query};
 use crate::device::{EventHandle, StreamHandle};
-use crate::error::CudaError;
+use crate::graph::capture;
 use crate::process;
 
 fn stream(handle: *mut c_void) -> StreamHandle {
@@ -51,13 +50,19 @@ pub extern "C" fn cudaStreamDestroy(handle: *mut c_void) -> u32 {
 /// `cudaStreamSynchronize`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamSynchronize(handle: *mut c_void) -> u32 {
-    call(|| process::current()?.device.synchronize_stream(stream(handle)))
+    call(|| {
+        capture::refuse(stream(handle))?;
+        process::current()?.device.synchronize_stream(stream(handle))
+    })
 }
 
 /// `cudaStreamQuery`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamQuery(handle: *mut c_void) -> u32 {
-    query(|| process::current()?.device.query_stream(stream(handle)))
+    query(|| {
+        capture::refuse(stream(handle))?;
+        process::current()?.device.query_stream(stream(handle))
+    })
 }
 
 /// `cudaStreamWaitEvent`
@@ -67,7 +72,12 @@ pub extern "C" fn cudaStreamWaitEvent(
     awaited: *mut c_void,
     flags: u32,
 ) -> u32 {
-    call(|| process::current()?.device.stream_wait_event(stream(handle), event(awaited), flags))
+    call(|| {
+        if capture::wait_event(stream(handle), event(awaited))? {
+            return Ok(());
+        }
+        process::current()?.device.stream_wait_event(stream(handle), event(awaited), flags)
+    })
 }
 
 /// `cudaStreamGetFlags`
@@ -135,7 +145,12 @@ pub extern "C" fn cudaEventRecordWithFlags(
     into: *mut c_void,
     flags: u32,
 ) -> u32 {
-    call(|| process::current()?.device.record_event(event(handle), stream(into), flags))
+    call(|| {
+        if capture::record_event(event(handle), stream(into))? {
+            return Ok(());
+        }
+        process::current()?.device.record_event(event(handle), stream(into), flags)
+    })
 }
 
 /// `cudaEventSynchronize`
@@ -161,40 +176,5 @@ pub unsafe extern "C" fn cudaEventElapsedTime(
         given(milliseconds)?;
         let elapsed_ms = process::current()?.device.elapsed_ms(event(start), event(end))?;
         unsafe { put(milliseconds, elapsed_ms) }
-    })
-}
-
-/// `cudaStreamIsCapturing`: no stream is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaStreamIsCapturing(handle: *mut c_void, status: *mut u32) -> u32 {
-    const NONE: u32 = 0;
-    call(|| {
-        process::current()?.device.stream_flags(stream(handle))?;
-        unsafe { put(status, NONE) }
-    })
-}
-
-/// `cudaStreamIsCapturing` in files with a default stream for each thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaStreamIsCapturing_ptsz(handle: *mut c_void, status: *mut u32) -> u32 {
-    unsafe { cudaStreamIsCapturing(super::per_thread(handle), status) }
-}
-
-thread_local! {
-    /// `cudaStreamCaptureMode` of the thread: global at first.
-    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
-}
-
-/// `cudaThreadExchangeStreamCaptureMode`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaThreadExchangeStreamCaptureMode(mode: *mut u32) -> u32 {
-    call(|| {
-        given(mode)?;
-        // SAFETY: not null, and valid as CUDA demands of the caller.
-        let wanted = unsafe { mode.read() };
-        if wanted > 2 {
-            return Err(CudaError::INVALID_VALUE.into());
-        }
-        unsafe { put(mode, CAPTURE_MODE.replace(wanted)) }
     })
 }

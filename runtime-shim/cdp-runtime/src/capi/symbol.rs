@@ -2,10 +2,12 @@
 
 use std::ffi::c_void;
 
+use super::graph::line;
 use super::memory::copy_kind;
 use super::{call, put};
 use crate::device::{CopyKind, StreamHandle};
 use crate::error::{CudaError, Result};
+use crate::graph::capture;
 use crate::process;
 
 /// `cudaGetSymbolAddress`
@@ -30,7 +32,7 @@ pub unsafe extern "C" fn cudaGetSymbolSize(bytes: *mut usize, symbol: *const c_v
 }
 
 /// Address of `count` bytes at `offset` of a variable.
-fn part_of(symbol: *const c_void, count: usize, offset: usize) -> Result<u64> {
+pub(super) fn part_of(symbol: *const c_void, count: usize, offset: usize) -> Result<u64> {
     let (place, size) = process::current()?.variable(symbol as usize)?;
     match (offset as u64).checked_add(count as u64) {
         Some(end) if end <= size => Ok(place + offset as u64),
@@ -51,6 +53,9 @@ unsafe fn copy_to(
         return Err(CudaError::INVALID_MEMCPY_DIRECTION.into());
     }
     let dst = part_of(symbol, count, offset)?;
+    if capture::recorded(stream, || Ok(line(dst, src as u64, count, kind)))? {
+        return Ok(());
+    }
     // SAFETY: the host side is valid, as CUDA demands of the caller.
     unsafe { process::current()?.device.copy(dst, src as u64, count as u64, kind, stream) }
 }
@@ -68,6 +73,9 @@ unsafe fn copy_from(
         return Err(CudaError::INVALID_MEMCPY_DIRECTION.into());
     }
     let src = part_of(symbol, count, offset)?;
+    if capture::recorded(stream, || Ok(line(dst as u64, src, count, kind)))? {
+        return Ok(());
+    }
     // SAFETY: the host side is valid, as CUDA demands of the caller.
     unsafe { process::current()?.device.copy(dst as u64, src, count as u64, kind, stream) }
 }

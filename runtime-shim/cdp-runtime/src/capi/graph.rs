@@ -1,0 +1,644 @@
+//! Graphs: making them node by node, making them executable, launching and changing them.
+
+use std::ffi::c_void;
+
+use super::host::HostFunction;
+use super::memory::{Memcpy3DParms, copy_kind};
+use super::{Dim3, call, given, put};
+use crate::device::{Copy2D, CopyKind, EventHandle, StreamHandle};
+use crate::error::{CudaError, Result};
+use crate::graph::{self, Graphs, Kernel, NodeId, Op, Set, capture};
+use crate::process;
+
+/// `cudaKernelNodeParams`
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct KernelNodeParams {
+    pub function: *mut c_void,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub shared_bytes: u32,
+    pub params: *mut *mut c_void,
+    pub extra: *mut *mut c_void,
+}
+
+/// `cudaHostNodeParams`
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct HostNodeParams {
+    pub function: Option<HostFunction>,
+    pub data: *mut c_void,
+}
+
+/// `cudaGraphInstantiateParams`
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct InstantiateParams {
+    pub flags: u64,
+    pub upload_stream: *mut c_void,
+    pub error_node: *mut c_void,
+    pub result: u32,
+}
+
+/// `cudaGraphExecUpdateResultInfo`
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct UpdateResult {
+    pub result: u32,
+    pub error_node: *mut c_void,
+    pub error_from_node: *mut c_void,
+}
+
+/// # Safety
+/// `first` is null with `count` 0, or points to `count` handles.
+unsafe fn handles(first: *const *mut c_void, count: usize) -> Result<Vec<u64>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    given(first.cast_mut())?;
+    // SAFETY: the caller's promise.
+    let all = unsafe { std::slice::from_raw_parts(first, count) };
+    Ok(all.iter().map(|handle| *handle as u64).collect())
+}
+
+/// Gives out handles by CUDA's rule: their number without a target, else as many as there is room for, and
+/// nulls behind them.
+///
+/// # Safety
+/// `count` is valid, `target` null or of `*count` elements.
+unsafe fn give(found: &[u64], target: *mut *mut c_void, count: *mut usize) -> Result<()> {
+    given(count)?;
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        if !target.is_null() {
+            for index in 0..*count {
+                let handle = found.get(index).copied().unwrap_or(0);
+                target.add(index).write(handle as *mut c_void);
+            }
+        }
+        if target.is_null() || *count > found.len() {
+            count.write(found.len());
+        }
+    }
+    Ok(())
+}
+
+/// Adds a node for what `op` makes.
+///
+/// # Safety
+/// `node` is null or valid, `after` of `count` elements.
+unsafe fn add(
+    node: *mut *mut c_void,
+    graph: *mut c_void,
+    after: *const *mut c_void,
+    count: usize,
+    op: impl FnOnce() -> Result<Op>,
+) -> u32 {
+    call(|| {
+        given(node)?;
+        // SAFETY: the caller's promise, here and below.
+        let after = unsafe { handles(after, count)? };
+        let op = op()?;
+        let made = graph::with(|graphs| graphs.add(graph as u64, op, &after))?;
+        unsafe { put(node, made as *mut c_void) }
+    })
+}
+
+/// # Safety
+/// The parameters are valid, those of the kernel as its host function declares them.
+unsafe fn kernel_op(params: *const KernelNodeParams) -> Result<Op> {
+    // SAFETY: the caller's promise, here and below.
+    let given = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    if !given.extra.is_null() {
+        return Err(CudaError::NOT_SUPPORTED.into());
+    }
+    let (grid, block) = (given.grid, given.block);
+    let params = unsafe { super::kernel::param_bytes(given.function, given.params)? };
+    Ok(Op::Kernel(Kernel {
+        handle: given.function as usize,
+        grid: [grid.x, grid.y, grid.z],
+        block: [block.x, block.y, block.z],
+        shared_bytes: u64::from(given.shared_bytes),
+        attributes: Vec::new(),
+        params: params.iter().map(|bytes| Box::from(*bytes)).collect(),
+    }))
+}
+
+unsafe fn set_op(params: *const Set) -> Result<Op> {
+    // SAFETY: null or valid, as CUDA demands of the caller; here and below.
+    let set = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    match set.element_bytes {
+        1 | 2 | 4 => Ok(Op::Set(*set)),
+        _ => Err(CudaError::INVALID_VALUE.into()),
+    }
+}
+
+unsafe fn copy_op(params: *const Memcpy3DParms) -> Result<Op> {
+    let params = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    copy_kind(params.kind)?;
+    Ok(Op::Described(*params))
+}
+
+unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
+    let params = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    Ok(Op::Host(Some(params.function.ok_or(CudaError::INVALID_VALUE)?), params.data))
+}
+
+/// A copy of bytes one after another.
+pub(super) fn line(dst: u64, src: u64, bytes: usize, kind: CopyKind) -> Op {
+    let (dst_pitch_bytes, src_pitch_bytes, width_bytes) = (bytes, bytes, bytes);
+    let copy = Copy2D { dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height: 1 };
+    Op::Rectangle(copy, kind)
+}
+
+fn event_of(event: *mut c_void) -> EventHandle {
+    EventHandle(event as u64)
+}
+
+/// The functions that add a node of one kind.
+macro_rules! adders {
+    ($($name:ident($($arg:ident: $ty:ty),*) = $op:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            node: *mut *mut c_void,
+            graph: *mut c_void,
+            after: *const *mut c_void,
+            count: usize,
+            $($arg: $ty),*
+        ) -> u32 {
+            #[allow(unused_unsafe)]
+            unsafe { add(node, graph, after, count, || $op) }
+        }
+    )*};
+}
+
+adders! {
+    cudaGraphAddEmptyNode() = Ok(Op::Empty);
+    cudaGraphAddKernelNode(params: *const KernelNodeParams) = kernel_op(params);
+    cudaGraphAddMemcpyNode(params: *const Memcpy3DParms) = copy_op(params);
+    cudaGraphAddMemsetNode(params: *const Set) = set_op(params);
+    cudaGraphAddHostNode(params: *const HostNodeParams) = host_op(params);
+    cudaGraphAddEventRecordNode(event: *mut c_void) = Ok(Op::Record(event_of(event)));
+    cudaGraphAddEventWaitNode(event: *mut c_void) = Ok(Op::Wait(event_of(event)));
+    cudaGraphAddMemcpyNode1D(dst: *mut c_void, src: *const c_void, bytes: usize, kind: u32) =
+        Ok(line(dst as u64, src as u64, bytes, copy_kind(kind)?));
+    cudaGraphAddMemcpyNodeToSymbol(
+        symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: u32
+    ) = Ok(line(super::symbol::part_of(symbol, bytes, offset)?, src as u64, bytes, copy_kind(kind)?));
+    cudaGraphAddMemcpyNodeFromSymbol(
+        dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: u32
+    ) = Ok(line(dst as u64, super::symbol::part_of(symbol, bytes, offset)?, bytes, copy_kind(kind)?));
+    cudaGraphAddChildGraphNode(child: *mut c_void) =
+        graph::with(|graphs| Ok(Op::Child(graphs.graph(child as u64)?.clone())));
+}
+
+/// The functions that change what a node does: in a graph, and in an executable.
+macro_rules! setters {
+    ($($in_graph:ident, $in_executable:ident($($arg:ident: $ty:ty),*) = $op:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($in_graph), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $in_graph(node: *mut c_void, $($arg: $ty),*) -> u32 {
+            call(|| {
+                #[allow(unused_unsafe)]
+                let op = unsafe { $op }?;
+                graph::with(|graphs| replace(&mut graphs.node(node as NodeId)?.op, op))
+            })
+        }
+
+        #[doc = concat!("`", stringify!($in_executable), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $in_executable(
+            executable: *mut c_void,
+            node: *mut c_void,
+            $($arg: $ty),*
+        ) -> u32 {
+            call(|| {
+                #[allow(unused_unsafe)]
+                let op = unsafe { $op }?;
+                graph::with(|graphs| {
+                    let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
+                    let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
+                    replace(&mut node.op, op)
+                })
+            })
+        }
+    )*};
+}
+
+fn replace(old: &mut Op, new: Op) -> Result<()> {
+    if old.kind() != new.kind() {
+        return Err(CudaError::INVALID_VALUE.into());
+    }
+    *old = new;
+    Ok(())
+}
+
+setters! {
+    cudaGraphKernelNodeSetParams, cudaGraphExecKernelNodeSetParams(
+        params: *const KernelNodeParams
+    ) = kernel_op(params);
+    cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams(
+        params: *const Memcpy3DParms
+    ) = copy_op(params);
+    cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D(
+        dst: *mut c_void, src: *const c_void, bytes: usize, kind: u32
+    ) = copy_kind(kind).map(|kind| line(dst as u64, src as u64, bytes, kind));
+    cudaGraphMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams(params: *const Set) = set_op(params);
+    cudaGraphHostNodeSetParams, cudaGraphExecHostNodeSetParams(params: *const HostNodeParams) =
+        host_op(params);
+    cudaGraphEventRecordNodeSetEvent, cudaGraphExecEventRecordNodeSetEvent(event: *mut c_void) =
+        Result::Ok(Op::Record(event_of(event)));
+    cudaGraphEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent(event: *mut c_void) =
+        Result::Ok(Op::Wait(event_of(event)));
+}
+
+/// `cudaGraphCreate`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphCreate(target: *mut *mut c_void, flags: u32) -> u32 {
+    call(|| {
+        given(target)?;
+        if flags != 0 {
+            return Err(CudaError::INVALID_VALUE.into());
+        }
+        let made = graph::with(|graphs| Ok(graphs.create()))?;
+        unsafe { put(target, made as *mut c_void) }
+    })
+}
+
+/// `cudaGraphDestroy`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphDestroy(handle: *mut c_void) -> u32 {
+    call(|| graph::with(|graphs| graphs.destroy(handle as u64)))
+}
+
+/// `cudaGraphDestroyNode`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphDestroyNode(node: *mut c_void) -> u32 {
+    call(|| graph::with(|graphs| graphs.remove(node as NodeId)))
+}
+
+/// `cudaGraphClone`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphClone(target: *mut *mut c_void, source: *mut c_void) -> u32 {
+    call(|| {
+        given(target)?;
+        let made = graph::with(|graphs| graphs.clone_of(source as u64))?;
+        unsafe { put(target, made as *mut c_void) }
+    })
+}
+
+/// `cudaGraphNodeFindInClone`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphNodeFindInClone(
+    target: *mut *mut c_void,
+    node: *mut c_void,
+    clone: *mut c_void,
+) -> u32 {
+    call(|| {
+        let found = graph::with(|graphs| {
+            let nodes = &graphs.graph(clone as u64)?.nodes;
+            let found = nodes.iter().find(|(_, known)| known.original == Some(node as NodeId));
+            Ok(*found.ok_or(CudaError::INVALID_VALUE)?.0)
+        })?;
+        unsafe { put(target, found as *mut c_void) }
+    })
+}
+
+unsafe fn edges(
+    graph: *mut c_void,
+    from: *const *mut c_void,
+    to: *const *mut c_void,
+    count: usize,
+    change: impl Fn(&mut Vec<NodeId>, NodeId) -> bool,
+) -> Result<()> {
+    // SAFETY: arrays of `count` elements, as CUDA demands of the caller.
+    let (from, to) = unsafe { (handles(from, count)?, handles(to, count)?) };
+    graph::with(|graphs| {
+        let nodes = &mut graphs.graph(graph as u64)?.nodes;
+        for (from, to) in from.iter().zip(&to) {
+            let known = nodes.contains_key(from) && from != to;
+            let node = nodes.get_mut(to).filter(|_| known).ok_or(CudaError::INVALID_VALUE)?;
+            if !change(&mut node.after, *from) {
+                return Err(CudaError::INVALID_VALUE.into());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `cudaGraphAddDependencies`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphAddDependencies(
+    graph: *mut c_void,
+    from: *const *mut c_void,
+    to: *const *mut c_void,
+    _edge_data: *const c_void,
+    count: usize,
+) -> u32 {
+    let add = |after: &mut Vec<NodeId>, node: NodeId| {
+        let is_new = !after.contains(&node);
+        after.push(node);
+        is_new
+    };
+    call(|| unsafe { edges(graph, from, to, count, add) })
+}
+
+/// `cudaGraphRemoveDependencies`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphRemoveDependencies(
+    graph: *mut c_void,
+    from: *const *mut c_void,
+    to: *const *mut c_void,
+    _edge_data: *const c_void,
+    count: usize,
+) -> u32 {
+    let remove = |after: &mut Vec<NodeId>, node: NodeId| {
+        let before = after.len();
+        after.retain(|known| *known != node);
+        after.len() < before
+    };
+    call(|| unsafe { edges(graph, from, to, count, remove) })
+}
+
+/// Gives out what `find` finds among the graphs.
+unsafe fn list(
+    target: *mut *mut c_void,
+    count: *mut usize,
+    find: impl FnOnce(&mut Graphs) -> Result<Vec<NodeId>>,
+) -> u32 {
+    call(|| {
+        let found = graph::with(find)?;
+        unsafe { give(&found, target, count) }
+    })
+}
+
+/// `cudaGraphGetNodes`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphGetNodes(
+    graph: *mut c_void,
+    nodes: *mut *mut c_void,
+    count: *mut usize,
+) -> u32 {
+    let all = |graphs: &mut Graphs| Ok(graphs.graph(graph as u64)?.nodes.keys().copied().collect());
+    unsafe { list(nodes, count, all) }
+}
+
+/// `cudaGraphGetRootNodes`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphGetRootNodes(
+    graph: *mut c_void,
+    nodes: *mut *mut c_void,
+    count: *mut usize,
+) -> u32 {
+    let roots = |graphs: &mut Graphs| {
+        let nodes = &graphs.graph(graph as u64)?.nodes;
+        let roots = nodes.iter().filter(|(_, node)| node.after.is_empty());
+        Ok(roots.map(|(handle, _)| *handle).collect())
+    };
+    unsafe { list(nodes, count, roots) }
+}
+
+/// `cudaGraphGetEdges`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphGetEdges(
+    graph: *mut c_void,
+    from: *mut *mut c_void,
+    to: *mut *mut c_void,
+    _edge_data: *mut c_void,
+    count: *mut usize,
+) -> u32 {
+    call(|| {
+        let found: Vec<(NodeId, NodeId)> = graph::with(|graphs| {
+            let nodes = &graphs.graph(graph as u64)?.nodes;
+            let into = |(to, node): (&NodeId, &graph::Node)| {
+                let to = *to;
+                node.after.clone().into_iter().map(move |from| (from, to))
+            };
+            Ok(nodes.iter().flat_map(into).collect())
+        })?;
+        let (sources, targets): (Vec<u64>, Vec<u64>) = found.into_iter().unzip();
+        given(count)?;
+        unsafe {
+            let mut room = *count;
+            give(&sources, from, &mut room)?;
+            give(&targets, to, count)
+        }
+    })
+}
+
+/// `cudaGraphNodeGetDependencies`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphNodeGetDependencies(
+    node: *mut c_void,
+    nodes: *mut *mut c_void,
+    _edge_data: *mut c_void,
+    count: *mut usize,
+) -> u32 {
+    unsafe { list(nodes, count, |graphs| Ok(graphs.node(node as NodeId)?.after.clone())) }
+}
+
+/// `cudaGraphNodeGetDependentNodes`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphNodeGetDependentNodes(
+    node: *mut c_void,
+    nodes: *mut *mut c_void,
+    _edge_data: *mut c_void,
+    count: *mut usize,
+) -> u32 {
+    let dependents = |graphs: &mut Graphs| {
+        let all = &graphs.owner(node as NodeId)?.nodes;
+        let found = all.iter().filter(|(_, other)| other.after.contains(&(node as NodeId)));
+        Ok(found.map(|(handle, _)| *handle).collect())
+    };
+    unsafe { list(nodes, count, dependents) }
+}
+
+/// `cudaGraphNodeGetType`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphNodeGetType(node: *mut c_void, kind: *mut u32) -> u32 {
+    call(|| {
+        let found = graph::with(|graphs| Ok(graphs.node(node as NodeId)?.op.kind()))?;
+        unsafe { put(kind, found) }
+    })
+}
+
+/// `cudaGraphMemsetNodeGetParams`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphMemsetNodeGetParams(node: *mut c_void, params: *mut Set) -> u32 {
+    call(|| {
+        let found = graph::with(|graphs| match graphs.node(node as NodeId)?.op {
+            Op::Set(set) => Ok(SendSet(set)),
+            _ => Err(CudaError::INVALID_VALUE.into()),
+        })?;
+        unsafe { put(params, found.0) }
+    })
+}
+
+/// A fill on its way out of the graphs' lock.
+struct SendSet(Set);
+
+/// `cudaGraphInstantiate`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphInstantiate(
+    target: *mut *mut c_void,
+    graph: *mut c_void,
+    flags: u64,
+) -> u32 {
+    // Free memory on launch, upload, launch from the device, priorities of nodes.
+    const DEVICE_LAUNCH: u64 = 4;
+    call(|| {
+        given(target)?;
+        if flags & !15 != 0 {
+            return Err(CudaError::INVALID_VALUE.into());
+        }
+        if flags & DEVICE_LAUNCH != 0 {
+            process::complain("graphs that kernels launch are not supported");
+            return Err(CudaError::NOT_SUPPORTED.into());
+        }
+        let made = graph::with(|graphs| graphs.instantiate(graph as u64, flags))?;
+        unsafe { put(target, made as *mut c_void) }
+    })
+}
+
+/// `cudaGraphInstantiateWithFlags`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphInstantiateWithFlags(
+    target: *mut *mut c_void,
+    graph: *mut c_void,
+    flags: u64,
+) -> u32 {
+    unsafe { cudaGraphInstantiate(target, graph, flags) }
+}
+
+/// `cudaGraphInstantiateWithParams`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphInstantiateWithParams(
+    target: *mut *mut c_void,
+    graph: *mut c_void,
+    params: *mut InstantiateParams,
+) -> u32 {
+    // SAFETY: null or valid, as CUDA demands of the caller.
+    let Some(params) = (unsafe { params.as_mut() }) else {
+        return call(|| Err(CudaError::INVALID_VALUE.into()));
+    };
+    let code = unsafe { cudaGraphInstantiate(target, graph, params.flags) };
+    params.error_node = std::ptr::null_mut();
+    // Success, or an error that the returned code tells.
+    params.result = u32::from(code != 0);
+    code
+}
+
+/// `cudaGraphExecDestroy`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
+    call(|| {
+        graph::with(|graphs| match graphs.executables.remove(&(executable as u64)) {
+            Some(_) => Ok(()),
+            None => Err(CudaError::INVALID_VALUE.into()),
+        })
+    })
+}
+
+/// `cudaGraphExecGetFlags`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphExecGetFlags(executable: *mut c_void, flags: *mut u64) -> u32 {
+    call(|| {
+        let found = graph::with(|graphs| Ok(graphs.executable(executable as u64)?.flags))?;
+        unsafe { put(flags, found) }
+    })
+}
+
+/// `cudaGraphLaunch`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) -> u32 {
+    call(|| {
+        let stream = StreamHandle(stream as u64);
+        let found = graph::with(|graphs| Ok(graphs.executable(executable as u64)?.clone()))?;
+        process::current()?.device.stream_flags(stream)?;
+        if capture::recorded(Some(stream), || Ok(Op::Child(found.graph.clone())))? {
+            return Ok(());
+        }
+        found.graph.launch(&found.disabled, stream)
+    })
+}
+
+/// `cudaGraphUpload`: there is nothing to upload.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphUpload(executable: *mut c_void, stream: *mut c_void) -> u32 {
+    call(|| {
+        process::current()?.device.stream_flags(StreamHandle(stream as u64))?;
+        graph::with(|graphs| graphs.executable(executable as u64).map(|_| ()))
+    })
+}
+
+/// `cudaGraphNodeSetEnabled`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphNodeSetEnabled(
+    executable: *mut c_void,
+    node: *mut c_void,
+    enabled: u32,
+) -> u32 {
+    call(|| {
+        graph::with(|graphs| {
+            let executable = graphs.executable(executable as u64)?;
+            let node = node as NodeId;
+            // Kernels, copies and fills only.
+            match executable.graph.nodes.get(&node) {
+                Some(known) if known.op.kind() <= 2 => {}
+                _ => return Err(CudaError::INVALID_VALUE.into()),
+            }
+            match enabled {
+                0 => drop(executable.disabled.insert(node)),
+                _ => drop(executable.disabled.remove(&node)),
+            }
+            Ok(())
+        })
+    })
+}
+
+/// `cudaGraphNodeGetEnabled`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphNodeGetEnabled(
+    executable: *mut c_void,
+    node: *mut c_void,
+    enabled: *mut u32,
+) -> u32 {
+    call(|| {
+        let found = graph::with(|graphs| {
+            let executable = graphs.executable(executable as u64)?;
+            match executable.graph.nodes.contains_key(&(node as NodeId)) {
+                true => Ok(u32::from(!executable.disabled.contains(&(node as NodeId)))),
+                false => Err(CudaError::INVALID_VALUE.into()),
+            }
+        })?;
+        unsafe { put(enabled, found) }
+    })
+}
+
+/// `cudaGraphExecUpdate`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphExecUpdate(
+    executable: *mut c_void,
+    graph: *mut c_void,
+    result: *mut UpdateResult,
+) -> u32 {
+    const TOPOLOGY_CHANGED: u32 = 2;
+    call(|| {
+        let updated = graph::with(|graphs| {
+            let wanted = graphs.graph(graph as u64)?.clone();
+            let executable = graphs.executable(executable as u64)?;
+            let fits = executable.graph.is_like(&wanted);
+            if fits {
+                executable.graph.update(&wanted);
+            }
+            Ok(fits)
+        })?;
+        if !result.is_null() {
+            let (none, code) = (std::ptr::null_mut(), if updated { 0 } else { TOPOLOGY_CHANGED });
+            let value = UpdateResult { result: code, error_node: none, error_from_node: none };
+            unsafe { put(result, value)? };
+        }
+        if updated { Ok(()) } else { Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into()) }
+    })
+}

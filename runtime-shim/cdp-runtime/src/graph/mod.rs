@@ -1,0 +1,262 @@
+//! CUDA graphs of host code: what nodes do, how they depend on each other, and the capture of streams. A
+//! launch replays the nodes in an order that their dependencies allow, one after the other in one stream:
+//! what a graph computes is the same, what could overlap does not. Both devices are served alike, since
+//! a node is a call of this library.
+//!
+//! The C functions are in [`crate::capi`]. Conditional nodes and semaphores are not known.
+
+pub mod capture;
+mod op;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+pub use self::op::{Kernel, Op, Set};
+
+use crate::device::StreamHandle;
+use crate::error::{CudaError, DeviceError, Result};
+
+/// A `cudaGraphNode_t` as host code holds it.
+pub type NodeId = u64;
+
+/// What is done, and after what.
+#[derive(Clone)]
+pub struct Node {
+    /// What is done.
+    pub op: Op,
+    /// What must be done before.
+    pub after: Vec<NodeId>,
+    /// The node that it was cloned from.
+    pub original: Option<NodeId>,
+}
+
+/// Nodes in the order in which they were made.
+#[derive(Clone, Default)]
+pub struct Graph {
+    /// By handle.
+    pub nodes: BTreeMap<NodeId, Node>,
+}
+
+/// A graph that can be launched.
+#[derive(Clone)]
+pub struct Executable {
+    /// Its own copy of the graph, under the handles of the graph's nodes.
+    pub graph: Graph,
+    /// Nodes that are left out.
+    pub disabled: BTreeSet<NodeId>,
+    /// The flags that it was made with.
+    pub flags: u64,
+}
+
+/// All graphs of the process.
+#[derive(Default)]
+pub struct Graphs {
+    /// By handle.
+    pub graphs: HashMap<u64, Graph>,
+    /// By handle.
+    pub executables: HashMap<u64, Executable>,
+    owners: HashMap<NodeId, u64>,
+    captures: capture::Captures,
+    made: u64,
+}
+
+static GRAPHS: Mutex<Option<Graphs>> = Mutex::new(None);
+
+/// Works on the process's graphs. Nothing that is done there calls a device or the program.
+pub fn with<T>(work: impl FnOnce(&mut Graphs) -> Result<T>) -> Result<T> {
+    let mut graphs = GRAPHS.lock().unwrap_or_else(PoisonError::into_inner);
+    work(graphs.get_or_insert_with(Graphs::default))
+}
+
+fn invalid() -> DeviceError {
+    CudaError::INVALID_VALUE.into()
+}
+
+impl Graphs {
+    /// A number that no other graph, node or executable has. Pointers in C, so that 0 is none.
+    fn handle(&mut self) -> u64 {
+        self.made += 16;
+        0x4000 + self.made
+    }
+
+    /// Makes an empty graph.
+    pub fn create(&mut self) -> u64 {
+        let handle = self.handle();
+        self.graphs.insert(handle, Graph::default());
+        handle
+    }
+
+    /// A graph.
+    pub fn graph(&mut self, handle: u64) -> Result<&mut Graph> {
+        self.graphs.get_mut(&handle).ok_or_else(invalid)
+    }
+
+    /// An executable.
+    pub fn executable(&mut self, handle: u64) -> Result<&mut Executable> {
+        self.executables.get_mut(&handle).ok_or_else(invalid)
+    }
+
+    /// A node, in whichever graph.
+    pub fn node(&mut self, node: NodeId) -> Result<&mut Node> {
+        let owner = *self.owners.get(&node).ok_or_else(invalid)?;
+        self.graph(owner)?.nodes.get_mut(&node).ok_or_else(invalid)
+    }
+
+    /// The graph of a node.
+    pub fn owner(&mut self, node: NodeId) -> Result<&mut Graph> {
+        let owner = *self.owners.get(&node).ok_or_else(invalid)?;
+        self.graph(owner)
+    }
+
+    /// Adds a node to a graph.
+    pub fn add(&mut self, graph: u64, op: Op, after: &[NodeId]) -> Result<NodeId> {
+        let nodes = &self.graph(graph)?.nodes;
+        let distinct: BTreeSet<&NodeId> = after.iter().collect();
+        if distinct.len() != after.len() || after.iter().any(|node| !nodes.contains_key(node)) {
+            return Err(invalid());
+        }
+        let handle = self.handle();
+        let node = Node { op, after: after.to_vec(), original: None };
+        self.graph(graph)?.nodes.insert(handle, node);
+        self.owners.insert(handle, graph);
+        Ok(handle)
+    }
+
+    /// Removes a node and what leads to it and from it.
+    pub fn remove(&mut self, node: NodeId) -> Result<()> {
+        let graph = self.owner(node)?;
+        graph.nodes.remove(&node);
+        graph.nodes.values_mut().for_each(|other| other.after.retain(|before| *before != node));
+        self.owners.remove(&node);
+        Ok(())
+    }
+
+    /// Removes a graph. Executables that were made of it live on.
+    pub fn destroy(&mut self, graph: u64) -> Result<()> {
+        let removed = self.graphs.remove(&graph).ok_or_else(invalid)?;
+        self.owners.retain(|node, _| !removed.nodes.contains_key(node));
+        Ok(())
+    }
+
+    /// A graph with nodes of its own that do the same.
+    pub fn clone_of(&mut self, graph: u64) -> Result<u64> {
+        let source = self.graph(graph)?.clone();
+        let clone = self.create();
+        let names: HashMap<NodeId, NodeId> =
+            source.nodes.keys().map(|node| (*node, self.handle())).collect();
+        for (node, content) in source.nodes {
+            let after = content.after.iter().map(|before| names[before]).collect();
+            let copied = Node { op: content.op, after, original: Some(node) };
+            self.graph(clone)?.nodes.insert(names[&node], copied);
+            self.owners.insert(names[&node], clone);
+        }
+        Ok(clone)
+    }
+
+    /// Makes a graph executable.
+    pub fn instantiate(&mut self, graph: u64, flags: u64) -> Result<u64> {
+        let graph = self.graph(graph)?.clone();
+        graph.order()?;
+        let handle = self.handle();
+        let disabled = BTreeSet::new();
+        self.executables.insert(handle, Executable { graph, disabled, flags });
+        Ok(handle)
+    }
+}
+
+impl Graph {
+    /// The nodes in an order in which each comes after what it depends on.
+    ///
+    /// # Errors
+    /// `cudaErrorInvalidValue` if they depend on each other in a circle.
+    pub fn order(&self) -> Result<Vec<NodeId>> {
+        let (mut order, mut done) = (Vec::with_capacity(self.nodes.len()), BTreeSet::new());
+        let mut waiting: Vec<NodeId> = self.nodes.keys().copied().collect();
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            waiting.retain(|node| {
+                let ready = self.nodes[node].after.iter().all(|before| done.contains(before));
+                if ready {
+                    order.push(*node);
+                    done.insert(*node);
+                }
+                !ready
+            });
+            if waiting.len() == before {
+                return Err(invalid());
+            }
+        }
+        Ok(order)
+    }
+
+    /// Nodes on which none depends.
+    pub fn leaves(&self) -> BTreeSet<NodeId> {
+        let inner: BTreeSet<NodeId> =
+            self.nodes.values().flat_map(|node| node.after.iter().copied()).collect();
+        self.nodes.keys().copied().filter(|node| !inner.contains(node)).collect()
+    }
+
+    /// Does everything in a stream.
+    pub fn launch(&self, disabled: &BTreeSet<NodeId>, stream: StreamHandle) -> Result<()> {
+        for node in self.order()? {
+            if !disabled.contains(&node) {
+                self.nodes[&node].op.run(stream)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another graph has the same nodes in the same order with the same dependencies.
+    pub fn is_like(&self, other: &Graph) -> bool {
+        let place = |graph: &Graph| -> HashMap<NodeId, usize> {
+            graph.nodes.keys().enumerate().map(|(index, node)| (*node, index)).collect()
+        };
+        let (mine, theirs) = (place(self), place(other));
+        self.nodes.len() == other.nodes.len()
+            && self.nodes.values().zip(other.nodes.values()).all(|(one, two)| {
+                let places = |after: &[NodeId], of: &HashMap<NodeId, usize>| -> BTreeSet<usize> {
+                    after.iter().map(|node| of[node]).collect()
+                };
+                one.op.kind() == two.op.kind()
+                    && places(&one.after, &mine) == places(&two.after, &theirs)
+            })
+    }
+
+    /// Takes what the nodes of a graph that [is like](Self::is_like) this one do.
+    pub fn update(&mut self, other: &Graph) {
+        for (mine, theirs) in self.nodes.values_mut().zip(other.nodes.values()) {
+            mine.op = theirs.op.clone();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_ordered_by_what_they_depend_on() {
+        let mut graphs = Graphs::default();
+        let graph = graphs.create();
+        let first = graphs.add(graph, Op::Empty, &[]).unwrap();
+        let second = graphs.add(graph, Op::Empty, &[]).unwrap();
+        let third = graphs.add(graph, Op::Empty, &[second]).unwrap();
+        assert!(graphs.add(graph, Op::Empty, &[first, first]).is_err());
+        assert!(graphs.add(graph, Op::Empty, &[7]).is_err());
+        graphs.node(first).unwrap().after.push(third);
+        let content = graphs.graph(graph).unwrap();
+        assert_eq!(content.order().unwrap(), [second, third, first]);
+        assert_eq!(content.leaves(), BTreeSet::from([first]));
+        let clone = graphs.clone_of(graph).unwrap();
+        let (one, two) =
+            (graphs.graph(graph).unwrap().clone(), graphs.graph(clone).unwrap().clone());
+        assert!(one.is_like(&two) && two.nodes.values().all(|node| node.original.is_some()));
+        graphs.node(second).unwrap().after.push(first);
+        assert!(graphs.instantiate(graph, 0).is_err(), "a circle");
+        graphs.remove(third).unwrap();
+        assert_eq!(graphs.graph(graph).unwrap().order().unwrap(), [first, second]);
+        assert!(!graphs.graph(graph).unwrap().is_like(&two));
+        graphs.destroy(graph).unwrap();
+        assert!(graphs.node(first).is_err());
+    }
+}

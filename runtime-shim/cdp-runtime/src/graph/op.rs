@@ -1,0 +1,153 @@
+//! What a node of a graph does.
+
+use std::ffi::c_void;
+
+use super::Graph;
+use crate::array::Copy3D;
+use crate::capi;
+use crate::device::{Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, StreamHandle};
+use crate::error::Result;
+use crate::process;
+
+/// A launch with the bytes of its parameters.
+#[derive(Clone)]
+pub struct Kernel {
+    /// The kernel as host code knows it.
+    pub handle: usize,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory.
+    pub shared_bytes: u64,
+    /// What `<<<>>>` cannot say.
+    pub attributes: Vec<LaunchAttribute>,
+    /// Bytes of each parameter.
+    pub params: Vec<Box<[u8]>>,
+}
+
+/// `cudaMemsetParams`
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Set {
+    pub dst: *mut c_void,
+    pub pitch: usize,
+    pub value: u32,
+    pub element_bytes: u32,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// What a node does.
+#[derive(Clone)]
+pub enum Op {
+    /// Nothing: dependencies meet here.
+    Empty,
+    /// Launches a kernel.
+    Kernel(Kernel),
+    /// Copies a box, as host code described it.
+    Described(capi::Memcpy3DParms),
+    /// Copies a rectangle of memory.
+    Rectangle(Copy2D, CopyKind),
+    /// Copies a box.
+    Box(Copy3D, CopyKind),
+    /// Fills.
+    Set(Set),
+    /// Calls a function of the host.
+    Host(Option<capi::HostFunction>, *mut c_void),
+    /// Does what another graph does.
+    Child(Graph),
+    /// Records an event.
+    Record(EventHandle),
+    /// Waits for an event.
+    Wait(EventHandle),
+    /// Memory that was allocated when the node was made, and stays.
+    Allocate,
+    /// Such memory is not used any more.
+    Free,
+}
+
+// SAFETY: the pointers are the program's, which says what may be used when.
+unsafe impl Send for Op {}
+
+impl Op {
+    /// `cudaGraphNodeType`
+    pub fn kind(&self) -> u32 {
+        match self {
+            Op::Kernel(_) => 0,
+            Op::Described(_) | Op::Rectangle(..) | Op::Box(..) => 1,
+            Op::Set(_) => 2,
+            Op::Host(..) => 3,
+            Op::Child(_) => 4,
+            Op::Empty => 5,
+            Op::Wait(_) => 6,
+            Op::Record(_) => 7,
+            Op::Allocate => 10,
+            Op::Free => 11,
+        }
+    }
+
+    /// Does it in a stream.
+    pub fn run(&self, stream: StreamHandle) -> Result<()> {
+        let device = process::current()?;
+        let device = &device.device;
+        match self {
+            Op::Empty | Op::Allocate | Op::Free => Ok(()),
+            Op::Kernel(kernel) => kernel.run(stream),
+            // SAFETY: the host's sides are the program's affair, here and below.
+            Op::Described(parameters) => unsafe { capi::copy_3d(parameters, Some(stream)) },
+            Op::Rectangle(copy, kind) => unsafe { device.copy_2d(copy, *kind, Some(stream)) },
+            Op::Box(copy, kind) => unsafe { device.copy_3d(copy, *kind, Some(stream)) },
+            Op::Set(set) => set.run(stream),
+            Op::Host(function, data) => unsafe { capi::call_in_order(*function, *data, stream) },
+            Op::Child(graph) => graph.launch(&Default::default(), stream),
+            Op::Record(event) => device.record_event(*event, stream, 0),
+            Op::Wait(event) => device.stream_wait_event(stream, *event, 0),
+        }
+    }
+}
+
+impl Kernel {
+    fn run(&self, stream: StreamHandle) -> Result<()> {
+        let mut pointers: Vec<*mut c_void> =
+            self.params.iter().map(|param| param.as_ptr().cast_mut().cast()).collect();
+        let config = LaunchConfig {
+            grid: self.grid,
+            block: self.block,
+            shared_bytes: self.shared_bytes,
+            stream,
+            attributes: &self.attributes,
+        };
+        // SAFETY: as many bytes as the kernel's parameters have.
+        unsafe { capi::launch_now(self.handle as *const c_void, config, pointers.as_mut_ptr()) }
+    }
+}
+
+impl Set {
+    /// Fills rows with a value of 1, 2 or 4 bytes.
+    pub fn run(&self, stream: StreamHandle) -> Result<()> {
+        let device = process::current()?;
+        let element = &self.value.to_le_bytes()[..self.element_bytes as usize];
+        let width_bytes = self.width * element.len();
+        let pitch = if self.height > 1 { self.pitch } else { width_bytes };
+        if element.iter().all(|byte| *byte == element[0]) {
+            // SAFETY: device memory is the device's to check, managed memory the program's affair.
+            return unsafe {
+                let (width, height) = (width_bytes as u64, self.height as u64);
+                let dst = self.dst as u64;
+                device.device.fill_2d(dst, pitch as u64, element[0], width, height, Some(stream))
+            };
+        }
+        // Devices fill with bytes alone: what is wider is copied from a row of it.
+        let row = element.repeat(self.width);
+        for y in 0..self.height {
+            let dst = self.dst as u64 + (y * pitch) as u64;
+            let bytes = width_bytes as u64;
+            let (src, kind) = (row.as_ptr() as u64, CopyKind::HostToDevice);
+            // SAFETY: the row lives until the stream has been waited for.
+            unsafe { device.device.copy(dst, src, bytes, kind, Some(stream))? };
+        }
+        device.device.synchronize_stream(stream)
+    }
+}
