@@ -125,6 +125,14 @@ pub struct Access {
     pub order: Order,
 }
 
+impl Access {
+    /// No other thread sees it.
+    #[inline(always)]
+    pub fn is_private(self) -> bool {
+        matches!(self.place, Place::Local | Place::Frame | Place::Param)
+    }
+}
+
 /// What an access or fence says about order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sem {

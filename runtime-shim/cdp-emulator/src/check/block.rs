@@ -33,8 +33,8 @@ pub struct ThreadState {
     /// The same, as far as it is from its own block.
     pub seen_in_block: Known,
     /// Its last fences: for the device, for the block.
-    pub fence: Option<Mark>,
-    pub block_fence: Option<Mark>,
+    pub fence: Option<Arc<Mark>>,
+    pub block_fence: Option<Arc<Mark>>,
 }
 
 /// A block that the checks watch.
@@ -61,6 +61,8 @@ pub struct BlockState {
     pub shared_bytes: IntMap<u64, Box<[Cell; 4]>>,
     /// Released views in shared memory.
     pub vars: IntMap<u64, SyncVar>,
+    /// There were fences of which not all threads know.
+    pub fences: bool,
     /// What named barriers have collected.
     collected: [Known; 16],
     /// Phases of barrier objects: collected and complete, by offset.
@@ -110,6 +112,7 @@ impl BlockState {
         self.thread_count = threads;
         self.shared_bytes.clear();
         self.vars.clear();
+        self.fences = false;
         self.collected = Default::default();
         self.objects.clear();
         self.floor = floor;
@@ -242,6 +245,24 @@ impl BlockState {
             }
             self.shared_view = Some(learned);
         }
+        if std::mem::take(&mut self.fences) {
+            self.share_fences(0, self.thread_count);
+        }
+    }
+
+    /// Fences before a barrier count for all who met there.
+    fn share_fences(&mut self, first: u32, count: u32) {
+        let (first, end) = (first as usize, (first + count) as usize);
+        let Some(threads) = self.threads.get_mut(first..end) else { return };
+        let marks: Vec<_> = threads.iter().filter_map(|own| own.fence.as_ref()).collect();
+        let joined = match (Mark::joined(&marks), marks.first()) {
+            (Some(joined), _) => joined,
+            (None, Some(only)) => Arc::clone(only),
+            (None, None) => return,
+        };
+        for own in threads {
+            own.fence = Some(joined.clone());
+        }
     }
 
     /// Some lanes of a warp met; `live` are all that there are.
@@ -277,6 +298,10 @@ impl BlockState {
             for thread in threads().filter(|&thread| thread < count) {
                 self.learn(thread, &learned);
             }
+        }
+        if self.fences && lanes & live == live {
+            let count = (32 - live.leading_zeros()).min(self.thread_count - warp * 32);
+            self.share_fences(warp * 32, count);
         }
     }
 

@@ -4,9 +4,11 @@
 //! strong write) synchronises with an acquire pattern (an acquiring read, or a strong read and then a
 //! fence) that sees its value, if the scopes of both include the other's thread. One allowance: an
 //! atomic read-modify-write takes over what was released even without a fence after it. Programs that
-//! are called correct lean on that in locks and in "the last block adds up".
+//! are called correct lean on that in locks and in "the last block adds up". In the same spirit a
+//! barrier behind fences passes them on: what all threads of a block have fenced before they meet,
+//! any of them releases afterwards.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Watch;
 use super::block::BlockState;
@@ -25,18 +27,44 @@ pub struct SyncVar {
 }
 
 /// What a thread knew at a fence. The view is made when a write after the fence needs it.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub struct Mark {
     clocks: Clocks,
     learned: Known,
     shared: Known,
-    view: Known,
+    view: OnceLock<Arc<View>>,
 }
 
 impl Mark {
-    fn view(&mut self, base: &Known, block: u32) -> Arc<View> {
+    /// What any of several threads knew at its fence, if there are two at least that differ.
+    pub fn joined(marks: &[&Arc<Mark>]) -> Option<Arc<Mark>> {
+        let (first, rest) = marks.split_first()?;
+        if rest.iter().all(|mark| Arc::ptr_eq(mark, first)) {
+            return None;
+        }
+        let mut all = Mark {
+            clocks: first.clocks.clone(),
+            learned: first.learned.clone(),
+            shared: first.shared.clone(),
+            view: OnceLock::new(),
+        };
+        for (at, mark) in rest.iter().enumerate() {
+            if at > 0 && Arc::ptr_eq(mark, rest[at - 1]) {
+                continue;
+            }
+            all.clocks.join(&mark.clocks);
+            for (to, more) in [(&mut all.learned, &mark.learned), (&mut all.shared, &mark.shared)] {
+                if let Some(more) = more {
+                    learn(to, more);
+                }
+            }
+        }
+        Some(Arc::new(all))
+    }
+
+    fn view(&self, base: &Known, block: u32) -> Arc<View> {
         let Mark { clocks, learned, shared, view } = self;
-        view.get_or_insert_with(|| {
+        view.get_or_init(|| {
             let mut all = base.as_deref().cloned().unwrap_or_default();
             for more in [learned, shared].into_iter().flatten() {
                 all.join(more);
@@ -75,8 +103,10 @@ pub fn fence(state: &mut BlockState, thread: u32, order: Order) {
     if order.sem != Sem::Acquire {
         let clocks = state.clocks(thread);
         let shared = state.shared_view.clone();
+        state.fences = true;
         let own = state.thread(thread);
-        let mark = Mark { clocks, learned: own.learned.clone(), shared, view: None };
+        let learned = own.learned.clone();
+        let mark = Arc::new(Mark { clocks, learned, shared, view: OnceLock::new() });
         match order.reach {
             Reach::Device => own.fence = Some(mark),
             Reach::Block => own.block_fence = Some(mark),
@@ -92,10 +122,10 @@ fn released(state: &mut BlockState, thread: u32, order: Order) -> Option<(Reach,
     state.thread_if_any(thread)?;
     let (base, id) = (state.base.clone(), state.id);
     let own = state.thread(thread);
-    if let (Some(mark), Reach::Device) = (&mut own.fence, order.reach) {
+    if let (Some(mark), Reach::Device) = (&own.fence, order.reach) {
         return Some((Reach::Device, mark.view(&base, id)));
     }
-    let mark = own.block_fence.as_mut().or(own.fence.as_mut())?;
+    let mark = own.block_fence.as_ref().or(own.fence.as_ref())?;
     Some((Reach::Block, mark.view(&base, id)))
 }
 

@@ -51,7 +51,8 @@ impl Clocks {
         }
     }
 
-    fn join(&mut self, other: &Clocks) {
+    /// Knows what `other` knows.
+    pub fn join(&mut self, other: &Clocks) {
         self.raise_all(other.all);
         for &(key, time) in &other.parts {
             self.raise(key, time);

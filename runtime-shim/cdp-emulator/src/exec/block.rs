@@ -184,6 +184,13 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
                 block.next_warp = (index + 1) % count;
                 return BlockStop::Slice;
             }
+            Ok(WarpStop::Yield) => {
+                idle_turns = 0;
+                block.next_warp = (index + advance) % count;
+                if block.warps[index].next_random() & 1 != 0 || count == 1 {
+                    return BlockStop::Slice;
+                }
+            }
             Ok(WarpStop::Spin) => {
                 spinning_turns += 1;
                 idle_turns = 0;

@@ -16,6 +16,7 @@ pub mod door;
 pub mod fault;
 pub mod mbarrier;
 pub mod memory;
+mod preempt;
 pub mod print;
 mod rows;
 pub mod run;

@@ -3,7 +3,9 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{atomics, barrier, calls, collective, door, mbarrier, memory, surface, tensor};
+use super::{
+    atomics, barrier, calls, collective, door, mbarrier, memory, preempt, surface, tensor,
+};
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
 use crate::config::{CheckAction, WarpScheduling};
@@ -22,6 +24,8 @@ pub enum WarpStop {
     Idle,
     /// The slice is used up.
     Slice,
+    /// A seeded schedule interrupts it here.
+    Yield,
     /// Its lanes only go round waiting loops.
     Spin,
     /// The last path of `paths` calls the device, in these lanes.
@@ -252,6 +256,7 @@ fn run_path<'m>(
 ) -> Step<Option<WarpStop>> {
     let mut tally = Tally { instructions: 0, thread_instructions: 0 };
     let mut polled = false;
+    let mut fuse = preempt::fuse(machine, warp);
     if run.path.pc == JOIN_RETURN {
         run.path.pc = run.function.code.len() as u32 - 1;
     }
@@ -281,6 +286,12 @@ fn run_path<'m>(
                     break Err(fault);
                 }
                 run.path.pc += 1;
+                if !access.is_private() {
+                    fuse -= 1;
+                    if fuse == 0 {
+                        break Ok(preempt::interrupt(warp, run));
+                    }
+                }
             }
             Op::Store(access) => {
                 if active != 0
@@ -290,6 +301,12 @@ fn run_path<'m>(
                     break Err(fault);
                 }
                 run.path.pc += 1;
+                if !access.is_private() {
+                    fuse -= 1;
+                    if fuse == 0 {
+                        break Ok(preempt::interrupt(warp, run));
+                    }
+                }
             }
             Op::Bra { target, join } => {
                 block.counters.branches += 1;
@@ -340,6 +357,12 @@ fn run_path<'m>(
                     Ok(Next::Continue) if block.budget < 0 && matches!(inst.op, Op::Call) => {
                         warp.paths.push(run.path);
                         break Ok(Some(WarpStop::Slice));
+                    }
+                    Ok(Next::Continue) if matches!(inst.op, Op::Atomic) => {
+                        fuse -= 1;
+                        if fuse == 0 {
+                            break Ok(preempt::interrupt(warp, run));
+                        }
                     }
                     Ok(Next::Continue) => {}
                     Ok(Next::Switch) => break Ok(None),

@@ -134,11 +134,12 @@ impl Core {
         }
         // Few of the first ones, so that choosing stays cheap with many pending grids.
         let (grids, blocks) = (grids.min(64), blocks.min(64));
-        let mut pick = (next_random(&mut self.random) % (grids + blocks) as u64) as usize;
+        let chance = next_random(&mut self.random);
         let full = self.resident_blocks >= MAX_RESIDENT && blocks > 0;
-        if full && pick < grids {
-            pick = grids;
-        }
+        // New blocks as often as old ones, so that many are in execution at once.
+        let begin = grids > 0 && !full && (blocks == 0 || chance & 1 != 0);
+        let among = if begin { grids } else { blocks };
+        let pick = (chance >> 8) as usize % among + if begin { 0 } else { grids };
         if pick < grids {
             let entry = self.ready_grids.iter().nth(pick).map(|(turn, key)| (*turn, *key));
             if let Some((turn, key)) = entry {

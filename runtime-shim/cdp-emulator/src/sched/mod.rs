@@ -25,7 +25,7 @@ mod reports;
 pub mod trace;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ use crate::exec::{Block, GridInfo, Machine};
 use crate::hash::IntMap;
 use crate::link::Program;
 use crate::memory::{Arena, SiteRef, Table};
-use crate::report::Report;
+use crate::report::{Report, ReportKind};
 
 pub use grids::{DEFAULT_SHARED_BYTES, LaunchRequest, MAX_SHARED_BYTES};
 pub use profile::KernelProfile;
@@ -232,6 +232,8 @@ pub struct Core {
     output_cost: u64,
     output_lost: u64,
     reports: Vec<Arc<Report>>,
+    /// What was warned of, and at which instructions.
+    warned: HashSet<(ReportKind, u32, u32)>,
     fault: Option<Arc<Report>>,
     /// Counters by kernel.
     pub profile: IntMap<u32, KernelProfile>,
@@ -303,6 +305,7 @@ impl Core {
             output_cost: 0,
             output_lost: 0,
             reports: Vec::new(),
+            warned: HashSet::new(),
             fault: None,
             profile: IntMap::default(),
             trace: Vec::new(),

@@ -18,8 +18,12 @@ impl Core {
         self.ready_nodes.clear();
     }
 
-    /// Notes a report that does not end the program.
+    /// Notes a report that does not end the program, once for each instruction.
     pub(super) fn warn(&mut self, fault: &Fault) {
+        let place = fault.site.map(|site| (fault.kind, site.function, site.instruction));
+        if place.is_some_and(|place| !self.warned.insert(place)) {
+            return;
+        }
         let report = Arc::new(self.report(fault, true));
         self.reports.push(report);
     }

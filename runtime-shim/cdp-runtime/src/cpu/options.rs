@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cdp_emulator::{Checks, Config, WarpScheduling};
+use cdp_emulator::{CheckAction, Checks, Config, WarpScheduling};
 
 /// How reports are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -169,6 +169,12 @@ impl CpuOptions {
             warp_scheduling,
             compute_capability,
             checks: Checks {
+                // A read that comes too early is often half of a race: both are told.
+                uninitialized_shared: if self.checks.races {
+                    CheckAction::Warn
+                } else {
+                    CheckAction::Stop
+                },
                 races: self.checks.races,
                 siblings: self.checks.siblings,
                 ..Checks::default()
