@@ -27,6 +27,7 @@ mod normal_form;
 mod oracle;
 mod packages;
 mod project;
+mod races;
 mod repeated;
 mod reports;
 mod run;
@@ -48,6 +49,7 @@ fn main() {
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
+    trials.extend(races::trials());
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());

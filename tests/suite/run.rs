@@ -62,24 +62,30 @@ fn expected(path: &Path) -> Result<String, Failed> {
     read(&path.with_extension("out"))
 }
 
-/// Runs a program on the CPU device, which must print what is expected and succeed.
+/// Runs a program on the CPU device, which must print what is expected and succeed; and once more
+/// with the race checker, which must find nothing.
 pub fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("program");
     std::fs::write(&path, program).map_err(|error| error.to_string())?;
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
-    let output = run_limited(Command::new(&path).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Device code that does not load is told there, and only there.
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("{}\n{stdout}\n{stderr}", output.status).into());
+    for checks in ["", "race"] {
+        let mut command = Command::new(&path);
+        command.env("CDP_DEVICE", "cpu").env("CDP_CHECK", checks);
+        let output = run_limited(&mut command, TIME_LIMIT)?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Device code that does not load is told there, and only there.
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(format!("{what}: {}\n{stdout}\n{stderr}", output.status).into());
+        }
+        same(what, &stdout, expected).map_err(|failed| {
+            let message = failed.message().unwrap_or("");
+            Failed::from(format!("{message}\n--- standard error\n{stderr}"))
+        })?;
     }
-    same(what, &stdout, expected).map_err(|failed| {
-        let message = failed.message().unwrap_or("");
-        format!("{message}\n--- standard error\n{stderr}").into()
-    })
+    Ok(())
 }
 
 fn ours(path: &Path) -> Outcome {

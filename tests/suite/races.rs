@@ -1,0 +1,119 @@
+//! Cases of the race checker: programs of `cases/races`, each with one planted race that must be found
+//! under every one of many schedules, with no line named that is not marked `//~ race`; and programs
+//! of `cases/ordered`, in which nothing may be found under any.
+//!
+//! That the checker finds nothing in the run cases, as compiled by us, nvcc and clang, is seen where
+//! those run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use cdp::{CompileOptions, DebugInfo, Goal};
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use crate::cases::Directives;
+use crate::compile::build;
+use crate::support::{Outcome, cases, files, read, run_limited, stem, trial};
+
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Schedules of a program with a race.
+const PLANTED_SEEDS: u64 = 20;
+/// Schedules of a program without one, the plain schedule besides.
+const ORDERED_SEEDS: u64 = 5;
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for path in files(&cases("races"), "cdp") {
+        trials.push(trial(format!("races::{}", stem(&path)), move || planted(&path, "race")));
+    }
+    for path in files(&cases("siblings"), "cdp") {
+        let name = format!("siblings::{}", stem(&path));
+        trials.push(trial(name, move || planted(&path, "siblings")));
+    }
+    for path in files(&cases("ordered"), "cdp") {
+        trials.push(trial(format!("ordered::{}", stem(&path)), move || ordered(&path)));
+    }
+    trials
+}
+
+/// A built program in a folder of its own.
+struct Program {
+    folder: tempfile::TempDir,
+}
+
+impl Program {
+    fn of(path: &Path) -> Result<Program, Failed> {
+        let directives = Directives::of(path)?;
+        let options = directives.options(directives.archs()?[0]);
+        let options = CompileOptions { debug: DebugInfo::Lines, ..options };
+        let program = build(path, &options, Goal::Executable)?;
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let path = folder.path().join("program");
+        std::fs::write(&path, program).map_err(|error| error.to_string())?;
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
+        Ok(Program { folder })
+    }
+
+    /// The reports of a run, and whether the program succeeded.
+    fn run(&self, check: &str, seed: Option<u64>) -> Result<(Vec<Value>, bool), Failed> {
+        let mut command = Command::new(self.folder.path().join("program"));
+        command.env("CDP_DEVICE", "cpu").env("CDP_MESSAGE_FORMAT", "json").env("CDP_CHECK", check);
+        if let Some(seed) = seed {
+            command.env("CDP_SCHEDULE_SEED", seed.to_string());
+        }
+        let output = run_limited(&mut command, TIME_LIMIT)?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let report = |line: &str| serde_json::from_str(line).map_err(|e| format!("{e}: {line}"));
+        let reports = stderr.lines().map(report).collect::<Result<Vec<Value>, String>>()?;
+        Ok((reports, output.status.success()))
+    }
+}
+
+/// The source lines that a report names as places of accesses.
+fn lines(report: &Value) -> impl Iterator<Item = u64> {
+    let others = report["related"].as_array().into_iter().flatten().map(|other| &other["site"]);
+    others.chain([&report["site"]]).filter_map(|site| site["source"]["line"].as_u64())
+}
+
+fn planted(path: &Path, check: &str) -> Outcome {
+    let kind = if check == "siblings" { "sibling-conflict" } else { "race" };
+    let text = read(path)?;
+    let marked: BTreeSet<u64> = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| line.contains("//~ race"))
+        .map(|l| l.0)
+        .collect();
+    let program = Program::of(path)?;
+    for seed in std::iter::once(None).chain((0..PLANTED_SEEDS).map(Some)) {
+        let (reports, succeeded) = program.run(check, seed)?;
+        let found = reports.iter().filter(|report| report["kind"] == kind).count();
+        let named: BTreeSet<u64> = reports.iter().flat_map(lines).collect();
+        if found == 0 || succeeded || !named.is_subset(&marked) {
+            let rendered: String =
+                reports.iter().filter_map(|report| report["rendered"].as_str()).collect();
+            return Err(format!(
+                "seed {seed:?}: {found} reports, success {succeeded}, lines {named:?} of \
+                 {marked:?}\n{rendered}"
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn ordered(path: &Path) -> Outcome {
+    let program = Program::of(path)?;
+    for seed in std::iter::once(None).chain((0..ORDERED_SEEDS).map(Some)) {
+        let (reports, succeeded) = program.run("race", seed)?;
+        if !reports.is_empty() || !succeeded {
+            let rendered: String =
+                reports.iter().filter_map(|report| report["rendered"].as_str()).collect();
+            return Err(format!("seed {seed:?}: success {succeeded}\n{rendered}").into());
+        }
+    }
+    Ok(())
+}
