@@ -79,7 +79,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// What a verb is going to do, for who waits for the first time.
+fn plan(verb: &Verb) -> Option<&'static str> {
+    Some(match verb {
+        Verb::Setup => {
+            "set-up: LLVM 22 from apt, CUDA's tools into .toolchain, where they are missing"
+        }
+        Verb::Demo => {
+            "demo: set up what is missing, build the release compiler (minutes the first time), \
+             compile and run every sample"
+        }
+        Verb::Test(_) => {
+            "test: set up what is missing, build everything (minutes the first time), run the tests, \
+             then clippy and rustdoc"
+        }
+        _ => return None,
+    })
+}
+
 fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
+    if let Some(plan) = plan(&cli.verb) {
+        ui.note(plan);
+    }
     setup::setup(ui, &cli.common)?;
     match &cli.verb {
         Verb::Setup => {
