@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::cases::Directives;
 use crate::compile::build;
-use crate::support::{Outcome, cases, files, read, run_limited, stem, trial};
+use crate::support::{Outcome, cases, cdpc, files, read, run_limited, stem, trial};
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Schedules of a program with a race.
@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
     for path in files(&cases("ordered"), "cdp") {
         trials.push(trial(format!("ordered::{}", stem(&path)), move || ordered(&path)));
     }
+    trials.push(trial("schedules::outcomes".into(), outcomes));
     trials
 }
 
@@ -114,6 +115,47 @@ fn ordered(path: &Path) -> Outcome {
                 reports.iter().filter_map(|report| report["rendered"].as_str()).collect();
             return Err(format!("seed {seed:?}: success {succeeded}\n{rendered}").into());
         }
+    }
+    Ok(())
+}
+
+/// `cdpc run --schedules` shows that a counter without atomics has many outcomes and one with them
+/// has one, and each seed repeats its own.
+fn outcomes() -> Outcome {
+    let program = |update: &str| {
+        format!(
+            "#include <stdio.h>\n__device__ int counter;\n\
+             __global__ void bump() {{ {update}; }}\n__global__ void show() {{ printf(\"%d\\n\", \
+             counter); }}\nint main() {{ bump<<<64, 64>>>(); show<<<1, 1>>>(); \
+             return cudaDeviceSynchronize() != cudaSuccess; }}\n"
+        )
+    };
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("counter.cdp");
+    let run = |text: &str, args: &[&str]| -> Result<(String, bool), Failed> {
+        std::fs::write(&path, text).map_err(|error| error.to_string())?;
+        let mut command = cdpc();
+        if let Some(library) = crate::run::runtime_library() {
+            command.env("CDP_RUNTIME_LIB", library);
+        }
+        command.args(["run", "--device", "cpu"]).args(args).arg(&path);
+        let output = run_limited(&mut command, TIME_LIMIT)?;
+        Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.success()))
+    };
+    let (text, fine) = run(&program("atomicAdd(&counter, 1)"), &["--schedules", "6"])?;
+    if !fine || !text.starts_with("6 schedules, 1 outcome\n") || !text.contains("4096") {
+        return Err(format!("with atomics:\n{text}").into());
+    }
+    let plain = program("counter = counter + 1");
+    let (text, fine) = run(&plain, &["--schedules", "6"])?;
+    let count = text.split_whitespace().nth(2).and_then(|word| word.parse::<u32>().ok());
+    if fine || count.is_none_or(|count| count < 4) {
+        return Err(format!("without:\n{text}").into());
+    }
+    let seeded = || run(&plain, &["--schedule-seed", "3"]);
+    let (once, again) = (seeded()?.0, seeded()?.0);
+    if once != again || !text.contains(once.trim()) {
+        return Err(format!("seed 3 gives {once} and {again}, not as in\n{text}").into());
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod memory;
 mod output;
 mod run;
 mod run_kernel;
+mod schedules;
 mod signals;
 
 use std::ffi::OsString;

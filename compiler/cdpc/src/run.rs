@@ -97,10 +97,21 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
     })?;
     let program = folder.path().join("program");
     build_program(&compiler, &inputs, options, args, &program, messages)?;
-    let mut command = Command::new(&program);
-    command.args(&args.program_args);
-    set_environment(&mut command, args);
     let limit = args.timeout.map(|seconds| Duration::from_secs(seconds) + TIMEOUT_GRACE);
+    let prepare = |seed: Option<u64>| {
+        let mut command = Command::new(&program);
+        command.args(&args.program_args);
+        set_environment(&mut command, args);
+        if let Some(seed) = seed {
+            // Schedules are the CPU device's.
+            command.env("CDP_DEVICE", "cpu").env("CDP_SCHEDULE_SEED", seed.to_string());
+        }
+        command
+    };
+    if let Some(count) = args.schedules {
+        return crate::schedules::run(count, limit, folder.path(), |seed| prepare(Some(seed)));
+    }
+    let mut command = prepare(None);
     match run_limited(&mut command, limit) {
         Ok(Ended::Status(status)) => Ok(status.code().unwrap_or_else(|| died(status, messages))),
         Ok(Ended::TimedOut) => {

@@ -411,6 +411,9 @@ pub struct Run {
     /// Explore another legal order of execution (CPU device)
     #[arg(long, value_name = "N")]
     pub schedule_seed: Option<u64>,
+    /// Run under this many schedules and print how many outcomes there were (CPU device)
+    #[arg(long, value_name = "N", conflicts_with_all = ["schedule_seed", "kernel", "trace", "profile"])]
+    pub schedules: Option<u64>,
     /// Look for mistakes that no plain run shows: race, siblings, or all; several with commas (CPU
     /// device)
     #[arg(long, value_name = "CHECKS", value_parser = parse_checks)]
