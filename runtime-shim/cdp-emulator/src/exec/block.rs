@@ -199,6 +199,10 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
                     Ok(_) => {}
                     Err(fault) => return BlockStop::Fault(fault),
                 }
+                // Whom this warp waits for may itself only wait for the rest of its lanes.
+                for warp in &mut block.warps {
+                    collective::complete(machine, warp, &mut block.state);
+                }
                 if spinning_turns > count {
                     return BlockStop::Spin;
                 }
