@@ -3,8 +3,14 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 5] =
-    ["src/bitcode.cpp", "src/codegen.cpp", "src/guard.cpp", "src/optimizer.cpp", "src/raise.cpp"];
+const FILES: [&str; 6] = [
+    "src/bitcode.cpp",
+    "src/codegen.cpp",
+    "src/guard.cpp",
+    "src/launches/body.cpp",
+    "src/optimizer.cpp",
+    "src/raise.cpp",
+];
 
 fn main() {
     for file in FILES {

@@ -19,6 +19,7 @@ mod diagnostics;
 mod embed;
 mod hostile;
 mod interop;
+mod launches;
 mod link_inputs;
 mod linking;
 mod llvm;
@@ -50,6 +51,7 @@ fn main() {
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
     trials.extend(races::trials());
+    trials.extend(launches::trials());
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());

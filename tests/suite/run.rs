@@ -65,14 +65,25 @@ fn expected(path: &Path) -> Result<String, Failed> {
 /// Runs a program on the CPU device, which must print what is expected and succeed; and once more
 /// with the race checker, which must find nothing.
 pub fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
+    execute_with(program, &[], &["", "race"], what, expected)
+}
+
+/// The same with arguments, once for each list of checks.
+pub fn execute_with(
+    program: &[u8],
+    args: &[&str],
+    checks: &[&str],
+    what: &str,
+    expected: &str,
+) -> Outcome {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("program");
     std::fs::write(&path, program).map_err(|error| error.to_string())?;
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
-    for checks in ["", "race"] {
+    for checks in checks {
         let mut command = Command::new(&path);
-        command.env("CDP_DEVICE", "cpu").env("CDP_CHECK", checks);
+        command.args(args).env("CDP_DEVICE", "cpu").env("CDP_CHECK", checks);
         let output = run_limited(&mut command, TIME_LIMIT)?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         // Device code that does not load is told there, and only there.

@@ -139,6 +139,30 @@ pub struct Launch {
     /// A pointer.
     pub stream: Expr,
     pub args: Vec<Expr>,
+    /// What the program says of it beside CUDA; changes no meaning.
+    pub hints: LaunchHints,
+}
+
+/// What `#pragma cdp` says of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchHints {
+    /// Children that different threads launch here may overlap, whatever the stream says.
+    pub independent: bool,
+    /// Launched as it stands.
+    pub keep: bool,
+    /// The most threads of a child that is run without a launch.
+    pub threshold: Option<u32>,
+}
+
+impl LaunchHints {
+    /// One word a hint, as the pragma spells them but for `=`.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.extend(self.independent.then(|| "independent".to_string()));
+        words.extend(self.keep.then(|| "keep".to_string()));
+        words.extend(self.threshold.map(|threads| format!("threshold={threads}")));
+        words
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub mod verify;
 pub use effects::has_effects;
 pub use expr::{
     AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr, ExprKind,
-    InlineAsm, Launch, UnaryOp, UpdateYield,
+    InlineAsm, Launch, LaunchHints, UnaryOp, UpdateYield,
 };
 pub use intrinsic::{
     Atomic, AtomicOp, Axis, BuiltinVar, CacheOp, Intrinsic, PtxTemplate, Scope, ShuffleMode,

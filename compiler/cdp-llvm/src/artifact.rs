@@ -11,11 +11,12 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
+use crate::launches::remark::LaunchRemark;
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget, Machine};
-use crate::units;
+use crate::{foreign, launches, units};
 
 /// An LLVM module in a context of its own, with the machine that makes code of it.
 ///
@@ -30,6 +31,7 @@ pub struct LlvmModule {
     target: CodeTarget,
     opt_level: OptLevel,
     debug: DebugInfo,
+    remarks: Vec<LaunchRemark>,
 }
 
 impl LlvmModule {
@@ -97,12 +99,42 @@ impl LlvmModule {
             target,
             opt_level: options.opt_level,
             debug: options.debug,
+            remarks: Vec::new(),
         })
     }
 
     /// The module, for embedders who go on with inkwell.
     pub fn module(&self) -> &Module<'static> {
         &self.module
+    }
+
+    /// What the launch optimiser did with each launch site.
+    pub fn launch_remarks(&self) -> &[LaunchRemark] {
+        &self.remarks
+    }
+
+    pub(crate) fn set_launch_remarks(&mut self, remarks: Vec<LaunchRemark>) {
+        self.remarks = remarks;
+    }
+
+    /// Optimises the launches of a device module that we made, and lowers them.
+    pub(crate) fn finish_launches(
+        &mut self,
+        options: &LowerOptions,
+        address_bits: u32,
+    ) -> Result<()> {
+        // SAFETY: the module is dropped before the context (`drop` below), which does not move.
+        let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
+        if launches::is_on(options, address_bits) {
+            self.remarks = launches::optimize(context, &self.module, &self.machine, options)?;
+        }
+        foreign::lower_own_launches(context, &self.module, options, address_bits)?;
+        // The functions that launches became; also where no inliner runs.
+        self.run_passes("always-inline,globaldce")?;
+        if cfg!(debug_assertions) {
+            self.verify()?;
+        }
+        self.diagnosed()
     }
 
     /// What the module is for.

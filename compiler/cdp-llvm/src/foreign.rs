@@ -30,16 +30,19 @@ use inkwell::values::{
 use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
-use crate::libdevice;
+use crate::launches::remark::LaunchRemark;
 use crate::lower::PTX_KERNEL;
 use crate::options::LowerOptions;
 use crate::raise::place::{self, LaunchPlace};
 use crate::raise::{self, refuse};
 use crate::raw;
+use crate::raw::view::View;
 use crate::target::CodeTarget;
+use crate::{launches, libdevice};
 
 mod module;
 
+pub(crate) use module::parse;
 pub use module::{ForeignKernel, ForeignParam, verify};
 
 /// The pseudo-function of version 1, the only one. A later version would have another name, so that
@@ -97,12 +100,20 @@ pub fn lower_foreign(
     options: &LowerOptions,
 ) -> Result<(LlvmModule, Vec<ForeignKernel>)> {
     let mut kernels = Vec::new();
-    let lowered =
-        lower_module(name, bytes, address_bits, options, true, |context, module, data| {
+    let mut remarks = Vec::new();
+    let mut lowered = lower_module(
+        name,
+        bytes,
+        address_bits,
+        options,
+        Some(&mut remarks),
+        |context, module, data| {
             kernels = module::kernels(context, module, data);
             module::drop_function_targets(module);
             libdevice::link(context, module, options, false)
-        })?;
+        },
+    )?;
+    lowered.set_launch_remarks(remarks);
     lowered.run_passes("always-inline,globaldce")?;
     Ok((lowered, kernels))
 }
@@ -115,7 +126,7 @@ pub fn lower_foreign_only(
     address_bits: u32,
     options: &LowerOptions,
 ) -> Result<LlvmModule> {
-    lower_module(name, bytes, address_bits, options, false, |_, _, _| Ok(()))
+    lower_module(name, bytes, address_bits, options, None, |_, _, _| Ok(()))
 }
 
 /// A module whose launches are `@cdp.launch`, whatever the compiler wrote that made it (see
@@ -187,7 +198,7 @@ fn lower_module(
     bytes: &[u8],
     address_bits: u32,
     options: &LowerOptions,
-    raising: bool,
+    remarks: Option<&mut Vec<LaunchRemark>>,
     finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetData) -> Result<()>,
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
@@ -195,8 +206,13 @@ fn lower_module(
         let module = module::parse(context, name, bytes)?;
         module::set_target(&module, target, machine)?;
         let data = machine.get_target_data();
-        if raising {
+        if let Some(remarks) = remarks {
             raise_launches(context, &module, &data, address_bits, options)?;
+            if launches::is_on(options, address_bits) {
+                check_launches(context, &module, &data, address_bits, options)?;
+                module::drop_function_targets(&module);
+                *remarks = launches::optimize(context, &module, machine, options)?;
+            }
         }
         lower_launches(context, &module, &data, address_bits, options)?;
         finish(context, &module, &data)?;
@@ -235,6 +251,24 @@ pub fn lower_launches<'ctx>(
     if errors.is_empty() { Ok(()) } else { Err(LowerError::Launches(errors)) }
 }
 
+/// That every `@cdp.launch` of a module can be lowered, so that errors show calls as they were written.
+fn check_launches<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    data: &TargetData,
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<()> {
+    let mut errors = unknown_pseudo_functions(module);
+    if let Some(pseudo) = module.get_function(LAUNCH) {
+        let lowering = Lowering { context, module, data, address_bits, options, count: 0 };
+        let (calls, others) = uses_of(pseudo);
+        errors.extend(others);
+        errors.extend(calls.into_iter().filter_map(|call| lowering.refusal(call)));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(LowerError::Launches(errors)) }
+}
+
 /// Pseudo-functions that this version does not know.
 fn unknown_pseudo_functions(module: &Module<'_>) -> Vec<LaunchCallError> {
     module
@@ -262,13 +296,8 @@ fn misused(instruction: Option<InstructionValue<'_>>, message: &str) -> LaunchCa
     }
 }
 
-/// Links the memset kernel and lowers its launch.
-pub(crate) fn link_memset<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    options: &LowerOptions,
-    address_bits: u32,
-) -> Result<()> {
+/// Links the memset kernel, whose launch is lowered with the others.
+pub(crate) fn link_memset<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let memset = module::parse(context, "memset", include_bytes!("memset.ll"))?;
     memset.set_triple(&module.get_triple());
     memset.set_data_layout(&module.get_data_layout());
@@ -284,6 +313,19 @@ pub(crate) fn link_memset<'ctx>(
         if let Some(function) = module.get_function(name) {
             function.set_linkage(Linkage::Internal);
         }
+    }
+    Ok(())
+}
+
+/// Lowers what there is of `@cdp.launch` in a module of ours.
+pub(crate) fn lower_own_launches<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    options: &LowerOptions,
+    address_bits: u32,
+) -> Result<()> {
+    if module.get_function(LAUNCH).is_none() {
+        return Ok(());
     }
     let layout = module.get_data_layout().as_str().to_string_lossy().into_owned();
     let data = TargetData::create(&layout);
@@ -355,22 +397,15 @@ pub(crate) struct KernelParam<'ctx> {
 
 impl<'ctx> Lowering<'_, 'ctx> {
     fn lower_call(&mut self, call: CallSiteValue<'ctx>) -> std::result::Result<(), Failure> {
-        let instruction = raw::instruction(call);
-        let refused = |(argument, message): (Option<u32>, String)| {
-            Failure::Call(LaunchCallError {
-                function: function_name(instruction),
-                call: instruction.print_to_string().to_string(),
-                argument,
-                message,
-                place: place::of(instruction),
-            })
-        };
-        if !raw::has_basic_arguments(call) {
-            return Err(refused((None, "an argument has a type that no kernel can take".into())));
+        if let Some(error) = self.refusal(call) {
+            return Err(Failure::Call(error));
         }
+        let instruction = raw::instruction(call);
         let operands = raw::call_arguments(call);
-        let (params, by_address, layout) = self.checked(call, &operands).map_err(refused)?;
-        let wrapper = self.wrapper(&operands, &by_address, &params, &layout)?;
+        let (params, by_address, layout) =
+            self.checked(call, &operands).map_err(|(_, message)| bug("lower launches", message))?;
+        let wanted = !View::instruction(instruction).users().is_empty();
+        let wrapper = self.wrapper(&operands, &by_address, &params, &layout, wanted)?;
         let builder = self.context.create_builder();
         builder.position_before(&instruction);
         if let Some(location) = instruction.get_debug_location() {
@@ -384,6 +419,22 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
         instruction.erase_from_basic_block();
         Ok(())
+    }
+
+    /// Why a call cannot be lowered.
+    fn refusal(&self, call: CallSiteValue<'ctx>) -> Option<LaunchCallError> {
+        let instruction = raw::instruction(call);
+        let refused = |(argument, message): (Option<u32>, String)| LaunchCallError {
+            function: function_name(instruction),
+            call: instruction.print_to_string().to_string(),
+            argument,
+            message,
+            place: place::of(instruction),
+        };
+        if !raw::has_basic_arguments(call) {
+            return Some(refused((None, "an argument has a type that no kernel can take".into())));
+        }
+        self.checked(call, &raw::call_arguments(call)).err().map(refused)
     }
 
     /// The kernel's parameters, which arguments are addresses to copy from, and the layout; or the
@@ -541,13 +592,15 @@ impl<'ctx> Lowering<'_, 'ctx> {
         Ok(false)
     }
 
-    /// A function with the call's operands as parameters and the launch sequence as its body.
+    /// A function with the call's operands as parameters and the launch sequence as its body; `wanted` says
+    /// whether anybody reads the error.
     fn wrapper(
         &mut self,
         operands: &[BasicValueEnum<'ctx>],
         by_address: &[bool],
         params: &[KernelParam<'ctx>],
         layout: &BufferLayout,
+        wanted: bool,
     ) -> std::result::Result<FunctionValue<'ctx>, Failure> {
         let types: Vec<BasicMetadataTypeEnum<'ctx>> =
             operands.iter().map(|operand| operand.get_type().into()).collect();
@@ -582,7 +635,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
             abi: self.options.abi,
             address_bits: self.address_bits,
             per_thread_stream: self.options.per_thread_stream,
-            null_error: Some(&peek),
+            null_error: wanted.then_some(&*peek),
         };
         let config = LaunchConfig {
             kernel: pointer(0)?,

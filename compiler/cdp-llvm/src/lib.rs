@@ -22,6 +22,7 @@ pub mod foreign;
 pub mod guard;
 pub mod image;
 pub mod launch;
+pub mod launches;
 mod libdevice;
 pub mod lower;
 pub mod options;
@@ -43,9 +44,11 @@ pub use guard::{STACK_BYTES, Stopped, guarded};
 pub use image::emit_image_object;
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
+pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use lower::lower;
 pub use options::{
-    CudartUnit, DebugInfo, HostRuntime, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
+    CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchTuning, Libdevice, LowerOptions, OptLevel,
+    UNIT_INSTRUCTIONS,
 };
 pub use raise::place::LaunchPlace;
 pub use target::CodeTarget;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use cdp_launch::LaunchAbi;
 
+pub use crate::launches::tuning::Tuning as LaunchTuning;
+
 /// Optimisation level, as `-O0` to `-O3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OptLevel {
@@ -12,6 +14,18 @@ pub enum OptLevel {
     O2,
     #[default]
     O3,
+}
+
+/// What the launch optimiser may do (`-flaunch-opt`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LaunchOpt {
+    /// Nothing: every launch is launched where it stands.
+    #[default]
+    Off,
+    /// What keeps every promise of CUDA.
+    Safe,
+    /// Children that different threads launch into the NULL stream may overlap besides.
+    Fast,
 }
 
 /// What a debugger or profiler will find.
@@ -96,6 +110,11 @@ pub struct LowerOptions {
     /// On modules of other front ends: launches that cannot be taken over are errors
     /// ([`crate::foreign::raise_foreign`]). Otherwise they stay as the other compiler wrote them.
     pub strict_launches: bool,
+    pub launch_opt: LaunchOpt,
+    /// How small a child is run without a launch.
+    pub launch_tuning: LaunchTuning,
+    /// The number of registers is limited for all kernels, so no kernel gets a limit of its own.
+    pub max_registers_given: bool,
     /// Instructions, before optimisation, that make a codegen unit ([`LlvmModule::into_ptx`]).
     ///
     /// [`LlvmModule::into_ptx`]: crate::LlvmModule::into_ptx
@@ -122,6 +141,9 @@ impl LowerOptions {
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
             strict_launches: false,
+            launch_opt: LaunchOpt::default(),
+            launch_tuning: LaunchTuning::default(),
+            max_registers_given: false,
             unit_instructions: UNIT_INSTRUCTIONS,
             threads: 0,
         }

@@ -21,6 +21,8 @@ use inkwell::values::{
     IntValue, PointerValue,
 };
 
+pub(crate) mod view;
+
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 

@@ -128,6 +128,7 @@ fn launch_through_a_pointer() {
         shared_bytes: n(&b, 0),
         stream: b.zero(b.void_ptr),
         args: vec![b.int(1, b.i32)],
+        hints: cdp_ir::LaunchHints::default(),
     };
     let body = vec![b.effect(ExprKind::Launch(Box::new(launch)))];
     b.kernel("parent", &[kernel_ptr], Some(body));

@@ -18,7 +18,7 @@ use crate::error::{Error, Failure, guard, guard_input};
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::mend::mend_extern_kernels;
 use crate::message::{Message, messages};
-use crate::options::{AddressSize, CompileOptions, DebugInfo};
+use crate::options::{AddressSize, CompileOptions, DebugInfo, LaunchRemark};
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -202,6 +202,8 @@ pub struct BuildOutput {
     pub launches: Vec<LaunchEdge>,
     /// (caller, callee), for functions of the sources from which a launch can be reached.
     pub calls: Vec<(String, String)>,
+    /// What the launch optimiser did with each launch site, for the first architecture.
+    pub remarks: Vec<LaunchRemark>,
     /// Warnings; a program with errors is a [`Failure::Program`].
     pub reports: Vec<Report>,
     /// Warnings of CUDA's tools, a line each.
@@ -402,6 +404,7 @@ impl Build<'_> {
                 let code = self.compiler.emit_device(&analysis, arch, options, want_ir)?;
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
+                    self.out.remarks.extend(code.remarks.iter().cloned());
                     self.out.kernels.extend(analysis.kernels);
                     self.out.launches.extend(analysis.graph.launches);
                     self.out.calls.extend(analysis.graph.calls);
@@ -417,6 +420,7 @@ impl Build<'_> {
                 let code = self.compiler.emit_foreign(name, bytes, arch, options, want_ir)?;
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
+                    self.out.remarks.extend(code.remarks.iter().cloned());
                     self.out.kernels.extend(code.kernels.iter().cloned());
                 }
                 Ok(Some(code))
@@ -430,7 +434,7 @@ impl Build<'_> {
                     true => mend_extern_kernels(&text),
                     false => text,
                 };
-                Ok(Some(DeviceCode { ptx: text, llvm_ir: String::new(), kernels: Vec::new() }))
+                Ok(Some(DeviceCode { ptx: text, ..DeviceCode::default() }))
             }
             Input::Bytes(InputKind::Object, ..) => Ok(None),
         }

@@ -135,6 +135,8 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         ptx_version: _,
         // The code is the same with any number.
         threads: _,
+        launch_opt,
+        launch_tuning,
         per_thread_default_stream,
         unit_instructions,
         fast_math,
@@ -158,6 +160,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("opt-level", format!("{opt_level:?}"));
     key.field("cdp", format!("{cdp:?}"));
     key.field("launch-abi", format!("{launch_abi:?}"));
+    key.field("launch-opt", format!("{launch_opt:?} {launch_tuning:?}"));
     key.field("per-thread", format!("{per_thread_default_stream:?}"));
     key.field("unit instructions", unit_instructions.to_string());
     key.field("fast-math", format!("{fast_math:?}"));

@@ -12,7 +12,7 @@ use cdp_toolchain::{
 use crate::analysis::Analysis;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
 use crate::error::{Error, guard, guard_input};
-use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
+use crate::options::{CompileOptions, DebugInfo, LaunchAbi, LaunchRemark, OptLevel};
 use crate::ptx_version::{self, PtxVersion};
 
 /// The compiler with the tools it uses. Cheap to share; every method may be called by several
@@ -30,6 +30,8 @@ pub struct DeviceCode {
     /// Only when asked for.
     pub llvm_ir: String,
     pub kernels: Vec<KernelDescription>,
+    /// What became of each launch site; empty when launches are not optimised.
+    pub remarks: Vec<LaunchRemark>,
 }
 
 impl Compiler {
@@ -107,10 +109,11 @@ impl Compiler {
         lower_options.module_id = module_id.into();
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+            let remarks = lowered.launch_remarks().to_vec();
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             let ptx = ptx_version::settle(ptx, options)?;
-            Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone() })
+            Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone(), remarks })
         })
     }
 
@@ -192,11 +195,12 @@ impl Compiler {
             let (lowered, kernels) =
                 cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
                     .map_err(failed)?;
+            let remarks = lowered.launch_remarks().to_vec();
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
             let ptx = ptx_version::settle(ptx, options)?;
             let kernels = kernels.iter().map(describe_foreign_kernel).collect();
-            Ok(DeviceCode { ptx, llvm_ir, kernels })
+            Ok(DeviceCode { ptx, llvm_ir, kernels, remarks })
         })
     }
 
@@ -344,6 +348,9 @@ impl Compiler {
         options: &CompileOptions,
     ) -> LowerOptions {
         let mut lower = LowerOptions::new(arch.to_string(), version.times_ten(), abi);
+        lower.launch_opt = options.launch_opt;
+        lower.launch_tuning = options.launch_tuning;
+        lower.max_registers_given = options.max_registers.is_some();
         lower.per_thread_stream = options.per_thread_default_stream;
         lower.opt_level = match options.opt_level {
             _ if options.debug == DebugInfo::Full => cdp_llvm::OptLevel::O0,

@@ -107,10 +107,10 @@ pub use graph::{LaunchEdge, LaunchGraph};
 pub use message::{Message, Place};
 pub use options::{
     AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
-    OptLevel, RequestedAbi,
+    LaunchOpt, LaunchOutcome, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel, RequestedAbi,
 };
 pub use ptx_version::PtxVersion;
-pub use set::{OPTIONS, OptionError};
+pub use set::{OPTIONS, OptionError, set_launch_tuning};
 
 pub use cdp_frontend as frontend;
 pub use cdp_ir as ir;

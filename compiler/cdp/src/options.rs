@@ -9,6 +9,7 @@ use cdp_frontend::diagnostics::WarningOptions;
 use cdp_frontend::preprocess::MacroOption;
 pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};
+pub use cdp_llvm::{LaunchOpt, LaunchOutcome, LaunchPlace, LaunchRemark, LaunchTuning};
 pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
 use crate::ptx_version::PtxVersion;
@@ -49,6 +50,10 @@ pub struct CompileOptions {
     pub cdp: Option<CdpVersion>,
     /// `--launch-abi`; `Auto` chooses for the target (launch-lowering.md).
     pub launch_abi: RequestedAbi,
+    /// `-flaunch-opt`: what the launch optimiser may do, at `-O2` and up.
+    pub launch_opt: LaunchOpt,
+    /// How small a child is run without a launch; for measurements and tests.
+    pub launch_tuning: LaunchTuning,
     /// Per-thread default stream: the `_ptsz` entry points.
     pub per_thread_default_stream: bool,
     pub fast_math: FastMath,
@@ -94,6 +99,8 @@ impl Default for CompileOptions {
             opt_level: OptLevel::default(),
             cdp: None,
             launch_abi: RequestedAbi::Auto,
+            launch_opt: LaunchOpt::default(),
+            launch_tuning: LaunchTuning::default(),
             per_thread_default_stream: false,
             fast_math: FastMath::default(),
             debug: DebugInfo::default(),

@@ -8,7 +8,8 @@ use std::str::FromStr;
 use cdp_frontend::preprocess::MacroOption;
 
 use crate::options::{
-    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, OptLevel, RequestedAbi,
+    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, LaunchOpt, LaunchTuning,
+    OptLevel, RequestedAbi,
 };
 
 /// Why an option was not set.
@@ -43,6 +44,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("ptx-version", "6.3 to 9.0; without it what the target and the features used need"),
     ("cdp", "1 or 2, the version of the device runtime"),
     ("launch-abi", "auto, documented, documented-v2, cdp2 or cdp2-v2"),
+    ("launch-opt", "off, safe or fast: what the launch optimiser may do"),
     ("opt-level", "0 to 3"),
     ("default-stream", "legacy or per-thread"),
     ("use-fast-math", "true or false"),
@@ -66,6 +68,31 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("nvlink-arg", "an argument for nvlink; each adds one"),
     ("source-date-epoch", "seconds since 1970"),
 ];
+
+/// The level of a name of `-flaunch-opt`.
+fn launch_opt(name: &str) -> Option<LaunchOpt> {
+    one_of(name, &[("off", LaunchOpt::Off), ("safe", LaunchOpt::Safe), ("fast", LaunchOpt::Fast)])
+}
+
+/// Sets constants of the launch optimiser by name, `threshold=4,own=1`. For measurements and tests; no
+/// option that users are told of.
+pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
+    for word in text.split(',') {
+        let (name, value) = word.split_once('=')?;
+        let value: u32 = value.parse().ok()?;
+        match name {
+            "own" => tuning.own = value,
+            "threshold" => tuning.threshold = Some(value),
+            "least-steps" => tuning.least_steps = value,
+            "most-steps" => tuning.most_steps = value,
+            "most-steps-in-order" => tuning.most_steps_in_order = value,
+            "parents-shift" => tuning.parents_shift = value,
+            "parents-shift-in-order" => tuning.parents_shift_in_order = value,
+            _ => return None,
+        }
+    }
+    Some(())
+}
 
 impl CompileOptions {
     /// Sets an option by its name in [`OPTIONS`]; those that say so add to a list, the others
@@ -99,6 +126,7 @@ impl CompileOptions {
             }
             "ptx-version" => self.ptx_version = Some(value.parse().ok()?),
             "launch-abi" => self.launch_abi = value.parse::<RequestedAbi>().ok()?,
+            "launch-opt" => self.launch_opt = launch_opt(value)?,
             "opt-level" => {
                 self.opt_level = one_of(
                     value,

@@ -291,6 +291,9 @@ impl Plan {
             Err(failure) => messages.failure(failure),
             Ok(built) => {
                 messages.show(&built.reports);
+                if args.remarks {
+                    messages.remarks(&built.remarks);
+                }
                 let info = built.resource_usage.iter().filter(|_| args.resource_usage);
                 for line in built.tool_warnings.iter().chain(info) {
                     eprintln!("{line}");

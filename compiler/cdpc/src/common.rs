@@ -10,7 +10,7 @@ use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::SearchOptions;
 use cdp::{
     AddressSize, Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind,
-    OptLevel, Report, SourceInput, render_reports,
+    LaunchRemark, OptLevel, Report, SourceInput, render_reports,
 };
 
 use crate::args::{Color, MessageFormat, Source};
@@ -98,6 +98,27 @@ impl Messages {
             }
         } else {
             let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    /// Remarks go where diagnostics go.
+    pub fn remarks(&self, remarks: &[LaunchRemark]) {
+        for remark in remarks {
+            if self.format == Format::Json {
+                let place = remark.place.as_ref().map(|place| {
+                    serde_json::json!({
+                        "file": place.file, "line": place.line, "column": place.column,
+                    })
+                });
+                let object = serde_json::json!({
+                    "severity": "remark", "place": place, "parent": remark.parent,
+                    "child": remark.child, "outcome": remark.outcome.name(),
+                    "message": remark.message, "help": remark.advice,
+                });
+                self.write(&format!("{object}\n"));
+            } else {
+                self.write(&format!("{remark}\n"));
+            }
         }
     }
 
@@ -204,6 +225,13 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
         3 => OptLevel::O3,
         other => return Err(Usage(format!("optimisation levels are 0 to 3, not {other}"))),
     };
+    if let Some(level) = &source.launch_opt {
+        options.set("launch-opt", level).map_err(|error| Usage(error.to_string()))?;
+    }
+    if let Some(text) = &source.launch_tuning {
+        cdp::set_launch_tuning(&mut options.launch_tuning, text)
+            .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
+    }
     options.include_dirs = [&source.include_dirs[..], &source.system_dirs].concat();
     options.macros = source.defines.iter().cloned().map(MacroOption::Define).collect();
     options.macros.extend(source.undefines.iter().cloned().map(MacroOption::Undefine));

@@ -63,7 +63,9 @@ impl<'a> Checker<'a> {
                 None => return self.void_value(span),
             },
         };
-        let launch = Launch { kernel, params, grid, block, shared_bytes, stream, args: list };
+        let hints = self.f.launch_hints;
+        let launch =
+            Launch { kernel, params, grid, block, shared_bytes, stream, args: list, hints };
         let (void, loc) = (self.types.ir.void(), self.loc(span));
         let expr = Expr::new(ExprKind::Launch(Box::new(launch)), void, loc);
         Value::rvalue(expr, Basic::Void.into(), span)

@@ -133,6 +133,8 @@ pub struct FnState {
     pub builtin_body: bool,
     /// An initialiser that the module at hand has no place for.
     pub discard_ir: bool,
+    /// What `#pragma cdp` before the statement at hand says of its launches.
+    pub launch_hints: ir::LaunchHints,
     /// Launches with pointer variables as arguments.
     pub sites: Vec<super::results::Site>,
     /// The first launch of the body, and whether the body looks for errors.
@@ -155,6 +157,7 @@ impl FnState {
             facts: Vec::new(),
             blocks: Blocks::default(),
             out: Vec::new(),
+            launch_hints: ir::LaunchHints::default(),
             loop_depth: 0,
             break_depth: 0,
             switches: Vec::new(),

@@ -37,7 +37,7 @@ pub struct ForeignParam {
 }
 
 /// Reads LLVM IR (text or bitcode) and verifies it.
-pub(super) fn parse<'ctx>(
+pub(crate) fn parse<'ctx>(
     context: &'ctx Context,
     name: &str,
     bytes: &[u8],

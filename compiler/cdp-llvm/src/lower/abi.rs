@@ -229,7 +229,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
     }
 
-    fn type_attribute(&self, name: &str, ty: BasicTypeEnum<'ctx>) -> Attribute {
+    pub(super) fn type_attribute(&self, name: &str, ty: BasicTypeEnum<'ctx>) -> Attribute {
         let ty = match ty {
             BasicTypeEnum::ArrayType(ty) => AnyTypeEnum::ArrayType(ty),
             BasicTypeEnum::StructType(ty) => AnyTypeEnum::StructType(ty),

@@ -1,14 +1,18 @@
 //! The IR's launch operation: on the device through [`crate::launch`], on the host through the
 //! runtime's `__cdp_launch`.
 
-use cdp_ir::{Callee, Dim, Launch};
+use cdp_ir::{Callee, Dim, Expr, ExprKind, FuncId, Intrinsic, Launch, for_each_child};
 use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
-use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+use inkwell::attributes::AttributeLoc;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, IntValue, PointerValue,
+};
 
 use super::Unit;
 use super::body::{Body, Value};
 use crate::error::{Result, bug};
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
+use crate::{foreign, launches, raw};
 
 impl<'ctx> Unit<'_, 'ctx> {
     pub fn launch_site(&self) -> LaunchSite<'_, 'ctx> {
@@ -29,6 +33,12 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             return self.host_launch(launch);
         }
         let layout = self.launch_layout(launch)?;
+        if launches::is_on(self.unit.options, self.unit.address_bits())
+            && let Callee::Direct(child) = launch.kernel
+            && launch.args.iter().all(is_quiet)
+        {
+            return self.launch_call(launch, child);
+        }
         let kernel = self.kernel_address(&launch.kernel)?;
         let grid = self.dimension(&launch.grid)?;
         let block = self.dimension(&launch.block)?;
@@ -51,6 +61,69 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
         finish_launch(&self.builder, &site, pending, &layout, &args)?;
         Ok(Value::Void)
+    }
+
+    /// A launch as a call of `@cdp.launch`, which the launch optimiser reads, with what only the front end
+    /// knows: the place, the names, the pragmas. Its arguments are evaluated before there is a buffer,
+    /// which [`is_quiet`] ones do not show.
+    fn launch_call(&mut self, launch: &Launch, child: FuncId) -> Result<Value<'ctx>> {
+        let kernel = self.kernel_address(&launch.kernel)?;
+        let grid = self.dimension(&launch.grid)?;
+        let block = self.dimension(&launch.block)?;
+        let shared = self.int_of(&launch.shared_bytes)?;
+        let word = self.unit.context.i32_type();
+        let shared = self.builder.build_int_cast_sign_flag(shared, word, false, "")?;
+        let stream = self.pointer_of(&launch.stream)?;
+        let mut operands: Vec<BasicMetadataValueEnum<'ctx>> = vec![kernel.into()];
+        operands.extend(
+            grid.iter()
+                .chain(&block)
+                .chain([&shared])
+                .map(|&value| BasicMetadataValueEnum::from(value)),
+        );
+        operands.push(stream.into());
+        let mut by_value = Vec::new();
+        for (arg, ty) in launch.args.iter().zip(&launch.params) {
+            operands.push(match self.value_of(arg)? {
+                Value::Scalar(value) => self.stored(value)?.into(),
+                Value::Memory(place) => {
+                    by_value.push((operands.len() as u32, *ty, place.align));
+                    place.address.into()
+                }
+                Value::Void => return Err(bug("lower", "a launch argument of type void")),
+            });
+        }
+        let ty = word.fn_type(&[], true);
+        let function = crate::launch::declare(self.unit.llvm, foreign::LAUNCH, ty);
+        let call = self.builder.build_direct_call(function, &operands, "")?;
+        for (index, ty, align) in by_value {
+            let at = AttributeLoc::Param(index);
+            let ty = self.unit.storage_type(ty)?;
+            call.add_attribute(at, self.unit.type_attribute("byval", ty));
+            call.add_attribute(at, self.unit.attribute_value("align", align.into()));
+        }
+        self.say_site(call, launch, child);
+        Ok(Value::Void)
+    }
+
+    fn say_site(&self, call: CallSiteValue<'ctx>, launch: &Launch, child: FuncId) {
+        let context = self.unit.context;
+        let (ir, loc) = (self.unit.ir, self.loc);
+        let file = ir.files.get(loc.file as usize).filter(|_| loc.line > 0);
+        let file = file.map(|file| file.path.clone()).unwrap_or_default();
+        let mut words = vec![
+            file,
+            loc.line.to_string(),
+            loc.column.to_string(),
+            self.function.name.clone(),
+            ir.function(child).name.clone(),
+        ];
+        words.extend(launch.hints.words());
+        let nodes: Vec<BasicMetadataValueEnum<'ctx>> =
+            words.iter().map(|word| context.metadata_string(word).into()).collect();
+        let kind = context.get_kind_id(launches::parent::SITE);
+        // Refused for values that are no instructions only.
+        let _ = raw::instruction(call).set_metadata(context.metadata_node(&nodes), kind);
     }
 
     fn launch_layout(&self, launch: &Launch) -> Result<BufferLayout> {
@@ -107,4 +180,39 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
         }
     }
+}
+
+/// Whether nobody can tell when an expression is evaluated, if no variable is written in between.
+fn is_quiet(expr: &Expr) -> bool {
+    let own = match &expr.kind {
+        ExprKind::Load { volatile, .. } | ExprKind::LoadBits { volatile, .. } => !volatile,
+        ExprKind::Intrinsic { op, .. } => match op {
+            Intrinsic::Builtin(var) => !matches!(
+                var,
+                cdp_ir::BuiltinVar::Clock
+                    | cdp_ir::BuiltinVar::Clock64
+                    | cdp_ir::BuiltinVar::GlobalTimer
+            ),
+            _ => false,
+        },
+        ExprKind::Const(_)
+        | ExprKind::LocalAddr(_)
+        | ExprKind::GlobalAddr(_)
+        | ExprKind::FunctionAddr(_)
+        | ExprKind::FieldAddr { .. }
+        | ExprKind::IndexAddr { .. }
+        | ExprKind::PointerDiff { .. }
+        | ExprKind::Extract { .. }
+        | ExprKind::MakeRecord(_)
+        | ExprKind::Unary { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Compare { .. }
+        | ExprKind::Logical { .. }
+        | ExprKind::Select { .. }
+        | ExprKind::Cast { .. } => true,
+        _ => false,
+    };
+    let mut quiet = own;
+    for_each_child(expr, &mut |child| quiet = quiet && is_quiet(child));
+    quiet
 }

@@ -57,17 +57,23 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         }
         Target::Host => CodeTarget::Host,
     };
-    LlvmModule::build(&ir.name, target, options, |context, llvm| {
+    let mut launches = false;
+    let mut lowered = LlvmModule::build(&ir.name, target, options, |context, llvm| {
         let unit = Unit::new(context, llvm, ir, options);
         unit.lower_all()?;
         if target != CodeTarget::Host {
             if unit.wants_memset.get() {
-                foreign::link_memset(context, llvm, options, unit.address_bits())?;
+                foreign::link_memset(context, llvm)?;
             }
             libdevice::link(context, llvm, options, ir.fast_math.ftz)?;
         }
+        launches = llvm.get_function(foreign::LAUNCH).is_some();
         Ok(())
-    })
+    })?;
+    if let (true, CodeTarget::Device { address_bits }) = (launches, target) {
+        lowered.finish_launches(options, address_bits)?;
+    }
+    Ok(lowered)
 }
 
 /// Numbers of LLVM's calling conventions.

@@ -206,6 +206,7 @@ impl Build {
             shared_bytes: n(0),
             stream: self.int(stream, self.void_ptr),
             args,
+            hints: cdp_ir::LaunchHints::default(),
         };
         self.effect(ExprKind::Launch(Box::new(launch)))
     }

@@ -138,6 +138,12 @@ pub struct Source {
     /// Optimisation level, 0 to 3
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3)]
     pub opt_level: u32,
+    /// What the launch optimiser may do, at -O2 and up: off, safe, fast
+    #[arg(long = "flaunch-opt", value_name = "LEVEL")]
+    pub launch_opt: Option<String>,
+    /// Constants of the launch optimiser, for measurements
+    #[arg(long, value_name = "NAME=NUMBER", hide = true)]
+    pub launch_tuning: Option<String>,
     /// Add a folder to the search for #include
     #[arg(short = 'I', value_name = "DIR")]
     pub include_dirs: Vec<PathBuf>,
@@ -277,6 +283,9 @@ pub struct Build {
     /// Print the commands that run
     #[arg(short = 'v')]
     pub verbose: bool,
+    /// Say what became of each launch, and why
+    #[arg(long)]
+    pub remarks: bool,
     /// Print one JSON object with kernels, launches, sizes and times
     #[arg(long, value_name = "json")]
     pub report: Option<String>,

@@ -220,7 +220,12 @@ pub const NVCC: &[Row] = &[
 /// Libraries that programs of ours have anyway.
 const KNOWN_LIBRARIES: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lm", "-ldl"];
 /// Options of gcc whose value may follow without a space.
-const JOINED: &[(&str, &str)] = &[("-MF", "--mf"), ("-MT", "--mt"), ("-isystem", "--isystem")];
+const JOINED: &[(&str, &str)] = &[
+    ("-flaunch-opt=", "--flaunch-opt"),
+    ("-MF", "--mf"),
+    ("-MT", "--mt"),
+    ("-isystem", "--isystem"),
+];
 /// What nvcc's `-Werror` can be given.
 const WERROR_KINDS: &[&str] = &[
     "all-warnings",

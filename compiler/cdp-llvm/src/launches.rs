@@ -1,0 +1,533 @@
+//! The launch optimiser: passes over LLVM IR in which a launch is one call of `@cdp.launch`, whoever wrote
+//! it. The files of this folder, in the order in which they work:
+//!
+//! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
+//! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
+//! - [`distribute`]: small children are run by the launching warp; [`tuning`] says how small;
+//! - [`remark`]: what was done with each site, and why not more.
+//!
+//! What is left of `@cdp.launch` is lowered by [`crate::foreign`]. Below `-O2`, in a debug build, on
+//! devices before sm_70 (whose warps cannot wait for each other) and with 32-bit addresses nothing is done.
+//!
+//! What is absent: the sequences of calls that other compilers write for a launch, which are raised to
+//! `@cdp.launch` before.
+
+mod calls;
+mod child;
+mod distribute;
+mod guard;
+pub(crate) mod parent;
+mod prepare;
+pub mod remark;
+pub mod tuning;
+
+use std::collections::HashMap;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::targets::{TargetData, TargetMachine};
+use inkwell::types::BasicType;
+use inkwell::values::{
+    BasicMetadataValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, PointerValue,
+};
+
+use crate::error::{Result, bug};
+use crate::foreign::{self, LAUNCH};
+use crate::options::{DebugInfo, LaunchOpt, LowerOptions, OptLevel};
+use crate::raw;
+use crate::raw::view::View;
+
+use child::{Child, is_kernel};
+use distribute::{Argument, Mode, Site, quoted};
+use parent::{LaunchSite, Parent};
+use remark::{LaunchOutcome, LaunchRemark};
+
+/// A body of at most so many instructions is inlined where it is run.
+const INLINED_INSTRUCTIONS: usize = 600;
+/// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
+/// which it may have been launched with before.
+const MOST_REGISTERS: &str = "64";
+
+/// Whether launches are optimised at all, with these options.
+pub(crate) fn is_on(options: &LowerOptions, address_bits: u32) -> bool {
+    options.launch_opt != LaunchOpt::Off
+        && options.opt_level >= OptLevel::O2
+        && options.debug != DebugInfo::Full
+        && options.arch_sm() >= 70
+        && address_bits == 64
+}
+
+/// What becomes of a site, and why.
+struct Plan<'ctx> {
+    site: LaunchSite<'ctx>,
+    /// The kernel among the children, when it is run.
+    child: Option<usize>,
+    mode: Mode,
+}
+
+/// Optimises the launches of a module. Calls that are no proper launches are left for the lowering to
+/// refuse.
+pub(crate) fn optimize<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+    options: &LowerOptions,
+) -> Result<Vec<LaunchRemark>> {
+    if !has_launches(module) {
+        return Ok(Vec::new());
+    }
+    prepare::prepare(context, module, machine)?;
+    let mut pass = Pass {
+        context,
+        module,
+        options,
+        data: machine.get_target_data(),
+        children: Vec::new(),
+        by_kernel: HashMap::new(),
+        remarks: Vec::new(),
+    };
+    let parents = pass.parents();
+    let mut plans = Vec::new();
+    for (kernel, sites) in parents {
+        if let Some(planned) = pass.plan(kernel, sites) {
+            plans.push((kernel, planned));
+        }
+    }
+    pass.carry_out(plans)?;
+    prepare::run(module, machine, "always-inline,globaldce")?;
+    Ok(pass.remarks)
+}
+
+fn has_launches(module: &Module<'_>) -> bool {
+    module.get_function(LAUNCH).is_some_and(raw::has_uses)
+}
+
+struct Pass<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    options: &'a LowerOptions,
+    data: TargetData,
+    /// Kernels that were looked at as children, and what was found.
+    children: Vec<std::result::Result<Child<'ctx>, String>>,
+    by_kernel: HashMap<String, usize>,
+    remarks: Vec<LaunchRemark>,
+}
+
+impl<'ctx> Pass<'_, 'ctx> {
+    /// The kernels that launch, each with its sites in the order of its code.
+    fn parents(&mut self) -> Vec<(FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>)> {
+        let mut parents = Vec::new();
+        for function in self.module.get_functions() {
+            let mut sites = Vec::new();
+            for instruction in function.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
+                let launches = instruction.get_opcode() == InstructionOpcode::Call
+                    && View::instruction(instruction)
+                        .callee()
+                        .is_some_and(|called| called.name() == LAUNCH);
+                if let (true, Ok(call)) = (launches, CallSiteValue::try_from(instruction)) {
+                    sites.push(LaunchSite::new(call));
+                }
+            }
+            if sites.is_empty() {
+                continue;
+            }
+            if is_kernel(function) {
+                parents.push((function, sites));
+            } else if raw::has_uses(function) {
+                let reason = "it launches from a device function that cannot be inlined";
+                for site in &sites {
+                    self.remark(function, site, LaunchOutcome::Kept, reason.into(), None);
+                }
+            }
+        }
+        parents
+    }
+
+    fn remark(
+        &mut self,
+        parent: FunctionValue<'ctx>,
+        site: &LaunchSite<'ctx>,
+        outcome: LaunchOutcome,
+        message: String,
+        advice: Option<String>,
+    ) {
+        let symbol =
+            |function: FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();
+        let child = site.operands.first().and_then(|operand| raw::as_function(*operand));
+        let said = &site.said;
+        self.remarks.push(LaunchRemark {
+            place: said.place.clone(),
+            parent: said.parent.clone().unwrap_or_else(|| symbol(parent)),
+            child: said
+                .child
+                .clone()
+                .unwrap_or_else(|| child.map_or("?".into(), |function| symbol(function))),
+            outcome,
+            message,
+            advice,
+        });
+    }
+
+    /// Decides on the sites of a kernel; `None` when nothing is to be done with any.
+    fn plan(
+        &mut self,
+        kernel: FunctionValue<'ctx>,
+        sites: Vec<LaunchSite<'ctx>>,
+    ) -> Option<Vec<Plan<'ctx>>> {
+        let facts = parent::parent(kernel);
+        let fast = self.options.launch_opt == LaunchOpt::Fast;
+        let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
+        let in_order = !fast && sites.iter().any(ordered);
+        let mut plans = Vec::new();
+        for site in sites {
+            let mode = match site.in_null_stream() {
+                false => Mode::Independent { tracked: false },
+                true if in_order => Mode::InOrder,
+                true => Mode::Independent { tracked: true },
+            };
+            let child = match self.candidate(&site, &facts) {
+                Ok(child) => {
+                    let (outcome, message, advice) = done(mode, &site);
+                    self.remark(kernel, &site, outcome, message, advice);
+                    Some(child)
+                }
+                Err(reason) => {
+                    let advice = advice(&site, &facts, fast);
+                    self.remark(kernel, &site, LaunchOutcome::Kept, reason, advice);
+                    None
+                }
+            };
+            plans.push(Plan { site, child, mode });
+        }
+        plans.iter().any(|plan| plan.child.is_some()).then_some(plans)
+    }
+
+    /// The child that a site's threads can run; or why not.
+    fn candidate(
+        &mut self,
+        site: &LaunchSite<'ctx>,
+        facts: &Parent,
+    ) -> std::result::Result<usize, String> {
+        if site.said.keep {
+            return Err("left alone, as `#pragma cdp keep` says".into());
+        }
+        if !self.is_proper(site) {
+            return Err("it is not understood".into());
+        }
+        match site.stream {
+            Some(stream) if stream == cdp_launch::StreamConst::TailLaunch => {
+                return Err("a tail launch runs after its parent".into());
+            }
+            Some(stream) if stream.value() == 0 || !site.in_null_stream() => {}
+            Some(_) => return Err("it names a default stream other than 0".into()),
+            None => return Err("its stream is not known, and may order it with others".into()),
+        }
+        if let (Some(obstacle), true) = (&facts.obstacle, site.in_null_stream()) {
+            return Err(obstacle.clone());
+        }
+        let fast = self.options.launch_opt == LaunchOpt::Fast;
+        if let (Some(look), false) = (facts.looks_at_errors, fast) {
+            return Err(format!(
+                "the parent calls `{look}`, and a child that is not launched cannot fail for lack of room"
+            ));
+        }
+        let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand));
+        let kernel = kernel.ok_or_else(|| String::from("its kernel is not known"))?;
+        let name = kernel.get_name().to_string_lossy().into_owned();
+        let index = match self.by_kernel.get(&name) {
+            Some(index) => *index,
+            None => {
+                self.children.push(child::child(kernel));
+                self.by_kernel.insert(name, self.children.len() - 1);
+                self.children.len() - 1
+            }
+        };
+        match &self.children[index] {
+            Ok(_) => Ok(index),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// Whether a call is as the lowering wants it; what it refuses is not touched.
+    fn is_proper(&self, site: &LaunchSite<'ctx>) -> bool {
+        let Some((fixed, arguments)) = site.operands.split_at_checked(9) else { return false };
+        let Some(kernel) = raw::as_function(fixed[0]).filter(|kernel| is_kernel(*kernel)) else {
+            return false;
+        };
+        let words = fixed[1..8].iter().all(|operand| View::value(*operand).bits() == Some(32));
+        words
+            && fixed[8].is_pointer_value()
+            && arguments.len() == kernel.count_params() as usize
+            && self.arguments(site, kernel).is_some()
+    }
+
+    /// The arguments as the site's function takes them; `None` for types that it cannot take.
+    fn arguments(
+        &self,
+        site: &LaunchSite<'ctx>,
+        kernel: FunctionValue<'ctx>,
+    ) -> Option<Vec<Argument>> {
+        let parent = raw::instruction(site.call).get_parent()?.get_parent()?;
+        let byval = Attribute::get_named_enum_kind_id("byval");
+        let mut arguments = Vec::new();
+        for (index, operand) in site.operands[9..].iter().enumerate() {
+            let index = index as u32;
+            let parameter = View::function(kernel).parameter(index)?;
+            let view = View::value(*operand);
+            let wanted = kernel.get_enum_attribute(AttributeLoc::Param(index), byval).is_some();
+            let by_value = match wanted {
+                false => None,
+                true => {
+                    let ty = raw::byval_type(kernel, index)?;
+                    raw::call_byval_type(site.call, 9 + index)?;
+                    let kind = Attribute::get_named_enum_kind_id("align");
+                    let stated = kernel.get_enum_attribute(AttributeLoc::Param(index), kind);
+                    let natural = u64::from(self.data.get_abi_alignment(&ty));
+                    let align = stated.map_or(natural, |stated| stated.get_enum_value());
+                    Some((self.data.get_abi_size(&ty.as_basic_type_enum()), align))
+                }
+            };
+            if view.type_text() != parameter.type_text() {
+                return None;
+            }
+            let uniform = parent::is_uniform(*operand, parent);
+            arguments.push(Argument { ty: view.type_text(), by_value, uniform });
+        }
+        Some(arguments)
+    }
+
+    /// Makes the sites' functions and calls them instead.
+    fn carry_out(&mut self, plans: Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>) -> Result<()> {
+        if plans.is_empty() {
+            return Ok(());
+        }
+        let mut functions = String::new();
+        let mut names = Vec::new();
+        for (parent, plan) in
+            plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
+        {
+            let name = format!("__cdp_site_{}", names.len());
+            functions += &self.function(*parent, plan, name.clone()).unwrap_or_default();
+            names.push(name);
+        }
+        self.link(&functions)?;
+        let mut names = names.into_iter();
+        for (parent, plans) in plans {
+            let launched = self.begin(parent, &plans)?;
+            for plan in plans {
+                let name = names.next().unwrap_or_default();
+                if let Some(function) = self.module.get_function(&name) {
+                    self.call(&plan.site, function, launched)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A site's function as text; `None` for a site that stays as it is.
+    fn function(
+        &self,
+        parent: FunctionValue<'ctx>,
+        plan: &Plan<'ctx>,
+        name: String,
+    ) -> Option<String> {
+        let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
+        if (child.is_none() && !plan.site.in_null_stream()) || !self.is_proper(&plan.site) {
+            return None;
+        }
+        let kernel = raw::as_function(plan.site.operands[0])?;
+        let mut uniform = [false; 6];
+        for (uniform, operand) in uniform.iter_mut().zip(&plan.site.operands[1..7]) {
+            *uniform = parent::is_uniform(*operand, parent);
+        }
+        let mut tuning = self.options.launch_tuning;
+        tuning.threshold = plan.site.said.threshold.or(tuning.threshold);
+        let site = Site {
+            name,
+            kernel: kernel.get_name().to_string_lossy().into_owned(),
+            arguments: self.arguments(&plan.site, kernel)?,
+            uniform,
+            mode: plan.mode,
+            tuning,
+            child,
+        };
+        Some(site.function())
+    }
+
+    /// Links the sites' functions in. LLVM's linker resolves references to definitions that are visible.
+    fn link(&self, functions: &str) -> Result<()> {
+        let mut declarations = String::new();
+        let mut hidden = Vec::new();
+        let mut declare = |function: FunctionValue<'ctx>, kernel: bool| {
+            let name = quoted(&function.get_name().to_string_lossy());
+            let count = function.count_params();
+            let view = View::function(function);
+            let types: Vec<String> =
+                (0..count).filter_map(|i| view.parameter(i)).map(View::type_text).collect();
+            let convention = if kernel { "ptx_kernel " } else { "" };
+            declarations += &format!("declare {convention}void {name}({})\n", types.join(", "));
+            if function.get_linkage() == Linkage::Internal {
+                function.set_linkage(Linkage::External);
+                hidden.push(function);
+            }
+        };
+        let mut kernels = Vec::new();
+        for child in self.children.iter().flatten() {
+            declare(child.body, false);
+            kernels.push(child.kernel);
+        }
+        for function in self.module.get_functions().filter(|function| is_kernel(*function)) {
+            let used = functions
+                .contains(&format!("ptr {}", quoted(&function.get_name().to_string_lossy())));
+            if used {
+                declare(function, true);
+            }
+        }
+        let text = distribute::prologue(&declarations) + functions;
+        let sites = foreign::parse(self.context, "launches", text.as_bytes())
+            .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
+        sites.set_triple(&self.module.get_triple());
+        sites.set_data_layout(&self.module.get_data_layout());
+        for name in site_names(&sites) {
+            if let Some(function) = sites.get_function(&name) {
+                function.set_linkage(Linkage::External);
+            }
+        }
+        let names = site_names(&sites);
+        self.module
+            .link_in_module(sites)
+            .map_err(|message| bug("optimise launches", message.to_string()))?;
+        for function in names.iter().filter_map(|name| self.module.get_function(name)).chain(hidden)
+        {
+            function.set_linkage(Linkage::Internal);
+        }
+        for child in self.children.iter().flatten() {
+            if child.instructions <= INLINED_INSTRUCTIONS {
+                self.flag(child.body, "alwaysinline");
+            }
+        }
+        Ok(())
+    }
+
+    fn flag(&self, function: FunctionValue<'ctx>, name: &str) {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+    }
+
+    /// What a parent needs before its first site: its flag, its block's lock, room for its registers. The
+    /// address of the flag.
+    fn begin(
+        &self,
+        parent: FunctionValue<'ctx>,
+        plans: &[Plan<'ctx>],
+    ) -> Result<PointerValue<'ctx>> {
+        let entry = parent
+            .get_first_basic_block()
+            .ok_or_else(|| bug("optimise launches", "a parent without body"))?;
+        let builder = self.context.create_builder();
+        let after = entry
+            .get_instructions()
+            .find(|instruction| instruction.get_opcode() != InstructionOpcode::Alloca);
+        match after {
+            Some(instruction) => builder.position_before(&instruction),
+            None => builder.position_at_end(entry),
+        }
+        let flag = builder.build_alloca(self.context.bool_type(), "launched")?;
+        builder.build_store(flag, self.context.bool_type().const_zero())?;
+        if plans.iter().any(|plan| plan.mode == Mode::InOrder)
+            && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)
+        {
+            builder.build_direct_call(begin, &[], "")?;
+        }
+        let noalias = Attribute::get_named_enum_kind_id("noalias");
+        for index in 0..parent.count_params() {
+            // What a child does counts as its parent's doing now, and the promise was not made for it.
+            parent.remove_enum_attribute(AttributeLoc::Param(index), noalias);
+        }
+        let at = AttributeLoc::Function;
+        let limited = ["nvvm.maxntid", "nvvm.reqntid", "nvvm.maxnreg"]
+            .iter()
+            .any(|key| parent.get_string_attribute(at, key).is_some());
+        if !limited && !self.options.max_registers_given {
+            let attribute = self.context.create_string_attribute("nvvm.maxnreg", MOST_REGISTERS);
+            parent.add_attribute(at, attribute);
+        }
+        Ok(flag)
+    }
+
+    /// Puts a call of the site's function in the place of the launch.
+    fn call(
+        &self,
+        site: &LaunchSite<'ctx>,
+        function: FunctionValue<'ctx>,
+        launched: PointerValue<'ctx>,
+    ) -> Result<()> {
+        let instruction = raw::instruction(site.call);
+        let builder = self.context.create_builder();
+        builder.position_before(&instruction);
+        if let Some(location) = instruction.get_debug_location() {
+            builder.set_current_debug_location(location);
+        }
+        let mut operands: Vec<BasicMetadataValueEnum<'ctx>> =
+            site.operands[1..9].iter().map(|operand| (*operand).into()).collect();
+        operands.push(launched.into());
+        operands.extend(
+            site.operands[9..].iter().map(|operand| BasicMetadataValueEnum::from(*operand)),
+        );
+        let new = builder.build_direct_call(function, &operands, "")?;
+        let result = |call: CallSiteValue<'ctx>| call.try_as_basic_value().basic();
+        if let (Some(old), Some(new)) = (result(site.call), result(new)) {
+            raw::replace_uses(old, new);
+        }
+        instruction.erase_from_basic_block();
+        Ok(())
+    }
+}
+
+/// The functions that are linked in to be called.
+fn site_names(module: &Module<'_>) -> Vec<String> {
+    module
+        .get_functions()
+        .map(|function| function.get_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("__cdp_site_") || name == distribute::ORDER_BEGIN)
+        .collect()
+}
+
+/// What is said of a site that was changed.
+fn done(mode: Mode, site: &LaunchSite<'_>) -> (LaunchOutcome, String, Option<String>) {
+    let small = match site.said.threshold {
+        Some(threshold) => format!("children of at most {threshold} threads are"),
+        None => "small children are".to_string(),
+    };
+    match mode {
+        Mode::InOrder => (
+            LaunchOutcome::InOrder,
+            format!("{small} run by the launching warp, one child of a block after another"),
+            Some(
+                "if children that different threads launch may overlap, as those of different blocks \
+                 do, say so with `#pragma cdp independent`, or give -flaunch-opt=fast"
+                    .into(),
+            ),
+        ),
+        Mode::Independent { .. } => (
+            LaunchOutcome::Independent,
+            format!("{small} run by the launching warp, without a launch"),
+            None,
+        ),
+    }
+}
+
+/// What a user could do about a site that was left alone.
+fn advice(site: &LaunchSite<'_>, facts: &Parent, fast: bool) -> Option<String> {
+    if site.said.keep {
+        return None;
+    }
+    if site.stream.is_none() {
+        return Some("launch into stream 0, or into `cudaStreamFireAndForget`".into());
+    }
+    if facts.looks_at_errors.is_some() && !fast {
+        return Some("-flaunch-opt=fast runs small children all the same".into());
+    }
+    None
+}

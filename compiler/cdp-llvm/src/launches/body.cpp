@@ -1,0 +1,140 @@
+// The body of a kernel as a function: `launches/body.rs` says what for.
+//
+// LLVM's C interface can neither copy a function nor match expressions.
+
+#include "llvm-c/Core.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+/// What follows the kernel's own parameters: indices and dimensions x, y, z, then the thread's number
+/// along x in the whole grid.
+enum Extra { BlockIdx = 0, ThreadIdx = 3, GridDim = 6, BlockDim = 9, GlobalX = 12, Extras = 13 };
+
+/// The parameter that stands for a special register, or -1.
+int extraOf(const Instruction &I) {
+  const auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (!Call)
+    return -1;
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x: return BlockIdx;
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y: return BlockIdx + 1;
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z: return BlockIdx + 2;
+  case Intrinsic::nvvm_read_ptx_sreg_tid_x: return ThreadIdx;
+  case Intrinsic::nvvm_read_ptx_sreg_tid_y: return ThreadIdx + 1;
+  case Intrinsic::nvvm_read_ptx_sreg_tid_z: return ThreadIdx + 2;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x: return GridDim;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y: return GridDim + 1;
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z: return GridDim + 2;
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_x: return BlockDim;
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_y: return BlockDim + 1;
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_z: return BlockDim + 2;
+  default: return -1;
+  }
+}
+
+/// Puts parameters in the place of special registers.
+void replaceRegisters(Function &Body, unsigned First) {
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    int Extra = extraOf(I);
+    if (Extra < 0)
+      continue;
+    I.replaceAllUsesWith(Body.getArg(First + Extra));
+    I.eraseFromParent();
+  }
+}
+
+/// Puts the thread's number in the whole grid in the place of `blockIdx.x * blockDim.x + threadIdx.x`. The
+/// callers see to it that it fits into 31 bits.
+void foldGlobalIndex(Function &Body, unsigned First) {
+  Value *Block = Body.getArg(First + BlockIdx), *Thread = Body.getArg(First + ThreadIdx);
+  Value *Threads = Body.getArg(First + BlockDim), *Global = Body.getArg(First + GlobalX);
+  auto Wide = [](Value *V) { return m_ZExtOrSExt(m_Specific(V)); };
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    Value *Base = nullptr, *Found = nullptr;
+    IRBuilder<> Builder(&I);
+    auto Narrow = m_c_Mul(m_Specific(Block), m_Specific(Threads));
+    auto WideProduct = m_c_Mul(Wide(Block), Wide(Threads));
+    if (match(&I, m_c_Add(Narrow, m_Specific(Thread))))
+      Found = Global;
+    else if (match(&I, m_c_Add(m_c_Add(m_Value(Base), Narrow), m_Specific(Thread))) ||
+             match(&I, m_c_Add(m_c_Add(m_Value(Base), m_Specific(Thread)), Narrow)))
+      Found = Builder.CreateAdd(Base, Global);
+    else if (I.getType()->isIntegerTy(64) &&
+             (match(&I, m_c_Add(WideProduct, Wide(Thread))) ||
+              match(&I, m_c_Add(m_ZExtOrSExt(Narrow), Wide(Thread)))))
+      Found = Builder.CreateZExt(Global, I.getType());
+    if (!Found)
+      continue;
+    I.replaceAllUsesWith(Found);
+    I.eraseFromParent();
+  }
+}
+
+/// A kernel's struct parameters are its own, and a thread may change them: the body works on copies.
+void copyStructs(const Function &Kernel, Function &Body) {
+  const DataLayout &Layout = Body.getParent()->getDataLayout();
+  IRBuilder<> Builder(&Body.getEntryBlock(), Body.getEntryBlock().getFirstInsertionPt());
+  for (unsigned Index = 0; Index < Kernel.arg_size(); ++Index) {
+    Type *Ty = Kernel.getParamByValType(Index);
+    if (!Ty)
+      continue;
+    Argument *Arg = Body.getArg(Index);
+    Align Alignment = Kernel.getParamAlign(Index).value_or(Layout.getABITypeAlign(Ty));
+    AllocaInst *Copy = Builder.CreateAlloca(Ty, Layout.getAllocaAddrSpace());
+    Copy->setAlignment(Alignment);
+    Value *Generic = Builder.CreatePointerBitCastOrAddrSpaceCast(Copy, Arg->getType());
+    Arg->replaceAllUsesWith(Generic);
+    Builder.CreateMemCpy(Generic, Alignment, Arg, Alignment, Layout.getTypeAllocSize(Ty));
+  }
+}
+
+} // namespace
+
+/// A device function that does what one thread of the kernel does, and takes which one it is.
+extern "C" LLVMValueRef cdp_launches_body(LLVMValueRef KernelRef, const char *Name, size_t Size) {
+  Function &Kernel = *unwrap<Function>(KernelRef);
+  LLVMContext &Context = Kernel.getContext();
+  SmallVector<Type *, 24> Params(Kernel.getFunctionType()->params());
+  const unsigned First = Params.size();
+  Params.append(Extras, Type::getInt32Ty(Context));
+  auto *Ty = FunctionType::get(Type::getVoidTy(Context), Params, false);
+  Function *Body = Function::Create(Ty, GlobalValue::InternalLinkage, StringRef(Name, Size),
+                                    Kernel.getParent());
+  ValueToValueMapTy Map;
+  for (unsigned Index = 0; Index < First; ++Index) {
+    Body->getArg(Index)->setName(Kernel.getArg(Index)->getName());
+    Map[Kernel.getArg(Index)] = Body->getArg(Index);
+  }
+  SmallVector<ReturnInst *, 8> Returns;
+  CloneFunctionInto(Body, &Kernel, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+  Body->setCallingConv(CallingConv::C);
+  Body->setVisibility(GlobalValue::DefaultVisibility);
+  Body->setUnnamedAddr(GlobalValue::UnnamedAddr::None);
+  Body->setComdat(nullptr);
+  // Attributes of a kernel say nothing of a function, and `noalias` would promise more of many threads
+  // in a row than the kernel promised of each. Of floating point they say how it rounds.
+  AttributeList Kept;
+  for (StringRef Key : {"denormal-fp-math", "denormal-fp-math-f32", "frame-pointer"})
+    if (Kernel.hasFnAttribute(Key))
+      Kept = Kept.addFnAttribute(Context, Kernel.getFnAttribute(Key));
+  for (Attribute::AttrKind Kind : {Attribute::NoUnwind, Attribute::NoRecurse})
+    if (Kernel.hasFnAttribute(Kind))
+      Kept = Kept.addFnAttribute(Context, Kind);
+  Body->setAttributes(Kept);
+  replaceRegisters(*Body, First);
+  copyStructs(Kernel, *Body);
+  foldGlobalIndex(*Body, First);
+  return wrap(Body);
+}

@@ -1,0 +1,113 @@
+//! What a call does, as far as launches care.
+
+use cdp_ir::RuntimeFn;
+use cdp_ir::runtime::RUNTIME_TABLE;
+
+use crate::foreign::LAUNCH;
+use crate::raw::view::View;
+
+/// What is called.
+pub(super) enum Callee<'ctx> {
+    /// Arithmetic, copies, the device heap: whoever calls it.
+    Harmless,
+    /// `@cdp.launch`.
+    Launch,
+    Barrier,
+    /// A shuffle, vote or the like.
+    Warp,
+    /// A special register.
+    Register(String),
+    Print,
+    Assembly,
+    Pointer,
+    /// A function of the device runtime.
+    Runtime(RuntimeFn),
+    /// A function with a body.
+    Defined(View<'ctx>),
+    Unknown(String),
+}
+
+const REGISTER: &str = "llvm.nvvm.read.ptx.sreg.";
+
+/// Special registers that say where a thread stands in its grid, and how large that is.
+pub(super) fn is_index(register: &str) -> bool {
+    let parts = register.split_once('.');
+    parts.is_some_and(|(name, axis)| {
+        ["tid", "ntid", "ctaid", "nctaid"].contains(&name) && ["x", "y", "z"].contains(&axis)
+    })
+}
+
+/// Intrinsics that say something of the thread, its warp or its block, though LLVM does not mark them.
+const SPECIAL: [&str; 14] = [
+    "activemask",
+    "cluster",
+    "griddepcontrol",
+    "nanosleep",
+    "exit",
+    "mbarrier",
+    "cp.async",
+    "mapa",
+    "getctarank",
+    "setmaxnreg",
+    "elect",
+    "tcgen05",
+    "wgmma",
+    "pm.event",
+];
+
+/// What a called value is.
+pub(super) fn callee(called: View<'_>) -> Callee<'_> {
+    if called.is_assembly() {
+        return Callee::Assembly;
+    }
+    if called.as_function().is_none() {
+        return Callee::Pointer;
+    }
+    let name = called.name();
+    if name == LAUNCH {
+        return Callee::Launch;
+    }
+    if let Some(register) = name.strip_prefix(REGISTER) {
+        return match is_index(register) {
+            true if !called.blocks().is_empty() => Callee::Defined(called),
+            _ => Callee::Register(register.to_string()),
+        };
+    }
+    if name.starts_with("llvm.") {
+        return intrinsic(called, &name);
+    }
+    if let Some(func) = runtime_function(&name) {
+        return Callee::Runtime(func);
+    }
+    if !called.blocks().is_empty() {
+        return Callee::Defined(called);
+    }
+    match name.as_str() {
+        "malloc" | "free" => Callee::Harmless,
+        "vprintf" => Callee::Print,
+        name if name.starts_with("__nv_") => Callee::Harmless,
+        _ => Callee::Unknown(name),
+    }
+}
+
+fn intrinsic<'ctx>(called: View<'ctx>, name: &str) -> Callee<'ctx> {
+    if name.contains("barrier") || name.starts_with("llvm.nvvm.bar.") {
+        return Callee::Barrier;
+    }
+    let nvvm = name.strip_prefix("llvm.nvvm.");
+    let special = nvvm.is_some_and(|rest| SPECIAL.iter().any(|word| rest.starts_with(word)));
+    if called.has_function_attribute("convergent") || special {
+        return Callee::Warp;
+    }
+    Callee::Harmless
+}
+
+/// The function of the device runtime that a symbol names, whatever the ABI.
+pub(super) fn runtime_function(symbol: &str) -> Option<RuntimeFn> {
+    let bare = symbol.strip_suffix("_ptsz").unwrap_or(symbol);
+    let name = match bare.strip_prefix("__cudaCDP2") {
+        Some(rest) => format!("cuda{rest}"),
+        None => bare.to_string(),
+    };
+    RUNTIME_TABLE.iter().find(|row| row.name == name).map(|row| row.func)
+}

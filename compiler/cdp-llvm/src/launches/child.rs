@@ -1,0 +1,284 @@
+//! What a kernel does that another thread may or may not do in its place: the facts about a child, found
+//! on its body as a function ([`crate::launches::body`]).
+//!
+//! What is absent: who launches it, and where ([`super::parent`]).
+
+use std::collections::{HashMap, HashSet};
+
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::FunctionValue;
+
+use super::calls::{Callee, callee};
+use super::guard::{self, Guard};
+use crate::lower::PTX_KERNEL;
+use crate::raw::view::{Block, View, kernel_body};
+
+/// Parameters of the body behind the kernel's own (`body.cpp`).
+pub(super) const EXTRAS: [&str; 13] = [
+    "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "grid.x", "grid.y",
+    "grid.z", "size.x", "size.y", "size.z", "global.x",
+];
+
+/// A kernel that another kernel's threads can run.
+pub(super) struct Child<'ctx> {
+    pub kernel: FunctionValue<'ctx>,
+    /// Its body as a function, which takes the thread's place in the grid.
+    pub body: FunctionValue<'ctx>,
+    /// Which of [`EXTRAS`] the body uses.
+    pub used: [bool; EXTRAS.len()],
+    /// Threads along x from which on nothing happens, when the body tests for that first.
+    pub guard: Option<Guard<'ctx>>,
+    /// The most threads that a block may have (`__launch_bounds__`).
+    pub most_threads: u32,
+    /// Whether a thread has a loop, whose length nobody knows.
+    pub loops: bool,
+    pub instructions: usize,
+}
+
+impl Child<'_> {
+    /// Whether a thread's number along x in the grid is all that the body asks for.
+    pub fn is_linear(&self) -> bool {
+        let [bx, by, bz, tx, ty, tz, ..] = self.used;
+        ![bx, by, bz, tx, ty, tz].contains(&true)
+    }
+}
+
+/// The child that a kernel is; or, in words, why no other thread can run it.
+pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, String> {
+    let name = kernel.get_name().to_string_lossy().into_owned();
+    let view = View::function(kernel);
+    if view.blocks().is_empty() {
+        return Err("the child is not defined in this file".into());
+    }
+    let number = |key: &str| -> Option<u32> {
+        let at = inkwell::attributes::AttributeLoc::Function;
+        let value = kernel.get_string_attribute(at, key)?;
+        value.get_string_value().to_str().ok()?.split(',').next()?.parse().ok()
+    };
+    if number("nvvm.cluster_dim").is_some() || number("nvvm.maxclusterrank").is_some() {
+        return Err("the child runs in clusters".into());
+    }
+    if number("nvvm.reqntid").is_some() {
+        return Err("the child wants blocks of one size".into());
+    }
+    for parameter in 0..kernel.count_params() {
+        check_parameter(kernel, parameter).map_err(|what| format!("the child {what}"))?;
+    }
+    check_body(view).map_err(|what| format!("the child {what}"))?;
+    let most_threads = number("nvvm.maxntid").unwrap_or(1024).min(1024);
+    let body =
+        kernel_body(kernel, &format!("__cdp_body_{name}")).ok_or("the child cannot be copied")?;
+    let first = kernel.count_params();
+    let mut used = [false; EXTRAS.len()];
+    for (index, used) in used.iter_mut().enumerate() {
+        let parameter = View::function(body).parameter(first + index as u32);
+        *used = parameter.is_some_and(|parameter| !parameter.users().is_empty());
+    }
+    let blocks = View::function(body).blocks();
+    Ok(Child {
+        kernel,
+        body,
+        used,
+        guard: guard::find(body, first + EXTRAS.len() as u32 - 1),
+        most_threads,
+        loops: blocks.iter().any(|block| reaches(*block, *block)),
+        instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
+    })
+}
+
+/// Types of arguments that go from lane to lane.
+pub(super) fn scalar_bits(ty: &str) -> Option<u32> {
+    Some(match ty {
+        "i1" => 1,
+        "i8" => 8,
+        "i16" | "half" | "bfloat" => 16,
+        "i32" | "float" => 32,
+        "i64" | "double" | "ptr" => 64,
+        _ => return None,
+    })
+}
+
+fn check_parameter(kernel: FunctionValue<'_>, index: u32) -> Result<(), String> {
+    let view = View::function(kernel);
+    let ty = view.parameter(index).map(View::type_text).unwrap_or_default();
+    match scalar_bits(&ty) {
+        Some(_) => Ok(()),
+        None => Err(format!("takes a parameter of type {ty}")),
+    }
+}
+
+/// That the body does nothing that only a grid of its own can do.
+fn check_body(kernel: View<'_>) -> Result<(), String> {
+    let instructions = kernel.instructions();
+    for instruction in &instructions {
+        for operand in instruction.operands() {
+            check_memory(operand)?;
+        }
+        if let Some(called) = instruction.callee() {
+            check_call(called)?;
+        }
+        if instruction.opcode() == Some(LLVMOpcode::LLVMAlloca)
+            && instruction.operand(0).and_then(View::constant_int) != Some(1)
+        {
+            return Err("has an array whose size is not known".into());
+        }
+    }
+    check_waiting(kernel)
+}
+
+/// No shared memory, which belongs to the block.
+fn check_memory(operand: View<'_>) -> Result<(), String> {
+    let mut work = vec![operand];
+    let mut seen = HashSet::new();
+    while let Some(value) = work.pop() {
+        if !value.is_constant() || !seen.insert(value) {
+            continue;
+        }
+        match value.global_space() {
+            Some(3) => return Err("uses shared memory".into()),
+            Some(_) => {}
+            None if value.as_function().is_some() => {}
+            None => work.extend(value.operands()),
+        }
+    }
+    Ok(())
+}
+
+fn check_call(called: View<'_>) -> Result<(), String> {
+    match callee(called) {
+        Callee::Harmless => Ok(()),
+        Callee::Launch => Err("launches kernels itself".into()),
+        Callee::Barrier => Err("waits at a barrier".into()),
+        Callee::Warp => Err("works together as a warp".into()),
+        Callee::Register(name) if super::calls::is_index(&name) => Ok(()),
+        Callee::Register(name) => Err(format!("reads `%{name}`")),
+        Callee::Print => Err("prints".into()),
+        Callee::Assembly => Err("has inline PTX".into()),
+        Callee::Pointer => Err("calls through a pointer".into()),
+        Callee::Runtime(func) => Err(format!("calls `{}`", func.name())),
+        Callee::Defined(function) => check_function(function),
+        Callee::Unknown(name) => Err(format!("calls `{name}`, which is not known here")),
+    }
+}
+
+/// Functions that were not inlined must do nothing special either.
+fn check_function(function: View<'_>) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    let mut work = vec![function];
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        check_waiting(function)?;
+        for instruction in function.instructions() {
+            for operand in instruction.operands() {
+                check_memory(operand)?;
+            }
+            let Some(called) = instruction.callee() else { continue };
+            match callee(called) {
+                Callee::Defined(next) => work.push(next),
+                // What reads indices was inlined where that can be done.
+                Callee::Register(name) if super::calls::is_index(&name) => {
+                    let name = function.name();
+                    return Err(format!(
+                        "calls `{name}`, which cannot be inlined and reads indices"
+                    ));
+                }
+                _ => check_call(called)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No waiting for what another thread does: that thread may come later in the same loop.
+fn check_waiting(function: View<'_>) -> Result<(), String> {
+    let mut reach: HashMap<Block<'_>, HashSet<Block<'_>>> = HashMap::new();
+    for instruction in function.instructions() {
+        let opcode = instruction.opcode();
+        let looks = match opcode {
+            Some(LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMAtomicRMW) => true,
+            Some(LLVMOpcode::LLVMLoad) => instruction.is_volatile() || instruction.is_ordered(),
+            _ => false,
+        };
+        let Some(block) = instruction.block().filter(|_| looks) else { continue };
+        let round = reach.entry(block).or_insert_with(|| reachable(block)).clone();
+        if !round.contains(&block) {
+            continue;
+        }
+        if decides_a_loop(instruction, &round) && !retries(instruction) {
+            return Err("may wait for another thread in a loop".into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value decides, through registers, a branch of the loop that it stands in.
+fn decides_a_loop<'ctx>(value: View<'ctx>, round: &HashSet<Block<'ctx>>) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![value]);
+    while let Some(value) = work.pop() {
+        for user in value.users() {
+            if !seen.insert(user) {
+                continue;
+            }
+            let inside = user.block().is_some_and(|block| round.contains(&block));
+            match user.opcode() {
+                Some(LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch) if inside => return true,
+                // What goes through memory, or decides where it goes, may come back.
+                Some(LLVMOpcode::LLVMCall) | None => return true,
+                Some(LLVMOpcode::LLVMStore) => {}
+                _ if inside => work.push(user),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// A compare-and-swap that is tried again with what it found: another thread was successful each time
+/// that it was not, so somebody always makes progress.
+fn retries(instruction: View<'_>) -> bool {
+    if instruction.opcode() != Some(LLVMOpcode::LLVMAtomicCmpXchg) {
+        return false;
+    }
+    let (mut seen, mut work) = (HashSet::new(), vec![instruction]);
+    let Some(expected) = instruction.operand(1) else { return false };
+    while let Some(value) = work.pop() {
+        if value == expected && value.opcode() == Some(LLVMOpcode::LLVMPHI) {
+            return true;
+        }
+        let next = value.users().into_iter().filter(|user| seen.insert(*user));
+        work.extend(next.filter(|user| {
+            let through = [
+                LLVMOpcode::LLVMExtractValue,
+                LLVMOpcode::LLVMPHI,
+                LLVMOpcode::LLVMBitCast,
+                LLVMOpcode::LLVMIntToPtr,
+                LLVMOpcode::LLVMTrunc,
+                LLVMOpcode::LLVMZExt,
+            ];
+            user.opcode().is_some_and(|opcode| through.contains(&opcode))
+        }));
+    }
+    false
+}
+
+fn reaches<'ctx>(from: Block<'ctx>, to: Block<'ctx>) -> bool {
+    reachable(from).contains(&to)
+}
+
+/// Blocks that control may come to from the end of a block.
+fn reachable(from: Block<'_>) -> HashSet<Block<'_>> {
+    let (mut seen, mut work) = (HashSet::new(), from.successors());
+    while let Some(block) = work.pop() {
+        if seen.insert(block) {
+            work.extend(block.successors());
+        }
+    }
+    seen
+}
+
+/// Whether a function is a kernel.
+pub(super) fn is_kernel(function: FunctionValue<'_>) -> bool {
+    function.get_call_conventions() == PTX_KERNEL
+}

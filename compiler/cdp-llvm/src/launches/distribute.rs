@@ -1,0 +1,685 @@
+//! Distributes children over the launching warp: what is small enough is run where it would be launched, by
+//! the lanes that are there, without any launch. The rest is launched.
+//!
+//! Each site becomes a call of a small function that is always inlined, written here as LLVM IR. Its
+//! parts, in order: is the configuration one that a launch would accept, and how many threads have work
+//! ([`Site::head`]); the children, lane by lane, each by all lanes that are there ([`Site::rounds`]); the
+//! launch of what was too large.
+//!
+//! Legality. A child may start at any time after its launch, so running it there is one of its schedules,
+//! given that it waits for nobody (`child.rs`). What remains is the order of a block's NULL stream:
+//!
+//! - [`Mode::InOrder`]: one child of the block at a time, under a lock in shared memory, and none after
+//!   one that was really launched, since that one may still be running: then all others are launched
+//!   too. Children of one thread run in its order because each is complete when its site is left.
+//! - [`Mode::Independent`]: children of different threads may overlap; one thread's run in its order, which a
+//!   flag of the thread sees to in the same way.
+//!
+//! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
+//! launches later: they meet at warp barriers before and after.
+
+use std::fmt::Write;
+
+use super::child::{Child, EXTRAS, scalar_bits};
+use super::guard::Guard;
+use super::tuning::Tuning;
+use crate::raw::view::View;
+
+/// Which promises are kept how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    InOrder,
+    /// `tracked`: the stream orders the children of one thread.
+    Independent {
+        tracked: bool,
+    },
+}
+
+/// The variable of a block with the lock, and whether a child was really launched.
+const ORDER: &str = "__cdp_order";
+/// Makes it ready, at the beginning of a kernel.
+pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
+
+/// Most blocks of a grid that is looked at.
+const MOST_BLOCKS: u32 = 1 << 20;
+/// Shared memory that every device gives without being asked, in bytes.
+const MOST_SHARED: u32 = 48 << 10;
+
+/// An argument of the launched kernel.
+pub(super) struct Argument {
+    /// The type of the kernel's parameter as LLVM writes it.
+    pub ty: String,
+    /// Size and alignment of a struct that goes by address.
+    pub by_value: Option<(u64, u64)>,
+    /// Every lane has the same.
+    pub uniform: bool,
+}
+
+/// A launch site on its way into a function.
+pub(super) struct Site<'a, 'ctx> {
+    /// The function's name.
+    pub name: String,
+    pub kernel: String,
+    pub arguments: Vec<Argument>,
+    /// Which of the grid's and the block's dimensions are the same in every lane.
+    pub uniform: [bool; 6],
+    pub mode: Mode,
+    pub tuning: Tuning,
+    /// `None` for a site whose child cannot be run: it only takes part in the order.
+    pub child: Option<&'a Child<'ctx>>,
+}
+
+/// The module that the sites' functions are linked from, up to them.
+pub(super) fn prologue(declarations: &str) -> String {
+    format!(
+        "@{ORDER} = internal addrspace(3) global [2 x i32] poison, align 4\n\
+         declare i32 @cdp.launch(...)\n{declarations}{INTRINSICS}\n{BEGIN}\n"
+    )
+}
+
+const INTRINSICS: &str = "\
+declare i32 @llvm.nvvm.activemask()
+declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
+declare i32 @llvm.ctpop.i32(i32)
+declare i32 @llvm.cttz.i32(i32, i1)
+declare i32 @llvm.umin.i32(i32, i32)
+declare i32 @llvm.umax.i32(i32, i32)
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+";
+
+const BEGIN: &str = "\
+define internal void @__cdp_order_begin() alwaysinline nounwind {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+  %xy = or i32 %x, %y
+  %xyz = or i32 %xy, %z
+  %first = icmp eq i32 %xyz, 0
+  br i1 %first, label %clear, label %done
+clear:
+  store volatile i32 0, ptr addrspace(3) @__cdp_order, align 4
+  store volatile i32 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
+  br label %done
+done:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}";
+
+/// The block's flag: whether a child was really launched.
+const FLAG: &str = "ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4)";
+
+/// A name as LLVM IR has it.
+pub(super) fn quoted(name: &str) -> String {
+    let mut out = String::from("@\"");
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' | 0..=31 | 127.. => drop(write!(out, "\\{byte:02X}")),
+            _ => out.push(byte as char),
+        }
+    }
+    out + "\""
+}
+
+/// LLVM IR in the making.
+#[derive(Default)]
+struct Text {
+    out: String,
+    next: u32,
+}
+
+impl Text {
+    fn line(&mut self, line: &str) {
+        self.out += "  ";
+        self.out += line;
+        self.out.push('\n');
+    }
+
+    fn label(&mut self, label: &str) {
+        self.out += label;
+        self.out += ":\n";
+    }
+
+    /// A value with a name of its own.
+    fn set(&mut self, value: &str) -> String {
+        let name = format!("%v{}", self.next);
+        self.next += 1;
+        self.line(&format!("{name} = {value}"));
+        name
+    }
+
+    /// Whether all of these hold.
+    fn all(&mut self, conditions: &[String]) -> String {
+        let (first, rest) =
+            conditions.split_first().map_or(("true".to_string(), &[][..]), |(f, r)| (f.clone(), r));
+        rest.iter().fold(first, |all, next| self.set(&format!("and i1 {all}, {next}")))
+    }
+
+    fn shuffle(&mut self, word: &str, from: &str) -> String {
+        self.set(&format!(
+            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 {word}, i32 {from}, i32 31)"
+        ))
+    }
+
+    fn ballot(&mut self, condition: &str) -> String {
+        self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {condition})"))
+    }
+}
+
+impl Site<'_, '_> {
+    /// The function that the site's call becomes.
+    pub fn function(&self) -> String {
+        let mut text = Text::default();
+        for (index, argument) in self.arguments.iter().enumerate() {
+            if let (Some((bytes, align)), false) = (argument.by_value, argument.uniform) {
+                text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
+            }
+        }
+        match (self.child, self.mode) {
+            (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
+            (Some(child), Mode::Independent { .. }) => self.independent(child, &mut text),
+            (None, Mode::InOrder) => {
+                text.line("%mask = call i32 @llvm.nvvm.activemask()");
+                lock(&mut text);
+                unlock(&mut text, "true");
+                text.line("br label %launch");
+            }
+            (None, Mode::Independent { .. }) => text.line("br label %launch"),
+        }
+        text.label("launch");
+        if (self.mode == Mode::Independent { tracked: true }) {
+            text.line("store i1 true, ptr %launched");
+        }
+        let result = self.launch(&mut text);
+        text.line(&format!("ret i32 {result}"));
+        let mut params: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz", "shared"]
+            .iter()
+            .map(|name| format!("i32 %{name}"))
+            .collect();
+        params.extend(["ptr %stream".into(), "ptr %launched".into()]);
+        let arguments = self.arguments.iter().enumerate();
+        params.extend(arguments.map(|(index, argument)| format!("{} %a{index}", argument.ty)));
+        format!(
+            "define internal i32 {}({}) alwaysinline nounwind {{\nentry:\n{}}}\n",
+            quoted(&self.name),
+            params.join(", "),
+            text.out
+        )
+    }
+
+    fn launch(&self, text: &mut Text) -> String {
+        let mut operands = vec![format!("ptr {}", quoted(&self.kernel))];
+        let fixed = ["gx", "gy", "gz", "bx", "by", "bz", "shared"];
+        operands.extend(fixed.iter().map(|name| format!("i32 %{name}")));
+        operands.push("ptr %stream".into());
+        for (index, Argument { ty, by_value, .. }) in self.arguments.iter().enumerate() {
+            operands.push(match by_value {
+                Some((bytes, align)) => {
+                    format!("ptr byval([{bytes} x i8]) align {align} %a{index}")
+                }
+                None => format!("{ty} %a{index}"),
+            });
+        }
+        text.set(&format!("call i32 (...) @cdp.launch({})", operands.join(", ")))
+    }
+
+    /// Is the launch one that would succeed, how many threads are there (`%total`), how many have work
+    /// (`%work`), is that little enough to do here (`%small`)?
+    fn head(&self, child: &Child<'_>, text: &mut Text) {
+        let flat = is_flat(child);
+        let mut fits = Vec::new();
+        for (name, most) in [("gx", MOST_BLOCKS), ("gy", 65_535), ("gz", 65_535)] {
+            fits.push(within(text, name, if flat && name != "gx" { 1 } else { most }));
+        }
+        for (name, most) in [("bx", 1024), ("by", 1024), ("bz", 64)] {
+            fits.push(within(text, name, if flat && name != "bx" { 1 } else { most }));
+        }
+        fits.push(text.set(&format!("icmp ule i32 %shared, {MOST_SHARED}")));
+        let blocks = product(text, ["gx", "gy", "gz"]);
+        let threads = product(text, ["bx", "by", "bz"]);
+        fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
+        fits.push(text.set(&format!("icmp ule i64 {threads}, {}", child.most_threads)));
+        if (self.mode == Mode::Independent { tracked: true }) {
+            let launched = text.set("load i1, ptr %launched");
+            fits.push(text.set(&format!("xor i1 {launched}, true")));
+        }
+        let fits = text.all(&fits);
+        let all = text.set(&format!("mul i64 {blocks}, {threads}"));
+        let all = text.set(&format!("select i1 {fits}, i64 {all}, i64 0"));
+        let work = match &child.guard {
+            Some(guard) if flat => self.guarded(guard, &all, text),
+            _ => all,
+        };
+        let work = text.set(&format!("trunc i64 {work} to i32"));
+        text.line(&format!("%work = add i32 {work}, 0"));
+        text.line("%mask = call i32 @llvm.nvvm.activemask()");
+        text.line("%lanes = call i32 @llvm.ctpop.i32(i32 %mask)");
+        let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
+        let below = text.set(&format!("and i32 %mask, {below}"));
+        text.line(&format!("%rank = call i32 @llvm.ctpop.i32(i32 {below})"));
+        let limit = self.limit(child, text);
+        let little = text.set(&format!("icmp ule i32 %work, {limit}"));
+        text.line(&format!("%small = and i1 {fits}, {little}"));
+    }
+
+    /// Threads that have work: those before the guard's bound, of `all`.
+    fn guarded(&self, guard: &Guard<'_>, all: &str, text: &mut Text) -> String {
+        let wide = |text: &mut Text, value: View<'_>| {
+            let (name, bits) = self.expression(value, text);
+            let extend = if guard.signed { "sext" } else { "zext" };
+            match bits {
+                64 => name,
+                bits => text.set(&format!("{extend} i{bits} {name} to i64")),
+            }
+        };
+        let bound = wide(text, guard.bound);
+        // Far from where 64 bits end; a bound that is negative as a signed number is a large one here.
+        let far = 1_i64 << 61;
+        let bound = if guard.signed {
+            let bound = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {far})"));
+            text.set(&format!("call i64 @llvm.smax.i64(i64 {bound}, i64 {})", -far))
+        } else {
+            text.set(&format!("call i64 @llvm.umin.i64(i64 {bound}, i64 {far})"))
+        };
+        let mut bound = bound;
+        if guard.inclusive {
+            bound = text.set(&format!("add i64 {bound}, 1"));
+        }
+        let mut exact = "true".to_string();
+        if let Some(offset) = guard.offset {
+            let offset = wide(text, offset);
+            let last = text.set(&format!("add i64 {offset}, {all}"));
+            let most = match (guard.bits, guard.signed) {
+                (64, _) => far,
+                (bits, true) => (1_i64 << (bits - 1)) - 1,
+                (bits, false) => (1_i64 << bits) - 1,
+            };
+            // The sum must not wrap for any thread, or the bound means something else.
+            let high = text.set(&format!("icmp sle i64 {last}, {most}"));
+            let least = if guard.signed { -far } else { 0 };
+            let low = text.set(&format!("icmp sge i64 {offset}, {least}"));
+            exact = text.all(&[high, low]);
+            bound = text.set(&format!("sub i64 {bound}, {offset}"));
+        }
+        let bound = text.set(&format!("call i64 @llvm.smax.i64(i64 {bound}, i64 0)"));
+        let bound = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {all})"));
+        text.set(&format!("select i1 {exact}, i64 {bound}, i64 {all}"))
+    }
+
+    /// An expression of the kernel's parameters, of the site's arguments: its name and bits.
+    fn expression(&self, value: View<'_>, text: &mut Text) -> (String, u32) {
+        let bits = value.bits().unwrap_or(32);
+        if let Some(number) = value.constant_int() {
+            return (number.to_string(), bits);
+        }
+        if let Some(index) = value.parameter_index() {
+            return (format!("%a{index}"), bits);
+        }
+        let operands: Vec<_> =
+            value.operands().into_iter().map(|operand| self.expression(operand, text)).collect();
+        use inkwell::llvm_sys::LLVMOpcode::{LLVMAdd, LLVMMul, LLVMSExt, LLVMSub, LLVMTrunc};
+        let name = match (value.opcode(), &operands[..]) {
+            (Some(LLVMAdd), [(a, _), (b, _)]) => text.set(&format!("add i{bits} {a}, {b}")),
+            (Some(LLVMSub), [(a, _), (b, _)]) => text.set(&format!("sub i{bits} {a}, {b}")),
+            (Some(LLVMMul), [(a, _), (b, _)]) => text.set(&format!("mul i{bits} {a}, {b}")),
+            (Some(LLVMSExt), [(a, from), ..]) => text.set(&format!("sext i{from} {a} to i{bits}")),
+            (Some(LLVMTrunc), [(a, from), ..]) => {
+                text.set(&format!("trunc i{from} {a} to i{bits}"))
+            }
+            (_, [(a, from), ..]) => text.set(&format!("zext i{from} {a} to i{bits}")),
+            _ => "0".to_string(),
+        };
+        (name, bits)
+    }
+
+    /// The most threads of a child that the lanes do.
+    fn limit(&self, child: &Child<'_>, text: &mut Text) -> String {
+        let Tuning { threshold, .. } = self.tuning;
+        if let Some(threshold) = threshold {
+            return threshold.to_string();
+        }
+        let (shift, least, most) = self.tuning.steps(self.mode == Mode::InOrder, child.loops);
+        let mut parents = "1".to_string();
+        for name in ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"] {
+            let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+            let dim = text.set(&format!("zext i32 {dim} to i64"));
+            parents = text.set(&format!("mul i64 {parents}, {dim}"));
+        }
+        let steps = text.set(&format!("lshr i64 {parents}, {shift}"));
+        let steps = text.set(&format!("call i64 @llvm.umin.i64(i64 {steps}, i64 {most})"));
+        let steps = text.set(&format!("trunc i64 {steps} to i32"));
+        let steps = text.set(&format!("call i32 @llvm.umax.i32(i32 {steps}, i32 {least})"));
+        text.set(&format!("mul i32 {steps}, %lanes"))
+    }
+
+    /// Children of different lanes at the same time where they are tiny, then the others one by one.
+    fn independent(&self, child: &Child<'_>, text: &mut Text) {
+        self.head(child, text);
+        let own = self.tuning.own;
+        let tiny = text.set(&format!("icmp ule i32 %work, {own}"));
+        let tiny = text.set(&format!("and i1 %small, {tiny}"));
+        text.line(&format!("%own = select i1 {tiny}, i32 %work, i32 0"));
+        let other = text.set(&format!("xor i1 {tiny}, true"));
+        let other = text.set(&format!("and i1 %small, {other}"));
+        text.line(&format!(
+            "%waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {other})"
+        ));
+        text.line("br label %round");
+        let first =
+            Round { from: "entry", index: "0", step: "1", end: "%own", waiting: "%waiting" };
+        self.rounds(child, Some(&first), text);
+        text.label("done");
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        text.line("br i1 %small, label %out, label %launch");
+        text.label("out");
+        text.line("ret i32 0");
+    }
+
+    /// One child of the block after another.
+    fn in_order(&self, child: &Child<'_>, text: &mut Text) {
+        self.head(child, text);
+        let some = text.set("icmp ne i32 %work, 0");
+        let large = text.set("xor i1 %small, true");
+        text.line(&format!("%child = and i1 %small, {some}"));
+        text.line(&format!("%large = or i1 {large}, false"));
+        let any = text.set("or i1 %child, %large");
+        let any = text.ballot(&any);
+        let any = text.set(&format!("icmp ne i32 {any}, 0"));
+        text.line(&format!("br i1 {any}, label %enter, label %out"));
+        text.label("enter");
+        lock(text);
+        let flag = text.set(&format!("load volatile i32, {FLAG}, align 4"));
+        text.line(&format!("%late = icmp ne i32 {flag}, 0"));
+        let early = text.set("xor i1 %late, true");
+        let run = text.set(&format!("and i1 %child, {early}"));
+        text.line(&format!("%waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {run})"));
+        text.line("br label %check");
+        text.label("check");
+        text.line("%ready = icmp ne i32 %waiting, 0");
+        text.line("br i1 %ready, label %next, label %done");
+        self.rounds(child, None, text);
+        text.label("done");
+        let launched = text.ballot("%large");
+        let launched = text.set(&format!("icmp ne i32 {launched}, 0"));
+        unlock(text, &launched);
+        let missed = text.set("and i1 %child, %late");
+        let really = text.set(&format!("or i1 %large, {missed}"));
+        text.line(&format!("br i1 {really}, label %launch, label %out"));
+        text.label("out");
+        text.line("ret i32 0");
+    }
+}
+
+/// Values with which the first round begins.
+struct Round<'a> {
+    from: &'a str,
+    index: &'a str,
+    step: &'a str,
+    end: &'a str,
+    waiting: &'a str,
+}
+
+impl Site<'_, '_> {
+    /// The rounds: in each, every lane runs some threads of a child. In the first, if there is one, a
+    /// lane's own; then, for each lane of `%waiting`, all lanes those of that one. Then control goes to
+    /// `done`.
+    fn rounds(&self, child: &Child<'_>, first: Option<&Round<'_>>, text: &mut Text) {
+        let in_order = first.is_none();
+        text.label("next");
+        let waiting = match first {
+            Some(_) => "%left".to_string(),
+            None => {
+                text.line("%now = phi i32 [ %waiting, %check ], [ %left, %turn ]");
+                "%now".to_string()
+            }
+        };
+        // What the lane wrote before its launch is to be seen by those that work for it.
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        text.line(&format!("%from = call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
+        let less = text.set(&format!("sub i32 {waiting}, 1"));
+        text.line(&format!("%rest = and i32 {waiting}, {less}"));
+        let end = text.shuffle("%work", "%from");
+        let dims: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz"]
+            .iter()
+            .enumerate()
+            .map(|(index, name)| match uses_dim(child, index) && !self.uniform[index] {
+                true => text.shuffle(&format!("%{name}"), "%from"),
+                false => format!("%{name}"),
+            })
+            .collect();
+        let moved: Vec<String> = self
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(index, argument)| moved(argument, index, text))
+            .collect();
+        text.line("br label %round");
+        text.label("round");
+        let phi = |text: &mut Text, name: &str, ty: &str, own: &str, other: &str| match first {
+            Some(Round { from, .. }) => {
+                text.line(&format!("%r.{name} = phi {ty} [ {own}, %{from} ], [ {other}, %next ]"))
+            }
+            None => text.line(&format!("%r.{name} = phi {ty} [ {other}, %next ]")),
+        };
+        let begin = first.map_or(["", "", "", ""], |r| [r.index, r.step, r.end, r.waiting]);
+        phi(text, "index", "i32", begin[0], "%rank");
+        phi(text, "step", "i32", begin[1], "%lanes");
+        phi(text, "end", "i32", begin[2], &end);
+        phi(text, "left", "i32", begin[3], "%rest");
+        for (dim, name) in dims.iter().zip(["gx", "gy", "gz", "bx", "by", "bz"]) {
+            phi(text, name, "i32", &format!("%{name}"), dim);
+        }
+        for (index, (argument, moved)) in self.arguments.iter().zip(&moved).enumerate() {
+            phi(text, &format!("a{index}"), &argument.ty, &format!("%a{index}"), moved);
+        }
+        text.line("br label %loop");
+        text.label("loop");
+        text.line("%index = phi i32 [ %r.index, %round ], [ %index.next, %body ]");
+        text.line("%more = icmp ult i32 %index, %r.end");
+        text.line("br i1 %more, label %body, label %turn");
+        text.label("body");
+        self.call(child, text);
+        text.line("%index.next = add nuw i32 %index, %r.step");
+        text.line("br label %loop");
+        text.label("turn");
+        if in_order {
+            // The next child sees all that this one did.
+            text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        }
+        text.line("%left = or i32 %r.left, 0");
+        text.line("%again = icmp ne i32 %left, 0");
+        text.line("br i1 %again, label %next, label %done");
+    }
+
+    /// One thread of the child.
+    fn call(&self, child: &Child<'_>, text: &mut Text) {
+        let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
+        for axis in 0..3 {
+            let name = ["x", "y", "z"][axis];
+            extras[6 + axis] = format!("%r.g{name}");
+            extras[9 + axis] = format!("%r.b{name}");
+        }
+        extras[12] = "%index".into();
+        if is_flat(child) {
+            if child.used[0] {
+                extras[0] = text.set("udiv i32 %index, %r.bx");
+            }
+            if child.used[3] {
+                extras[3] = text.set("urem i32 %index, %r.bx");
+            }
+        } else {
+            let plane = text.set("mul i32 %r.bx, %r.by");
+            let size = text.set(&format!("mul i32 {plane}, %r.bz"));
+            let thread = text.set(&format!("urem i32 %index, {size}"));
+            let block = text.set(&format!("udiv i32 %index, {size}"));
+            for (number, first, x, y) in
+                [(block, 0, "%r.gx", "%r.gy"), (thread, 3, "%r.bx", "%r.by")]
+            {
+                extras[first] = text.set(&format!("urem i32 {number}, {x}"));
+                let above = text.set(&format!("udiv i32 {number}, {x}"));
+                extras[first + 1] = text.set(&format!("urem i32 {above}, {y}"));
+                extras[first + 2] = text.set(&format!("udiv i32 {above}, {y}"));
+            }
+            let rows = text.set(&format!("mul i32 {}, %r.bx", extras[0]));
+            extras[12] = text.set(&format!("add i32 {rows}, {}", extras[3]));
+        }
+        let mut operands: Vec<String> = self
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(index, argument)| format!("{} %r.a{index}", argument.ty))
+            .collect();
+        operands.extend(extras.iter().map(|value| format!("i32 {value}")));
+        let body = quoted(&child.body.get_name().to_string_lossy());
+        text.line(&format!("call void {body}({})", operands.join(", ")));
+    }
+}
+
+/// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.
+fn is_flat(child: &Child<'_>) -> bool {
+    ![1, 2, 4, 5].iter().any(|index| child.used[*index])
+}
+
+/// Whether the lanes that work for another need that dimension (grid x, y, z, block x, y, z).
+fn uses_dim(child: &Child<'_>, index: usize) -> bool {
+    let asked = child.used[6 + index];
+    match is_flat(child) {
+        true => asked || (index == 3 && !child.is_linear()),
+        false => true,
+    }
+}
+
+fn within(text: &mut Text, name: &str, most: u32) -> String {
+    let less = text.set(&format!("sub i32 %{name}, 1"));
+    text.set(&format!("icmp ult i32 {less}, {most}"))
+}
+
+fn product(text: &mut Text, names: [&str; 3]) -> String {
+    let [x, y, z] = names.map(|name| text.set(&format!("zext i32 %{name} to i64")));
+    let plane = text.set(&format!("mul i64 {x}, {y}"));
+    text.set(&format!("mul i64 {plane}, {z}"))
+}
+
+/// The argument of lane `%from`.
+fn moved(argument: &Argument, index: usize, text: &mut Text) -> String {
+    let own = format!("%a{index}");
+    if argument.uniform {
+        return own;
+    }
+    if let Some((bytes, align)) = argument.by_value {
+        return moved_bytes(index, bytes, align, text);
+    }
+    let ty = &argument.ty;
+    let bits = scalar_bits(ty).unwrap_or(32);
+    let (to, back) = match ty.as_str() {
+        "ptr" => ("ptrtoint", "inttoptr"),
+        ty if ty.starts_with('i') => ("", ""),
+        _ => ("bitcast", "bitcast"),
+    };
+    let raw = match to {
+        "" => own,
+        cast => text.set(&format!("{cast} {ty} {own} to i{bits}")),
+    };
+    let number = match bits {
+        64 => {
+            let low = text.set(&format!("trunc i64 {raw} to i32"));
+            let high = text.set(&format!("lshr i64 {raw}, 32"));
+            let high = text.set(&format!("trunc i64 {high} to i32"));
+            let (low, high) = (text.shuffle(&low, "%from"), text.shuffle(&high, "%from"));
+            let low = text.set(&format!("zext i32 {low} to i64"));
+            let high = text.set(&format!("zext i32 {high} to i64"));
+            let high = text.set(&format!("shl i64 {high}, 32"));
+            text.set(&format!("or i64 {high}, {low}"))
+        }
+        32 => text.shuffle(&raw, "%from"),
+        bits => {
+            let word = text.set(&format!("zext i{bits} {raw} to i32"));
+            let word = text.shuffle(&word, "%from");
+            text.set(&format!("trunc i32 {word} to i{bits}"))
+        }
+    };
+    match back {
+        "" => number,
+        cast => text.set(&format!("{cast} i{bits} {number} to {ty}")),
+    }
+}
+
+/// A copy of the bytes at an address of lane `%from`, in as wide pieces as the alignment allows.
+fn moved_bytes(index: usize, bytes: u64, align: u64, text: &mut Text) -> String {
+    let (own, copy) = (format!("%a{index}"), format!("%copy{index}"));
+    let widest = align.min(4);
+    let mut at = 0;
+    while at < bytes {
+        let mut piece = widest;
+        while piece > bytes - at {
+            piece /= 2;
+        }
+        let bits = piece * 8;
+        let from = text.set(&format!("getelementptr i8, ptr {own}, i64 {at}"));
+        let value = text.set(&format!("load i{bits}, ptr {from}, align {piece}"));
+        let word = match bits {
+            32 => value,
+            _ => text.set(&format!("zext i{bits} {value} to i32")),
+        };
+        let word = text.shuffle(&word, "%from");
+        let value = match bits {
+            32 => word,
+            _ => text.set(&format!("trunc i32 {word} to i{bits}")),
+        };
+        let to = text.set(&format!("getelementptr i8, ptr {copy}, i64 {at}"));
+        text.line(&format!("store i{bits} {value}, ptr {to}, align {piece}"));
+        at += piece;
+    }
+    copy
+}
+
+/// One lane of those that are here takes the block's lock for all.
+fn lock(text: &mut Text) {
+    let lane = text.set("call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
+    let first = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+    text.line(&format!("%leader = icmp eq i32 {lane}, {first}"));
+    text.line("br i1 %leader, label %spin, label %locked");
+    text.label("spin");
+    text.line(&format!(
+        "%held = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 1 syncscope(\"block\") monotonic, align 4"
+    ));
+    text.line("%free = icmp eq i32 %held, 0");
+    text.line("br i1 %free, label %locked, label %spin");
+    text.label("locked");
+    text.line("fence syncscope(\"block\") acq_rel");
+    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+}
+
+/// Gives the lock back; `launches` says whether one of the lanes goes on to a real launch.
+fn unlock(text: &mut Text, launches: &str) {
+    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+    text.line("br i1 %leader, label %release, label %released");
+    text.label("release");
+    text.line(&format!("br i1 {launches}, label %mark, label %unlock"));
+    text.label("mark");
+    text.line(&format!("store volatile i32 1, {FLAG}, align 4"));
+    text.line("br label %unlock");
+    text.label("unlock");
+    text.line("fence syncscope(\"block\") acq_rel");
+    text.line(&format!(
+        "%was = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 0 syncscope(\"block\") monotonic, align 4"
+    ));
+    text.line("br label %released");
+    text.label("released");
+}

@@ -1,0 +1,189 @@
+//! What launches: the sites of a kernel, and whether anything else in it takes part in the order of its
+//! block's streams, or looks at what a launch leaves behind.
+
+use std::collections::HashSet;
+
+use cdp_ir::RuntimeFn;
+use cdp_launch::StreamConst;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue,
+};
+
+use super::calls::{Callee, callee};
+use crate::raise::place::{self, LaunchPlace};
+use crate::raw;
+use crate::raw::view::View;
+
+/// The metadata of a launch site: file, line, column, the names of parent and child, then what the
+/// pragmas said.
+pub const SITE: &str = "cdp.site";
+
+/// What the front end said of a site.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub place: Option<LaunchPlace>,
+    pub parent: Option<String>,
+    pub child: Option<String>,
+    pub independent: bool,
+    pub keep: bool,
+    pub threshold: Option<u32>,
+}
+
+/// A call of `@cdp.launch`.
+pub(super) struct LaunchSite<'ctx> {
+    pub call: CallSiteValue<'ctx>,
+    pub operands: Vec<BasicValueEnum<'ctx>>,
+    pub said: Said,
+    /// `None` for a handle that is not a constant.
+    pub stream: Option<StreamConst>,
+}
+
+impl<'ctx> LaunchSite<'ctx> {
+    pub fn new(call: CallSiteValue<'ctx>) -> LaunchSite<'ctx> {
+        let operands = match raw::has_basic_arguments(call) {
+            true => raw::call_arguments(call),
+            false => Vec::new(),
+        };
+        let address = operands.get(8).and_then(|stream| raw::constant_address(*stream));
+        LaunchSite {
+            call,
+            said: said(raw::instruction(call)),
+            stream: address.and_then(StreamConst::from_value),
+            operands,
+        }
+    }
+
+    /// Whether the block's NULL stream may order the launch.
+    pub fn in_null_stream(&self) -> bool {
+        !matches!(self.stream, Some(StreamConst::TailLaunch | StreamConst::FireAndForget))
+    }
+}
+
+/// Whether every thread of a grid has the same value: constants, and the kernel's own parameters.
+pub(super) fn is_uniform(value: BasicValueEnum<'_>, parent: FunctionValue<'_>) -> bool {
+    let value = View::value(value);
+    if value.is_constant() {
+        return true;
+    }
+    let struct_kind = inkwell::attributes::Attribute::get_named_enum_kind_id("byval");
+    value.parameter_index().is_some_and(|index| {
+        let at = inkwell::attributes::AttributeLoc::Param(index);
+        // A struct is the thread's own copy, which it may have changed.
+        parent.get_enum_attribute(at, struct_kind).is_none()
+    })
+}
+
+fn said(call: InstructionValue<'_>) -> Said {
+    let mut said = Said { place: place::of(call), ..Said::default() };
+    let module = call.get_parent().and_then(|block| block.get_parent());
+    let Some(kind) = module.map(|function| function.get_type().get_context().get_kind_id(SITE))
+    else {
+        return said;
+    };
+    let Some(values) = call.get_metadata(kind).and_then(|node| node.get_node_values()) else {
+        return said;
+    };
+    let texts: Vec<String> = values
+        .iter()
+        .map(|value| match value {
+            BasicMetadataValueEnum::MetadataValue(text) => {
+                String::from_utf8_lossy(text.get_string_value().unwrap_or_default()).into_owned()
+            }
+            _ => String::new(),
+        })
+        .collect();
+    if let [file, line, column, parent, child, rest @ ..] = &texts[..] {
+        let number = |text: &str| text.parse().unwrap_or(0);
+        let place = LaunchPlace { file: file.clone(), line: number(line), column: number(column) };
+        said.place = Some(place).filter(|place| !place.file.is_empty());
+        said.parent = Some(parent.clone());
+        said.child = Some(child.clone());
+        for word in rest {
+            match word.split_once('=') {
+                None if word == "independent" => said.independent = true,
+                None if word == "keep" => said.keep = true,
+                Some(("threshold", number)) => said.threshold = number.parse().ok(),
+                _ => {}
+            }
+        }
+    }
+    said
+}
+
+/// Facts about a kernel that launches.
+#[derive(Default)]
+pub(super) struct Parent {
+    /// Something else in it takes part in the order of a stream, or may: why no child can be run early.
+    pub obstacle: Option<String>,
+    /// The function with which it looks at the errors of launches.
+    pub looks_at_errors: Option<&'static str>,
+}
+
+/// Looks at a kernel and what it calls.
+pub(super) fn parent(kernel: FunctionValue<'_>) -> Parent {
+    let mut found = Parent::default();
+    let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
+    let root = View::function(kernel);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        for instruction in function.instructions() {
+            let Some(called) = instruction.callee() else { continue };
+            if instruction.opcode() != Some(LLVMOpcode::LLVMCall) {
+                continue;
+            }
+            let obstacle = match callee(called) {
+                Callee::Launch if function != root => Some(format!(
+                    "`{}`, which launches too, cannot be inlined into it",
+                    function.name()
+                )),
+                Callee::Pointer => {
+                    Some("it calls functions through pointers, which may launch".into())
+                }
+                Callee::Unknown(name) => known_quiet(&name).then(String::new).map_or_else(
+                    || Some(format!("it calls `{name}` of another file, which may launch")),
+                    |_| None,
+                ),
+                Callee::Defined(next) => {
+                    work.push(next);
+                    None
+                }
+                Callee::Runtime(func) => runtime(func, &mut found),
+                _ => None,
+            };
+            found.obstacle = found.obstacle.take().or(obstacle);
+        }
+    }
+    found
+}
+
+fn known_quiet(name: &str) -> bool {
+    ["__assertfail", "__assert_fail"].contains(&name)
+}
+
+/// What a call of the device runtime means for the order of launches.
+fn runtime(func: RuntimeFn, found: &mut Parent) -> Option<String> {
+    use RuntimeFn::{
+        GetLastError, GetParameterBuffer, GetParameterBufferV2, LaunchDevice, LaunchDeviceV2,
+        Memcpy2DAsync, Memcpy3DAsync, MemcpyAsync, Memset2DAsync, Memset3DAsync, MemsetAsync,
+        PeekAtLastError, StreamWaitEvent,
+    };
+    match func {
+        GetLastError | PeekAtLastError => {
+            found.looks_at_errors = Some(func.name());
+            None
+        }
+        GetParameterBuffer | GetParameterBufferV2 | LaunchDevice | LaunchDeviceV2 => Some(
+            "it also launches a kernel that is chosen at run time, or whose arguments have \
+                  effects"
+                .into(),
+        ),
+        MemcpyAsync | Memcpy2DAsync | Memcpy3DAsync | MemsetAsync | Memset2DAsync
+        | Memset3DAsync | StreamWaitEvent => {
+            Some(format!("it also calls `{}`, which streams order with its launches", func.name()))
+        }
+        _ => None,
+    }
+}

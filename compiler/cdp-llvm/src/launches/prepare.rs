@@ -1,0 +1,84 @@
+//! Brings a module into the form that the analyses read: variables in registers, and the functions that
+//! launch, or ask which thread they are, inlined into the kernels that call them.
+
+use std::collections::{HashMap, HashSet};
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::TargetMachine;
+use inkwell::values::FunctionValue;
+
+use super::calls::{Callee, callee, is_index};
+use super::child::is_kernel;
+use crate::error::{Result, bug};
+use crate::raw::view::View;
+
+/// What LLVM's own pipelines begin with, and one round of folding.
+const PASSES: &str = "always-inline,function(simplifycfg,sroa<modify-cfg>,early-cse,\
+                      instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce";
+
+pub(super) fn prepare<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    machine: &TargetMachine,
+) -> Result<()> {
+    for function in to_inline(module) {
+        for name in ["noinline", "optnone"] {
+            let kind = Attribute::get_named_enum_kind_id(name);
+            function.remove_enum_attribute(AttributeLoc::Function, kind);
+        }
+        let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+        let always = context.create_enum_attribute(kind, 0);
+        function.add_attribute(AttributeLoc::Function, always);
+    }
+    run(module, machine, PASSES)
+}
+
+/// Runs passes; those of the target take part.
+pub(super) fn run(module: &Module<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
+    module
+        .run_passes(passes, machine, PassBuilderOptions::create())
+        .map_err(|message| bug("optimise launches", message.to_string()))
+}
+
+/// Device functions that launch or read indices, themselves or in what they call; not those that call
+/// themselves.
+fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+    let mut calls: HashMap<View<'ctx>, Vec<View<'ctx>>> = HashMap::new();
+    let mut wanted: HashSet<View<'ctx>> = HashSet::new();
+    let mut all = Vec::new();
+    for function in module.get_functions() {
+        let view = View::function(function);
+        if view.blocks().is_empty() {
+            continue;
+        }
+        all.push(function);
+        for called in view.instructions().into_iter().filter_map(View::callee) {
+            match callee(called) {
+                Callee::Launch => drop(wanted.insert(view)),
+                Callee::Register(name) if is_index(&name) => drop(wanted.insert(view)),
+                Callee::Defined(next) => calls.entry(view).or_default().push(next),
+                _ => {}
+            }
+        }
+    }
+    let reach = |from: View<'ctx>| -> HashSet<View<'ctx>> {
+        let (mut seen, mut work) = (HashSet::new(), vec![from]);
+        while let Some(next) = work.pop() {
+            let callees = calls.get(&next).into_iter().flatten();
+            work.extend(callees.copied().filter(|callee| seen.insert(*callee)));
+        }
+        seen
+    };
+    all.into_iter()
+        .filter(|function| !is_kernel(*function))
+        .filter(|function| {
+            let view = View::function(*function);
+            let below = reach(view);
+            !below.contains(&view)
+                && (wanted.contains(&view) || below.iter().any(|callee| wanted.contains(callee)))
+        })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! Remarks: what was done with each launch site, what was not, and why, in words.
+
+use std::fmt;
+
+use crate::raise::place::LaunchPlace;
+
+/// What became of a launch site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LaunchOutcome {
+    /// Small children are run by the launching threads' warps, one child of a block after another.
+    InOrder,
+    /// Small children are run by the launching threads' warps, those of different warps at the same time.
+    Independent,
+    /// Every child is launched, as the source says.
+    Kept,
+}
+
+impl LaunchOutcome {
+    /// One word, for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            LaunchOutcome::InOrder => "in-order",
+            LaunchOutcome::Independent => "independent",
+            LaunchOutcome::Kept => "kept",
+        }
+    }
+}
+
+/// What the optimiser says of one launch site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchRemark {
+    /// `None` where the module does not say it.
+    pub place: Option<LaunchPlace>,
+    /// The function that launches, as the source names it where that is known.
+    pub parent: String,
+    /// The kernel that is launched.
+    pub child: String,
+    pub outcome: LaunchOutcome,
+    /// What was done, or why nothing was.
+    pub message: String,
+    /// What the user could write, or which option to give.
+    pub advice: Option<String>,
+}
+
+impl fmt::Display for LaunchRemark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        let LaunchRemark { parent, child, message, .. } = self;
+        write!(f, "remark: launch of `{child}` in `{parent}`: {message}")?;
+        match &self.advice {
+            Some(advice) => write!(f, "\n  help: {advice}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How small is small: the constants of the launch optimiser, one default for all programs.
+//!
+//! A launch takes the launching thread about 12,600 cycles, and the whole device takes about a million of
+//! them a second (H200, CDP2). Instead of it, a warp of which `lanes` are there runs a child of n threads
+//! in n / lanes steps, each of some hundred cycles while the device has little else to do, and of far less
+//! when it is full, which the size of the parent's grid tells.
+
+/// Constants; all of them can be set, for measurements and for tests that want every path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Threads of a child that one lane runs by itself, at the same time as other lanes theirs.
+    pub own: u32,
+    /// The most threads of a child that is not launched; by the model when `None`.
+    pub threshold: Option<u32>,
+    /// Steps that are always worth it.
+    pub least_steps: u32,
+    /// Steps that never are, when children are independent.
+    pub most_steps: u32,
+    /// The same when they go one after another, where a launch has all later ones of the block launched.
+    pub most_steps_in_order: u32,
+    /// Threads of the parent's grid for each further step, as a power of two.
+    pub parents_shift: u32,
+    /// The same when children go one after another.
+    pub parents_shift_in_order: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning {
+            own: 16,
+            threshold: None,
+            least_steps: 8,
+            most_steps: 64,
+            most_steps_in_order: 4096,
+            parents_shift: 10,
+            parents_shift_in_order: 6,
+        }
+    }
+}
+
+impl Tuning {
+    /// Shift, least and most steps. A loop in the child makes its threads long.
+    pub(super) fn steps(&self, in_order: bool, loops: bool) -> (u32, u32, u32) {
+        let (shift, most) = match in_order {
+            true => (self.parents_shift_in_order, self.most_steps_in_order),
+            false => (self.parents_shift, self.most_steps),
+        };
+        let (less, part) = if loops { (2, 4) } else { (0, 1) };
+        (shift + less, (self.least_steps / part).max(1), (most / part).max(1))
+    }
+}

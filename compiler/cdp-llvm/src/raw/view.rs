@@ -1,0 +1,318 @@
+//! Looking at a module without changing it: what the analyses of launches read.
+
+use std::ffi::c_char;
+use std::marker::PhantomData;
+
+use inkwell::attributes::Attribute;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{
+    self, LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, LLVMValueKind,
+};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
+
+unsafe extern "C" {
+    fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
+}
+
+/// A device function with the body of a kernel (`launches/body.cpp`).
+pub(crate) fn kernel_body<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    name: &str,
+) -> Option<FunctionValue<'ctx>> {
+    // SAFETY: a live kernel with a body, and a live string.
+    unsafe {
+        let body = cdp_launches_body(kernel.as_value_ref(), name.as_ptr().cast(), name.len());
+        FunctionValue::new(body)
+    }
+}
+
+/// A value of a module: an instruction, a parameter, a constant, a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct View<'ctx>(LLVMValueRef, PhantomData<&'ctx ()>);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Block<'ctx>(LLVMBasicBlockRef, PhantomData<&'ctx ()>);
+
+// SAFETY of what follows: views are made of live values of a module that is borrowed for 'ctx, and nothing
+// is removed from a function while views of its instructions are held (the passes look first, and change
+// afterwards). Kinds are checked before anything is read that only one kind has.
+
+impl<'ctx> View<'ctx> {
+    fn new(value: LLVMValueRef) -> Option<View<'ctx>> {
+        (!value.is_null()).then_some(View(value, PhantomData))
+    }
+
+    pub fn function(function: FunctionValue<'ctx>) -> View<'ctx> {
+        View(function.as_value_ref(), PhantomData)
+    }
+
+    pub fn value(value: BasicValueEnum<'ctx>) -> View<'ctx> {
+        View(value.as_value_ref(), PhantomData)
+    }
+
+    pub fn instruction(instruction: InstructionValue<'ctx>) -> View<'ctx> {
+        View(instruction.as_value_ref(), PhantomData)
+    }
+
+    /// The same as inkwell has it, for a function.
+    pub fn as_function(self) -> Option<FunctionValue<'ctx>> {
+        // SAFETY: see above; checked to be a function.
+        unsafe { if LLVMIsAFunction(self.0).is_null() { None } else { FunctionValue::new(self.0) } }
+    }
+
+    pub fn is_instruction(self) -> bool {
+        // SAFETY: see above.
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    pub fn name(self) -> String {
+        let mut bytes = 0;
+        // SAFETY: see above; the name has the length that LLVM gives.
+        unsafe {
+            let start = LLVMGetValueName2(self.0, &mut bytes);
+            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast::<u8>(), bytes)).into()
+        }
+    }
+
+    /// The type as LLVM writes it, of a value that is no struct.
+    pub fn type_text(self) -> String {
+        // SAFETY: see above; the text is copied before it is freed.
+        unsafe {
+            let text = LLVMPrintTypeToString(LLVMTypeOf(self.0));
+            let copy = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        }
+    }
+
+    pub fn opcode(self) -> Option<LLVMOpcode> {
+        // SAFETY: see above.
+        self.is_instruction().then(|| unsafe { LLVMGetInstructionOpcode(self.0) })
+    }
+
+    /// Bits of an integer.
+    pub fn bits(self) -> Option<u32> {
+        // SAFETY: see above; the kind is checked.
+        unsafe {
+            let ty = LLVMTypeOf(self.0);
+            (LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind)
+                .then(|| LLVMGetIntTypeWidth(ty))
+        }
+    }
+
+    pub fn operands(self) -> Vec<View<'ctx>> {
+        // SAFETY: see above; constants and instructions have operands, blocks among them.
+        unsafe {
+            let count = LLVMGetNumOperands(self.0).max(0) as u32;
+            (0..count).filter_map(|index| View::new(LLVMGetOperand(self.0, index))).collect()
+        }
+    }
+
+    pub fn operand(self, index: u32) -> Option<View<'ctx>> {
+        self.operands().get(index as usize).copied()
+    }
+
+    /// Instructions that use the value.
+    pub fn users(self) -> Vec<View<'ctx>> {
+        let mut users = Vec::new();
+        // SAFETY: see above.
+        unsafe {
+            let mut next = LLVMGetFirstUse(self.0);
+            while !next.is_null() {
+                users.extend(View::new(LLVMGetUser(next)));
+                next = LLVMGetNextUse(next);
+            }
+        }
+        users
+    }
+
+    /// The number of a parameter.
+    pub fn parameter_index(self) -> Option<u32> {
+        // SAFETY: see above; checked to be a parameter of a function.
+        unsafe {
+            if LLVMIsAArgument(self.0).is_null() {
+                return None;
+            }
+            let function = LLVMGetParamParent(self.0);
+            (0..LLVMCountParams(function)).find(|index| LLVMGetParam(function, *index) == self.0)
+        }
+    }
+
+    pub fn parameter(self, index: u32) -> Option<View<'ctx>> {
+        // SAFETY: see above; checked to be a function that has it.
+        unsafe {
+            let there = !LLVMIsAFunction(self.0).is_null() && index < LLVMCountParams(self.0);
+            if there { View::new(LLVMGetParam(self.0, index)) } else { None }
+        }
+    }
+
+    pub fn is_constant(self) -> bool {
+        // SAFETY: see above.
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    /// A constant integer, sign-extended.
+    pub fn constant_int(self) -> Option<i64> {
+        // SAFETY: see above; checked to be one of at most 64 bits.
+        unsafe {
+            let fits =
+                !LLVMIsAConstantInt(self.0).is_null() && self.bits().is_some_and(|b| b <= 64);
+            fits.then(|| LLVMConstIntGetSExtValue(self.0))
+        }
+    }
+
+    /// What a call calls: a function, assembly, or an address that is computed.
+    pub fn callee(self) -> Option<View<'ctx>> {
+        // SAFETY: see above; checked to be a call.
+        unsafe {
+            if LLVMIsACallInst(self.0).is_null() {
+                return None;
+            }
+            View::new(LLVMGetCalledValue(self.0))
+        }
+    }
+
+    pub fn is_assembly(self) -> bool {
+        // SAFETY: see above.
+        unsafe { LLVMGetValueKind(self.0) == LLVMValueKind::LLVMInlineAsmValueKind }
+    }
+
+    /// Whether a variable or function is what it is, and its address space (0 for functions).
+    pub fn global_space(self) -> Option<u32> {
+        // SAFETY: see above; checked to be a variable, whose type is a pointer.
+        unsafe {
+            if LLVMIsAGlobalVariable(self.0).is_null() {
+                return None;
+            }
+            Some(LLVMGetPointerAddressSpace(LLVMTypeOf(self.0)))
+        }
+    }
+
+    /// Whether a function has an attribute without value.
+    pub fn has_function_attribute(self, name: &str) -> bool {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        let at = llvm_sys::LLVMAttributeFunctionIndex;
+        // SAFETY: see above; checked to be a function.
+        unsafe {
+            !LLVMIsAFunction(self.0).is_null()
+                && !LLVMGetEnumAttributeAtIndex(self.0, at, kind).is_null()
+        }
+    }
+
+    /// The comparison of integers that an instruction makes.
+    pub fn comparison(self) -> Option<LLVMIntPredicate> {
+        let is = self.opcode() == Some(LLVMOpcode::LLVMICmp);
+        // SAFETY: see above; the kind is checked.
+        is.then(|| unsafe { LLVMGetICmpPredicate(self.0) })
+    }
+
+    /// A load or store that the compiler must not make anything of.
+    pub fn is_volatile(self) -> bool {
+        matches!(self.opcode(), Some(LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore))
+            // SAFETY: see above; the kind is checked.
+            && unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    /// A load or store that is atomic.
+    pub fn is_ordered(self) -> bool {
+        matches!(self.opcode(), Some(LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore))
+            // SAFETY: see above; the kind is checked.
+            && unsafe { LLVMGetOrdering(self.0) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic }
+    }
+
+    /// The blocks that control may go to from here, of the last instruction of a block.
+    pub fn successors(self) -> Vec<Block<'ctx>> {
+        // SAFETY: see above; only terminators have successors.
+        unsafe {
+            if LLVMIsATerminatorInst(self.0).is_null() {
+                return Vec::new();
+            }
+            (0..LLVMGetNumSuccessors(self.0))
+                .map(|index| Block(LLVMGetSuccessor(self.0, index), PhantomData))
+                .collect()
+        }
+    }
+
+    /// The condition of a branch that has one.
+    pub fn condition(self) -> Option<View<'ctx>> {
+        // SAFETY: see above; the kind is checked.
+        unsafe {
+            let is = !LLVMIsABranchInst(self.0).is_null() && LLVMIsConditional(self.0) != 0;
+            if is { View::new(LLVMGetCondition(self.0)) } else { None }
+        }
+    }
+
+    /// What a phi is when control comes from a block.
+    pub fn incoming_from(self, from: Block<'ctx>) -> Option<View<'ctx>> {
+        if self.opcode() != Some(LLVMOpcode::LLVMPHI) {
+            return None;
+        }
+        // SAFETY: see above; the kind is checked, and the indices are below the count.
+        unsafe {
+            (0..LLVMCountIncoming(self.0))
+                .find(|index| LLVMGetIncomingBlock(self.0, *index) == from.0)
+                .and_then(|index| View::new(LLVMGetIncomingValue(self.0, index)))
+        }
+    }
+
+    pub fn block(self) -> Option<Block<'ctx>> {
+        // SAFETY: see above; the kind is checked.
+        unsafe {
+            let block = if self.is_instruction() {
+                LLVMGetInstructionParent(self.0)
+            } else {
+                std::ptr::null_mut()
+            };
+            (!block.is_null()).then_some(Block(block, PhantomData))
+        }
+    }
+
+    /// The blocks of a function, the entry first; none for a declaration.
+    pub fn blocks(self) -> Vec<Block<'ctx>> {
+        let mut blocks = Vec::new();
+        // SAFETY: see above; checked to be a function.
+        unsafe {
+            if LLVMIsAFunction(self.0).is_null() {
+                return blocks;
+            }
+            let mut block = LLVMGetFirstBasicBlock(self.0);
+            while !block.is_null() {
+                blocks.push(Block(block, PhantomData));
+                block = LLVMGetNextBasicBlock(block);
+            }
+        }
+        blocks
+    }
+
+    /// All instructions of a function.
+    pub fn instructions(self) -> Vec<View<'ctx>> {
+        self.blocks().into_iter().flat_map(Block::instructions).collect()
+    }
+}
+
+impl<'ctx> Block<'ctx> {
+    pub fn instructions(self) -> Vec<View<'ctx>> {
+        let mut instructions = Vec::new();
+        // SAFETY: see above.
+        unsafe {
+            let mut instruction = LLVMGetFirstInstruction(self.0);
+            while !instruction.is_null() {
+                instructions.extend(View::new(instruction));
+                instruction = LLVMGetNextInstruction(instruction);
+            }
+        }
+        instructions
+    }
+
+    /// The last instruction.
+    pub fn terminator(self) -> Option<View<'ctx>> {
+        // SAFETY: see above.
+        unsafe { View::new(LLVMGetBasicBlockTerminator(self.0)) }
+    }
+
+    pub fn successors(self) -> Vec<Block<'ctx>> {
+        self.terminator().map(View::successors).unwrap_or_default()
+    }
+}

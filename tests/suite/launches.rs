@@ -1,0 +1,128 @@
+//! The launch optimiser: every run case, sample and nested program prints the same at every level, with
+//! thresholds from none to all; and the cases of `cases/launches` say what becomes of each launch.
+//!
+//! A line of such a case with a launch ends in `//~ OUTCOME` or `//~ kept: PART OF THE REASON`, for the level
+//! that `// flags: fast` names (`safe` without). The case is run too, when it has a `.out` beside it.
+
+use std::path::{Path, PathBuf};
+
+use cdp::{
+    Arch, BuildRequest, CompileOptions, Goal, Input, LaunchOpt, LaunchRemark, LaunchTuning,
+    OptLevel, SourceInput,
+};
+use libtest_mimic::{Failed, Trial};
+
+use crate::cases::Directives;
+use crate::run::{execute, runtime_library};
+use crate::support::{Outcome, cases, compiler, explain, files, job, read, root, stem, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for path in files(&cases("run"), "cdp").into_iter().chain(files(&root().join("samples"), "cdp"))
+    {
+        trials.push(trial(format!("launches::run::{}", stem(&path)), move || same_output(&path)));
+    }
+    for path in files(&root().join("samples/nested"), "cdp") {
+        trials.push(trial(format!("launches::nested::{}", stem(&path)), move || nested(&path)));
+    }
+    for path in files(&cases("launches"), "cdp") {
+        trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
+    }
+    trials
+}
+
+/// Levels and thresholds: by the model, tiny (both the launch and its replacement run), none launched.
+fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
+    let tuning = |own, threshold| LaunchTuning { own, threshold, ..LaunchTuning::default() };
+    let tunings = [LaunchTuning::default(), tuning(2, Some(5)), tuning(0, Some(1 << 20))];
+    let levels = [LaunchOpt::Safe, LaunchOpt::Fast];
+    levels.into_iter().flat_map(|level| tunings.map(|tuning| (level, tuning))).collect()
+}
+
+fn options(path: &Path, level: LaunchOpt, tuning: LaunchTuning) -> Result<CompileOptions, Failed> {
+    let directives = Directives::of(path)?;
+    let arch = directives.archs()?.first().copied().unwrap_or(Arch::SM_90);
+    Ok(CompileOptions { launch_opt: level, launch_tuning: tuning, ..directives.options(arch) })
+}
+
+/// A program and what became of its launches.
+fn build(path: &Path, options: &CompileOptions) -> Result<(Vec<u8>, Vec<LaunchRemark>), Failed> {
+    let inputs = [Input::Source(SourceInput::File(path.to_owned()))];
+    let job = job()?;
+    let built = compiler()?
+        .build(&BuildRequest {
+            runtime_library: runtime_library(),
+            ..BuildRequest::new(&inputs, Goal::Executable, options, &job)
+        })
+        .map_err(explain)?;
+    Ok((built.bytes, built.remarks))
+}
+
+fn same_output(path: &Path) -> Outcome {
+    let expected = read(&path.with_extension("out"))?;
+    for (level, tuning) in settings() {
+        let (program, remarks) = build(path, &options(path, level, tuning)?)?;
+        if remarks.is_empty() {
+            // No launch in device code.
+            return Ok(());
+        }
+        execute(&program, &format!("output at {level:?}, {tuning:?}"), &expected)?;
+    }
+    Ok(())
+}
+
+/// Each variant of a nested program prints the same, as does the naive one at every level.
+fn nested(path: &Path) -> Outcome {
+    let off = options(path, LaunchOpt::Off, LaunchTuning::default())?;
+    let (program, remarks) = build(path, &off)?;
+    if !remarks.is_empty() {
+        return Err("remarks without the optimiser".into());
+    }
+    let expected = read(&path.with_extension("out"))?;
+    for variant in ["naive", "flat", "tuned"] {
+        crate::run::execute_with(&program, &[variant], &[""], variant, &expected)?;
+    }
+    for (level, tuning) in settings() {
+        let (program, remarks) = build(path, &options(path, level, tuning)?)?;
+        let what = format!("output at {level:?}, {tuning:?}, of {remarks:?}");
+        crate::run::execute_with(&program, &["naive"], &[""], &what, &expected)?;
+    }
+    Ok(())
+}
+
+fn remarks(path: &PathBuf) -> Outcome {
+    let text = read(path)?;
+    let directives = Directives::of(path)?;
+    let level = match directives.words("flags").contains(&"fast") {
+        true => LaunchOpt::Fast,
+        false => LaunchOpt::Safe,
+    };
+    let options = CompileOptions {
+        opt_level: OptLevel::O2,
+        ..options(path, level, LaunchTuning::default())?
+    };
+    let (program, found) = build(path, &options)?;
+    let mut wanted = 0;
+    for (index, line) in text.lines().enumerate() {
+        let Some((_, says)) = line.split_once("//~ ") else { continue };
+        wanted += 1;
+        let (outcome, reason) = says.trim().split_once(": ").unwrap_or((says.trim(), ""));
+        let here = |remark: &&LaunchRemark| {
+            remark.place.as_ref().is_some_and(|place| place.line as usize == index + 1)
+        };
+        let Some(remark) = found.iter().find(here) else {
+            return Err(format!("no remark for line {}: {found:?}", index + 1).into());
+        };
+        if remark.outcome.name() != outcome || !remark.message.contains(reason) {
+            return Err(format!("line {}, `{says}` wanted: {remark}", index + 1).into());
+        }
+    }
+    if wanted != found.len() || wanted == 0 {
+        return Err(format!("{wanted} remarks wanted, {} found: {found:?}", found.len()).into());
+    }
+    let expected = path.with_extension("out");
+    match expected.is_file() {
+        true => execute(&program, "output", &read(&expected)?),
+        false => Ok(()),
+    }
+}
