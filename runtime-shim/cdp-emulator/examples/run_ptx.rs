@@ -26,6 +26,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         shared_bytes: 0,
         stream: StreamId::NULL,
         params: &params,
+        cooperative: false,
     })?;
     let completion = device.synchronize()?;
     print!("{}", String::from_utf8_lossy(&device.take_output()));

@@ -96,6 +96,8 @@ pub struct Launch<'a> {
     pub stream: StreamId,
     /// The parameter buffer: each parameter at its [`ParamInfo::offset_bytes`].
     pub params: &'a [u8],
+    /// All blocks are resident at once and may wait for each other (cooperative groups' grid).
+    pub cooperative: bool,
 }
 
 /// A module-scope variable.

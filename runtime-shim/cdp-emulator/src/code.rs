@@ -419,6 +419,11 @@ pub enum Special {
     DynamicShared,
     /// `%total_smem_size`, `%aggr_smem_size`
     TotalShared,
+    /// `%envreg1`: the high half of the address of a cooperative grid's barrier
+    /// (`cooperative_groups/details/helpers.h`)
+    GridBarrierHi,
+    /// `%envreg2`: the low half.
+    GridBarrierLo,
     /// A fixed 32-bit value.
     Fixed(u32),
     /// A fixed 64-bit value.

@@ -454,12 +454,17 @@ impl Emulator {
             );
             return Err(Error::InvalidValue { message });
         }
+        let barrier = match launch.cooperative {
+            true => self.grid_barrier(launch.stream)?,
+            false => 0,
+        };
         let request = LaunchRequest {
             kernel: launch.kernel.0,
             grid: launch.grid,
             block: launch.block,
             shared_bytes: launch.shared_bytes,
             params: launch.params.into(),
+            barrier,
         };
         self.core
             .check_configuration(&request)
@@ -468,6 +473,19 @@ impl Emulator {
         self.core.stream_ends(launch.stream)?;
         let key = self.core.add_grid(request, None, None, self.core.clock, false);
         self.core.enqueue_host(launch.stream, Action::Grid(key)).map(|_| ())
+    }
+
+    /// Where the blocks of a cooperative grid count each other: a size and a counter that each grid leaves
+    /// as it wants to find it. One for each stream, whose grids follow each other.
+    fn grid_barrier(&mut self, stream: StreamId) -> Result<u64, Error> {
+        const BARRIER_BYTES: u64 = 16;
+        if let Some(known) = self.core.grid_barriers.get(&stream) {
+            return Ok(*known);
+        }
+        let kind = AllocKind::Symbol("the barrier of a cooperative grid".to_string());
+        let address = self.allocate(BARRIER_BYTES, kind)?;
+        self.core.grid_barriers.insert(stream, address);
+        Ok(address)
     }
 
     /// A new stream. `non_blocking` as in `cudaStreamNonBlocking`.

@@ -41,6 +41,7 @@ fn results_are_those_of_the_hardware() {
             shared_bytes: 0,
             stream: StreamId::NULL,
             params: &params,
+            cooperative: false,
         };
         device.launch(&launch).unwrap();
         let mut bytes = vec![0; COUNT * 8];

@@ -119,6 +119,7 @@ fn host_streams_and_events() {
                 shared_bytes: 0,
                 stream,
                 params: &params,
+                cooperative: false,
             })
             .unwrap();
     };
@@ -184,6 +185,7 @@ fn launches_are_checked() {
             shared_bytes,
             stream: StreamId::NULL,
             params,
+            cooperative: false,
         })
     };
     for (grid, block, shared) in [
@@ -211,6 +213,7 @@ fn launches_are_checked() {
         shared_bytes: 100_000,
         stream: StreamId::NULL,
         params,
+        cooperative: false,
     };
     assert_eq!(bench.device.launch(&large), Ok(()));
 }

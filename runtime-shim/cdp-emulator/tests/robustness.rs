@@ -44,6 +44,7 @@ fn survive(text: &str, state: &mut u64) {
             shared_bytes: next(state) as u32 % 512,
             stream: StreamId::NULL,
             params: &params,
+            cooperative: false,
         };
         if device.launch(&launch).is_err() {
             continue;

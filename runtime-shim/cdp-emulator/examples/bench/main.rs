@@ -30,8 +30,15 @@ impl Bench {
         let id = self.device.kernel(self.module, kernel).expect("kernel");
         let (before, grids) = self.counted();
         let start = Instant::now();
-        let launch =
-            Launch { kernel: id, grid, block, shared_bytes: 0, stream: StreamId::NULL, params };
+        let launch = Launch {
+            kernel: id,
+            grid,
+            block,
+            shared_bytes: 0,
+            stream: StreamId::NULL,
+            params,
+            cooperative: false,
+        };
         self.device.launch(&launch).expect("launch");
         match self.device.synchronize().expect("synchronize") {
             Completion::Done => {}

@@ -36,6 +36,7 @@ fn run_here() -> Anyhow<Vec<Vec<u64>>> {
             shared_bytes: 0,
             stream: StreamId::NULL,
             params: &params,
+            cooperative: false,
         };
         device.launch(&launch)?;
         let mut bytes = vec![0; COUNT * 8];

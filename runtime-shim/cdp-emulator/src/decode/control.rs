@@ -45,6 +45,8 @@ pub(super) fn special(register: SpecialReg) -> Special {
         R::Globaltimer => Special::Timer,
         R::GlobaltimerLo => Special::TimerLo,
         R::GlobaltimerHi => Special::TimerHi,
+        R::Envreg(1) => Special::GridBarrierHi,
+        R::Envreg(2) => Special::GridBarrierLo,
         R::Pm(_) | R::Envreg(_) => Special::Fixed(0),
         R::Pm64(_) | R::CurrentGraphExec => Special::Fixed64(0),
         // Addresses in the block's shared memory, which the decoder looks up.

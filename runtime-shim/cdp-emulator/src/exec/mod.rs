@@ -87,6 +87,8 @@ pub struct GridInfo {
     pub first_block_serial: u64,
     /// The grid's number among the checks.
     pub watched: u32,
+    /// Address of the barrier of a cooperative grid, 0 for others.
+    pub barrier: u64,
 }
 
 /// Where a kernel's shared variable lies.

@@ -731,6 +731,8 @@ fn read_special(
         Special::Grid => grid.serial,
         Special::ClockLo | Special::Clock64 | Special::Timer | Special::TimerLo => clock,
         Special::ClockHi | Special::TimerHi => clock >> 32,
+        Special::GridBarrierLo => grid.barrier & u64::from(u32::MAX),
+        Special::GridBarrierHi => grid.barrier >> 32,
         Special::DynamicShared => u64::from(grid.dynamic_bytes),
         Special::TotalShared => u64::from(grid.shared_bytes),
         Special::Fixed(value) | Special::Fixed64(value) => u64::from(value),

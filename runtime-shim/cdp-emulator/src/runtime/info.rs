@@ -50,7 +50,7 @@ pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> 
         86 => 1,         // HostNativeAtomicSupported
         88 => 1,         // PageableMemoryAccess
         89 => 1,         // ConcurrentManagedAccess
-        95 => 0,         // CooperativeLaunch
+        95 => 1,         // CooperativeLaunch
         97 => MAX_SHARED_BYTES as u32,
         106 => 32,   // MaxBlocksPerMultiprocessor
         111 => 1024, // ReservedSharedMemoryPerBlock

@@ -154,6 +154,7 @@ impl Core {
             block: launch.block,
             shared_bytes: launch.shared_bytes,
             params: self.padded_params(kernel, params),
+            barrier: 0,
         };
         if let Some(refusal) = &self.program.kernels[kernel as usize].refusal {
             // Not the program's error, so the program is not asked to handle it.

@@ -105,7 +105,7 @@ impl Core {
         }
         let grid = self.ready_grids.first_key_value().map(|(turn, key)| (*turn, *key));
         let block = self.ready_blocks.first_key_value().map(|(turn, key)| (*turn, *key));
-        let full = self.resident_blocks >= MAX_RESIDENT;
+        let full = grid.is_some_and(|(_, key)| self.is_full_for(key));
         match (grid, block) {
             (Some((turn, key)), other) if other.is_none_or(|(first, _)| turn < first && !full) => {
                 self.round = self.round.max(turn.0);
@@ -126,6 +126,13 @@ impl Core {
         }
     }
 
+    /// No more blocks of this grid are to begin now. Those of a cooperative grid wait for each other, so
+    /// that all of them must be there.
+    fn is_full_for(&self, key: GridKey) -> bool {
+        let is_cooperative = self.grid(key).is_some_and(|grid| grid.info.barrier != 0);
+        self.resident_blocks >= MAX_RESIDENT && !is_cooperative
+    }
+
     /// A turn of anything that is ready, chosen at random.
     fn seeded_step(&mut self) -> bool {
         let (grids, blocks) = (self.ready_grids.len(), self.ready_blocks.len());
@@ -135,7 +142,8 @@ impl Core {
         // Few of the first ones, so that choosing stays cheap with many pending grids.
         let (grids, blocks) = (grids.min(64), blocks.min(64));
         let chance = next_random(&mut self.random);
-        let full = self.resident_blocks >= MAX_RESIDENT && blocks > 0;
+        let full =
+            blocks > 0 && self.ready_grids.values().take(grids).all(|key| self.is_full_for(*key));
         // New blocks as often as old ones, so that many are in execution at once.
         let begin = grids > 0 && !full && (blocks == 0 || chance & 1 != 0);
         let among = if begin { grids } else { blocks };

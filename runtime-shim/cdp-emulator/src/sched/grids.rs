@@ -29,6 +29,8 @@ pub struct LaunchRequest {
     pub shared_bytes: u32,
     /// Parameter buffer.
     pub params: Arc<[u8]>,
+    /// Address of the barrier of a cooperative grid, 0 for others.
+    pub barrier: u64,
 }
 
 impl Core {
@@ -137,6 +139,7 @@ impl Core {
             start_clock: launch_clock + latency,
             first_block_serial: self.block_serial,
             watched,
+            barrier: request.barrier,
         };
         self.block_serial = self.block_serial.wrapping_add(blocks);
         let lineage = Lineage {

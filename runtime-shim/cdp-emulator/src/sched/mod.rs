@@ -208,6 +208,8 @@ pub struct Core {
     blocks: Vec<Resident>,
     free_blocks: Vec<u32>,
     resident_blocks: usize,
+    /// Barriers of cooperative grids by stream.
+    pub grid_barriers: HashMap<StreamId, u64>,
     ready_grids: BTreeMap<Turn, GridKey>,
     ready_blocks: BTreeMap<Turn, BlockKey>,
     round: u64,
@@ -297,6 +299,7 @@ impl Core {
             events: Vec::new(),
             pending_launches: 0,
             lost_slots: 0,
+            grid_barriers: HashMap::new(),
             grid_serial: 0,
             block_serial: 1,
             next_handle: 0x1000,

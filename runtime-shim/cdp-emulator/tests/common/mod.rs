@@ -49,6 +49,7 @@ impl Bench {
             shared_bytes: 0,
             stream: StreamId::NULL,
             params,
+            cooperative: false,
         })
     }
 

@@ -357,6 +357,7 @@ impl State {
             shared_bytes: config.shared_bytes as u32,
             stream,
             params: &buffer,
+            cooperative: config.is_cooperative(),
         };
         self.emulator.launch(&launch).map_err(|error| {
             let mut refused = self.or_fault(error);
