@@ -302,6 +302,7 @@ impl Printer<'_> {
                 LabelKind::CaseRange(low, high) => {
                     format!("case {} ... {}", self.expr(low), self.expr(high))
                 }
+                LabelKind::Named(name) => self.name(name.name).to_owned(),
                 LabelKind::Default => "default".to_owned(),
             };
             self.line(&text);
@@ -323,6 +324,7 @@ impl Printer<'_> {
                 self.nested(|p| p.stmts(&block.stmts));
             }
             StmtKind::Break => self.line("break"),
+            StmtKind::Goto(name) => self.line(&format!("goto {}", self.name(name.name))),
             StmtKind::Continue => self.line("continue"),
             StmtKind::Return(None) => self.line("return"),
             StmtKind::Return(Some(value)) => {

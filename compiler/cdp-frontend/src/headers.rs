@@ -125,7 +125,7 @@ pub(crate) const CXX: &[&str] = &[
     "codecvt", "compare", "complex", "concepts", "condition_variable", "coroutine", "deque",
     "exception", "execution", "expected", "filesystem", "format", "forward_list", "fstream",
     "functional", "future", "initializer_list", "iomanip", "ios", "iosfwd", "iostream", "istream",
-    "iterator", "latch", "list", "locale", "map", "memory", "memory_resource", "mutex", "new",
+    "iterator", "latch", "limits", "list", "locale", "map", "memory", "memory_resource", "mutex", "new",
     "numbers", "numeric", "optional", "ostream", "queue", "random", "ranges", "ratio", "regex",
     "scoped_allocator", "semaphore", "set", "shared_mutex", "source_location", "span", "sstream",
     "stack", "stdexcept", "stop_token", "streambuf", "string", "string_view", "strstream",

@@ -291,6 +291,7 @@ impl Printer<'_> {
                 self.line("}");
             }
             StmtKind::Label(label) => self.line(format!("L{}:", label.0)),
+            StmtKind::Goto(label) => self.line(format!("goto L{}", label.0)),
             StmtKind::Break => self.line("break"),
             StmtKind::Continue => self.line("continue"),
             StmtKind::Return(None) => self.line("return"),

@@ -15,9 +15,9 @@ pub struct Stmt {
     pub loc: Loc,
 }
 
-/// The target of one or more `case` values within the nearest enclosing [`StmtKind::Switch`] that
-/// lists it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A place in a function: the target of `case` values of the nearest enclosing
+/// [`StmtKind::Switch`] that lists it, or else of any [`StmtKind::Goto`] of the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelId(pub u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub enum StmtKind {
         body: Block,
     },
     Label(LabelId),
+    /// Goes to a label that no switch lists, anywhere in the function.
+    Goto(LabelId),
     /// Leaves the nearest enclosing loop or switch.
     Break,
     Continue,

@@ -6,8 +6,8 @@ use crate::source::Span;
 /// A statement with the labels and pragmas in front of it.
 #[derive(Debug)]
 pub struct Stmt {
-    /// `case` and `default` labels, in order. They may stand on any statement inside a `switch`,
-    /// however deep.
+    /// `case` and `default` labels, in order, which may stand on any statement inside a `switch`,
+    /// however deep; and those for `goto`.
     pub labels: Vec<Label>,
     /// `#pragma unroll` and `#pragma cdp`.
     pub pragmas: Vec<Pragma>,
@@ -17,7 +17,7 @@ pub struct Stmt {
     pub depth: u32,
 }
 
-/// A `case` or `default` label.
+/// A label.
 #[derive(Debug)]
 pub struct Label {
     pub kind: LabelKind,
@@ -31,6 +31,8 @@ pub enum LabelKind {
     /// GNU `case low ... high:`.
     CaseRange(Expr, Expr),
     Default,
+    /// `name:`, which a `goto` jumps to.
+    Named(Ident),
 }
 
 #[derive(Debug)]
@@ -57,6 +59,7 @@ pub enum StmtKind {
     For(Box<ForStmt>),
     RangeFor(Box<RangeForStmt>),
     Break,
+    Goto(Ident),
     Continue,
     /// `return;`, `return expression;`, `return { ... };`
     Return(Option<Expr>),

@@ -41,6 +41,9 @@ impl<'a> Checker<'a> {
         args_span: Span,
         span: Span,
     ) -> Value<'a> {
+        if let Some(value) = self.gnu_call(callee, args, args_span, span) {
+            return value;
+        }
         // An unknown name whose arguments have a type of a namespace may be found there.
         let adl = self.adl_only_name(callee);
         let target = match &adl {

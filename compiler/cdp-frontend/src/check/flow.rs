@@ -16,7 +16,7 @@ pub fn falls_through(block: &Block, module: &Module) -> bool {
 
 fn stmt_falls_through(stmt: &Stmt, module: &Module) -> bool {
     match &stmt.kind {
-        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => false,
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) => false,
         StmtKind::Expr(expr) => !never_returns(expr, module),
         StmtKind::Block(block) => falls_through(block, module),
         StmtKind::If { cond, then, otherwise } => match constant(cond) {
@@ -93,7 +93,9 @@ fn has_label(stmt: &Stmt) -> bool {
         StmtKind::If { then, otherwise, .. } => {
             then.stmts.iter().chain(&otherwise.stmts).any(has_label)
         }
-        StmtKind::Loop { body, .. } => body.stmts.iter().any(has_label),
+        StmtKind::Loop { body, .. } | StmtKind::Switch { body, .. } => {
+            body.stmts.iter().any(has_label)
+        }
         _ => false,
     }
 }

@@ -482,6 +482,7 @@ impl<'a> Checker<'a> {
         if self.f.ret_auto {
             self.finish_auto(id, Basic::Void.into());
         }
+        self.finish_labels();
         self.check_missing_return(id, &mut body, block.close_span);
         self.judge_deferred(id);
         self.warn_unchecked_launch();
@@ -534,6 +535,7 @@ impl<'a> Checker<'a> {
                 align: 0,
                 in_function: true,
                 is_param: true,
+                initialised: false,
                 span: name.span,
             });
             let var = VarId(self.vars.len() as u32 - 1);

@@ -122,6 +122,7 @@ impl Checker<'_> {
                 }
             }
             StmtKind::Label(_) => Some(Flow::Next),
+            StmtKind::Goto(_) => None,
             StmtKind::Break => Some(Flow::Break),
             StmtKind::Continue => Some(Flow::Continue),
             StmtKind::Return(Some(value)) => Some(Flow::Return(self.eval_in(value, env)?)),

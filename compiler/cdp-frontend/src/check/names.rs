@@ -40,6 +40,9 @@ impl<'a> Checker<'a> {
         if let Some(value) = self.builtin_name(name) {
             return value;
         }
+        if let Some(value) = self.std_function(name) {
+            return value;
+        }
         self.undeclared(name);
         self.error_value(span)
     }
@@ -119,6 +122,22 @@ impl<'a> Checker<'a> {
         self.int_value(value, ty, span)
     }
 
+    /// `std::rand`: a function that one of the C headers declares.
+    fn std_function(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+        let [scope] = name.scopes.as_slice() else { return None };
+        if self.text(scope.name) != "std" {
+            return None;
+        }
+        let slot = self.spaces.get(super::ctype::NsId::GLOBAL).members.get(&name.base.name)?;
+        let Some(Entity::Fns(set)) = slot.other else { return None };
+        let sources = &self.session.sources;
+        // The only system headers are the compiler's own.
+        if !sources.file(sources.file_of(slot.span.lo)?).system {
+            return None;
+        }
+        Some(self.functions_value(name, set))
+    }
+
     /// What the name means when the program does not declare it.
     fn builtin_name(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
         let text = self.text(name.base.name);
@@ -185,7 +204,10 @@ impl<'a> Checker<'a> {
         let text = self.text(name.base.name);
         let shown = match name.scopes.as_slice() {
             [] => text.to_owned(),
-            _ => self.source_text(name.span),
+            scopes => {
+                let scopes: Vec<&str> = scopes.iter().map(|scope| self.text(scope.name)).collect();
+                format!("{}::{text}", scopes.join("::"))
+            }
         };
         if name.scopes.is_empty()
             && let Some((what, cure)) = builtins::outside(text)

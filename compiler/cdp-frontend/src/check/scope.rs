@@ -151,6 +151,8 @@ pub struct Var {
     /// Declared in a function, with static storage.
     pub in_function: bool,
     pub is_param: bool,
+    /// Its declaration gives a value, which no jump may pass.
+    pub initialised: bool,
     pub span: Span,
 }
 
@@ -276,6 +278,11 @@ impl Blocks {
             }
         }
         &mut stack.last_mut().expect("just pushed").slot
+    }
+
+    /// Everything that the open scopes bind, the innermost meaning of each name.
+    pub fn visible(&self) -> impl Iterator<Item = &Slot> + '_ {
+        self.names.values().filter_map(|stack| stack.last()).map(|found| &found.slot)
     }
 
     /// All names in sight, for suggestions.

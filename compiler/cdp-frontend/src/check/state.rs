@@ -125,6 +125,8 @@ pub struct FnState {
     pub break_depth: u32,
     pub switches: Vec<SwitchState>,
     pub next_label: u32,
+    /// Labels for `goto`, by name.
+    pub labels: FastMap<Symbol, super::jump::Target>,
     /// Nesting of conditions that differ between threads, and of those that pick one thread.
     pub flow: super::warnings::Flow,
     /// Number of local types so far, for mangling.
@@ -162,6 +164,7 @@ impl FnState {
             break_depth: 0,
             switches: Vec::new(),
             next_label: 0,
+            labels: FastMap::default(),
             flow: super::warnings::Flow::default(),
             local_types: 0,
             builtin_body: false,

@@ -49,6 +49,7 @@ impl<'a> Checker<'a> {
                 }
                 self.emit(StmtKind::Break, loc);
             }
+            Ast::Goto(name) => self.goto_stmt(*name, loc),
             Ast::Continue => {
                 if self.f.loop_depth == 0 {
                     self.error(Code::E0314, stmt.span, "`continue` outside a loop");
@@ -338,6 +339,10 @@ impl<'a> Checker<'a> {
 
     /// `case value:`, `case low ... high:`, `default:`.
     fn label(&mut self, label: &'a ast::Label) {
+        if let LabelKind::Named(name) = label.kind {
+            let loc = self.loc(label.span);
+            return self.named_label(name, loc);
+        }
         let Some(state) = self.f.switches.last() else {
             self.error(Code::E0314, label.span, "a `case` or `default` outside a `switch`");
             return;
@@ -361,6 +366,7 @@ impl<'a> Checker<'a> {
                 }
                 return;
             }
+            LabelKind::Named(_) => return,
             LabelKind::Case(value) => {
                 let Some(value) = self.case_value(value, ty) else { return };
                 (value, value)

@@ -167,6 +167,7 @@ impl<'a> Checker<'a> {
             align: request.align,
             in_function: false,
             is_param: false,
+            initialised: request.declarator.init.is_some(),
             span: request.name.base.span,
         });
         VarId(self.vars.len() as u32 - 1)

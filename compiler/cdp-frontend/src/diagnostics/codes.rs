@@ -95,7 +95,7 @@ codes! {
         E0225 "inheritance is outside the `.cdp` subset";
         E0226 "virtual functions are outside the `.cdp` subset";
         E0227 "exceptions are outside the `.cdp` subset";
-        E0228 "`goto` and its labels are outside the `.cdp` subset";
+        E0228 "a computed `goto` is outside the `.cdp` subset";
         E0229 "this range-based `for` is outside the `.cdp` subset";
         E0230 "coroutines are outside the `.cdp` subset";
         E0231 "run-time type information is outside the `.cdp` subset";

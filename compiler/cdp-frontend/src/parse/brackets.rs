@@ -62,7 +62,11 @@ pub fn balance(
     };
     let mut at = 0;
     while at < tokens.len() {
-        let token = tokens[at];
+        let mut token = tokens[at];
+        if let Some(joined) = spaced_launch(&tokens[at..], state.session) {
+            token = joined;
+            at += 1;
+        }
         if closer(token.kind).is_some() {
             if state.open.len() >= MAX_NESTING {
                 at = state.too_deep(&tokens, at);
@@ -82,6 +86,22 @@ pub fn balance(
     }
     state.finish(end);
     Balanced { tokens: state.done, partner: state.partner }
+}
+
+/// `<< <` and `>> >` as nvcc takes them, when both are on one line: no other meaning is possible.
+fn spaced_launch(tokens: &[Token], session: &mut Session) -> Option<Token> {
+    let [first, second, ..] = tokens else { return None };
+    let (kind, text) = match (first.kind, second.kind) {
+        (TokenKind::Shl, TokenKind::Lt) => (TokenKind::LaunchOpen, "<<<"),
+        (TokenKind::Shr, TokenKind::Gt) => (TokenKind::LaunchClose, ">>>"),
+        _ => return None,
+    };
+    if second.flags.has(Flags::LINE_START) {
+        return None;
+    }
+    let symbol = session.names.intern(text);
+    let span = session.sources.join(first.span, second.span);
+    Some(Token { kind, symbol, span, ..*first })
 }
 
 struct Balancer<'a> {

@@ -571,6 +571,7 @@ impl Classifier<'_> {
                 self.take(Kind::Return);
                 self.top().mode = Mode::Expr;
             }
+            Word::Goto => self.goto_word(token),
             Word::Case | Word::Default => {
                 let kind =
                     if self.word_at(self.at) == Word::Case { Kind::Case } else { Kind::Default };
@@ -597,6 +598,24 @@ impl Classifier<'_> {
             }
             Word::Skip => self.at += 1,
             Word::Refused(refusal) => self.refused_word(refusal, token),
+        }
+    }
+
+    /// `goto name;`
+    fn goto_word(&mut self, token: Token) {
+        if self.kind_at(self.at + 1) == Some(TokenKind::Star) {
+            let found = Diagnostic::new(
+                Code::E0228,
+                token.span,
+                "a computed `goto` is outside the `.cdp` subset",
+            );
+            self.diagnostics.push(found.help("use a `switch` in a loop"));
+            return self.drop_item();
+        }
+        self.take(Kind::Goto);
+        self.top().mode = Mode::Expr;
+        if self.is_name_at(self.at) {
+            self.take(Kind::Identifier);
         }
     }
 

@@ -473,12 +473,8 @@ impl Classifier<'_> {
             && next == Some(TokenKind::Colon)
             && !chain.qualified
         {
-            let message = format!(
-                "the label `{}` is outside the `.cdp` subset, as `goto` is",
-                self.text(token.symbol)
-            );
-            self.refuse(Code::E0228, token.span, message);
-            self.at = chain.end + 1;
+            self.take(Kind::LabelName);
+            self.take(Kind::Colon);
             return;
         }
         if top_kind == ContextKind::Record && self.constructor_at(start, chain) {

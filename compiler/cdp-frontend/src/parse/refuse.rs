@@ -117,13 +117,8 @@ impl Classifier<'_> {
                 self.error_expression(token);
             }
             Refusal::Goto => {
-                let message = format!("`{word}` is outside the `.cdp` subset");
-                let found = Diagnostic::new(code, token.span, message);
-                self.diagnostics.push(
-                    found.help(
-                        "use a loop with `break` and `continue`, or a function with `return`",
-                    ),
-                );
+                let message = format!("labels of a block (`{word}`) are outside the `.cdp` subset");
+                self.refuse(code, token.span, message);
                 self.drop_item();
             }
             Refusal::Coroutine => {

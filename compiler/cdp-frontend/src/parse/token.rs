@@ -56,6 +56,9 @@ pub enum Kind {
     Do,
     For,
     Break,
+    Goto,
+    /// The name before a label's `:`.
+    LabelName,
     Continue,
     Return,
     Asm,

@@ -33,9 +33,13 @@ fn kind(word: Word) -> Option<&'static str> {
         Word::Attribute | Word::AttributeCall => "CUDA specifiers",
         Word::Alignas | Word::GnuAttribute => "Alignment and attributes",
         Word::StaticAssert => "Assertions",
-        Word::Head(_) | Word::For | Word::Before(_) | Word::Case | Word::Default | Word::Return => {
-            "Statements"
-        }
+        Word::Head(_)
+        | Word::For
+        | Word::Before(_)
+        | Word::Case
+        | Word::Goto
+        | Word::Default
+        | Word::Return => "Statements",
         Word::Asm => "Inline PTX",
         Word::Operator | Word::New | Word::NamedCast | Word::Plain(_) => {
             "Expressions, jumps and constants"

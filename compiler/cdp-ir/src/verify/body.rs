@@ -12,9 +12,23 @@ use crate::types::{Type, TypeId};
 type Check = Result<(), String>;
 
 pub(super) fn verify_body(module: &Module, function: &Function, errors: &mut Vec<VerifyError>) {
-    let mut checker = BodyChecker { module, function, errors, loops: 0, breaks: 0, labels: vec![] };
+    let mut checker = BodyChecker {
+        module,
+        function,
+        errors,
+        loops: 0,
+        breaks: 0,
+        labels: vec![],
+        placed: HashSet::new(),
+        wanted: Vec::new(),
+    };
     if let Some(body) = &function.body {
         checker.block(body);
+    }
+    for (line, label) in std::mem::take(&mut checker.wanted) {
+        if !checker.placed.contains(&label) {
+            checker.fail(line, format!("{label:?} is jumped to and stands nowhere"));
+        }
     }
 }
 
@@ -26,6 +40,9 @@ struct BodyChecker<'a> {
     breaks: u32,
     /// One set per enclosing switch: labels that still have to appear.
     labels: Vec<HashSet<LabelId>>,
+    /// Labels of the whole function, and the jumps to such.
+    placed: HashSet<LabelId>,
+    wanted: Vec<(u32, LabelId)>,
 }
 
 impl BodyChecker<'_> {
@@ -80,10 +97,12 @@ impl BodyChecker<'_> {
                 }
             }
             StmtKind::Label(label) => {
-                if !self.labels.iter_mut().rev().any(|set| set.remove(label)) {
-                    self.fail(line, format!("{label:?} belongs to no enclosing switch"));
+                let of_switch = self.labels.iter_mut().rev().any(|set| set.remove(label));
+                if !of_switch && !self.placed.insert(*label) {
+                    self.fail(line, format!("{label:?} stands twice"));
                 }
             }
+            StmtKind::Goto(label) => self.wanted.push((line, *label)),
             StmtKind::Break if self.breaks == 0 => self.fail(line, "break outside a loop".into()),
             StmtKind::Continue if self.loops == 0 => {
                 self.fail(line, "continue outside a loop".into());

@@ -54,7 +54,9 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     entry: BasicBlock<'ctx>,
     locals: Vec<Place<'ctx>>,
     pub(super) targets: Vec<Targets<'ctx>>,
+    /// Those of the enclosing switches, and the function's own.
     pub(super) labels: Vec<HashMap<LabelId, BasicBlock<'ctx>>>,
+    pub(super) own_labels: HashMap<LabelId, BasicBlock<'ctx>>,
     pub loc: Loc,
     /// Counts NULL tests and the like, for names.
     pub(super) debug_scope: Option<super::debug::Scope<'ctx>>,
@@ -88,6 +90,7 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         locals: Vec::new(),
         targets: Vec::new(),
         labels: Vec::new(),
+        own_labels: HashMap::new(),
         loc: function.loc,
         debug_scope,
     };
@@ -435,6 +438,7 @@ fn drop_written(stmt: &Stmt, found: &mut HashSet<LocalId>) {
         StmtKind::Block(block) => block.stmts.iter().for_each(|stmt| drop_written(stmt, found)),
         StmtKind::Declare(_)
         | StmtKind::Label(_)
+        | StmtKind::Goto(_)
         | StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Return(None) => {}

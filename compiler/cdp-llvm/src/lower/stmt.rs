@@ -41,10 +41,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             StmtKind::Label(label) => {
                 let found = self.labels.iter().rev().find_map(|labels| labels.get(label).copied());
-                let block = found.ok_or_else(|| bug("lower", "a label of no switch"))?;
+                let block = found.unwrap_or_else(|| self.own_label(*label));
                 self.branch(block)?;
                 self.start(block);
                 Ok(())
+            }
+            StmtKind::Goto(label) => {
+                let block = self.own_label(*label);
+                self.jump(Some(block))
             }
             StmtKind::Break => {
                 let target = self.targets.last().map(|targets| targets.leave);
@@ -60,6 +64,16 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 Ok(())
             }
         }
+    }
+
+    /// The block of a label that no switch lists.
+    fn own_label(&mut self, label: LabelId) -> inkwell::basic_block::BasicBlock<'ctx> {
+        if let Some(block) = self.own_labels.get(&label) {
+            return *block;
+        }
+        let block = self.new_block("label");
+        self.own_labels.insert(label, block);
+        block
     }
 
     fn jump(&mut self, target: Option<inkwell::basic_block::BasicBlock<'ctx>>) -> Result<()> {

@@ -8,6 +8,7 @@ mod arrays;
 mod atomic;
 mod convert;
 mod device_runtime;
+mod gnu;
 mod half;
 mod half_compare;
 mod half_convert;
@@ -123,6 +124,7 @@ tables! {
     }
     "Texture objects" { texture::TAKERS, texture::FETCHES, texture::GATHERS }
     "Surface objects" { surface::ROWS }
+    "GNU's functions of host compilers" { gnu::LIBRARY, gnu::SHORT }
     "Runtime functions of device code" { device_runtime::ROWS, occupancy::ROWS }
     "Runtime functions of host code" { host_api::ROWS }
     "Arrays and pitched memory" { arrays::CHANNELS, arrays::ROWS }

@@ -94,6 +94,13 @@ pub(super) const ROWS: &[BuiltinFn] = &[
         "Creates an event with timing.",
     ),
     host(
+        "cudaEventCreate",
+        "cudaError_t(cudaEvent_t* event,unsigned flags)",
+        "use `cudaEventCreateWithFlags` with `cudaEventDisableTiming`: device events have no time",
+        "Creates an event with flags.",
+    )
+    .hosted(Lower::Extern("cudaEventCreateWithFlags")),
+    host(
         "cudaEventSynchronize",
         "cudaError_t(cudaEvent_t)",
         "device code cannot wait for an event: make a stream wait with `cudaStreamWaitEvent`",

@@ -1,0 +1,93 @@
+//! `goto` and the labels it jumps to.
+
+use cdp_ir as ir;
+use cdp_ir::StmtKind;
+
+use super::scope::{Entity, VarId};
+use super::state::Checker;
+use crate::ast;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+/// A label of the function at hand, which a `goto` may name before it stands anywhere.
+pub struct Target {
+    id: ir::LabelId,
+    /// Where it stands, and the initialised variables in scope there.
+    placed: Option<(Span, Vec<VarId>)>,
+    /// The jumps to it, each with the initialised variables in scope.
+    jumps: Vec<(Span, Vec<VarId>)>,
+}
+
+impl<'a> Checker<'a> {
+    fn target(&mut self, name: ast::Ident) -> &mut Target {
+        if !self.f.labels.contains_key(&name.name) {
+            let id = self.new_label();
+            self.f.labels.insert(name.name, Target { id, placed: None, jumps: Vec::new() });
+        }
+        self.f.labels.get_mut(&name.name).expect("just inserted")
+    }
+
+    /// `goto name;`
+    pub fn goto_stmt(&mut self, name: ast::Ident, loc: ir::Loc) {
+        let seen = self.initialised_in_scope();
+        let target = self.target(name);
+        target.jumps.push((name.span, seen));
+        let id = target.id;
+        self.emit(StmtKind::Goto(id), loc);
+    }
+
+    /// `name:`
+    pub fn named_label(&mut self, name: ast::Ident, loc: ir::Loc) {
+        let seen = self.initialised_in_scope();
+        let target = self.target(name);
+        let id = target.id;
+        if let Some((first, _)) = target.placed {
+            self.redefinition(name, first);
+            return;
+        }
+        target.placed = Some((name.span, seen));
+        self.emit(StmtKind::Label(id), loc);
+    }
+
+    fn initialised_in_scope(&self) -> Vec<VarId> {
+        let local = |slot: &super::scope::Slot| match slot.other {
+            Some(Entity::Var(var))
+                if self.var(var).initialised && self.var(var).local.is_some() =>
+            {
+                Some(var)
+            }
+            _ => None,
+        };
+        let mut seen: Vec<VarId> = self.f.blocks.visible().filter_map(local).collect();
+        seen.sort_unstable();
+        seen
+    }
+
+    /// At the end of a function: every jump has its label, and passes no initialisation
+    /// (C++ [stmt.dcl]).
+    pub fn finish_labels(&mut self) {
+        let mut labels: Vec<_> = std::mem::take(&mut self.f.labels).into_iter().collect();
+        labels.sort_by_key(|(_, target)| target.id);
+        for (name, target) in labels {
+            let name = self.text(name).to_owned();
+            for (jump, seen) in &target.jumps {
+                let Some((place, there)) = &target.placed else {
+                    let message = format!("the function has no label `{name}`");
+                    self.error(Code::E0314, *jump, message);
+                    continue;
+                };
+                let Some(passed) = there.iter().find(|var| !seen.contains(var)) else { continue };
+                let var = self.var(*passed);
+                let (at, text) = (var.span, self.text(var.name));
+                let message = format!("the jump to `{name}` passes the initialisation of `{text}`");
+                let diagnostic = Diagnostic::new(Code::E0314, *jump, message)
+                    .secondary(at, "initialised here")
+                    .secondary(*place, "the label")
+                    .help(
+                        "declare the variable before the `goto`, or put it into a block of its own",
+                    );
+                self.report(diagnostic);
+            }
+        }
+    }
+}
