@@ -17,6 +17,10 @@ pub fn trials() -> Vec<Trial> {
         ("inputs_are_never_overwritten", inputs_stay),
         ("two_outputs_of_one_name", two_outputs),
         ("json_beside_a_product", json_beside),
+        ("standard_input_everywhere", stdin),
+        ("llvm_ir_and_ptx_are_looked_at", foreign),
+        ("objects_beside_sources", objects),
+        ("options_for_kernels_alone", kernel_options),
         ("keep_spares_the_inputs", keep_spares),
     ];
     if cfg!(unix) {
@@ -245,4 +249,127 @@ fn full() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Runs with a text as standard input.
+fn with_input(args: &[&str], input: &[u8], code: i32) -> Result<(String, String), Failed> {
+    use std::io::Write;
+    let mut command = cdpc();
+    if let Some(library) = crate::run::runtime_library() {
+        command.env("CDP_RUNTIME_LIB", library);
+    }
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input).map_err(|error| error.to_string())?;
+    }
+    let done = child.wait_with_output().map_err(|error| error.to_string())?;
+    let (stdout, stderr) = (text(&done.stdout), text(&done.stderr));
+    match done.status.code() == Some(code) {
+        true => Ok((stdout, stderr)),
+        false => Err(format!("{args:?}: {}, not {code}\n{stdout}\n{stderr}", done.status).into()),
+    }
+}
+
+fn stdin() -> Outcome {
+    let folder = folder()?;
+    let hello = crate::support::read(&crate::support::root().join(HELLO))?;
+    let hello = hello.as_bytes();
+    let (out, _) = with_input(&["run", "-", "--device", "cpu"], hello, 0)?;
+    contains(&out, &["Hello World!"])?;
+    let program = path(&folder, "program");
+    with_input(&["build", "-", "--emit", "exe", "-o", &program], hello, 0)?;
+    let mut run = std::process::Command::new(&program);
+    let done = run_limited(run.env("CDP_DEVICE", "cpu"), Duration::from_secs(60))?;
+    contains(&text(&done.stdout), &["Hello World!"])?;
+    contains(&with_input(&["graph", "-"], hello, 0)?.0, &["parentKernel", "launches childKernel"])?;
+    contains(&with_input(&["layout", "-"], hello, 0)?.0, &["childKernel"])?;
+    let named = ["check", "-", "--stdin-filename", "dir/the name.cdp"];
+    contains(&with_input(&named, b"int a = b;\n", 1)?.1, &["dir/the name.cdp:1:9"])?;
+    let named = ["build", "-", "--emit", "ptx", "-o", "-", "--stdin-filename", "x.ll"];
+    contains(&with_input(&named, IR.as_bytes(), 0)?.0, &[".entry parent"])?;
+    contains(&with_input(&["check", "-", "-"], b"int a;\n", 2)?.1, &["only once"])
+}
+
+const IR: &str = "declare i32 @cdp.launch(...)\n\
+    define ptx_kernel void @child(ptr %p, i32 %n) {\n  ret void\n}\n\
+    define void @helper(ptr %p, i32 %blocks) {\n  %e = call i32 (...) @cdp.launch(ptr @child, i32 %blocks, \
+    i32 1, i32 1, i32 128, i32 2, i32 1, i32 64, ptr inttoptr (i64 3 to ptr), ptr %p, i32 7)\n  ret void\n}\n\
+    define ptx_kernel void @parent(ptr %p) {\n  call void @helper(ptr %p, i32 3)\n  ret void\n}\n";
+
+fn foreign() -> Outcome {
+    let folder = folder()?;
+    let ir = write(&folder, "a.ll", IR)?;
+    let (graph, _) = expect(&["graph", &ir], 0)?;
+    let launch = "launches child <<<%blocks, dim3(128, 2), 64, cudaStreamTailLaunch>>>";
+    contains(&graph, &["helper", launch, "parent", "calls helper"])?;
+    contains(&expect(&["layout", &ir], 0)?.0, &["child (child): 12 bytes", "i32"])?;
+    expect(&["check", &ir], 0)?;
+    let out = path(&folder, "a.ptx");
+    let (report, _) = expect(&["build", &ir, "-o", &out, "--report", "json"], 0)?;
+    let report: serde_json::Value = serde_json::from_str(&report).map_err(|e| e.to_string())?;
+    if report["launches"][0]["child"] != "child" || report["launches"][0]["block"] != "dim3(128, 2)"
+    {
+        return Err(format!("{report}").into());
+    }
+    let wrong = write(&folder, "b.ll", &IR.replace("ptr %p, i32 7)", "ptr %p)"))?;
+    contains(&expect(&["check", &wrong], 1)?.1, &["@cdp.launch"])?;
+    // PTX, ours and nvcc's way of launching.
+    contains(&expect(&["graph", &out], 0)?.0, &["launches child"])?;
+    contains(&expect(&["layout", &out], 0)?.0, &["child (child): 12 bytes"])?;
+    expect(&["check", &out], 0)?;
+    let damaged =
+        write(&folder, "c.ptx", ".version 7.8\n.target sm_90\n.address_size 64\nnonsense\n")?;
+    contains(&expect(&["check", &damaged], 1)?.1, &["c.ptx", "4"])?;
+    let cubin = path(&folder, "a.cubin");
+    expect(&["build", &ir, "-o", &cubin], 0)?;
+    contains(&expect(&["graph", &cubin], 2)?.1, &["neither a source nor LLVM IR nor PTX"])
+}
+
+fn objects() -> Outcome {
+    let folder = folder()?;
+    let main = write(
+        &folder,
+        "main.cdp",
+        "#include <stdio.h>\nextern \"C\" int one(); extern \"C\" int two();\n\
+         __global__ void k() { printf(\"kernel\\n\"); }\n\
+         int main() { k<<<1, 1>>>(); cudaDeviceSynchronize(); return one() + two(); }\n",
+    )?;
+    let cc = |args: &[&str]| -> Outcome {
+        let mut command = std::process::Command::new(args[0]);
+        let done = run_limited(command.args(&args[1..]), Duration::from_secs(60))?;
+        if done.status.success() { Ok(()) } else { Err(text(&done.stderr).into()) }
+    };
+    let (one, two) = (
+        write(&folder, "one.c", "int one(void) { return 30; }\n")?,
+        write(&folder, "two.c", "int two(void) { return 12; }\n")?,
+    );
+    let [one_o, two_o, library] = ["one.o", "two.o", "libtwo.a"].map(|name| path(&folder, name));
+    cc(&["cc", "-c", &one, "-o", &one_o])?;
+    cc(&["cc", "-c", &two, "-o", &two_o])?;
+    cc(&["ar", "rcs", &library, &two_o])?;
+    for args in [vec![], vec!["--device-first"]] {
+        let program = path(&folder, "program");
+        let order = match args.is_empty() {
+            true => [&main, &one_o, &library],
+            false => [&library, &one_o, &main],
+        };
+        expect(&["build", order[0], order[1], order[2], "-o", &program], 0)?;
+        let mut run = std::process::Command::new(&program);
+        let done = run_limited(run.env("CDP_DEVICE", "cpu"), Duration::from_secs(60))?;
+        if done.status.code() != Some(42) || done.stdout != b"kernel\n" {
+            return Err(format!("{}\n{}", done.status, text(&done.stderr)).into());
+        }
+    }
+    let done = run(&["run", "--device", "cpu", &main, &one_o, &library])?;
+    if done.status.code() == Some(42) { Ok(()) } else { Err(text(&done.stderr).into()) }
+}
+
+fn kernel_options() -> Outcome {
+    for option in [["--grid", "2"], ["--block", "2"], ["--shared", "16"], ["--arg", "7"]] {
+        let args = ["run", "--device", "cpu", HELLO, option[0], option[1]];
+        contains(&expect(&args, 2)?.1, &[option[0], "--kernel"])?;
+    }
+    let args = ["run", "--device", "cpu", HELLO, "--kernel", "childKernel", "--", "word"];
+    contains(&expect(&args, 2)?.1, &["--arg"])
 }

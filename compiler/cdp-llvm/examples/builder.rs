@@ -71,7 +71,7 @@ pub fn ptx(abi: LaunchAbi) -> Result<String, Box<dyn std::error::Error>> {
 /// Any back end takes the module from here; this is cdp's.
 fn to_ptx(bitcode: &[u8], abi: LaunchAbi) -> Result<String, LowerError> {
     let options = LowerOptions::new("sm_90", 80, abi);
-    let (lowered, _kernels) = lower_foreign("builder", bitcode, 64, &options)?;
+    let (lowered, _facts) = lower_foreign("builder", bitcode, 64, &options)?;
     lowered.optimize()?;
     lowered.emit_ptx()
 }

@@ -40,8 +40,10 @@ use crate::raw::view::View;
 use crate::target::CodeTarget;
 use crate::{launches, libdevice};
 
+pub mod facts;
 mod module;
 
+pub use facts::{ForeignFacts, ForeignLaunch};
 pub(crate) use module::parse;
 pub use module::{ForeignKernel, ForeignParam, verify};
 
@@ -98,8 +100,8 @@ pub fn lower_foreign(
     bytes: &[u8],
     address_bits: u32,
     options: &LowerOptions,
-) -> Result<(LlvmModule, Vec<ForeignKernel>)> {
-    let mut kernels = Vec::new();
+) -> Result<(LlvmModule, ForeignFacts)> {
+    let mut known = ForeignFacts::default();
     let mut remarks = Vec::new();
     let mut lowered = lower_module(
         name,
@@ -107,15 +109,38 @@ pub fn lower_foreign(
         address_bits,
         options,
         Some(&mut remarks),
-        |context, module, data| {
-            kernels = module::kernels(context, module, data);
+        |context, module, facts| {
+            known = facts;
             module::drop_function_targets(module);
             libdevice::link(context, module, options, false)
         },
     )?;
     lowered.set_launch_remarks(remarks);
     lowered.run_passes("always-inline,globaldce")?;
-    Ok((lowered, kernels))
+    Ok((lowered, known))
+}
+
+/// What a module says of its kernels and launches, without any code being made.
+///
+/// # Errors
+/// As [`lower_foreign`], for modules that are not valid.
+pub fn foreign_facts(
+    name: &str,
+    bytes: &[u8],
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<ForeignFacts> {
+    let target = CodeTarget::Device { address_bits };
+    let mut known = ForeignFacts::default();
+    LlvmModule::with_module(target, options, |context, machine| {
+        let module = module::parse(context, name, bytes)?;
+        module::set_target(&module, target, machine)?;
+        let data = machine.get_target_data();
+        raise_launches(context, &module, &data, address_bits, options)?;
+        known = facts::of(context, &module, &data);
+        Ok(module)
+    })?;
+    Ok(known)
 }
 
 /// The same without anything but the launches: attributes stay, libdevice is not linked, no
@@ -199,15 +224,17 @@ fn lower_module(
     address_bits: u32,
     options: &LowerOptions,
     remarks: Option<&mut Vec<LaunchRemark>>,
-    finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetData) -> Result<()>,
+    finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, ForeignFacts) -> Result<()>,
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
     LlvmModule::with_module(target, options, |context, machine| {
         let module = module::parse(context, name, bytes)?;
         module::set_target(&module, target, machine)?;
         let data = machine.get_target_data();
+        let mut facts = ForeignFacts::default();
         if let Some(remarks) = remarks {
             raise_launches(context, &module, &data, address_bits, options)?;
+            facts = facts::of(context, &module, &data);
             if launches::is_on(options, address_bits) {
                 check_launches(context, &module, &data, address_bits, options)?;
                 module::drop_function_targets(&module);
@@ -215,7 +242,7 @@ fn lower_module(
             }
         }
         lower_launches(context, &module, &data, address_bits, options)?;
-        finish(context, &module, &data)?;
+        finish(context, &module, facts)?;
         Ok(module)
     })
 }

@@ -37,8 +37,8 @@ pub use call::{Dimensions, LaunchCall, LaunchStream};
 pub use crash::catch_crashes;
 pub use error::{Bug, LowerError};
 pub use foreign::{
-    ForeignKernel, ForeignParam, LaunchCallError, lower_foreign, lower_foreign_only,
-    lower_in_place, raise_foreign,
+    ForeignFacts, ForeignKernel, ForeignLaunch, ForeignParam, LaunchCallError, foreign_facts,
+    lower_foreign, lower_foreign_only, lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
 pub use image::emit_image_object;

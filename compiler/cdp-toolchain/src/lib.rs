@@ -51,6 +51,7 @@ pub use error::ToolError;
 pub use explain::{Explanation, FailureKind, explain_failure};
 pub use fatbin::{FatbinImage, ImageKind, is_fatbin, list_images};
 pub use host::{HostLinkOptions, host_link};
+pub use inputs::ObjectParts;
 pub use job::{Job, JobOptions, Tool, ToolCommand};
 pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
 pub use package::{FatbinInput, FatbinOptions, fatbinary};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
     Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, JobOptions,
-    ToolCommand, fatbinary, host_link,
+    ObjectParts, ToolCommand, fatbinary, host_link,
 };
 use serde::Serialize;
 
@@ -422,6 +422,8 @@ impl Build<'_> {
                 if arch == options.archs()[0] {
                     self.out.remarks.extend(code.remarks.iter().cloned());
                     self.out.kernels.extend(code.kernels.iter().cloned());
+                    self.out.launches.extend(code.graph.launches.iter().cloned());
+                    self.out.calls.extend(code.graph.calls.iter().cloned());
                 }
                 Ok(Some(code))
             }
@@ -471,6 +473,10 @@ impl Build<'_> {
         let first = request.options.archs()[0] == arch;
         let (mut objects, mut ptx, mut broken) = (Vec::new(), Vec::new(), false);
         for input in request.inputs {
+            // What is only for the host's linker has no place in a device link.
+            if request.goal == Goal::Executable && !parts(input).device {
+                continue;
+            }
             match self.object(input, arch) {
                 Ok((object, text)) => {
                     objects.push(object);
@@ -537,6 +543,7 @@ impl Build<'_> {
         for input in self.request.inputs {
             match self.device_code(input, arch) {
                 Ok(Some(code)) => ptx.push(code.ptx),
+                Ok(None) if !parts(input).device => {}
                 Ok(None) => {
                     return Err(Error::Request {
                         message: format!(
@@ -552,6 +559,27 @@ impl Build<'_> {
             }
         }
         if broken { Err(self.failed()) } else { Ok(ptx) }
+    }
+
+    /// Objects and libraries of other compilers that are given beside sources; libraries come last, since
+    /// linkers take from them what is wanted by then.
+    fn add_host_parts(&mut self, objects: &mut Vec<(String, Vec<u8>)>) {
+        let mut libraries = Vec::new();
+        for input in self.request.inputs {
+            let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
+            let parts = ObjectParts::of(bytes);
+            if parts.wants_nvcc {
+                self.out.tool_warnings.push(format!(
+                    "warning: the host code of `{name}` is left out, because only nvcc's link completes it; \
+                     its kernels are linked\n  help: link the program with nvcc, or give the source"
+                ));
+            } else if parts.host {
+                let list =
+                    if bytes.starts_with(b"!<arch>\n") { &mut libraries } else { &mut *objects };
+                list.push((name.clone(), bytes.clone()));
+            }
+        }
+        objects.extend(libraries);
     }
 
     /// The host pass of a source; `None` for other inputs.
@@ -599,6 +627,7 @@ impl Build<'_> {
         }
         let image = self.compiler.emit_image(&device, &ptx)?;
         objects.push(("cdp_image.o".into(), image));
+        self.add_host_parts(&mut objects);
         let mut link = request.host_link.clone();
         link.files.push(runtime);
         link.libraries.extend(["m", "dl", "pthread"].map(String::from));
@@ -607,6 +636,14 @@ impl Build<'_> {
         }
         let bytes = host_link(request.job, &request.inputs[0].stem(), &objects, &link)?;
         Ok(bytes)
+    }
+}
+
+/// What an input has for device and host; sources and the like have device code to be made of them.
+fn parts(input: &Input) -> ObjectParts {
+    match input {
+        Input::Bytes(InputKind::Object, _, bytes) => ObjectParts::of(bytes),
+        _ => ObjectParts { device: true, ..ObjectParts::default() },
     }
 }
 

@@ -3,15 +3,19 @@
 use std::path::Path;
 use std::sync::{Arc as Shared, OnceLock};
 
-use cdp_llvm::{CudartUnit, HostRuntime, Libdevice, LlvmModule, LowerError, LowerOptions, inkwell};
+use cdp_llvm::{
+    CudartUnit, ForeignFacts, HostRuntime, Libdevice, LlvmModule, LowerError, LowerOptions, inkwell,
+};
 use cdp_toolchain::{
     Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked, SearchOptions,
     Toolchain,
 };
 
 use crate::analysis::Analysis;
-use crate::describe::{KernelDescription, describe_foreign_kernel};
+use crate::describe::KernelDescription;
 use crate::error::{Error, guard, guard_input};
+use crate::facts::Description;
+use crate::graph::LaunchGraph;
 use crate::options::{CompileOptions, DebugInfo, LaunchAbi, LaunchRemark, OptLevel};
 use crate::ptx_version::{self, PtxVersion};
 
@@ -32,6 +36,8 @@ pub struct DeviceCode {
     pub kernels: Vec<KernelDescription>,
     /// What became of each launch site; empty when launches are not optimised.
     pub remarks: Vec<LaunchRemark>,
+    /// Who launches whom.
+    pub graph: LaunchGraph,
 }
 
 impl Compiler {
@@ -113,7 +119,8 @@ impl Compiler {
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             let ptx = ptx_version::settle(ptx, options)?;
-            Ok(DeviceCode { ptx, llvm_ir, kernels: analysis.kernels.clone(), remarks })
+            let (kernels, graph) = (analysis.kernels.clone(), analysis.graph.clone());
+            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks })
         })
     }
 
@@ -192,15 +199,31 @@ impl Compiler {
         let address_bits = options.address_size.bits();
         let failed = |error| from_foreign(name, error);
         guard_input(name, || {
-            let (lowered, kernels) =
+            let (lowered, facts) =
                 cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
                     .map_err(failed)?;
             let remarks = lowered.launch_remarks().to_vec();
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
             let ptx = ptx_version::settle(ptx, options)?;
-            let kernels = kernels.iter().map(describe_foreign_kernel).collect();
-            Ok(DeviceCode { ptx, llvm_ir, kernels, remarks })
+            let Description { kernels, graph } = Description::of_foreign(name, &facts);
+            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks })
+        })
+    }
+
+    pub(crate) fn foreign_facts(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<ForeignFacts, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
+        guard_input(name, || {
+            cdp_llvm::foreign_facts(name, bytes, options.address_size.bits(), &lower_options)
+                .map_err(|error| from_foreign(name, error))
         })
     }
 

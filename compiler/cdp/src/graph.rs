@@ -57,24 +57,30 @@ impl LaunchGraph {
                 }
             })
             .collect();
+        let calls = calls.iter().map(|call| (call.caller.clone(), call.callee.clone()));
+        LaunchGraph::of(launches, calls)
+    }
+
+    /// Launches, and of the calls those from which a launch can be reached.
+    pub(crate) fn of(
+        launches: Vec<LaunchEdge>,
+        calls: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        let calls: Vec<_> = calls.into_iter().collect();
         let mut launching: BTreeSet<&str> = launches.iter().map(|edge| &*edge.parent).collect();
         loop {
             let before = launching.len();
-            for call in calls {
-                if launching.contains(&*call.callee) {
-                    launching.insert(&call.caller);
+            for (caller, callee) in &calls {
+                if launching.contains(&**callee) {
+                    launching.insert(caller);
                 }
             }
             if launching.len() == before {
                 break;
             }
         }
-        let reaches = |call: &&CallFact| launching.contains(&*call.callee);
-        let calls = calls
-            .iter()
-            .filter(reaches)
-            .map(|call| (call.caller.clone(), call.callee.clone()))
-            .collect();
+        let reaches = |call: &&(String, String)| launching.contains(&*call.1);
+        let calls = calls.iter().filter(reaches).cloned().collect();
         LaunchGraph { launches, calls }
     }
 

@@ -89,6 +89,7 @@ pub mod compiler;
 mod cuda_object;
 pub mod describe;
 pub mod error;
+pub mod facts;
 pub mod graph;
 pub mod mend;
 pub mod message;
@@ -103,6 +104,7 @@ pub use build::{BuildOutput, BuildRequest, Goal, Input, InputKind, Timings};
 pub use compiler::{Compiler, DeviceCode};
 pub use describe::{KernelDescription, ParamDescription, layout_table};
 pub use error::{Error, Failure};
+pub use facts::{Description, describe_ptx};
 pub use graph::{LaunchEdge, LaunchGraph};
 pub use message::{Message, Place};
 pub use options::{

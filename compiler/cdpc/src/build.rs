@@ -12,6 +12,7 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 use crate::args::{Build, Emit, Lower};
 use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code, language};
 use crate::output::{Outputs, print, write_output};
+use crate::progress::{self, Progress};
 use crate::run::linked_runtime;
 use crate::{EXIT_PROGRAM, EXIT_USAGE};
 
@@ -281,6 +282,7 @@ impl Plan {
         messages: Messages,
     ) -> i32 {
         let output = self.output(args, index);
+        let _line = Progress::start(format!("making {}", output.display()));
         if args.cache_key {
             return self.cache_key(args, compiler, inputs).map_or_else(
                 |failure| messages.failure(failure),
@@ -295,6 +297,7 @@ impl Plan {
                     messages.remarks(&built.remarks);
                 }
                 let info = built.resource_usage.iter().filter(|_| args.resource_usage);
+                progress::clear();
                 for line in built.tool_warnings.iter().chain(info) {
                     eprintln!("{line}");
                 }

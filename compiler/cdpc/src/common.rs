@@ -91,6 +91,7 @@ impl Messages {
             return;
         }
         cdp::toolchain::go_on();
+        crate::progress::clear();
         if self.format == Format::Json && self.stdout_is_free {
             if let Err(error) = print(text.as_bytes()) {
                 let _ = writeln!(std::io::stderr(), "error: {error}");

@@ -3,11 +3,14 @@
 
 use std::path::Path;
 
-use cdp::{Analysis, Failure, Input, LaunchGraph, Pass, SourceInput, analyse, layout_table};
+use cdp::{
+    Analysis, CompileOptions, Description, Failure, Input, InputKind, LaunchGraph, Pass,
+    SourceInput, analyse, describe_ptx, layout_table,
+};
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Check, Graph, GraphFormat, Layout, Source};
-use crate::common::{Messages, Reader, Usage, compile_options, exit_code};
+use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code};
 use crate::output::{Outputs, write_output};
 
 /// All passes over a source: the device pass for every architecture, then the host pass.
@@ -37,10 +40,13 @@ pub fn check(args: &Check) -> i32 {
     let mut reports = Vec::new();
     let mut reader = Reader::new(&args.source, None);
     for path in &args.inputs {
-        let read = reader.read(path).map_err(Err).and_then(source);
-        match read.and_then(|input| passes(&input, &args.source)) {
+        let checked = reader.read(path).map_err(Err).and_then(|input| match input {
+            Input::Source(source) => passes(&source, &args.source),
+            other => check_other(&other, &args.source).map(|()| Vec::new()),
+        });
+        match checked {
             Ok(analyses) => reports.extend(analyses.into_iter().map(|analysis| analysis.report)),
-            Err(failure) => code = failed(messages, failure),
+            Err(failure) => code = code.max(failed(messages, failure)),
         }
     }
     messages.show(&reports);
@@ -50,24 +56,63 @@ pub fn check(args: &Check) -> i32 {
     code
 }
 
-/// The source in an input.
-fn source(input: Input) -> Result<SourceInput, Result<Usage, Failure>> {
+/// LLVM IR is made PTX for every architecture, which finds what is wrong with its launches; PTX is read.
+fn check_other(input: &Input, args: &Source) -> Result<(), Result<Usage, Failure>> {
+    let options = compile_options(args).map_err(Ok)?;
     match input {
-        Input::Source(source) => Ok(source),
-        Input::Bytes(_, name, _) => Err(Ok(Usage(format!("`{name}` is no source")))),
+        Input::Bytes(InputKind::Llvm, name, bytes) => {
+            let compiler = compiler(args).map_err(|error| Err(error.into()))?;
+            for arch in options.archs() {
+                let made = compiler.emit_foreign(name, bytes, arch, &options, false);
+                made.map_err(|error| Err(error.into()))?;
+            }
+            Ok(())
+        }
+        other => describe(other, args, &options).map(|_| ()),
     }
 }
 
-/// The first device pass; its diagnostics are shown.
-fn device_pass(path: &Path, args: &Source, messages: Messages) -> Result<Analysis, i32> {
+/// What is known of an input that is no source.
+fn describe(
+    input: &Input,
+    args: &Source,
+    options: &CompileOptions,
+) -> Result<Description, Result<Usage, Failure>> {
+    let description = match input {
+        Input::Bytes(InputKind::Llvm, name, bytes) => {
+            let compiler = compiler(args).map_err(|error| Err(error.into()))?;
+            compiler.describe_foreign(name, bytes, options.archs()[0], options)
+        }
+        Input::Bytes(InputKind::Ptx, name, bytes) => describe_ptx(name, bytes),
+        other => {
+            let message = format!(
+                "`{}` is neither a source nor LLVM IR nor PTX\n  help: of objects and cubins \
+                 `cdpc link --report json` tells more",
+                other.name()
+            );
+            return Err(Ok(Usage(message)));
+        }
+    };
+    description.map_err(|error| Err(error.into()))
+}
+
+/// What is known of an input, by its first device pass if it is a source, and whether it has errors. Its
+/// diagnostics are shown.
+fn look(path: &Path, args: &Source, messages: Messages) -> Result<(Description, bool), i32> {
     let options = compile_options(args).map_err(|usage| messages.usage(usage))?;
-    let read = Reader::new(args, None).read(path).map_err(Err).and_then(source);
-    let input = read.map_err(|failure| failed(messages, failure))?;
+    let input = Reader::new(args, None).read(path).map_err(|failure| messages.failure(failure))?;
+    let Input::Source(source) = input else {
+        let description = describe(&input, args, &options);
+        return description
+            .map(|description| (description, false))
+            .map_err(|failure| failed(messages, failure));
+    };
     let arch = options.archs()[0];
-    let analysis = analyse(&input, Pass::Device(arch), &options)
+    let analysis = analyse(&source, Pass::Device(arch), &options)
         .map_err(|error| messages.failure(error.into()))?;
     messages.show(std::slice::from_ref(&analysis.report));
-    Ok(analysis)
+    let has_errors = analysis.report.has_errors();
+    Ok((Description { kernels: analysis.kernels, graph: analysis.graph }, has_errors))
 }
 
 pub fn graph(args: &Graph) -> i32 {
@@ -78,8 +123,8 @@ pub fn graph(args: &Graph) -> i32 {
     if let Err(usage) = outputs.check([args.input.as_path()]) {
         return messages.usage(usage);
     }
-    let analysis = match device_pass(&args.input, &args.source, messages) {
-        Ok(analysis) => analysis,
+    let (description, has_errors) = match look(&args.input, &args.source, messages) {
+        Ok(known) => known,
         Err(code) => return code,
     };
     let format = args.format.unwrap_or(match output.extension().and_then(|ext| ext.to_str()) {
@@ -88,12 +133,12 @@ pub fn graph(args: &Graph) -> i32 {
         Some("json") => GraphFormat::Json,
         _ => GraphFormat::Text,
     });
-    let text = draw(&analysis.graph, format);
+    let text = draw(&description.graph, format);
     if let Err(error) = write_output(output, text.as_bytes(), false) {
         messages.error(&error.to_string());
         return exit_code(&error);
     }
-    if analysis.report.has_errors() { EXIT_PROGRAM } else { 0 }
+    if has_errors { EXIT_PROGRAM } else { 0 }
 }
 
 fn draw(graph: &LaunchGraph, format: GraphFormat) -> String {
@@ -109,18 +154,18 @@ fn draw(graph: &LaunchGraph, format: GraphFormat) -> String {
 
 pub fn layout(args: &Layout) -> i32 {
     let messages = Messages::new(&args.source);
-    let analysis = match device_pass(&args.input, &args.source, messages) {
-        Ok(analysis) => analysis,
+    let (description, has_errors) = match look(&args.input, &args.source, messages) {
+        Ok(known) => known,
         Err(code) => return code,
     };
-    if analysis.report.has_errors() {
+    if has_errors {
         return EXIT_PROGRAM;
     }
     messages.print(&if args.json {
-        serde_json::to_string_pretty(&analysis.kernels).unwrap_or_default() + "\n"
-    } else if analysis.kernels.is_empty() {
+        serde_json::to_string_pretty(&description.kernels).unwrap_or_default() + "\n"
+    } else if description.kernels.is_empty() {
         "no kernels\n".to_owned()
     } else {
-        layout_table(&analysis.kernels)
+        layout_table(&description.kernels)
     })
 }

@@ -14,6 +14,7 @@ mod inspect;
 pub mod manual;
 mod memory;
 mod output;
+mod progress;
 mod run;
 mod run_kernel;
 mod schedules;

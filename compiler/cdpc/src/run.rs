@@ -14,8 +14,9 @@ use cdp_runtime::cpu;
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
-use crate::common::{Messages, Reader, compile_options, compiler};
+use crate::common::{Messages, Reader, Usage, compile_options, compiler};
 use crate::output::{Outputs, write_output};
+use crate::progress::Progress;
 use crate::run_kernel::cpu_options;
 
 /// The runtime that executables are linked with: `CDP_RUNTIME_LIB`, or `libcdp_runtime.a` beside
@@ -60,12 +61,38 @@ pub fn run(args: &Run) -> i32 {
     if let Err(usage) = outputs.check(read) {
         return messages.usage(usage);
     }
+    if let Err(usage) = only_with_kernel(args) {
+        return messages.usage(usage);
+    }
     let result = if args.kernel.is_some() {
         crate::run_kernel::run_kernel(args, &options, messages)
     } else {
         run_program(args, &options, messages)
     };
     result.unwrap_or_else(|failure| messages.failure(failure))
+}
+
+/// Options that would be ignored.
+fn only_with_kernel(args: &Run) -> Result<(), Usage> {
+    let given = [
+        ("--grid", args.grid.is_some()),
+        ("--block", args.block.is_some()),
+        ("--shared", args.shared.is_some()),
+        ("--arg", !args.args.is_empty()),
+    ];
+    let given = given.iter().find(|(_, given)| *given);
+    match (given, &args.kernel) {
+        (Some((option, _)), None) => Err(Usage(format!(
+            "{option} counts only with --kernel, and this runs `main`\n  help: name the kernel with \
+             --kernel, or give the program's own arguments after `--`"
+        ))),
+        (_, Some(_)) if !args.program_args.is_empty() => Err(Usage(
+            "arguments after `--` are for `main`, and --kernel runs a kernel alone\n  help: give its \
+             arguments with --arg"
+                .into(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the program is to have a cubin inside, for a GPU.
@@ -96,7 +123,9 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
         Error::Io { action: "make a folder in".into(), path: std::env::temp_dir(), source }
     })?;
     let program = folder.path().join("program");
+    let line = Progress::start("compiling".into());
     build_program(&compiler, &inputs, options, args, &program, messages)?;
+    drop(line);
     let limit = args.timeout.map(|seconds| Duration::from_secs(seconds) + TIMEOUT_GRACE);
     let prepare = |seed: Option<u64>| {
         let mut command = Command::new(&program);

@@ -27,8 +27,8 @@ struct Launch {
 fn launch_arguments(args: &Run) -> Result<Launch, Usage> {
     let parsed: Result<Vec<Arg>, _> = args.args.iter().map(|text| text.parse()).collect();
     Ok(Launch {
-        grid: parse_dimensions(&args.grid).map_err(Usage)?,
-        block: parse_dimensions(&args.block).map_err(Usage)?,
+        grid: parse_dimensions(args.grid.as_deref().unwrap_or("1")).map_err(Usage)?,
+        block: parse_dimensions(args.block.as_deref().unwrap_or("1")).map_err(Usage)?,
         args: parsed.map_err(|error| Usage(error.to_string()))?,
     })
 }
@@ -61,7 +61,7 @@ pub fn run_kernel(
         kernel: args.kernel.as_deref().unwrap_or_default(),
         grid: arguments.grid,
         block: arguments.block,
-        shared_bytes: args.shared,
+        shared_bytes: args.shared.unwrap_or(0),
         args: &arguments.args,
     };
     let results = launch(device.as_ref(), &image, &run);

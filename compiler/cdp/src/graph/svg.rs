@@ -516,7 +516,10 @@ fn columns<'a>(graph: &'a LaunchGraph, nodes: &[&'a str]) -> BTreeMap<&'a str, u
     // Depth first, with edges back to what is open left out.
     let mut forward: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let (mut open, mut done, mut order) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-    for root in nodes {
+    // What nothing leads to comes first, so that cycles are cut where they come back.
+    let entered: BTreeSet<&str> = edges.iter().map(|(_, to)| *to).collect();
+    let roots = nodes.iter().filter(|name| !entered.contains(*name));
+    for root in roots.chain(nodes.iter().filter(|name| entered.contains(*name))) {
         let mut stack = vec![(*root, 0)];
         while let Some((name, at)) = stack.pop() {
             if at == 0 && (done.contains(name) || !open.insert(name)) {

@@ -404,15 +404,15 @@ pub struct Run {
     /// Launch this kernel instead of running `main`
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Grid dimensions, X[,Y[,Z]]
-    #[arg(long, value_name = "DIMS", default_value = "1")]
-    pub grid: String,
-    /// Block dimensions, X[,Y[,Z]]
-    #[arg(long, value_name = "DIMS", default_value = "1")]
-    pub block: String,
-    /// Dynamic shared memory in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub shared: u64,
+    /// Grid dimensions for --kernel, X[,Y[,Z]]; else 1
+    #[arg(long, value_name = "DIMS")]
+    pub grid: Option<String>,
+    /// Block dimensions for --kernel, X[,Y[,Z]]; else 1
+    #[arg(long, value_name = "DIMS")]
+    pub block: Option<String>,
+    /// Dynamic shared memory for --kernel, in bytes
+    #[arg(long, value_name = "BYTES")]
+    pub shared: Option<u64>,
     /// A kernel argument: `7`, `2.5`, `zeros i32[1024]`, `file A.npy`, `file A.raw i32`, each with
     /// `-> OUT` to write the buffer to a file afterwards
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]
