@@ -85,7 +85,7 @@ impl FromStr for PtxVersion {
     }
 }
 
-/// An instruction that came with a version later than [`PtxVersion::USUAL`]: how its name begins, what
+/// An instruction or special register that came with a version later than [`PtxVersion::USUAL`]: how its name begins, what
 /// else is in it, and the version. (PTX ISA manual, "Release Notes" and each instruction's "PTX ISA
 /// Notes".)
 pub struct Feature {
@@ -105,6 +105,15 @@ const fn since(
 
 /// Later features; the names of LLVM's intrinsics follow the instructions'.
 pub const FEATURES: &[Feature] = &[
+    since(8, 0, "%current_graph_exec", &[]),
+    since(8, 0, "add", &[".u16x2"]),
+    since(8, 0, "add", &[".s16x2"]),
+    since(8, 0, "min", &[".u16x2"]),
+    since(8, 0, "min", &[".s16x2"]),
+    since(8, 0, "max", &[".u16x2"]),
+    since(8, 0, "max", &[".s16x2"]),
+    since(8, 0, "min", &[".relu.s32"]),
+    since(8, 0, "max", &[".relu.s32"]),
     since(8, 0, "cp.async.bulk", &[]),
     since(8, 0, "cp.reduce.async.bulk", &[]),
     since(8, 0, "elect", &[]),
@@ -114,6 +123,7 @@ pub const FEATURES: &[Feature] = &[
     since(8, 0, "mbarrier", &["complete_tx"]),
     since(8, 0, "setmaxnreg", &[]),
     since(8, 0, "wgmma", &[]),
+    since(8, 1, "%aggr_smem_size", &[]),
     since(8, 1, "multimem", &[]),
     since(8, 1, "red.async", &[]),
     since(8, 1, "st.async", &[]),
@@ -131,6 +141,7 @@ pub const FEATURES: &[Feature] = &[
     since(8, 3, "mov.b128", &[]),
     since(8, 3, "st.", &[".b128"]),
     since(8, 3, "tensormap", &[]),
+    since(8, 4, "atom", &[".sys", ".b128"]),
     since(8, 4, "mma", &[".e4m3"]),
     since(8, 4, "mma", &[".e5m2"]),
     since(8, 6, "clusterlaunchcontrol", &[]),
@@ -174,17 +185,8 @@ fn wanted_by_assembly(ptx: &str) -> Wanted<'_> {
     let pieces = ptx.split(BEGIN).skip(1);
     let instructions = pieces.flat_map(|piece| {
         let end = piece.find("// end inline asm").unwrap_or(piece.len());
-        piece[..end].split([';', '\n', '{', '}']).map(|text| {
-            let text = text.trim_start();
-            // A guard, `@%p1` or `@!%p1`, stands before the instruction.
-            let text = match text.strip_prefix('@') {
-                Some(guarded) => {
-                    guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest)
-                }
-                None => text,
-            };
-            text.trim_start().split(char::is_whitespace).next().unwrap_or_default()
-        })
+        // Guards, labels and operands begin like no row, but for special registers, which have their own.
+        piece[..end].split(|c: char| c.is_whitespace() || ";,{}[]()".contains(c))
     });
     later(instructions)
 }
@@ -356,6 +358,11 @@ mod tests {
         assert!(settled("mov.u32 a, b;").starts_with(".version 7.8\n"));
         assert!(settled("{ @!%p1 elect.sync _|p, m; }").starts_with(".version 8.0\n"));
         assert!(settled("elect.sync _|p, m; red.async.x y;").starts_with(".version 8.1\n"));
+        assert!(settled("mov.b64 a, %current_graph_exec;").starts_with(".version 8.0\n"));
+        assert!(settled("@p min.s16x2 a, b, c;").starts_with(".version 8.0\n"));
+        assert!(settled("min.f16x2 a, b, c;").starts_with(".version 7.8\n"));
+        assert!(settled("atom.gpu.exch.b128 a, [b], c;").starts_with(".version 8.3\n"));
+        assert!(settled("atom.sys.global.exch.b128 a, [b], c;").starts_with(".version 8.4\n"));
         assert!(settled("ld.global.v8.b32 x;").starts_with(".version 8.8\n"));
         let old = options(Some("7.8"), AddressSize::Bits64);
         let error = settle(text("elect.sync _|p, m;"), &old).unwrap_err().to_string();
