@@ -72,7 +72,7 @@ pub fn dist(ui: &Ui) -> Outcome<ExitCode> {
 
 /// Everything below `to`; `prefix` is where it will be used. Names and sizes of what counts.
 fn install_into(to: &Path, prefix: &Path) -> Outcome<Vec<Vec<String>>> {
-    let packages = ["cdpc", "cdp-runtime", "cdp-capi"];
+    let packages = ["cdpc", "cdp-runtime", "cdp-cudart", "cdp-capi"];
     let release = build_release_with(&packages, &[("CDP_SO_VERSION", SO_VERSION)])?;
     let (bin, lib) = (to.join("bin"), to.join("lib"));
     copy(&release.join("cdpc"), &bin.join("cdpc"), 0o755)?;
@@ -86,6 +86,10 @@ fn install_into(to: &Path, prefix: &Path) -> Outcome<Vec<Vec<String>>> {
         copy(&release.join(library), &lib.join(library), 0o644)?;
         output(Command::new("strip").arg("--strip-debug").arg(lib.join(library)))?;
     }
+    // Not among the libraries: a program asks for it by `LD_LIBRARY_PATH`.
+    let cudart = lib.join("cdp/libcudart.so.13");
+    copy(&release.join("libcudart.so"), &cudart, 0o755)?;
+    strip(&cudart)?;
     copy(&root().join("compiler/cdp-capi/include/cdp.h"), &to.join("include/cdp.h"), 0o644)?;
     write(&lib.join("pkgconfig/cdp.pc"), &pkg_config(prefix))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -96,6 +100,7 @@ fn install_into(to: &Path, prefix: &Path) -> Outcome<Vec<Vec<String>>> {
         format!("lib/{versioned}"),
         "lib/libcdp.a".into(),
         "lib/libcdp_runtime.a".into(),
+        "lib/cdp/libcudart.so.13".into(),
     ];
     let size = |name: &String| fs::metadata(to.join(name)).map_or(0, |about| about.len());
     Ok(files.iter().map(|name| vec![name.clone(), bytes(size(name))]).collect())

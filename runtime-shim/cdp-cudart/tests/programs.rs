@@ -199,6 +199,15 @@ fn page() -> String {
          CUDA 13.0's runtime has a function in `libcdp_runtime.a` and in `libcudart.so` (soname \
          `libcudart.so.13`), so that every program links and loads. Files compiled with a default stream for \
          each thread call the variants `_ptsz` and `_ptds`, which are there for each of these.\n\n\
+         ## A program of nvcc without a GPU\n\n\
+         `cargo build --release -p cdp-cudart` makes `target/release/libcudart.so`. A program that was linked \
+         with `nvcc -cudart shared` runs unchanged with it:\n\n\
+         ```sh\nmkdir lib\nln -s $PWD/target/release/libcudart.so lib/libcudart.so.13\n\
+         LD_LIBRARY_PATH=$PWD/lib CDP_DEVICE=cpu ./program\n```\n\n\
+         Without `CDP_DEVICE` it takes the GPU if there is one that the program's code is for. The CPU device \
+         runs PTX, so that every file must be compiled with PTX too: `nvcc -arch=sm_90` does that, \
+         `-gencode arch=compute_90,code=sm_90` alone does not. Objects link with `libcdp_runtime.a` as well: \
+         `nvcc -cudart none`, or `nvcc -dlink` and `c++`, with the library and `-lpthread -ldl -lm`.\n\n\
          ## Done ({done})\n\n{done_names}\n"
     );
     let mut reasons: Vec<&str> = calls

@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::registry::{ImageRecord, KernelRecord, Ptx, VariableRecord};
+use crate::registry::{Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 
 /// Version of the layouts in this file.
 pub const VERSION: u32 = 1;
@@ -124,7 +124,7 @@ impl Unit {
             let count = kernel.param_count as usize;
             let record = KernelRecord {
                 symbol: string(kernel.symbol),
-                image: None,
+                home: Home::Anywhere,
                 param_sizes: Some(slice(kernel.param_sizes, count)),
             };
             (kernel.handle as usize, record)
@@ -141,7 +141,7 @@ impl Unit {
             let record = VariableRecord {
                 // SAFETY: as above.
                 symbol: unsafe { string(variable.symbol) },
-                image: None,
+                home: Home::Anywhere,
                 managed: variable.flags & VARIABLE_MANAGED != 0,
             };
             (variable.host_shadow as usize, record)

@@ -41,6 +41,7 @@ impl CudaError {
     pub const UNSUPPORTED_LIMIT: CudaError = CudaError(215);
     pub const PEER_ACCESS_UNSUPPORTED: CudaError = CudaError(217);
     pub const INVALID_PTX: CudaError = CudaError(218);
+    pub const FILE_NOT_FOUND: CudaError = CudaError(301);
     pub const INVALID_RESOURCE_HANDLE: CudaError = CudaError(400);
     pub const ILLEGAL_STATE: CudaError = CudaError(401);
     pub const SYMBOL_NOT_FOUND: CudaError = CudaError(500);

@@ -14,7 +14,7 @@ use crate::cpu::{CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
 use crate::error::{CudaError, DeviceError, Result};
 use crate::gpu::{self, GpuDevice};
-use crate::registry::{self, ImageRecord, KernelRecord};
+use crate::registry::{self, Home, ImageRecord, KernelRecord};
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 static DEVICE_FLAGS: AtomicU32 = AtomicU32::new(0);
@@ -232,17 +232,32 @@ impl DeviceState {
         self.device.load_module(&ModuleImage { cubin, ptx: &texts })
     }
 
-    /// Looks a symbol up in the image that it was registered with, then in all others (a device link may
-    /// have put it elsewhere). `missing` if none has it; an image's own error if it could not be loaded.
+    /// Loads an image.
+    pub fn load_image(&self, number: usize) -> Result<()> {
+        self.module(&mut lock(&self.code), number).map(|_| ())
+    }
+
+    /// Address and size of an image's variable.
+    pub fn variable_in(&self, number: usize, symbol: &str) -> Result<(u64, u64)> {
+        let module = self.module(&mut lock(&self.code), number)?;
+        self.device.variable(module, symbol)
+    }
+
+    /// Looks a symbol up. `missing` if no image has it; an image's own error if it could not be loaded.
     fn find<T>(
         &self,
         code: &mut Code,
-        own: Option<usize>,
+        home: Home,
         missing: CudaError,
         find: impl Fn(ModuleHandle) -> Result<T>,
     ) -> Result<T> {
         let count = registry::with(|registry| registry.images.len());
-        let others = (0..count).filter(|number| Some(*number) != own);
+        let own = home.image();
+        let (others, missing) = match home {
+            Home::Only(_) => (0..0, CudaError::SYMBOL_NOT_FOUND),
+            _ => (0..count, missing),
+        };
+        let others = others.filter(|number| Some(*number) != own);
         let mut failure = None;
         for number in own.into_iter().chain(others) {
             match self.module(code, number).and_then(&find) {
@@ -263,7 +278,7 @@ impl DeviceState {
         let record = registry::with(|registry| registry.kernels.get(&handle).copied())
             .ok_or_else(|| DeviceError::from(CudaError::INVALID_RESOURCE_HANDLE))?;
         let missing = CudaError::INVALID_DEVICE_FUNCTION;
-        let kernel = self.find(&mut code, record.image, missing, |module| {
+        let kernel = self.find(&mut code, record.home, missing, |module| {
             self.device.kernel(module, record.symbol)
         })?;
         let param_sizes = self.param_sizes(kernel, &record)?;
@@ -297,7 +312,7 @@ impl DeviceState {
         }
         let record = registry::with(|registry| registry.variables.get(&shadow).copied())
             .ok_or_else(|| DeviceError::from(CudaError::INVALID_SYMBOL))?;
-        let place = self.find(&mut code, record.image, CudaError::INVALID_SYMBOL, |module| {
+        let place = self.find(&mut code, record.home, CudaError::INVALID_SYMBOL, |module| {
             self.device.variable(module, record.symbol)
         })?;
         code.variables.insert(shadow, place);

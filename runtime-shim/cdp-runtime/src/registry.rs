@@ -13,13 +13,34 @@ use crate::choice::ptx_capability;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::fatbin;
 
+/// Where a symbol is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// In every image.
+    Anywhere,
+    /// In the image that it was registered with, then in the others: a device link may have put it there.
+    First(usize),
+    /// In one image only.
+    Only(usize),
+}
+
+impl Home {
+    /// The image that it was registered with.
+    pub fn image(self) -> Option<usize> {
+        match self {
+            Home::Anywhere => None,
+            Home::First(image) | Home::Only(image) => Some(image),
+        }
+    }
+}
+
 /// A kernel as recorded.
 #[derive(Clone, Copy)]
 pub struct KernelRecord {
     /// Symbol in the device code.
     pub symbol: &'static str,
-    /// The image that it was registered with, if it was with one.
-    pub image: Option<usize>,
+    /// Where it is looked for.
+    pub home: Home,
     /// Bytes of each parameter, if host code tells; else they are the device code's.
     pub param_sizes: Option<&'static [u32]>,
 }
@@ -29,8 +50,8 @@ pub struct KernelRecord {
 pub struct VariableRecord {
     /// Symbol in the device code.
     pub symbol: &'static str,
-    /// The image that it was registered with, if it was with one.
-    pub image: Option<usize>,
+    /// Where it is looked for.
+    pub home: Home,
     /// Declared `__managed__`.
     pub managed: bool,
 }
@@ -182,9 +203,10 @@ pub fn remove_image(number: usize) -> (Vec<usize>, Vec<usize>) {
             *image = None;
         }
         let of_image = Some(number);
-        let kernels = registry.kernels.extract_if(|_, kernel| kernel.image == of_image);
+        let kernels = registry.kernels.extract_if(|_, kernel| kernel.home.image() == of_image);
         let kernels = kernels.map(|(address, _)| address).collect();
-        let variables = registry.variables.extract_if(|_, variable| variable.image == of_image);
+        let variables =
+            registry.variables.extract_if(|_, variable| variable.home.image() == of_image);
         (kernels, variables.map(|(address, _)| address).collect())
     })
 }

@@ -133,7 +133,9 @@ calls! {
         cudaKernelSetAttributeForDevice cudaLaunchCooperativeKernel
         cudaLaunchCooperativeKernel_ptsz cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
         cudaLaunchKernel cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
-        cudaLaunchKernel_ptsz cudaMalloc cudaMalloc3D cudaMalloc3DArray cudaMallocArray
+        cudaLaunchKernel_ptsz cudaLibraryGetGlobal cudaLibraryGetKernel
+        cudaLibraryGetManaged cudaLibraryLoadData cudaLibraryLoadFromFile
+        cudaLibraryUnload cudaMalloc cudaMalloc3D cudaMalloc3DArray cudaMallocArray
         cudaMallocAsync cudaMallocAsync_ptsz cudaMallocFromPoolAsync
         cudaMallocFromPoolAsync_ptsz cudaMallocHost cudaMallocManaged cudaMallocPitch
         cudaMemAdvise cudaMemGetDefaultMemPool cudaMemGetInfo cudaMemPoolCreate
@@ -243,10 +245,8 @@ calls! {
         cudaGraphMemFreeNodeGetParams cudaGraphMemcpyNodeGetParams
         cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
         cudaGraphNodeSetParams cudaGraphReleaseUserObject cudaGraphRetainUserObject
-        cudaHostGetFlags cudaLibraryEnumerateKernels cudaLibraryGetGlobal
-        cudaLibraryGetKernel cudaLibraryGetKernelCount cudaLibraryGetManaged
-        cudaLibraryGetUnifiedFunction cudaLibraryLoadData cudaLibraryLoadFromFile
-        cudaLibraryUnload cudaMemDiscardAndPrefetchBatchAsync
+        cudaHostGetFlags cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
+        cudaLibraryGetUnifiedFunction cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
         cudaMemDiscardBatchAsync_ptsz cudaMemGetMemPool cudaMemPrefetchBatchAsync
         cudaMemPrefetchBatchAsync_ptsz cudaMemSetMemPool cudaMemcpy2DArrayToArray_ptds

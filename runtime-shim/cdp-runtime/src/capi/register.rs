@@ -12,7 +12,7 @@ use super::kernel::Dim3;
 use super::{call, given, put};
 use crate::abi::string;
 use crate::error::{CudaError, Result};
-use crate::registry::{self, ImageRecord, KernelRecord, Ptx, VariableRecord};
+use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 use crate::{fatbin, process};
 
 /// `__fatBinC_Wrapper_t` of `fatbinary_section.h`.
@@ -101,6 +101,15 @@ unsafe fn number(handle: *mut *mut c_void) -> Option<usize> {
     unsafe { handle.cast::<Handle>().as_ref() }.map(|handle| handle.image)
 }
 
+/// Where what is registered with a handle is looked for.
+///
+/// # Safety
+/// As for [`number`].
+unsafe fn home(handle: *mut *mut c_void) -> Home {
+    // SAFETY: the caller's promise.
+    unsafe { number(handle) }.map_or(Home::Anywhere, Home::First)
+}
+
 /// Forgets the device code of a library that is being unloaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
@@ -128,8 +137,8 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
 ) {
     let _ = catch_unwind(|| {
         // SAFETY: compiled code passes its handle and a string of its own.
-        let (image, symbol) = unsafe { (number(handle), string(name)) };
-        let record = KernelRecord { symbol, image, param_sizes: None };
+        let (home, symbol) = unsafe { (home(handle), string(name)) };
+        let record = KernelRecord { symbol, home, param_sizes: None };
         registry::add_names([(host as usize, record)].into_iter(), [].into_iter());
     });
 }
@@ -139,8 +148,8 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
 unsafe fn variable(handle: *mut *mut c_void, shadow: usize, name: *const c_char, managed: bool) {
     let _ = catch_unwind(|| {
         // SAFETY: compiled code passes its handle and a string of its own.
-        let (image, symbol) = unsafe { (number(handle), string(name)) };
-        let record = VariableRecord { symbol, image, managed };
+        let (home, symbol) = unsafe { (home(handle), string(name)) };
+        let record = VariableRecord { symbol, home, managed };
         registry::add_names([].into_iter(), [(shadow, record)].into_iter());
     });
 }
@@ -234,7 +243,10 @@ pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
         let image = unsafe { number(handle) }.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
         let pointers: Vec<usize> = registry::with(|registry| {
             let managed = registry.variables.iter().filter(|(_, known)| known.managed);
-            managed.filter(|(_, known)| known.image == Some(image)).map(|(at, _)| *at).collect()
+            managed
+                .filter(|(_, known)| known.home.image() == Some(image))
+                .map(|(at, _)| *at)
+                .collect()
         });
         for pointer in pointers {
             let (address, _) = process::current()?.variable(pointer)?;
