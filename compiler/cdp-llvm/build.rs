@@ -3,19 +3,23 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 9] = [
     "src/bitcode.cpp",
     "src/codegen.cpp",
+    "src/divide.cpp",
     "src/guard.cpp",
     "src/launches/body.cpp",
     "src/optimizer.cpp",
     "src/raise.cpp",
+    "src/unroll.cpp",
+    "src/widen.cpp",
 ];
 
 fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/unroll.h");
     println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");
     let config = std::env::var_os("DEP_LLVM_22_CONFIG_PATH").map(PathBuf::from);
     let config = config.unwrap_or_else(|| "llvm-config-22".into());

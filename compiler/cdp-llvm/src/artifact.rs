@@ -163,8 +163,7 @@ impl LlvmModule {
         match self.opt_level {
             OptLevel::O0 => self.run_passes("default<O0>"),
             OptLevel::O1 => self.run_passes("default<O1>"),
-            OptLevel::O2 if device => self.run_passes(&pipeline::device("O2")),
-            OptLevel::O3 if device => self.run_passes(&pipeline::device("O3")),
+            OptLevel::O2 | OptLevel::O3 if device => self.run_passes(&pipeline::device()),
             OptLevel::O2 => self.run_passes("default<O2>"),
             OptLevel::O3 => self.run_passes("default<O3>"),
         }

@@ -5,6 +5,8 @@
 // module, and the instruments are left out but for the one that spares functions marked `optnone`.
 // Which pipeline runs is decided in pipeline.rs.
 
+#include "unroll.h"
+
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -63,10 +65,22 @@ struct CdpOptimizer {
     OptNone.registerCallbacks(Callbacks);
     Builder.registerPipelineParsingCallback([this](StringRef Name, FunctionPassManager &Passes,
                                                    ArrayRef<PassBuilder::PipelineElement> Inner) {
+      if (Name == "widen-indices") {
+        Passes.addPass(WidenIndices());
+        return true;
+      }
+      if (Name == "divide-wide") {
+        Passes.addPass(DivideWide());
+        return true;
+      }
       FunctionPassManager Body;
-      if (Name != "if-loops" || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
+      bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part";
+      if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
         return false;
-      Passes.addPass(IfLoops(std::move(Body)));
+      if (Name == "if-loops")
+        Passes.addPass(IfLoops(std::move(Body)));
+      else
+        Passes.addPass(UnrollForDevice(Name == "unroll-full", std::move(Body)));
       return true;
     });
     Builder.registerModuleAnalyses(Modules);
@@ -92,7 +106,8 @@ extern "C" CdpOptimizer *cdp_optimizer_create(LLVMTargetMachineRef Machine) {
 }
 
 /// Runs a pipeline in LLVM's textual form, in which `if-loops(...)` stands for function passes that are
-/// run on functions with loops only. A message, which the caller frees with `LLVMDisposeMessage`, when
+/// run on functions with loops only, and `unroll-full(...)` and `unroll-part(...)` for the unrolling of
+/// unroll.cpp and the passes that clean up after it. A message, which the caller frees with `LLVMDisposeMessage`, when
 /// it cannot be read; else null.
 extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module,
                                    const char *Pipeline, size_t Size) {

@@ -1,11 +1,10 @@
 //! The optimisation pipeline of device code.
 //!
-//! ptxas optimises again: it schedules, allocates registers, unrolls, hoists and removes what is
-//! common. What it cannot do is what stands here: inlining across calls that it must keep, memory
-//! into registers, and the loops of known length whose unrolling makes an array's indices constant.
-//! LLVM's own pipelines do much more for the sake of CPUs; on the samples and run cases of this
-//! repository they need 1.8 times as long as this one for code that is no better (38,560 against
-//! 37,768 machine instructions of sm_90, 2,597 against 2,599 registers).
+//! ptxas optimises again: it schedules, allocates registers, hoists and removes what is common. What
+//! it cannot do is what stands here: inlining across calls that it must keep, memory into registers,
+//! loops of known length whose unrolling makes an array's indices constant, and loops of unknown
+//! length by four, of which ptxas unrolls only the simplest. LLVM's own pipelines do much more for the
+//! sake of CPUs and unroll less; `compiler/docs/device-speed.md` compares 83 kernels on an H200.
 //!
 //! What is not here: the host's pipeline, which is LLVM's.
 
@@ -19,48 +18,55 @@ const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-keep-loops;\
                          hoist-common-insts;sink-common-insts>";
 
-/// The pipeline in LLVM's textual form; `unrolling` is the level of loop unrolling, `O2` or `O3`.
+/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
+/// `unroll-part`, `widen-indices` and `divide-wide`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
-/// longer to optimise, and the samples and 60 run cases come out the same (58,820 machine instructions
-/// of sm_90 against 58,840, 4,151 registers against 4,149; with what is left out below 58,814 and 4,146).
-pub(crate) fn device(unrolling: &str) -> String {
+/// longer to optimise. What is repeated after unrolling is repeated in functions where a loop was unrolled.
+pub(crate) fn device() -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
     let early = "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-attrs` finds out, lets its loads take the read-only path.
-    let loops = "loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,\
-                 loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>";
+    let loops = format!(
+        "simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
+         loop(loop-idiom,indvars,loop-deletion)"
+    );
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
-         sroa<modify-cfg>,{COMBINE},tailcallelim,if-loops(simplifycfg,{loops}),\
+         sroa<modify-cfg>,{COMBINE},tailcallelim,if-loops({loops}),\
+         unroll-full(sroa<modify-cfg>,{COMBINE}),\
          gvn,memcpyopt,dse,adce,simplifycfg),function-attrs))"
     );
+    // Before the last unrolling the induction variables are brought into the form that tells how often
+    // a loop turns.
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
-         if-loops({COMBINE},loop-unroll<{unrolling}>,sroa,early-cse,simplifycfg))"
+         if-loops({COMBINE},loop-simplify,widen-indices,\
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),divide-wide)"
     );
-    format!("{answers},{early},globalopt,{bottom_up},globaldce,{last}")
+    // What is never negative, which `ipsccp` finds out, is divided without a sign.
+    format!("{answers},{early},ipsccp,globalopt,{bottom_up},globaldce,{last}")
 }
 
 /// Passes of LLVM's code generation that are left out, by their names on `llc`'s command line.
 ///
-/// The first two lines are optimisations that ptxas makes too. Without them the samples and 60 run cases
-/// give as many machine instructions of sm_90 (58,814 against 58,840, with 4,146 registers against
-/// 4,149). The others do nothing for device code: they are for garbage collectors, stacks that are
-/// guarded, libraries that a GPU has not, stack slots of spilled registers and the like. A small module's
-/// code generation takes a tenth less time without all of these.
+/// The first two lines are optimisations that ptxas makes too: with them, 83 kernels have 17,121 machine
+/// instructions of sm_90 and 2,116 registers, without them 17,108 and 2,114. The others do nothing for
+/// device code: they are for garbage collectors, stacks that are guarded, libraries that a GPU has not,
+/// stack slots of spilled registers and the like. A small module's code generation takes a tenth less
+/// time without all of these.
 ///
 /// What stays though ptxas has the like: without loop strength reduction (`loop-reduce`) ptxas unrolls
 /// loops that LLVM unrolled already, and on an H200 a matrix product takes 1.3 times as long, an n-body
 /// step 1.5 times; without `machine-sink` a Mandelbrot set takes 1.1 times as long, because divisions
 /// are made that nobody needs (`compiler/docs/device-speed.md`). Without `machine-cse` ptxas leaves 1.4 %
-/// more instructions, without `codegenprepare` 7 %.
+/// more instructions, without `codegenprepare` 7 %, without `slsr` 2 %, as addresses are computed anew.
 #[rustfmt::skip]
 pub(crate) const LEFT_OUT: &[&CStr] = &[
-    c"slsr", c"nary-reassociate", c"early-cse", c"consthoist", c"early-machinelicm",
+    c"nary-reassociate", c"early-cse", c"consthoist", c"early-machinelicm",
     c"block-placement",
 
     c"callbrprepare", c"canon-freeze", c"early-tailduplication", c"expand-memcmp", c"fentry-insert",

@@ -261,6 +261,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         if !effects.side_effects && !effects.memory {
             // `memory(none)`
             flag(self.unit.attribute_value("memory", 0));
+            // Without this a loop around it may not come to its end, and its turns cannot be counted.
+            flag(self.unit.attribute("willreturn"));
         }
         Ok(call)
     }

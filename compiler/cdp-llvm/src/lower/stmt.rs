@@ -156,12 +156,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         })
     }
 
-    /// What the program asks for. Without a request LLVM unrolls loops of known length only: ptxas
-    /// unrolls the others itself, and what LLVM has unrolled it unrolls again (for two small loops:
-    /// 2 loads in PTX become 15 in machine code, 10 become 72), at twice the compile time.
+    /// What the program asks for; without a request the device pipeline decides.
     fn unroll(&self, back: InstructionValue<'ctx>, unroll: Option<Unroll>) {
         let properties: &[(&str, Option<u32>)] = match unroll {
-            None if self.unit.on_device() => &[("llvm.loop.unroll.runtime.disable", None)],
             None => return,
             Some(Unroll::Full) => &[("llvm.loop.unroll.full", None)],
             Some(Unroll::Count(0 | 1)) => &[("llvm.loop.unroll.disable", None)],

@@ -1,0 +1,28 @@
+// Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp),
+// divisions by constants (divide.cpp).
+
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+/// Unrolls loops, and runs further passes on a function in which it did.
+struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
+  /// `FullOnly`: those that thereby are no loops any more.
+  UnrollForDevice(bool FullOnly, llvm::FunctionPassManager After)
+      : FullOnly(FullOnly), After(std::move(After)) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+
+  bool FullOnly;
+  llvm::FunctionPassManager After;
+};
+
+/// Computes indices that grow by equal steps in the width of addresses.
+struct WidenIndices : llvm::PassInfoMixin<WidenIndices> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Divides unsigned numbers by constants with multiplications of 32 by 32 bits to 64.
+struct DivideWide : llvm::PassInfoMixin<DivideWide> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
