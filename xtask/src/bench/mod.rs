@@ -1,6 +1,7 @@
 //! `cargo xtask bench ...`: measurements, never part of the tests.
 
 mod compile;
+mod device;
 mod generate;
 mod lines;
 mod measure;
@@ -21,6 +22,8 @@ use crate::ui::Ui;
 pub enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
+    /// Speed of device code on a GPU, against nvcc and clang, with registers and instructions
+    Device(device::DeviceOptions),
     /// How compile time and memory grow with the length of a program, up to 100,000 lines
     Lines(lines::LinesOptions),
     /// Compiling from memory by the library: time of a call, threads, resident memory
@@ -36,6 +39,7 @@ pub enum Bench {
 pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
+        Bench::Device(options) => device::device(ui, common, options),
         Bench::Lines(options) => lines::lines(ui, common, options),
         Bench::Memory(options) => memory::memory(ui, options),
         Bench::Run(options) => run::bench_run(ui, common, options),
