@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         ("colours_and_frames", colours),
         ("output_directory", directory),
         ("graph_in_a_browser", browser),
+        ("kernels_chosen_at_run_time", chosen),
     ];
     if cfg!(unix) {
         tests.push(("broken_tools_are_not_replaced", broken_tools));
@@ -471,4 +472,43 @@ fn browser() -> Outcome {
         let said = dom.split("data-found=").nth(1).unwrap_or(&dom);
         format!("{}", &said[..said.len().min(500)]).into()
     })
+}
+
+const CHOSEN: &str = "target triple = \"unknown-unknown-unknown\"\ntarget datalayout = \"\"\n\
+    declare i32 @cdp.launch.as(...)\ndeclare ptx_kernel void @shape(ptr, i8, i64)\n\
+    define ptx_kernel void @set(ptr %p, i8 %c, i64 %n) {\n  store i64 %n, ptr %p\n  ret void\n}\n\
+    define ptx_kernel void @negate(ptr %p, i8 %c, i64 %n) {\n  %m = sub i64 0, %n\n  store i64 %m, ptr %p\n  ret void\n}\n\
+    define ptx_kernel void @parent(ptr %p, i32 %which) {\n  %c = icmp eq i32 %which, 0\n\
+    %k = select i1 %c, ptr @set, ptr @negate\n  %e = call i32 (...) @cdp.launch.as(ptr @shape, ptr %k, i32 1, i32 1, \
+    i32 1, i32 1, i32 1, i32 1, i32 0, ptr null, ptr %p, i8 1, i64 70000000000)\n  ret void\n}\n";
+
+fn chosen() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.ll", CHOSEN)?;
+    for (which, wanted) in [("0", "argument 0: 70000000000"), ("1", "argument 0: -70000000000")] {
+        let args = [
+            "run",
+            "--device",
+            "cpu",
+            "--kernel",
+            "parent",
+            "--arg",
+            "zeros i64[1]",
+            "--arg",
+            which,
+            &file,
+        ];
+        contains(&expect(&args, 0)?.0, &[wanted])?;
+    }
+    contains(&expect(&["graph", &file], 0)?.0, &["launches *%k <<<1, 1>>>"])?;
+    let cubin = path(&folder, "a.cubin");
+    expect(&["build", &file, "-o", &cubin], 0)?;
+    for (from, to, said) in [
+        ("i64 70000000000)", "i32 7)", "argument 2"),
+        ("ptr @shape, ptr %k", "ptr %p, ptr %k", "not a function"),
+    ] {
+        let wrong = write(&folder, "b.ll", &CHOSEN.replace(from, to))?;
+        contains(&expect(&["check", &wrong], 1)?.1, &[said, "@cdp.launch.as"])?;
+    }
+    Ok(())
 }

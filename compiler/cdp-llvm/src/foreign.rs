@@ -50,6 +50,13 @@ pub use module::{ForeignKernel, ForeignParam, verify};
 /// The pseudo-function of version 1, the only one. A later version would have another name, so that
 /// a module says by itself which it wants.
 pub const LAUNCH: &str = "cdp.launch";
+/// The same for a kernel that is chosen at run time: a kernel whose parameters it has comes first, and is
+/// only looked at.
+///
+/// ```text
+/// call i32 (...) @cdp.launch.as(ptr @prototype, ptr %kernel, i32 gx, ...)
+/// ```
+pub const LAUNCH_AS: &str = "cdp.launch.as";
 /// What names of pseudo-functions begin with; an unknown one is refused.
 const PREFIX: &str = "cdp.";
 /// Operands before the kernel's own: kernel, six dimensions, shared bytes, stream.
@@ -256,8 +263,9 @@ pub fn lower_launches<'ctx>(
     options: &LowerOptions,
 ) -> Result<()> {
     let mut errors = unknown_pseudo_functions(module);
-    if let Some(pseudo) = module.get_function(LAUNCH) {
-        let mut lowering = Lowering { context, module, data, address_bits, options, count: 0 };
+    let mut lowering = Lowering { context, module, data, address_bits, options, count: 0 };
+    for pseudo in [LAUNCH, LAUNCH_AS].into_iter().filter_map(|name| module.get_function(name)) {
+        let before = errors.len();
         let (calls, others) = uses_of(pseudo);
         errors.extend(others);
         for call in calls {
@@ -267,10 +275,10 @@ pub fn lower_launches<'ctx>(
                 Err(Failure::Lower(error)) => return Err(error),
             }
         }
-        if errors.is_empty() && raw::has_uses(pseudo) {
+        if errors.len() == before && raw::has_uses(pseudo) {
             errors.push(misused(None, "can only be called; its address cannot be taken"));
         }
-        if errors.is_empty() {
+        if errors.len() == before {
             // SAFETY: nothing uses the pseudo-function any more.
             unsafe { pseudo.delete() };
         }
@@ -301,12 +309,14 @@ fn unknown_pseudo_functions(module: &Module<'_>) -> Vec<LaunchCallError> {
     module
         .get_functions()
         .map(|function| function.get_name().to_string_lossy().into_owned())
-        .filter(|name| name.starts_with(PREFIX) && name != LAUNCH)
+        .filter(|name| name.starts_with(PREFIX) && name != LAUNCH && name != LAUNCH_AS)
         .map(|name| LaunchCallError {
             function: String::new(),
             call: format!("@{name}"),
             argument: None,
-            message: format!("is not known; this is version 1, whose only name is @{LAUNCH}"),
+            message: format!(
+                "is not known; this is version 1, whose names are @{LAUNCH} and @{LAUNCH_AS}"
+            ),
             place: None,
         })
         .collect()
@@ -431,8 +441,9 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let operands = raw::call_arguments(call);
         let (params, by_address, layout) =
             self.checked(call, &operands).map_err(|(_, message)| bug("lower launches", message))?;
+        let operands = &operands[self.leading(call)..];
         let wanted = !View::instruction(instruction).users().is_empty();
-        let wrapper = self.wrapper(&operands, &by_address, &params, &layout, wanted)?;
+        let wrapper = self.wrapper(operands, &by_address, &params, &layout, wanted)?;
         let builder = self.context.create_builder();
         builder.position_before(&instruction);
         if let Some(location) = instruction.get_debug_location() {
@@ -446,6 +457,13 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
         instruction.erase_from_basic_block();
         Ok(())
+    }
+
+    /// Operands before those of `@cdp.launch`: one, the prototype, where the kernel is chosen at run time.
+    fn leading(&self, call: CallSiteValue<'ctx>) -> usize {
+        let called = raw::called(raw::instruction(call));
+        let typed = self.module.get_function(LAUNCH_AS);
+        usize::from(typed.is_some_and(|f| called == Some(f.as_global_value().as_pointer_value())))
     }
 
     /// Why a call cannot be lowered.
@@ -474,7 +492,8 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let whole = |message: String| (None, message);
         let kernel = self.check_configuration(call, operands).map_err(whole)?;
         let params = kernel_params(self.context, self.data, kernel);
-        let args = &operands[FIXED_OPERANDS as usize..];
+        let first = FIXED_OPERANDS as usize + self.leading(call);
+        let args = &operands[first..];
         if args.len() != params.len() {
             let count = params.len();
             let message = format!("the kernel has {count} parameters, {} are given", args.len());
@@ -506,16 +525,19 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 type_text(ty)
             ));
         }
-        if operands.len() < FIXED_OPERANDS as usize {
+        let leading = self.leading(call);
+        if operands.len() < FIXED_OPERANDS as usize + leading {
             return Err(format!(
-                "takes a kernel, six dimensions, shared bytes and a stream before the kernel's \
+                "takes {}a kernel, six dimensions, shared bytes and a stream before the kernel's \
                  arguments; {} operands are given",
+                if leading > 0 { "a kernel as prototype, " } else { "" },
                 operands.len()
             ));
         }
         let kernel = raw::as_function(operands[0]).ok_or_else(|| {
             "the first operand is not a function: the parameters of a kernel that is chosen at run \
-             time are not known, so launch each kernel by its name"
+             time are not known, so launch each kernel by its name, or give a kernel with the same \
+             parameters to @cdp.launch.as"
                 .to_string()
         })?;
         if kernel.get_call_conventions() != PTX_KERNEL {
@@ -524,6 +546,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
                 "`{name}` is not a kernel: declare it with calling convention ptx_kernel"
             ));
         }
+        let operands = &operands[leading..];
         for (operand, (ty, what)) in operands.iter().zip(self.fixed_types()) {
             if operand.get_type() != ty {
                 let (given, wanted) = (operand.get_type(), ty);
@@ -569,7 +592,8 @@ impl<'ctx> Lowering<'_, 'ctx> {
         param: &KernelParam<'ctx>,
         operand: BasicValueEnum<'ctx>,
     ) -> std::result::Result<bool, String> {
-        let at = AttributeLoc::Param(FIXED_OPERANDS + index);
+        let position = FIXED_OPERANDS + self.leading(call) as u32 + index;
+        let at = AttributeLoc::Param(position);
         let byval = Attribute::get_named_enum_kind_id("byval");
         let given = operand.get_type();
         if !param.by_value {
@@ -593,7 +617,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
         if given.is_pointer_type() {
             if call.get_enum_attribute(at, byval).is_some() {
-                let copied = raw::call_byval_type(call, FIXED_OPERANDS + index);
+                let copied = raw::call_byval_type(call, position);
                 let bytes = copied.map_or(0, |ty| self.data.get_abi_size(&ty));
                 if bytes == param.size.size_bytes {
                     return Ok(true);

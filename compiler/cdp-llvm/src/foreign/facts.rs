@@ -8,7 +8,7 @@ use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue};
 
 use super::module::{ForeignKernel, kernels};
-use super::{FIXED_OPERANDS, LAUNCH, function_name, uses_of};
+use super::{FIXED_OPERANDS, LAUNCH, LAUNCH_AS, function_name, uses_of};
 use crate::lower::PTX_KERNEL;
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
@@ -43,23 +43,23 @@ pub(super) fn of<'ctx>(
     module: &Module<'ctx>,
     data: &TargetData,
 ) -> ForeignFacts {
-    let launches = module.get_function(LAUNCH).map(|launch| {
-        let calls = uses_of(launch).0;
-        calls.into_iter().filter_map(describe).collect()
-    });
-    ForeignFacts {
-        kernels: kernels(context, module, data),
-        launches: launches.unwrap_or_default(),
-        calls: calls(module),
+    let mut launches = Vec::new();
+    for (name, leading) in [(LAUNCH, 0), (LAUNCH_AS, 1)] {
+        let calls = module.get_function(name).map(|launch| uses_of(launch).0).unwrap_or_default();
+        launches.extend(calls.into_iter().filter_map(|call| describe(call, leading)));
     }
+    ForeignFacts { kernels: kernels(context, module, data), launches, calls: calls(module) }
 }
 
-fn describe(call: CallSiteValue<'_>) -> Option<ForeignLaunch> {
+/// `leading` operands stand before those of `@cdp.launch`.
+fn describe(call: CallSiteValue<'_>, leading: usize) -> Option<ForeignLaunch> {
     if !raw::has_basic_arguments(call) {
         return None;
     }
     let arguments = raw::call_arguments(call);
-    let [kernel, gx, gy, gz, bx, by, bz, shared, stream, ..] = arguments[..] else { return None };
+    let [kernel, gx, gy, gz, bx, by, bz, shared, stream, ..] = *arguments.get(leading..)? else {
+        return None;
+    };
     debug_assert_eq!(FIXED_OPERANDS, 9);
     let at = raw::instruction(call);
     Some(ForeignLaunch {
