@@ -5,20 +5,31 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cdp::frontend::diagnostics::codes::{ALL, Code};
-use cdp::{Analysis, Arch, CompileOptions, Pass, SourceInput, analyse};
+use cdp::{Analysis, Arch, CompileOptions, Pass, Report, SourceInput, analyse};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::support::{Outcome, cases, files, read, root, stem, trial};
+use crate::support::{Outcome, cases, compiler, files, job, read, root, stem, trial};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = files(&cases("errors"), "cdp")
         .into_iter()
         .map(|path| trial(format!("errors::{}", stem(&path)), move || annotated(&path)))
         .collect();
-    trials.extend(ALL.iter().map(|code| trial(format!("codes::{code}"), || page(*code))));
+    let without = !crate::cuda::has_clang();
+    trials.extend(files(&cases("errors"), "cu").into_iter().map(|path| {
+        let name = format!("errors::{}", stem(&path));
+        trial(name, move || annotated(&path)).with_ignored_flag(without)
+    }));
+    trials.extend(ALL.iter().map(|code| {
+        let clang = without && CLANG.contains(&code.info().code);
+        trial(format!("codes::{code}"), || page(*code)).with_ignored_flag(clang)
+    }));
     trials
 }
+
+/// Codes whose examples are `.cu` files.
+const CLANG: [&str; 4] = ["E0901", "E0902", "W0901", "W0902"];
 
 /// (line, code) pairs, sorted.
 type Findings = BTreeSet<(u32, String)>;
@@ -38,16 +49,28 @@ fn analyses(source: &SourceInput, options: &CompileOptions) -> Result<Vec<Analys
 }
 
 fn findings(source: &SourceInput, options: &CompileOptions) -> Result<Findings, Failed> {
+    let analyses = analyses(source, options)?;
+    let reports: Vec<_> = analyses.into_iter().map(|analysis| analysis.report).collect();
+    Ok(findings_in(&reports))
+}
+
+/// What clang and the taking over of its launches say of a `.cu` file.
+fn findings_of_cuda(source: &SourceInput, options: &CompileOptions) -> Result<Findings, Failed> {
+    let reports = compiler()?.check_cuda(&job()?, source, options);
+    Ok(findings_in(&reports.map_err(|error| error.to_string())?))
+}
+
+fn findings_in(reports: &[Report]) -> Findings {
     let mut found = Findings::new();
-    for analysis in analyses(source, options)? {
-        let sources = &analysis.report.session.sources;
-        for diagnostic in analysis.report.diagnostics.iter() {
+    for report in reports {
+        let sources = &report.session.sources;
+        for diagnostic in report.diagnostics.iter() {
             let span = sources.call_site(diagnostic.primary.span);
             let line = sources.location(span).map_or(0, |at| at.line);
             found.insert((line, diagnostic.code.to_string()));
         }
     }
-    Ok(found)
+    found
 }
 
 fn annotations(text: &str) -> Findings {
@@ -63,6 +86,15 @@ fn annotations(text: &str) -> Findings {
     expected
 }
 
+/// The findings of a file of either kind.
+fn findings_of(path: &Path, options: &CompileOptions) -> Result<Findings, Failed> {
+    let source = SourceInput::File(path.to_owned());
+    match path.extension().is_some_and(|extension| extension == "cu") {
+        true => findings_of_cuda(&source, options),
+        false => findings(&source, options),
+    }
+}
+
 fn annotated(path: &Path) -> Outcome {
     let text = read(path)?;
     let directives = Directives::of(path)?;
@@ -75,7 +107,7 @@ fn annotated(path: &Path) -> Outcome {
     if let Some(abi) = directives.abis().first() {
         options.launch_abi = cdp::RequestedAbi::Exactly(*abi);
     }
-    let found = findings(&SourceInput::File(path.to_owned()), &options)?;
+    let found = findings_of(path, &options)?;
     let expected = annotations(&text);
     if expected.is_empty() {
         return Err("the file expects nothing".into());
@@ -111,7 +143,11 @@ fn page(code: Code) -> Outcome {
         .into());
     }
     let codes = |example: &Example| -> Result<BTreeSet<String>, Failed> {
-        let found = findings(&example.source(), &example.options(code)?)?;
+        let options = example.options(code)?;
+        let found = match example.name {
+            "example.cu" => findings_of_cuda(&example.source(), &options)?,
+            _ => findings(&example.source(), &options)?,
+        };
         Ok(found.into_iter().map(|(_, code)| code).collect())
     };
     for pair in examples.chunks(2) {
@@ -130,13 +166,15 @@ fn page(code: Code) -> Outcome {
 
 /// A fenced example. The fence may carry options: ```` ```cdp arch=sm_80 cdp=1 abi=documented ````.
 struct Example {
+    /// The file that the text is: `.cdp` or `.cu`.
+    name: &'static str,
     options: Vec<String>,
     text: String,
 }
 
 impl Example {
     fn source(&self) -> SourceInput {
-        SourceInput::text("example.cdp", self.text.clone())
+        SourceInput::text(self.name, self.text.clone())
     }
 
     fn options(&self, code: Code) -> Result<CompileOptions, Failed> {
@@ -168,10 +206,13 @@ fn examples(page: &str) -> Vec<Example> {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(fence)) => {
                 let mut words = fence.split_whitespace();
-                if words.next() == Some("cdp") {
-                    let options = words.map(str::to_string).collect();
-                    open = Some(Example { options, text: String::new() });
-                }
+                let name = match words.next() {
+                    Some("cdp") => "example.cdp",
+                    Some("cu") => "example.cu",
+                    _ => continue,
+                };
+                let options = words.map(str::to_string).collect();
+                open = Some(Example { name, options, text: String::new() });
             }
             (Some(_), Some(_)) => examples.extend(open.take()),
             (Some(example), None) => {

@@ -14,6 +14,7 @@ mod cli_signals;
 mod cli_streams;
 mod compile;
 mod coverage;
+mod cuda;
 mod debugging;
 mod diagnostics;
 mod embed;
@@ -52,6 +53,7 @@ fn main() {
     trials.extend(run::trials());
     trials.extend(races::trials());
     trials.extend(launches::trials());
+    trials.extend(cuda::trials());
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use cdp::toolchain::Toolkit;
 use cdp::{CdpVersion, CompileOptions};
 use libtest_mimic::{Failed, Trial};
 
@@ -15,6 +16,12 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 pub fn has_nvcc() -> bool {
     compiler().is_ok_and(|compiler| compiler.toolchain().nvcc().is_some())
+}
+
+/// The toolkit that has nvcc.
+pub fn nvcc_toolkit() -> Result<&'static Toolkit, Failed> {
+    let kits = compiler()?.toolchain().toolkits();
+    kits.iter().find(|kit| kit.nvcc.is_some()).ok_or_else(|| "there is no nvcc".into())
 }
 
 /// Clang of the LLVM that we are built with, beside a toolkit whose headers it reads: an older one

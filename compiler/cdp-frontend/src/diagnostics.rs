@@ -202,6 +202,13 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
+    /// Adds one if there is one.
+    pub fn extend_one(&mut self, diagnostic: Option<Diagnostic>) {
+        if let Some(diagnostic) = diagnostic {
+            self.push(diagnostic);
+        }
+    }
+
     /// True if an error is among them.
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0

@@ -137,6 +137,17 @@ impl LlvmModule {
         self.diagnosed()
     }
 
+    /// Goes on building the module.
+    pub(crate) fn with(
+        &self,
+        work: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetMachine) -> Result<()>,
+    ) -> Result<()> {
+        // SAFETY: the context outlives the module, which keeps nothing of the borrow.
+        let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
+        work(context, &self.module, &self.machine)?;
+        self.verify()
+    }
+
     /// What the module is for.
     pub fn target(&self) -> CodeTarget {
         self.target

@@ -20,7 +20,7 @@ use cdp_launch::{
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::{AsContextRef, Context};
 use inkwell::module::{Linkage, Module};
-use inkwell::targets::TargetData;
+use inkwell::targets::{TargetData, TargetMachine};
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{
     AnyValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue,
@@ -46,6 +46,7 @@ mod module;
 pub use facts::{ForeignFacts, ForeignLaunch};
 pub(crate) use module::parse;
 pub use module::{ForeignKernel, ForeignParam, verify};
+pub(crate) use module::{drop_function_targets, kernels};
 
 /// The pseudo-function of version 1, the only one. A later version would have another name, so that
 /// a module says by itself which it wants.
@@ -143,7 +144,7 @@ pub fn foreign_facts(
         let module = module::parse(context, name, bytes)?;
         module::set_target(&module, target, machine)?;
         let data = machine.get_target_data();
-        raise_launches(context, &module, &data, address_bits, options)?;
+        refuse(raise_launches(context, &module, &data, address_bits, options)?)?;
         known = facts::of(context, &module, &data);
         Ok(module)
     })?;
@@ -171,31 +172,56 @@ pub fn raise_foreign(
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
     LlvmModule::with_module(target, options, |context, machine| {
-        let module = module::parse(context, name, bytes)?;
-        module::set_target(&module, target, machine)?;
+        let module = open(context, name, bytes, target, machine)?;
         let data = machine.get_target_data();
-        raise_launches(context, &module, &data, address_bits, options)?;
+        refuse(raise_launches(context, &module, &data, address_bits, options)?)?;
         Ok(module)
     })
 }
 
+/// Reads a module for a target.
+pub(crate) fn open<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    bytes: &[u8],
+    target: CodeTarget,
+    machine: &TargetMachine,
+) -> Result<Module<'ctx>> {
+    let module = module::parse(context, name, bytes)?;
+    module::set_target(&module, target, machine)?;
+    Ok(module)
+}
+
+/// Reads a module for looking at.
+pub(crate) fn read<'ctx>(context: &'ctx Context, name: &str, bytes: &[u8]) -> Result<Module<'ctx>> {
+    raw::parse_ir(context, name, bytes).map_err(|message| LowerError::Foreign { message })
+}
+
+/// What is left to do when the launches are lowered.
+pub(crate) fn finish<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    options: &LowerOptions,
+) -> Result<()> {
+    module::drop_function_targets(module);
+    libdevice::link(context, module, options, false)
+}
+
 /// Takes launches over that another compiler wrote as calls of the device runtime, and has all
-/// kernels place their parameters as every launch will.
-fn raise_launches<'ctx>(
+/// kernels place their parameters as every launch will. Yields what cannot be taken over.
+pub(crate) fn raise_launches<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     data: &TargetData,
     address_bits: u32,
     options: &LowerOptions,
-) -> Result<()> {
+) -> Result<Vec<LaunchCallError>> {
     let problems = raise::raise(context, module, data, address_bits, options)?;
-    if options.strict_launches {
-        refuse(problems)?;
-    }
     for kernel in module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL) {
         kernel_params(context, data, kernel);
     }
-    Ok(())
+    // Elsewhere they stay as the other compiler wrote them.
+    Ok(if options.strict_launches { problems } else { Vec::new() })
 }
 
 /// Lowers the launches of a module that the embedder built with inkwell and hands over: its triple
@@ -235,12 +261,11 @@ fn lower_module(
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
     LlvmModule::with_module(target, options, |context, machine| {
-        let module = module::parse(context, name, bytes)?;
-        module::set_target(&module, target, machine)?;
+        let module = open(context, name, bytes, target, machine)?;
         let data = machine.get_target_data();
         let mut facts = ForeignFacts::default();
         if let Some(remarks) = remarks {
-            raise_launches(context, &module, &data, address_bits, options)?;
+            refuse(raise_launches(context, &module, &data, address_bits, options)?)?;
             facts = facts::of(context, &module, &data);
             if launches::is_on(options, address_bits) {
                 check_launches(context, &module, &data, address_bits, options)?;
@@ -287,7 +312,7 @@ pub fn lower_launches<'ctx>(
 }
 
 /// That every `@cdp.launch` of a module can be lowered, so that errors show calls as they were written.
-fn check_launches<'ctx>(
+pub(crate) fn check_launches<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     data: &TargetData,

@@ -77,6 +77,23 @@ pub fn emit_image_object<Text: AsRef<str>>(device: &[u8], ptx: &[Text]) -> Resul
     module.emit_object()
 }
 
+/// An ELF object that registers the kernels and variables of the host objects that clang made: clang
+/// lists them in a section (`-fgpu-rdc`), whose beginning and end the linker names.
+pub fn emit_entries_object() -> Result<Vec<u8>> {
+    let options = LowerOptions::new("", 0, LaunchAbi::Cdp2V2);
+    let module = LlvmModule::build("entries", CodeTarget::Host, &options, |context, module| {
+        let ends = ["__start_llvm_offload_entries", "__stop_llvm_offload_entries"].map(|name| {
+            let end = module.add_global(context.i8_type(), None, name);
+            end.set_linkage(Linkage::ExternalWeak);
+            end.set_visibility(inkwell::GlobalVisibility::Hidden);
+            end.as_pointer_value()
+        });
+        let function = "__cdp_register_offload_entries";
+        register_with_constructor(context, module, function, &ends, EARLY_CONSTRUCTOR)
+    })?;
+    module.emit_object()
+}
+
 fn private<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,

@@ -15,6 +15,7 @@
 
 pub mod artifact;
 pub mod call;
+pub mod clang;
 mod codegen;
 pub mod crash;
 pub mod error;
@@ -34,6 +35,7 @@ mod units;
 
 pub use artifact::LlvmModule;
 pub use call::{Dimensions, LaunchCall, LaunchStream};
+pub use clang::{ClangFacts, LaunchFact, host_launches, lower_clang, source_name};
 pub use crash::catch_crashes;
 pub use error::{Bug, LowerError};
 pub use foreign::{
@@ -41,7 +43,7 @@ pub use foreign::{
     lower_foreign, lower_foreign_only, lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
-pub use image::emit_image_object;
+pub use image::{emit_entries_object, emit_image_object};
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};

@@ -46,7 +46,10 @@ pub(crate) fn link<'ctx>(
             function.set_linkage(Linkage::Internal);
         }
     }
-    raw::add_module_flag(context, module, "nvvm-reflect-ftz", u32::from(ftz));
+    // clang says it by itself.
+    if module.get_flag("nvvm-reflect-ftz").is_none() {
+        raw::add_module_flag(context, module, "nvvm-reflect-ftz", u32::from(ftz));
+    }
     Ok(())
 }
 

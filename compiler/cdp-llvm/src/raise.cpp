@@ -3,12 +3,14 @@
 
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
@@ -51,4 +53,38 @@ extern "C" char *cdp_raise_place(LLVMValueRef Instruction, unsigned *Line, unsig
   *Line = Place->getLine();
   *Column = Place->getColumn();
   return LLVMCreateMessage(Place->getFilename().str().c_str());
+}
+
+/// The name of a C++ function without its parameters, which the caller frees with
+/// `LLVMDisposeMessage`. Null for other symbols.
+extern "C" char *cdp_raise_name(const char *Symbol, size_t Size) {
+  std::string Text(Symbol, Size);
+  ItaniumPartialDemangler Demangler;
+  if (Demangler.partialDemangle(Text.c_str()) || !Demangler.isFunction())
+    return nullptr;
+  size_t Length = 0;
+  char *Name = Demangler.getFunctionName(nullptr, &Length);
+  if (!Name)
+    return nullptr;
+  char *Message = LLVMCreateMessage(Name);
+  free(Name);
+  return Message;
+}
+
+/// Removes a variable that only LLVM's lists of what is kept mention.
+extern "C" void cdp_raise_forget_list(LLVMModuleRef Module, const char *Name, size_t Size) {
+  GlobalVariable *List = unwrap(Module)->getNamedGlobal(StringRef(Name, Size));
+  if (!List)
+    return;
+  removeFromUsedLists(*unwrap(Module), [List](Constant *Kept) {
+    return Kept->stripPointerCasts() == List;
+  });
+  if (List->use_empty())
+    List->eraseFromParent();
+}
+
+/// Takes functions and variables out of their groups, which PTX has not.
+extern "C" void cdp_raise_forget_groups(LLVMModuleRef Module) {
+  for (GlobalObject &Object : unwrap(Module)->global_objects())
+    Object.setComdat(nullptr);
 }

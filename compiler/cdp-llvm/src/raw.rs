@@ -477,7 +477,8 @@ pub(crate) fn instruction<'ctx>(call: CallSiteValue<'ctx>) -> InstructionValue<'
 mod raising;
 
 pub(crate) use raising::{
-    forget_places, inline, operand_is, place, promote, replace_instruction, users_of,
+    demangled, forget_groups, forget_list, forget_places, inline, kept_through, operand_is, place,
+    promote, replace_instruction, users_of,
 };
 
 /// A function or variable of a module, for looking at it. Valid as long as the module is.
@@ -531,6 +532,19 @@ impl GlobalRef {
             !LLVMIsAGlobalVariable(self.0).is_null()
                 && LLVMIsGlobalConstant(self.0) != 0
                 && LLVMIsExternallyInitialized(self.0) == 0
+        }
+    }
+
+    /// Keeps it for other modules, if it is one that would go when its own does not need it.
+    pub fn outlive(self) {
+        use llvm_sys::LLVMLinkage::*;
+        // SAFETY: a live value.
+        unsafe {
+            match LLVMGetLinkage(self.0) {
+                LLVMLinkOnceODRLinkage => LLVMSetLinkage(self.0, LLVMWeakODRLinkage),
+                LLVMLinkOnceAnyLinkage => LLVMSetLinkage(self.0, LLVMWeakAnyLinkage),
+                _ => {}
+            }
         }
     }
 

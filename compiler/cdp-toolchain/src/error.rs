@@ -113,6 +113,8 @@ pub enum ToolError {
         /// Why it failed.
         source: io::Error,
     },
+    /// There is no clang to read a `.cu` file; the sentence says what to do.
+    NoClang(String),
     /// The request itself makes no sense, for example a link of nothing.
     BadRequest(String),
 }
@@ -231,7 +233,7 @@ impl fmt::Display for ToolError {
             ToolError::Io { action, path, source } => {
                 write!(f, "could not {action} ({}): {source}", path.display())
             }
-            ToolError::BadRequest(message) => f.write_str(message),
+            ToolError::BadRequest(message) | ToolError::NoClang(message) => f.write_str(message),
         }
     }
 }

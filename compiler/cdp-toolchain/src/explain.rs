@@ -98,7 +98,7 @@ pub fn explain_failure(command: &ToolCommand, output: &str) -> Option<Explanatio
             });
             explain_nvlink(output, linked, arch.as_deref().unwrap_or("this architecture"))
         }
-        Tool::Fatbinary | Tool::Cuobjdump | Tool::Cc => None,
+        Tool::Fatbinary | Tool::Cuobjdump | Tool::Clang | Tool::Cc => None,
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Tool {
     Fatbinary,
     /// NVIDIA's reader of objects, used to take device objects out of host objects.
     Cuobjdump,
+    /// clang, which reads CUDA C++.
+    Clang,
     /// The host's C compiler, used as linker, and its linker and `objcopy` where they are used alone.
     Cc,
 }
@@ -41,6 +43,7 @@ impl fmt::Display for Tool {
             Tool::Nvlink => "nvlink",
             Tool::Fatbinary => "fatbinary",
             Tool::Cuobjdump => "cuobjdump",
+            Tool::Clang => "clang",
             Tool::Cc => "cc",
         })
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::arch::ToolVersion;
+use crate::clang::ClangSearch;
 use crate::error::ToolError;
 use crate::fatbin::{ImageKind, list_archive_images};
 use crate::job::probe;
@@ -27,6 +28,8 @@ pub struct Environment {
     pub path: Option<OsString>,
     /// `CDP_TOOLCHAIN`: a folder that holds toolkits in folders named `cuda-<version>`.
     pub cdp_toolchain: Option<OsString>,
+    /// `CDP_CLANG`: the clang that reads `.cu` files.
+    pub cdp_clang: Option<OsString>,
 }
 
 impl Environment {
@@ -38,6 +41,7 @@ impl Environment {
             cuda_path: var("CUDA_PATH"),
             path: var("PATH"),
             cdp_toolchain: var("CDP_TOOLCHAIN"),
+            cdp_clang: var("CDP_CLANG"),
         }
     }
 }
@@ -47,6 +51,8 @@ impl Environment {
 pub struct SearchOptions {
     /// `--cuda-path`: the root of the toolkit to use before all others.
     pub cuda_path: Option<PathBuf>,
+    /// `--clang`: the clang that reads `.cu` files.
+    pub clang: Option<PathBuf>,
     /// Environment variables.
     pub environment: Environment,
     /// The customary place of an installed toolkit, `/usr/local/cuda`.
@@ -63,6 +69,7 @@ impl SearchOptions {
             std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
         SearchOptions {
             cuda_path: None,
+            clang: None,
             environment: Environment::from_process(),
             system_root: Some(PathBuf::from("/usr/local/cuda")),
             start_dirs: std::env::current_dir().ok().into_iter().chain(executable).collect(),
@@ -273,13 +280,13 @@ fn library_dirs(root: &Path) -> Vec<PathBuf> {
 }
 
 #[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
@@ -320,6 +327,7 @@ pub struct Toolchain {
     searched: Vec<SearchedPlace>,
     /// The first toolkit that the user named, if it is none.
     broken: Option<SearchedPlace>,
+    clang: ClangSearch,
 }
 
 impl Toolchain {
@@ -331,7 +339,7 @@ impl Toolchain {
     /// [`ToolError::NotFound`] when `cuda_path` was given and holds no tool: whoever names a toolkit
     /// does not want another one.
     pub fn find(options: &SearchOptions) -> Result<Toolchain, ToolError> {
-        let mut found = Toolchain::default();
+        let mut found = Toolchain { clang: ClangSearch::new(options), ..Toolchain::default() };
         if let Some(root) = &options.cuda_path {
             found.look_at(root, ToolkitOrigin::Explicit);
             if found.toolkits.is_empty() {
@@ -449,6 +457,24 @@ impl Toolchain {
             purpose: purpose.to_owned(),
             searched: self.searched.clone(),
         }
+    }
+
+    /// The clang that reads `.cu` files.
+    ///
+    /// # Errors
+    /// One sentence that says how to get it.
+    pub fn clang(&self) -> Result<&Path, ToolError> {
+        self.clang.get()
+    }
+
+    /// The toolkit with the headers of CUDA's runtime, which `.cu` files include.
+    ///
+    /// # Errors
+    /// [`ToolError::NotFound`].
+    pub fn headers(&self) -> Result<&Toolkit, ToolError> {
+        let has = |toolkit: &&Toolkit| toolkit.root.join("include/cuda_runtime.h").is_file();
+        let found = self.toolkits.iter().find(has);
+        found.ok_or_else(|| self.not_found("CUDA's header cuda_runtime.h", "by `.cu` files"))
     }
 
     /// The toolkits, best first.

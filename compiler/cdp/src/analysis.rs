@@ -46,6 +46,17 @@ impl SourceInput {
         SourceInput::Memory { name: name.into(), text: text.into(), files: Vec::new(), disk: false }
     }
 
+    /// Name and text, unless they are a file's.
+    pub(crate) fn given_text(&self) -> Option<(String, String)> {
+        match self {
+            SourceInput::File(_) => None,
+            SourceInput::Memory { name, text, .. } => Some((name.clone(), text.clone())),
+            SourceInput::Read { bytes, .. } => {
+                Some((self.name(), String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+    }
+
     /// The name in messages and line information.
     pub fn name(&self) -> String {
         match self {

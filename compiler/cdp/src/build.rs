@@ -7,7 +7,7 @@ use std::time::Instant;
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
     Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, JobOptions,
-    ObjectParts, ToolCommand, fatbinary, host_link,
+    ObjectParts, ToolCommand, fatbinary,
 };
 use serde::Serialize;
 
@@ -18,13 +18,15 @@ use crate::error::{Error, Failure, guard, guard_input};
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::mend::mend_extern_kernels;
 use crate::message::{Message, messages};
-use crate::options::{AddressSize, CompileOptions, DebugInfo, LaunchRemark};
+use crate::options::{CompileOptions, DebugInfo, LaunchRemark};
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
-    /// `.cdp` or `.cu` text.
+    /// `.cdp` text.
     Source,
+    /// `.cu` text, which clang reads.
+    Cuda,
     /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
     Llvm,
     Ptx,
@@ -37,7 +39,8 @@ impl InputKind {
     /// By the file's extension.
     pub fn of(path: &Path) -> Option<InputKind> {
         Some(match path.extension()?.to_str()? {
-            "cdp" | "cu" => InputKind::Source,
+            "cdp" => InputKind::Source,
+            "cu" => InputKind::Cuda,
             "ll" | "bc" => InputKind::Llvm,
             "ptx" => InputKind::Ptx,
             "o" | "cubin" | "a" | "fatbin" => InputKind::Object,
@@ -78,6 +81,8 @@ impl InputKind {
 #[derive(Clone, Debug)]
 pub enum Input {
     Source(SourceInput),
+    /// A `.cu` file.
+    Cuda(SourceInput),
     /// Name and bytes.
     Bytes(InputKind, String, Vec<u8>),
 }
@@ -86,6 +91,11 @@ impl Input {
     /// A source from memory, without includes of its own.
     pub fn source(name: impl Into<String>, text: impl Into<String>) -> Input {
         Input::Source(SourceInput::text(name, text))
+    }
+
+    /// A `.cu` source from memory.
+    pub fn cuda(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Cuda(SourceInput::text(name, text))
     }
 
     /// LLVM IR of another compiler, as text or bitcode.
@@ -106,7 +116,7 @@ impl Input {
     /// The name in messages.
     pub fn name(&self) -> String {
         match self {
-            Input::Source(source) => source.name(),
+            Input::Source(source) | Input::Cuda(source) => source.name(),
             Input::Bytes(_, name, _) => name.clone(),
         }
     }
@@ -253,7 +263,8 @@ impl Compiler {
         let request =
             BuildRequest { cubin: true, ..BuildRequest::new(inputs, goal, options, &job) };
         // With another compiler's IR among the inputs, that is what LLVM gives up on.
-        let is_foreign = |input: &&Input| matches!(input, Input::Bytes(InputKind::Llvm, ..));
+        let is_foreign =
+            |input: &&Input| matches!(input, Input::Bytes(InputKind::Llvm, ..) | Input::Cuda(_));
         if let Some(input) = inputs.iter().find(is_foreign) {
             return guard_input(&input.name(), || self.build(&request));
         }
@@ -289,11 +300,11 @@ pub(crate) struct Build<'a> {
 }
 
 /// The device code of one architecture.
-struct DeviceImage {
+pub(crate) struct DeviceImage {
     arch: Arch,
-    cubin: Vec<u8>,
+    pub cubin: Vec<u8>,
     /// PTX of each input that has any, in order.
-    ptx: Vec<String>,
+    pub ptx: Vec<String>,
 }
 
 impl Build<'_> {
@@ -411,6 +422,13 @@ impl Build<'_> {
                 }
                 Ok(Some(code))
             }
+            Input::Cuda(source) => Ok(Some(self.cuda_device(source, arch, want_ir)?)),
+            Input::Bytes(InputKind::Cuda, name, bytes) => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                let source =
+                    SourceInput::Memory { name: name.clone(), text, files: Vec::new(), disk: true };
+                Ok(Some(self.cuda_device(&source, arch, want_ir)?))
+            }
             Input::Bytes(InputKind::Source, name, bytes) => {
                 let source =
                     SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
@@ -513,11 +531,11 @@ impl Build<'_> {
         Ok(DeviceImage { arch, cubin: linked.bytes, ptx })
     }
 
-    fn images(&mut self, archs: &[Arch]) -> Result<Vec<DeviceImage>, Failure> {
+    pub(crate) fn images(&mut self, archs: &[Arch]) -> Result<Vec<DeviceImage>, Failure> {
         archs.iter().map(|arch| self.image(*arch)).collect()
     }
 
-    fn pack(&mut self, images: &[DeviceImage]) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn pack(&mut self, images: &[DeviceImage]) -> Result<Vec<u8>, Failure> {
         let inputs: Vec<_> = images
             .iter()
             .map(|image| FatbinInput {
@@ -538,7 +556,7 @@ impl Build<'_> {
     }
 
     /// PTX of every input, for the CPU device.
-    fn ptx_of_all(&mut self, arch: Arch) -> Result<Vec<String>, Failure> {
+    pub(crate) fn ptx_of_all(&mut self, arch: Arch) -> Result<Vec<String>, Failure> {
         let (mut ptx, mut broken) = (Vec::new(), false);
         for input in self.request.inputs {
             match self.device_code(input, arch) {
@@ -563,7 +581,7 @@ impl Build<'_> {
 
     /// Objects and libraries of other compilers that are given beside sources; libraries come last, since
     /// linkers take from them what is wanted by then.
-    fn add_host_parts(&mut self, objects: &mut Vec<(String, Vec<u8>)>) {
+    pub(crate) fn add_host_parts(&mut self, objects: &mut Vec<(String, Vec<u8>)>) {
         let mut libraries = Vec::new();
         for input in self.request.inputs {
             let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
@@ -583,8 +601,12 @@ impl Build<'_> {
     }
 
     /// The host pass of a source; `None` for other inputs.
-    fn host_object(&mut self, input: &Input) -> Result<Option<Vec<u8>>, Failure> {
-        let Input::Source(source) = input else { return Ok(None) };
+    pub(crate) fn host_object(&mut self, input: &Input) -> Result<Option<Vec<u8>>, Failure> {
+        let source = match input {
+            Input::Source(source) => source,
+            Input::Cuda(source) => return Ok(Some(self.cuda_host(source)?)),
+            Input::Bytes(..) => return Ok(None),
+        };
         let Some(analysis) = self.analysis(source, Pass::Host)? else {
             return Err(self.failed());
         };
@@ -592,50 +614,6 @@ impl Build<'_> {
         let object = self.compiler.emit_host(&analysis, self.request.options)?;
         self.out.timings.llvm += started.elapsed().as_secs_f64();
         Ok(Some(object))
-    }
-
-    fn executable(&mut self, archs: &[Arch]) -> Result<Vec<u8>, Failure> {
-        let request = self.request;
-        if request.options.address_size == AddressSize::Bits32 {
-            return Err(Error::Request {
-                message: "an executable needs 64-bit device code: no 32-bit device runtime can be \
-                          had"
-                .into(),
-                cure: Some("drop -m32, or stop at the object with -c".into()),
-            }
-            .into());
-        }
-        let runtime = request.runtime_library.clone().ok_or_else(|| Error::Request {
-            message: "libcdp_runtime.a was not found, and an executable needs it".into(),
-            cure: Some("build it with `cargo build -p cdp-runtime`, or set CDP_RUNTIME_LIB".into()),
-        })?;
-        let (device, ptx) = if request.cubin {
-            let mut images = self.images(archs)?;
-            let device = match &mut images[..] {
-                [image] => std::mem::take(&mut image.cubin),
-                _ => self.pack(&images)?,
-            };
-            (device, images.swap_remove(0).ptx)
-        } else {
-            (Vec::new(), self.ptx_of_all(archs[0])?)
-        };
-        let mut objects = Vec::new();
-        for input in request.inputs {
-            if let Some(object) = self.host_object(input)? {
-                objects.push((format!("{}.host.o", input.stem()), object));
-            }
-        }
-        let image = self.compiler.emit_image(&device, &ptx)?;
-        objects.push(("cdp_image.o".into(), image));
-        self.add_host_parts(&mut objects);
-        let mut link = request.host_link.clone();
-        link.files.push(runtime);
-        link.libraries.extend(["m", "dl", "pthread"].map(String::from));
-        if request.options.debug == DebugInfo::None {
-            link.extra_args.push("-Wl,--gc-sections".into());
-        }
-        let bytes = host_link(request.job, &request.inputs[0].stem(), &objects, &link)?;
-        Ok(bytes)
     }
 }
 

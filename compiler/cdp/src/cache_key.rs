@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::analysis::{Pass, SourceInput, analyse};
 use crate::build::{BuildRequest, Goal, Input, InputKind};
 use crate::compiler::Compiler;
+use crate::cuda::Half;
 use crate::error::{Error, Failure};
 use crate::options::{CompileOptions, DebugInfo};
 
@@ -72,6 +73,9 @@ impl Compiler {
                 Input::Source(source) => {
                     broken |= add_source(&mut key, source, request, &mut reports)?;
                 }
+                Input::Cuda(source) => {
+                    broken |= self.add_cuda(&mut key, source, request, &mut reports)?;
+                }
                 Input::Bytes(InputKind::Source, name, bytes) => {
                     let source =
                         SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
@@ -81,6 +85,37 @@ impl Compiler {
             }
         }
         if broken { Err(Failure::Program(reports)) } else { Ok(key.finish()) }
+    }
+
+    /// Adds what clang makes of a `.cu` file before it reads it as C++, for each half.
+    fn add_cuda(
+        &self,
+        key: &mut Key,
+        source: &SourceInput,
+        request: &BuildRequest,
+        reports: &mut Vec<crate::analysis::Report>,
+    ) -> Result<bool, Failure> {
+        let options = request.options;
+        let mut halves: Vec<_> = options.archs().into_iter().map(Some).collect();
+        if matches!(request.goal, Goal::Executable | Goal::HostObject | Goal::CudaObject) {
+            halves.push(None);
+        }
+        key.field("clang", cdp_toolchain::CLANG_MAJOR.to_le_bytes());
+        // Lines and names go into debug information.
+        if options.debug != DebugInfo::None {
+            key.field("name", source.name());
+        }
+        let job =
+            cdp_toolchain::Job::new(cdp_toolchain::JobOptions::default()).map_err(Error::Tool)?;
+        let mut broken = false;
+        for arch in halves {
+            let read = self.read_cuda(&job, source, Half::Text(arch), options)?;
+            key.field("half", format!("{arch:?}"));
+            broken |= read.bytes.is_none();
+            key.field("text", read.bytes.unwrap_or_default());
+            reports.push(read.report);
+        }
+        Ok(broken)
     }
 
     /// Versions of what will run, and the bytes of what is linked in.
@@ -154,6 +189,8 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         source_date_epoch: _,
         cudadevrt,
         mend_declarations,
+        cxx_standard,
+        cache_dir: _,
     } = options;
     key.field("archs", format!("{archs:?}"));
     key.field("address-size", format!("{address_size:?}"));
@@ -171,6 +208,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("macros", format!("{macros:?}"));
     key.field("warnings", format!("{warnings:?}"));
     key.field("devrt", format!("{cudadevrt:?}"));
+    key.field("std", format!("{cxx_standard:?}"));
     key.field("mend", [u8::from(*mend_declarations)]);
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc as Shared, OnceLock};
 
 use cdp_llvm::{
-    CudartUnit, ForeignFacts, HostRuntime, Libdevice, LlvmModule, LowerError, LowerOptions, inkwell,
+    ClangFacts, CudartUnit, ForeignFacts, HostRuntime, Libdevice, LlvmModule, LowerError,
+    LowerOptions, inkwell,
 };
 use cdp_toolchain::{
     Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked, SearchOptions,
@@ -181,6 +182,11 @@ impl Compiler {
         cdp_llvm::emit_image_object(device, ptx).map_err(from_lowering)
     }
 
+    /// The host object that registers what clang's host objects list.
+    pub(crate) fn emit_entries(&self) -> Result<Vec<u8>, Error> {
+        cdp_llvm::emit_entries_object().map_err(from_lowering)
+    }
+
     /// PTX of another compiler's LLVM IR (text or bitcode), launches lowered.
     ///
     /// # Errors
@@ -224,6 +230,39 @@ impl Compiler {
         guard_input(name, || {
             cdp_llvm::foreign_facts(name, bytes, options.address_size.bits(), &lower_options)
                 .map_err(|error| from_foreign(name, error))
+        })
+    }
+
+    /// Code of a device half that clang read, with its launches taken over, and what is known of it; or
+    /// what the module has that cannot be lowered.
+    pub(crate) fn emit_clang(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<Result<(DeviceCode, ClangFacts), LowerError>, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
+        let address_bits = options.address_size.bits();
+        guard_input(name, || {
+            let emit = || {
+                let (lowered, facts) =
+                    cdp_llvm::lower_clang(name, bytes, address_bits, &lower_options)?;
+                let remarks = lowered.launch_remarks().to_vec();
+                let (ptx, llvm_ir) = emit_lowered(lowered, &lower_options, want_llvm_ir)?;
+                Ok((ptx, llvm_ir, facts, remarks))
+            };
+            let (ptx, llvm_ir, facts, remarks) = match emit() {
+                Ok(emitted) => emitted,
+                Err(error) => return Ok(Err(error)),
+            };
+            let ptx = ptx_version::settle(ptx, options)?;
+            let kernels = crate::cuda::describe(&facts);
+            let graph = crate::cuda::graph_of(&facts);
+            Ok(Ok((DeviceCode { ptx, llvm_ir, kernels, graph, remarks }, facts)))
         })
     }
 
@@ -442,7 +481,7 @@ fn from_lowering(error: LowerError) -> Error {
     }
 }
 
-fn from_foreign(name: &str, error: LowerError) -> Error {
+pub(crate) fn from_foreign(name: &str, error: LowerError) -> Error {
     match from_lowering(error) {
         Error::Request { message, cure: None } => Error::Input { name: name.into(), message },
         // What LLVM refuses to emit, the module asked for.

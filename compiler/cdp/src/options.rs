@@ -81,6 +81,11 @@ pub struct CompileOptions {
     pub cudadevrt: Cudadevrt,
     /// `--fix`: mend PTX and objects that declare kernels of other files as functions, as clang does.
     pub mend_declarations: bool,
+    /// `-std=` for `.cu` files, `c++17` unless given; `.cdp` is one language.
+    pub cxx_standard: Option<String>,
+    /// A folder for what other builds can use too: CUDA's headers as clang reads them fastest. Without
+    /// one nothing is kept.
+    pub cache_dir: Option<PathBuf>,
     /// LLVM instructions, before optimisation, that make a codegen unit. A device module of at least
     /// two units is compiled on several threads, into one PTX text; what that text is depends on
     /// this number, not on the threads.
@@ -115,6 +120,8 @@ impl Default for CompileOptions {
             source_date_epoch: None,
             cudadevrt: Cudadevrt::Auto,
             mend_declarations: false,
+            cxx_standard: None,
+            cache_dir: None,
             unit_instructions: cdp_llvm::UNIT_INSTRUCTIONS,
             threads: 0,
         }

@@ -66,6 +66,8 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("no-warnings", "true or false"),
     ("ptxas-arg", "an argument for ptxas; each adds one"),
     ("nvlink-arg", "an argument for nvlink; each adds one"),
+    ("std", "the C++ standard of `.cu` files, c++17 or the like"),
+    ("cache-dir", "a folder for what other builds can use too"),
     ("source-date-epoch", "seconds since 1970"),
 ];
 
@@ -174,6 +176,8 @@ impl CompileOptions {
             "no-warnings" => self.warnings.silent = bool_of(value)?,
             "ptxas-arg" => self.ptxas_args.push(value.to_string()),
             "nvlink-arg" => self.nvlink_args.push(value.to_string()),
+            "std" => self.cxx_standard = Some(value.to_string()),
+            "cache-dir" => self.cache_dir = Some(PathBuf::from(value)),
             "source-date-epoch" => self.source_date_epoch = Some(number(value)?),
             _ => self.set_floating_point(name, bool_of(value)?)?,
         }
@@ -282,7 +286,16 @@ mod tests {
         let unknown = options.set("archh", "sm_90").unwrap_err().to_string();
         assert!(unknown.contains("`archh`") && unknown.contains("launch-abi"), "{unknown}");
         for (name, _) in OPTIONS {
-            let free = ["include-dir", "include", "define", "undefine", "ptxas-arg", "nvlink-arg"];
+            let free = [
+                "include-dir",
+                "include",
+                "define",
+                "undefine",
+                "ptxas-arg",
+                "nvlink-arg",
+                "std",
+                "cache-dir",
+            ];
             if !free.contains(name) {
                 let error = options.set(name, "no such value").unwrap_err().to_string();
                 assert!(error.contains(name) && error.contains("no such value"), "{error}");

@@ -139,12 +139,17 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
 
 /// The object that holds all of an input: host and device code of a source.
 fn object_goal(args: &Build, inputs: &[Input]) -> Goal {
-    let sources = inputs.iter().all(|input| matches!(input, Input::Source(_)));
+    let sources = inputs.iter().all(is_source);
     if sources && args.source.address_size == 64 { Goal::CudaObject } else { Goal::Object }
 }
 
 fn has_sources(inputs: &[Input]) -> bool {
-    inputs.iter().any(|input| matches!(input, Input::Source(_)))
+    inputs.iter().any(is_source)
+}
+
+/// `.cdp` and `.cu`.
+fn is_source(input: &Input) -> bool {
+    matches!(input, Input::Source(_) | Input::Cuda(_))
 }
 
 fn extension(goal: Goal) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cdp::frontend::diagnostics::codes::{self, ALL, Code};
 use cdp::frontend::diagnostics::render::Format;
@@ -194,7 +194,8 @@ pub fn exit_code(error: &Error) -> i32 {
 
 /// The compiler with the tools of this machine.
 pub fn compiler(source: &Source) -> Result<Compiler, Error> {
-    Compiler::new(&search(source.cuda_path.as_deref()))
+    let clang = source.clang.clone();
+    Compiler::new(&SearchOptions { clang, ..search(source.cuda_path.as_deref()) })
 }
 
 pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
@@ -262,6 +263,8 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
         );
     }
     options.threads = source.threads;
+    options.cxx_standard = source.std.clone();
+    options.cache_dir = cache_dir();
     options.source_date_epoch =
         std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     Ok(options)
@@ -311,6 +314,16 @@ fn diagnostic_name(word: &str) -> Result<Option<String>, String> {
     }
     let by_code = Code::parse(word).and_then(|code| code.info().name).map(str::to_owned);
     by_code.or_else(|| known(word)).map(Some).ok_or_else(|| word.to_owned())
+}
+
+/// `CDP_CACHE_DIR`, or the system's place for caches; an empty `CDP_CACHE_DIR` says that nothing is kept.
+fn cache_dir() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("CDP_CACHE_DIR") {
+        return (!folder.is_empty()).then(|| folder.into());
+    }
+    let given = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = given("XDG_CACHE_HOME").or_else(|| given("HOME").map(|home| home.join(".cache")));
+    caches.map(|caches| caches.join("cdp"))
 }
 
 fn floating_point(source: &Source, options: &mut CompileOptions) {
@@ -375,8 +388,12 @@ impl<'a> Reader<'a> {
             return self.read_stdin();
         }
         let kind = self.language.or_else(|| InputKind::of(path));
-        if kind == Some(InputKind::Source) {
-            return Ok(Input::Source(SourceInput::File(path.to_owned())));
+        match kind {
+            Some(InputKind::Source) => {
+                return Ok(Input::Source(SourceInput::File(path.to_owned())));
+            }
+            Some(InputKind::Cuda) => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
+            _ => {}
         }
         let failed = |source| Error::Io { action: "read".into(), path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
@@ -420,9 +437,10 @@ fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
 pub fn language(name: Option<&str>) -> Result<Option<InputKind>, Usage> {
     match name {
         None => Ok(None),
-        Some("cdp" | "cu" | "cuda") => Ok(Some(InputKind::Source)),
+        Some("cdp") => Ok(Some(InputKind::Source)),
+        Some("cu" | "cuda") => Ok(Some(InputKind::Cuda)),
         Some("ll" | "bc" | "ir") => Ok(Some(InputKind::Llvm)),
         Some("ptx") => Ok(Some(InputKind::Ptx)),
-        Some(other) => Err(Usage(format!("-x takes cdp, ll, bc or ptx, not `{other}`"))),
+        Some(other) => Err(Usage(format!("-x takes cdp, cu, ll, bc or ptx, not `{other}`"))),
     }
 }

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use cdp::toolchain::{Job, JobOptions};
 use cdp::{
-    Analysis, CompileOptions, Description, Failure, Input, InputKind, LaunchGraph, Pass,
-    SourceInput, analyse, describe_ptx, layout_table,
+    CompileOptions, CudaAnalysis, Description, Failure, Input, InputKind, LaunchGraph, Pass,
+    Report, analyse, describe_ptx, layout_table,
 };
 
 use crate::EXIT_PROGRAM;
@@ -14,8 +15,19 @@ use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_cod
 use crate::output::{Outputs, write_output};
 
 /// All passes over a source: the device pass for every architecture, then the host pass.
-fn passes(input: &SourceInput, source: &Source) -> Result<Vec<Analysis>, Result<Usage, Failure>> {
+fn passes(input: &Input, source: &Source) -> Result<Vec<Report>, Result<Usage, Failure>> {
     let options = compile_options(source).map_err(Ok)?;
+    let input = match input {
+        Input::Source(input) => input,
+        Input::Cuda(input) => {
+            let check = || -> Result<Vec<Report>, Failure> {
+                let job = Job::new(JobOptions::default())?;
+                Ok(compiler(source)?.check_cuda(&job, input, &options)?)
+            };
+            return check().map_err(Err);
+        }
+        Input::Bytes(_, name, _) => return Err(Ok(Usage(format!("`{name}` is no source")))),
+    };
     let mut analyses = Vec::new();
     for arch in options.archs() {
         let analysis = analyse(input, Pass::Device(arch), &options).map_err(|e| Err(e.into()))?;
@@ -24,7 +36,7 @@ fn passes(input: &SourceInput, source: &Source) -> Result<Vec<Analysis>, Result<
     if analyses.iter().all(|analysis| !analysis.report.has_errors()) {
         analyses.push(analyse(input, Pass::Host, &options).map_err(|e| Err(e.into()))?);
     }
-    Ok(analyses)
+    Ok(analyses.into_iter().map(|analysis| analysis.report).collect())
 }
 
 fn failed(messages: Messages, failure: Result<Usage, Failure>) -> i32 {
@@ -41,11 +53,11 @@ pub fn check(args: &Check) -> i32 {
     let mut reader = Reader::new(&args.source, None);
     for path in &args.inputs {
         let checked = reader.read(path).map_err(Err).and_then(|input| match input {
-            Input::Source(source) => passes(&source, &args.source),
+            Input::Source(_) | Input::Cuda(_) => passes(&input, &args.source),
             other => check_other(&other, &args.source).map(|()| Vec::new()),
         });
         match checked {
-            Ok(analyses) => reports.extend(analyses.into_iter().map(|analysis| analysis.report)),
+            Ok(more) => reports.extend(more),
             Err(failure) => code = code.max(failed(messages, failure)),
         }
     }
@@ -101,13 +113,27 @@ fn describe(
 fn look(path: &Path, args: &Source, messages: Messages) -> Result<(Description, bool), i32> {
     let options = compile_options(args).map_err(|usage| messages.usage(usage))?;
     let input = Reader::new(args, None).read(path).map_err(|failure| messages.failure(failure))?;
-    let Input::Source(source) = input else {
-        let description = describe(&input, args, &options);
-        return description
-            .map(|description| (description, false))
-            .map_err(|failure| failed(messages, failure));
-    };
     let arch = options.archs()[0];
+    let source = match input {
+        Input::Source(source) => source,
+        Input::Cuda(source) => {
+            let analyse = || -> Result<CudaAnalysis, Failure> {
+                let job = Job::new(JobOptions::default())?;
+                Ok(compiler(args)?.analyse_cuda(&job, &source, arch, &options)?)
+            };
+            let analysis = analyse().map_err(|failure| messages.failure(failure))?;
+            messages.show(&analysis.reports);
+            let has_errors = analysis.has_errors();
+            let CudaAnalysis { kernels, graph, .. } = analysis;
+            return Ok((Description { kernels, graph }, has_errors));
+        }
+        other => {
+            let description = describe(&other, args, &options);
+            return description
+                .map(|description| (description, false))
+                .map_err(|failure| failed(messages, failure));
+        }
+    };
     let analysis = analyse(&source, Pass::Device(arch), &options)
         .map_err(|error| messages.failure(error.into()))?;
     messages.show(std::slice::from_ref(&analysis.report));

@@ -182,6 +182,10 @@ codes! {
         E0603 "a function of CUDA or the C library that is outside the `.cdp` subset";
         E0605 "a device-side copy of local or shared memory";
         E0608 "a function that the architecture does not have";
+
+        // `.cu` files.
+        E0901 "an error in a `.cu` file";
+        E0902 "a launch in a `.cu` file that cannot be lowered";
     }
     warnings {
         W0150 "warning-directive" on "`#warning`";
@@ -214,6 +218,9 @@ codes! {
         W0722 "pointer-to-int-cast" on "a pointer cast to an integer that is too small for it";
         W0723 "execution-space" on "declarations of one function that name different sides";
         W0724 "copy-kind" on "a device-side copy from or to the host";
+
+        W0901 "clang" on "a warning about a `.cu` file";
+        W0902 "launch-limits" on "a launch in a `.cu` file that no device can run";
     }
 }
 
@@ -225,6 +232,7 @@ pub const GROUPS: &[(&str, &str)] = &[
     ("E04", "Launches"),
     ("E05", "Device and host, memory spaces"),
     ("E06", "Device runtime and CUDA API"),
+    ("E09", "`.cu` files"),
     ("W", "Warnings"),
 ];
 

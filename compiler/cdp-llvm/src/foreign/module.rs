@@ -182,7 +182,7 @@ fn compatible(given: &str, wanted: &str) -> bool {
 /// Drops the architecture and PTX version that the front end wrote on its functions: those of the
 /// request count. LLVM ends the process on a pair that does not go together (`sm_90` with `+ptx42`,
 /// which clang writes when it is not told a PTX version).
-pub(super) fn drop_function_targets(module: &Module<'_>) {
+pub(crate) fn drop_function_targets(module: &Module<'_>) {
     for function in module.get_functions() {
         for key in ["target-cpu", "target-features", "tune-cpu"] {
             function.remove_string_attribute(AttributeLoc::Function, key);
@@ -191,7 +191,7 @@ pub(super) fn drop_function_targets(module: &Module<'_>) {
 }
 
 /// The kernels with a body, in the order of the module.
-pub(super) fn kernels<'ctx>(
+pub(crate) fn kernels<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     data: &TargetData,

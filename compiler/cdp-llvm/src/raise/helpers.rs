@@ -119,18 +119,21 @@ fn inline_everywhere(function: FunctionValue<'_>) -> bool {
         .filter(|at| raw::called(*at) == callee)
         .filter(|at| at.get_parent().and_then(|block| block.get_parent()) != Some(function))
         .collect();
+    let local = matches!(
+        function.get_linkage(),
+        Linkage::Internal | Linkage::Private | Linkage::LinkOnceODR
+    );
     if !callers.is_empty() {
-        raw::forget_places(function);
+        if local {
+            // It vanishes, and its instructions get the places of the calls.
+            raw::forget_places(function);
+        }
         raw::promote(function);
     }
     let mut progress = false;
     for call in callers {
         progress |= raw::inline(call);
     }
-    let local = matches!(
-        function.get_linkage(),
-        Linkage::Internal | Linkage::Private | Linkage::LinkOnceODR
-    );
     if local && !raw::has_uses(function) {
         // SAFETY: nothing uses it.
         unsafe { function.delete() };

@@ -1,15 +1,20 @@
 //! What raising needs of LLVM, with `raise.cpp`.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, c_char};
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
 unsafe extern "C" {
     fn cdp_raise_forget_places(function: LLVMValueRef);
     fn cdp_raise_promote(function: LLVMValueRef);
     fn cdp_raise_inline(call: LLVMValueRef) -> LLVMBool;
+    fn cdp_raise_name(symbol: *const c_char, size: usize) -> *mut c_char;
+    fn cdp_raise_forget_list(module: LLVMModuleRef, name: *const c_char, size: usize);
+    fn cdp_raise_forget_groups(module: LLVMModuleRef);
     fn cdp_raise_place(at: LLVMValueRef, line: *mut u32, column: *mut u32) -> *mut c_char;
 }
 
@@ -82,4 +87,41 @@ pub(crate) fn replace_instruction<'ctx>(old: InstructionValue<'ctx>, new: BasicV
     // SAFETY: both have one type, and nothing uses the instruction when it is erased.
     unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) };
     old.erase_from_basic_block();
+}
+
+/// The functions and variables that a variable's initialiser mentions.
+pub(crate) fn kept_through(module: &Module<'_>, list: &str) -> Vec<super::GlobalRef> {
+    let mut found = Vec::new();
+    let initializer = module.get_global(list).and_then(|list| list.get_initializer());
+    if let Some(value) = initializer {
+        // SAFETY: a live constant.
+        unsafe { super::mentioned(value.as_value_ref(), &mut HashSet::new(), &mut found) };
+    }
+    found
+}
+
+/// Removes a variable that nothing uses but LLVM's lists of what is kept.
+pub(crate) fn forget_list(module: &Module<'_>, list: &str) {
+    // SAFETY: a live module.
+    unsafe { cdp_raise_forget_list(module.as_mut_ptr(), list.as_ptr().cast(), list.len()) }
+}
+
+/// Takes functions and variables out of their COMDAT groups.
+pub(crate) fn forget_groups(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { cdp_raise_forget_groups(module.as_mut_ptr()) }
+}
+
+/// The name of a C++ function without its parameters; `None` for other symbols.
+pub(crate) fn demangled(symbol: &str) -> Option<String> {
+    // SAFETY: the message is copied before it is freed.
+    unsafe {
+        let name = cdp_raise_name(symbol.as_ptr().cast(), symbol.len());
+        if name.is_null() {
+            return None;
+        }
+        let text = CStr::from_ptr(name).to_string_lossy().into_owned();
+        LLVMDisposeMessage(name);
+        Some(text)
+    }
 }

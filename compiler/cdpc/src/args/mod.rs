@@ -204,6 +204,12 @@ pub struct Source {
     /// Use this CUDA toolkit
     #[arg(long, value_name = "DIR")]
     pub cuda_path: Option<PathBuf>,
+    /// Read `.cu` files with this clang
+    #[arg(long, value_name = "PATH")]
+    pub clang: Option<PathBuf>,
+    /// The C++ standard of `.cu` files: c++17 unless given
+    #[arg(long, value_name = "STANDARD")]
+    pub std: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -221,7 +227,7 @@ pub struct Build {
     /// Stop at the object, as --emit obj
     #[arg(short = 'c')]
     pub compile_only: bool,
-    /// Read inputs without a known extension as: cdp, ll, bc, ptx
+    /// Read inputs as: cdp, cu, ll, bc, ptx
     #[arg(short = 'x', value_name = "KIND")]
     pub language: Option<String>,
     #[command(flatten)]

@@ -114,7 +114,7 @@ pub const NVCC: &[Row] = &[
     flag("--no-exceptions", "-noeh", Nothing(HOST_CPP)),
     flag("--shared", "-shared", Words(&["--shared"])),
     valued("--x", "-language", Ours("-x")),
-    valued("--std", "-std", Nothing("`.cdp` is one language")),
+    valued("--std", "-std", Ours("--std")),
     flag("--no-host-device-initializer-list", "-nohdinitlist", Nothing(HOST_CPP)),
     flag("--no-host-device-move-forward", "-nohdmoveforward", Nothing(HOST_CPP)),
     flag("--expt-relaxed-constexpr", "-expt-relaxed-constexpr", Nothing(HOST_CPP)),

@@ -1,0 +1,262 @@
+//! Device code that clang made of CUDA C++: its launches are taken over, what it says about itself is
+//! read, and what it only wrote for the sake of clang's own tools goes.
+//!
+//! What is absent: running clang, and what its options are. After [`lower_clang`] a module is like every
+//! other.
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::targets::TargetData;
+use inkwell::values::{
+    BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue,
+};
+
+use crate::artifact::LlvmModule;
+use crate::error::{LowerError, Result};
+use crate::foreign::{self, ForeignKernel, LAUNCH, MEMSET, MEMSET_2D, link_memset};
+use crate::launches;
+use crate::options::{DebugInfo, LowerOptions};
+use crate::raise::place::{self, LaunchPlace};
+use crate::raw;
+use crate::target::CodeTarget;
+
+/// A launch in device code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchFact {
+    /// Symbols of the launching function and of the kernel.
+    pub parent: String,
+    pub child: String,
+    pub place: Option<LaunchPlace>,
+    /// x, y and z of the grid and of the block, where they are constants.
+    pub grid: [Option<u64>; 3],
+    pub block: [Option<u64>; 3],
+}
+
+/// What a module of clang's says about itself.
+#[derive(Clone, Debug, Default)]
+pub struct ClangFacts {
+    /// The kernels that it defines.
+    pub kernels: Vec<ForeignKernel>,
+    pub launches: Vec<LaunchFact>,
+    /// (caller, callee), by symbol, of functions with bodies.
+    pub calls: Vec<(String, String)>,
+}
+
+/// Lowers device code of clang's, given as bitcode: launches, `cudaMemsetAsync`, libdevice.
+///
+/// # Errors
+/// [`crate::LowerError::Launches`] for launches that cannot be taken over or lowered, and what
+/// [`crate::lower_foreign`] brings.
+pub fn lower_clang(
+    name: &str,
+    bytes: &[u8],
+    address_bits: u32,
+    options: &LowerOptions,
+) -> Result<(LlvmModule, ClangFacts)> {
+    let options = &LowerOptions { strict_launches: true, ..options.clone() };
+    let target = CodeTarget::Device { address_bits };
+    let (mut facts, mut problems) = (ClangFacts::default(), Vec::new());
+    let mut lowered = LlvmModule::with_module(target, options, |context, machine| {
+        let module = foreign::open(context, name, bytes, target, machine)?;
+        let data = machine.get_target_data();
+        raw::forget_groups(&module);
+        join_statics(&module);
+        keep_what_host_code_names(&module);
+        inline_dimensions(context, &module);
+        problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;
+        Ok(module)
+    })?;
+    // Dimensions that are constants are seen as such.
+    let values = match options.debug {
+        DebugInfo::Full => "always-inline",
+        _ => "always-inline,function(sroa,instsimplify)",
+    };
+    lowered.run_passes(values)?;
+    let mut remarks = Vec::new();
+    lowered.with(|context, module, machine| {
+        let data = &machine.get_target_data();
+        facts = facts_of(context, module, data);
+        if redirect_memset(module) {
+            link_memset(context, module)?;
+        }
+        if problems.is_empty() && launches::is_on(options, address_bits) {
+            foreign::check_launches(context, module, data, address_bits, options)?;
+            foreign::drop_function_targets(module);
+            remarks = launches::optimize(context, module, machine, options)?;
+        }
+        match foreign::lower_launches(context, module, data, address_bits, options) {
+            Err(LowerError::Launches(more)) => problems.extend(more),
+            other => other?,
+        }
+        // All of them are told.
+        crate::raise::refuse(std::mem::take(&mut problems))?;
+        if options.debug == DebugInfo::None {
+            module.strip_debug_info();
+        }
+        foreign::finish(context, module, options)
+    })?;
+    lowered.set_launch_remarks(remarks);
+    lowered.run_passes("always-inline,globaldce")?;
+    Ok((lowered, facts))
+}
+
+/// A `static` variable that host code names gets another name, `<name>__static__<file>`, when clang comes
+/// to the host code that does; what it wrote before still has the old one, without a definition.
+fn join_statics(module: &Module<'_>) {
+    const MARK: &str = "__static__";
+    for global in module.get_globals() {
+        let name = global.get_name().to_string_lossy().into_owned();
+        let Some((before, _)) = name.rsplit_once(MARK) else { continue };
+        let Some(old) = module.get_global(before).filter(|old| old.is_declaration()) else {
+            continue;
+        };
+        if old.get_value_type() == global.get_value_type()
+            && old.as_pointer_value().get_type() == global.as_pointer_value().get_type()
+        {
+            raw::replace_uses(old.as_pointer_value().into(), global.as_pointer_value().into());
+            // SAFETY: nothing uses it any more.
+            unsafe { old.delete() };
+        }
+    }
+}
+
+/// clang lists the device variables and kernels that host code names in a variable of its own, so that
+/// they are not dropped. Here they get a linkage that says so.
+fn keep_what_host_code_names(module: &Module<'_>) {
+    const LIST: &str = "__clang_gpu_used_external";
+    for global in raw::kept_through(module, LIST) {
+        global.outlive();
+    }
+    raw::forget_list(module, LIST);
+}
+
+/// The constructors of `dim3`, which stand in every launch.
+fn inline_dimensions(context: &Context, module: &Module<'_>) {
+    let kind = Attribute::get_named_enum_kind_id("alwaysinline");
+    for function in module.get_functions() {
+        let name = function.get_name().to_bytes();
+        if name.starts_with(b"_ZN4dim3C") && !raw::is_declaration(function) {
+            for other in ["noinline", "optnone"] {
+                let kind = Attribute::get_named_enum_kind_id(other);
+                function.remove_enum_attribute(AttributeLoc::Function, kind);
+            }
+            let attribute = context.create_enum_attribute(kind, 0);
+            function.add_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+}
+
+/// The device runtime ignores the value of a memset (FACTS.md), so that ours is called. Whether there
+/// was one.
+fn redirect_memset(module: &Module<'_>) -> bool {
+    let mut found = false;
+    for (plain, helper) in [("MemsetAsync", MEMSET), ("Memset2DAsync", MEMSET_2D)] {
+        for prefix in ["cuda", "__cudaCDP2"] {
+            for suffix in ["", "_ptsz"] {
+                let name = format!("{prefix}{plain}{suffix}");
+                let Some(function) = module.get_function(&name) else { continue };
+                if !raw::is_declaration(function) || !raw::has_uses(function) {
+                    continue;
+                }
+                let ours = crate::launch::declare(module, helper, function.get_type());
+                if ours.get_type() == function.get_type() {
+                    let theirs = function.as_global_value().as_pointer_value();
+                    let ours = ours.as_global_value().as_pointer_value();
+                    raw::replace_uses(theirs.into(), ours.into());
+                    found = true;
+                }
+            }
+        }
+    }
+    found
+}
+
+fn facts_of<'ctx>(context: &'ctx Context, module: &Module<'ctx>, data: &TargetData) -> ClangFacts {
+    let mut facts =
+        ClangFacts { kernels: foreign::kernels(context, module, data), ..ClangFacts::default() };
+    for function in module.get_functions().filter(|f| !raw::is_declaration(*f)) {
+        let parent = name_of(function);
+        for instruction in function.get_basic_blocks().iter().flat_map(|b| b.get_instructions()) {
+            let Some(callee) = callee_of(instruction) else { continue };
+            if callee.get_name().to_bytes() == LAUNCH.as_bytes() {
+                facts.launches.extend(launch_fact(&parent, instruction));
+            } else if !raw::is_declaration(callee) {
+                let call = (parent.clone(), name_of(callee));
+                if !facts.calls.contains(&call) {
+                    facts.calls.push(call);
+                }
+            }
+        }
+    }
+    facts
+}
+
+fn name_of(function: FunctionValue<'_>) -> String {
+    function.get_name().to_string_lossy().into_owned()
+}
+
+fn callee_of<'ctx>(instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    if instruction.get_opcode() != InstructionOpcode::Call {
+        return None;
+    }
+    raw::as_function(BasicValueEnum::PointerValue(raw::called(instruction)?))
+}
+
+fn launch_fact(parent: &str, instruction: InstructionValue<'_>) -> Option<LaunchFact> {
+    let call = CallSiteValue::try_from(instruction).ok()?;
+    let operands = raw::call_arguments(call);
+    let child = raw::as_function(*operands.first()?)?;
+    let constant = |index: usize| match operands.get(index) {
+        Some(BasicValueEnum::IntValue(value)) => value.get_zero_extended_constant(),
+        _ => None,
+    };
+    Some(LaunchFact {
+        parent: parent.into(),
+        child: name_of(child),
+        place: place::of(instruction),
+        grid: [1, 2, 3].map(constant),
+        block: [4, 5, 6].map(constant),
+    })
+}
+
+/// The launches that host code of clang's makes, given as bitcode that was not optimised: a
+/// configuration is kept, and then the kernel's stub is called.
+///
+/// # Errors
+/// [`crate::LowerError::Foreign`] for what is no bitcode.
+pub fn host_launches(name: &str, bytes: &[u8]) -> Result<(Vec<LaunchFact>, Vec<(String, String)>)> {
+    let context = Context::create();
+    let module = foreign::read(&context, name, bytes)?;
+    let (mut launches, mut calls) = (Vec::new(), Vec::new());
+    for function in module.get_functions().filter(|f| !raw::is_declaration(*f)) {
+        let parent = name_of(function);
+        let mut pending = false;
+        for instruction in function.get_basic_blocks().iter().flat_map(|b| b.get_instructions()) {
+            let Some(callee) = callee_of(instruction) else { continue };
+            let callee_name = name_of(callee);
+            if callee_name == "__cudaPushCallConfiguration" {
+                pending = true;
+            } else if pending && callee_name.contains("__device_stub__") {
+                pending = false;
+                launches.push(LaunchFact {
+                    parent: parent.clone(),
+                    child: callee_name,
+                    place: place::of(instruction),
+                    grid: [None; 3],
+                    block: [None; 3],
+                });
+            } else if !raw::is_declaration(callee) && callee.get_linkage() != Linkage::Internal {
+                calls.push((parent.clone(), callee_name));
+            }
+        }
+    }
+    Ok((launches, calls))
+}
+
+/// The name of a C++ symbol without its parameters: `down<int>` of `_Z4downIiEvPT_i`; other symbols as
+/// they are.
+pub fn source_name(symbol: &str) -> String {
+    let plain = symbol.replace("__device_stub__", "");
+    raw::demangled(symbol).unwrap_or(plain).replace("__device_stub__", "")
+}

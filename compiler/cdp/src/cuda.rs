@@ -1,0 +1,334 @@
+//! `.cu` files: all of CUDA C++, read by clang.
+//!
+//! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
+//! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
+//! ([`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]).
+//!
+//! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
+//! (`cdp-llvm`).
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cdp_llvm::{ClangFacts, LowerError};
+use cdp_toolchain::{Arch, ClangOutput, Job, clang};
+
+use crate::analysis::{Report, SourceInput};
+use crate::build::{Build, Input};
+use crate::compiler::{Compiler, DeviceCode};
+use crate::describe::{KernelDescription, describe_foreign_kernel};
+use crate::error::{Error, Failure};
+use crate::graph::LaunchGraph;
+use crate::options::CompileOptions;
+
+mod args;
+mod graph;
+mod headers;
+mod precompiled;
+mod report;
+
+/// What clang makes of a file in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// Bitcode of the device half.
+    Device(Arch),
+    /// An object of the host half.
+    Host,
+    /// Bitcode of the host half, not optimised, for looking at.
+    HostBitcode,
+    /// The text after preprocessing, of the device half or the host half.
+    Text(Option<Arch>),
+    /// Nothing but messages.
+    Check(Option<Arch>),
+}
+
+/// A half that clang has read.
+pub(crate) struct Read {
+    pub report: Report,
+    /// `None` when the program is wrong.
+    pub bytes: Option<Vec<u8>>,
+    pub dependencies: Vec<PathBuf>,
+}
+
+/// What is known of a `.cu` file without making code of it.
+#[derive(Debug)]
+pub struct CudaAnalysis {
+    /// Of the device half, and of the host half if it was read.
+    pub reports: Vec<Report>,
+    pub kernels: Vec<KernelDescription>,
+    pub graph: LaunchGraph,
+}
+
+impl CudaAnalysis {
+    pub fn has_errors(&self) -> bool {
+        self.reports.iter().any(Report::has_errors)
+    }
+}
+
+/// A source as clang can read it.
+struct OnDisk {
+    path: PathBuf,
+    /// Folders of what it includes.
+    folders: Vec<PathBuf>,
+}
+
+impl Compiler {
+    /// Reads a `.cu` file for `cdpc check`: messages alone, of the device half for every architecture and
+    /// of the host half.
+    ///
+    /// # Errors
+    /// Without clang or CUDA's headers.
+    pub fn check_cuda(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        options: &CompileOptions,
+    ) -> Result<Vec<Report>, Error> {
+        let mut reports = Vec::new();
+        for arch in options.archs() {
+            // Launches are checked when they are taken over.
+            let device = self.read_cuda(job, source, Half::Device(arch), options)?;
+            let errors = device.report.has_errors();
+            reports.push(device.report);
+            if let Some(bytes) = device.bytes {
+                match self.lower_cuda(source, &bytes, arch, options, false) {
+                    Ok(code) => reports.push(code.report),
+                    Err(Failure::Program(more)) => reports.extend(more),
+                    Err(Failure::Error { error, .. }) => return Err(error),
+                }
+            }
+            if errors {
+                return Ok(reports);
+            }
+        }
+        reports.push(self.read_cuda(job, source, Half::Check(None), options)?.report);
+        Ok(reports)
+    }
+
+    /// Reads a `.cu` file for its kernels and launches.
+    ///
+    /// # Errors
+    /// Without clang or CUDA's headers.
+    pub fn analyse_cuda(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<CudaAnalysis, Error> {
+        let (device, host) = self.both_halves(job, source, arch, Half::HostBitcode, options);
+        let (device, host) = (device?, host?);
+        let mut analysis = CudaAnalysis {
+            reports: vec![device.report, host.report],
+            kernels: Vec::new(),
+            graph: LaunchGraph::default(),
+        };
+        let Some(bytes) = device.bytes else { return Ok(analysis) };
+        match self.lower_cuda(source, &bytes, arch, options, false) {
+            Ok(code) => {
+                analysis.graph = code.code.graph;
+                analysis.kernels = code.code.kernels;
+                analysis.reports.push(code.report);
+            }
+            Err(Failure::Program(reports)) => analysis.reports.extend(reports),
+            Err(Failure::Error { error, .. }) => return Err(error),
+        }
+        if let Some(bytes) = host.bytes {
+            graph::add_host(&mut analysis.graph, &source.name(), &bytes)?;
+        }
+        graph::add_texts(&mut analysis.graph, source);
+        Ok(analysis)
+    }
+
+    /// Has clang read both halves at the same time.
+    #[allow(clippy::type_complexity)]
+    fn both_halves(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        arch: Arch,
+        host: Half,
+        options: &CompileOptions,
+    ) -> (Result<Read, Error>, Result<Read, Error>) {
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| self.read_cuda(job, source, host, options));
+            let device = self.read_cuda(job, source, Half::Device(arch), options);
+            let failed = || Err(Error::request("a thread that ran clang panicked"));
+            (device, host.join().unwrap_or_else(|_| failed()))
+        })
+    }
+
+    /// Has clang read one half.
+    pub(crate) fn read_cuda(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        half: Half,
+        options: &CompileOptions,
+    ) -> Result<Read, Error> {
+        let program = self.toolchain().clang()?;
+        let file = on_disk(job, source)?;
+        let mut request = args::request(self, job, half, options)?;
+        for folder in &file.folders {
+            request.args.push("-I".into());
+            request.args.push(folder.into());
+        }
+        request.source = file.path;
+        request.stem = Input::Cuda(source.clone()).stem();
+        let precompiled = precompiled::find(job, program, half, options, &request)?;
+        request.args.extend(precompiled);
+        let ClangOutput { bytes, messages, failed, dependencies } = clang(job, program, &request)?;
+        let report = report::read(&messages, source, &options.warnings);
+        // A warning may be an error by request.
+        let failed = failed || report.has_errors();
+        if failed && !report.has_errors() {
+            return Err(Error::Input { name: source.name(), message: messages });
+        }
+        Ok(Read { report, bytes: (!failed).then_some(bytes), dependencies })
+    }
+
+    /// Code of a device half.
+    pub(crate) fn lower_cuda(
+        &self,
+        source: &SourceInput,
+        bitcode: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<Lowered, Failure> {
+        let name = source.name();
+        let emitted = self.emit_clang(&name, bitcode, arch, options, want_llvm_ir)?;
+        match emitted {
+            Ok((code, facts)) => {
+                let report = report::of_limits(source, &facts.launches, &options.warnings);
+                if report.has_errors() {
+                    return Err(Failure::Program(vec![report]));
+                }
+                Ok(Lowered { code, report })
+            }
+            Err(LowerError::Launches(errors)) => {
+                Err(Failure::Program(vec![report::of_launches(source, &errors)]))
+            }
+            Err(other) => Err(crate::compiler::from_foreign(&name, other).into()),
+        }
+    }
+}
+
+/// Device code, and what is known of it.
+pub(crate) struct Lowered {
+    pub code: DeviceCode,
+    /// Warnings about launches.
+    pub report: Report,
+}
+
+/// The launches of a module of clang's.
+pub(crate) fn graph_of(facts: &ClangFacts) -> LaunchGraph {
+    graph::of_device(facts)
+}
+
+/// The kernels of a module of clang's, with the names that they have in the source.
+pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
+    let describe = |kernel| {
+        let described = describe_foreign_kernel(kernel);
+        KernelDescription { name: cdp_llvm::source_name(&kernel.symbol), ..described }
+    };
+    facts.kernels.iter().map(describe).collect()
+}
+
+/// Puts a source from memory, and what it includes, into the job's folder.
+fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
+    let Some((name, text)) = source.given_text() else {
+        return Ok(OnDisk { path: PathBuf::from(source.name()), folders: Vec::new() });
+    };
+    let mut folders = Vec::new();
+    if let SourceInput::Read { path, .. } = source {
+        // What stands beside the file is found beside it.
+        folders.extend(path.parent().map(|parent| Path::new(".").join(parent)));
+    }
+    let files = match source {
+        SourceInput::Memory { files, .. } => files.as_slice(),
+        _ => &[],
+    };
+    let folder = job.work_dir().join(job.file_name("sources", "d"));
+    let put = |path: &Path, text: &str| -> Result<(), Error> {
+        let failed = |source| Error::Io { action: "write".into(), path: path.to_owned(), source };
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(failed)?;
+        }
+        std::fs::write(path, text).map_err(failed)
+    };
+    if !job.is_dry_run() {
+        for (name, text) in files {
+            let inside = |part| matches!(part, std::path::Component::Normal(_));
+            if !Path::new(name).components().all(inside) {
+                return Err(Error::request(format!(
+                    "`{name}` is no name that a file from memory can have beside a `.cu` source"
+                )));
+            }
+            put(&folder.join(name), text)?;
+        }
+        // Messages and `__FILE__` have the name that was given.
+        let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
+        put(&folder.join("source.cu"), &format!("#line 1 \"{quoted}\"\n{text}"))?;
+    }
+    let path = folder.join("source.cu");
+    folders.insert(0, folder);
+    Ok(OnDisk { path, folders })
+}
+
+impl Build<'_> {
+    /// The device half of a `.cu` file.
+    pub(crate) fn cuda_device(
+        &mut self,
+        source: &SourceInput,
+        arch: Arch,
+        want_llvm_ir: bool,
+    ) -> Result<DeviceCode, Failure> {
+        let options = self.request.options;
+        let started = Instant::now();
+        let read =
+            self.compiler.read_cuda(self.request.job, source, Half::Device(arch), options)?;
+        self.out.timings.frontend += started.elapsed().as_secs_f64();
+        let bytes = self.take_half(read)?;
+        let started = Instant::now();
+        let lowered = self.compiler.lower_cuda(source, &bytes, arch, options, want_llvm_ir);
+        self.out.timings.llvm += started.elapsed().as_secs_f64();
+        let Lowered { code, report } = lowered.map_err(|failure| match failure {
+            Failure::Program(reports) => {
+                self.out.reports.extend(reports);
+                self.failed()
+            }
+            other => other,
+        })?;
+        self.out.reports.push(report);
+        if arch == options.archs()[0] {
+            self.out.kernels.extend(code.kernels.iter().cloned());
+            let mut found = code.graph.clone();
+            graph::add_texts(&mut found, source);
+            self.out.launches.extend(found.launches);
+            self.out.calls.extend(found.calls);
+        }
+        Ok(code)
+    }
+
+    /// The host half of a `.cu` file as an object.
+    pub(crate) fn cuda_host(&mut self, source: &SourceInput) -> Result<Vec<u8>, Failure> {
+        let options = self.request.options;
+        let started = Instant::now();
+        let read = self.compiler.read_cuda(self.request.job, source, Half::Host, options)?;
+        self.out.timings.frontend += started.elapsed().as_secs_f64();
+        self.take_half(read)
+    }
+
+    /// Keeps what clang said; its errors end the build after all inputs had their turn.
+    pub(crate) fn take_half(&mut self, read: Read) -> Result<Vec<u8>, Failure> {
+        self.out.reports.push(read.report);
+        for path in read.dependencies {
+            if !self.out.dependencies.contains(&path) {
+                self.out.dependencies.push(path);
+            }
+        }
+        // A dry run has no bytes, and goes on without.
+        read.bytes.ok_or_else(|| self.failed())
+    }
+}

@@ -1,0 +1,189 @@
+//! What clang is asked for.
+
+use std::ffi::OsString;
+
+use cdp_frontend::preprocess::MacroOption;
+use cdp_toolchain::{Arch, ClangRequest, Job, ToolVersion};
+
+use super::{Half, headers};
+use crate::compiler::Compiler;
+use crate::error::Error;
+use crate::options::{AddressSize, CdpVersion, CompileOptions, DebugInfo, OptLevel};
+
+/// What headers without a version are taken for.
+const OLDEST: ToolVersion = ToolVersion::new(11, 0);
+
+/// The command for a half, without the source and what belongs to it.
+pub(super) fn request(
+    compiler: &Compiler,
+    job: &Job,
+    half: Half,
+    options: &CompileOptions,
+) -> Result<ClangRequest, Error> {
+    if options.address_size == AddressSize::Bits32 {
+        return Err(Error::Request {
+            message: "`.cu` files have 64-bit device code only: CUDA's headers know no other"
+                .into(),
+            cure: Some("drop -m32, or name the file `.cdp`".into()),
+        });
+    }
+    let toolkit = compiler.toolchain().headers()?;
+    let mut args: Vec<OsString> = Vec::new();
+    let mut add = |words: &[&str]| args.extend(words.iter().map(OsString::from));
+    add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__"]);
+    match half {
+        Half::Device(arch) | Half::Text(Some(arch)) | Half::Check(Some(arch)) => {
+            add(&["--cuda-device-only", "-nocudalib"]);
+            // Without libdevice clang's driver does not say which CUDA it is.
+            let version = toolkit.version().unwrap_or(OLDEST);
+            add(&["-Xclang", &format!("-target-sdk-version={version}")]);
+            add(&[&format!("--cuda-gpu-arch={arch}")]);
+            if options.archs().len() > 1 {
+                let all: Vec<_> =
+                    options.archs().iter().map(|arch| format!("{}0", arch.number())).collect();
+                let list = format!("-D__CUDA_ARCH_LIST__={}", all.join(","));
+                add(&[&list, "-Wno-macro-redefined"]);
+            }
+            device(&mut add, options, arch);
+        }
+        Half::Host | Half::HostBitcode | Half::Text(None) | Half::Check(None) => {
+            add(&["--cuda-host-only"]);
+            // Names of kernels may have the architectures in them, and are to be the device half's.
+            for arch in options.archs() {
+                add(&[&format!("--cuda-gpu-arch={arch}")]);
+            }
+            host(&mut add, half, options);
+        }
+    }
+    let extension = match half {
+        Half::Device(_) | Half::HostBitcode => {
+            add(&["-c", "-emit-llvm"]);
+            "bc"
+        }
+        Half::Host => {
+            add(&["-c"]);
+            "o"
+        }
+        Half::Text(_) => {
+            add(&["-E", "-P"]);
+            "i"
+        }
+        Half::Check(_) => {
+            add(&["-fsyntax-only"]);
+            ""
+        }
+    };
+    messages(&mut add, options);
+    language(&mut add, options);
+    let mut path = |option: &str, path: &std::path::Path| {
+        args.push(option.into());
+        args.push(path.into());
+    };
+    args_of_folders(&mut path, compiler, job, options)?;
+    args.push(joined("--cuda-path=", &toolkit.root));
+    Ok(ClangRequest { args, extension, ..ClangRequest::default() })
+}
+
+/// Optimisation is ours: clang hands over what it read.
+fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions, arch: Arch) {
+    add(&["-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    // Places of launches, for messages; dropped again where nobody asked for them.
+    add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
+    let math = &options.fast_math;
+    add(&[if math.fmad { "-ffp-contract=fast" } else { "-ffp-contract=off" }]);
+    if math.ftz {
+        add(&["-fgpu-flush-denormals-to-zero"]);
+    }
+    if math.fast_functions {
+        add(&["-fgpu-approx-transcendentals", "-D__USE_FAST_MATH__"]);
+    }
+    if !math.prec_div || !math.prec_sqrt {
+        add(&["-Xclang", "-fapprox-func"]);
+    }
+    if options.cdp() == CdpVersion::Cdp1 && arch.number() < 90 {
+        add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED"]);
+    }
+    if options.debug == DebugInfo::Full {
+        add(&["-D__CUDACC_DEBUG__"]);
+    }
+}
+
+fn host(add: &mut impl FnMut(&[&str]), half: Half, options: &CompileOptions) {
+    if half == Half::HostBitcode {
+        return add(&["-O0", "-gline-tables-only"]);
+    }
+    add(&[match options.opt_level {
+        _ if options.debug == DebugInfo::Full => "-O0",
+        OptLevel::O0 => "-O0",
+        OptLevel::O1 => "-O1",
+        OptLevel::O2 | OptLevel::O3 => "-O2",
+    }]);
+    add(&["-fPIE", "-ffunction-sections", "-fdata-sections"]);
+    match options.debug {
+        DebugInfo::Full => add(&["-g"]),
+        DebugInfo::Lines => add(&["-gline-tables-only"]),
+        DebugInfo::None => {}
+    }
+}
+
+/// Messages in a form that is read again.
+fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
+    add(&[
+        "-fno-color-diagnostics",
+        "-fno-caret-diagnostics",
+        "-fdiagnostics-print-source-range-info",
+        "-fdiagnostics-parseable-fixits",
+        "-fdiagnostics-show-option",
+        "-ferror-limit=100",
+        // The versions go together as the tests say.
+        "-Wno-unknown-cuda-version",
+    ]);
+    if options.warnings.silent {
+        add(&["-w"]);
+    }
+}
+
+fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
+    add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("c++17"))]);
+    // Names of files and folders are the same wherever the compiler runs.
+    add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=.", "-cuid=cdp"]);
+    if options.per_thread_default_stream {
+        add(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]);
+    }
+    for option in &options.macros {
+        match option {
+            MacroOption::Define(text) => add(&[&format!("-D{text}")]),
+            MacroOption::Undefine(name) => add(&[&format!("-U{name}")]),
+        }
+    }
+}
+
+fn args_of_folders(
+    add: &mut impl FnMut(&str, &std::path::Path),
+    compiler: &Compiler,
+    job: &Job,
+    options: &CompileOptions,
+) -> Result<(), Error> {
+    for dir in &options.include_dirs {
+        add("-I", dir);
+    }
+    let headers = headers::folder(job, options)?;
+    add("-isystem", &headers.join("lacking"));
+    let root = &compiler.toolchain().headers()?.root;
+    let cccl = root.join("include/cccl");
+    if cccl.is_dir() {
+        add("-isystem", &cccl);
+    }
+    // Behind everything of the program's own.
+    add("-idirafter", &headers.join("samples"));
+    for file in &options.forced_includes {
+        add("-include", file);
+    }
+    Ok(())
+}
+
+fn joined(option: &str, path: &std::path::Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
+}

@@ -1,0 +1,70 @@
+//! Headers that clang's own want and no toolkit has any more, and those of NVIDIA's samples, of our own
+//! writing, for programs that include them and have none.
+
+use std::path::{Path, PathBuf};
+
+use cdp_toolchain::Job;
+
+use crate::error::Error;
+use crate::options::CompileOptions;
+
+/// Folder, name and text. Those in `lacking` are always found, those in `samples` after all others.
+const FILES: &[(&str, &str)] = &[
+    ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),
+    ("samples/exception.h", include_str!("headers/exception.h")),
+    ("samples/helper_cuda.h", include_str!("headers/helper_cuda.h")),
+    ("samples/helper_functions.h", include_str!("headers/helper_functions.h")),
+    ("samples/helper_image.h", include_str!("headers/helper_image.h")),
+    ("samples/helper_math.h", include_str!("headers/helper_math.h")),
+    ("samples/helper_string.h", include_str!("headers/helper_string.h")),
+    ("samples/helper_timer.h", include_str!("headers/helper_timer.h")),
+];
+
+/// The folder with the headers: in the cache if there is one, else in the job's.
+pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Error> {
+    // Another compiler may have other headers.
+    let name = concat!("headers-", env!("CDP_SOURCE_DIGEST"));
+    if let Some(cache) = &options.cache_dir {
+        let folder = cache.join(name);
+        if folder.is_dir() || make_whole(cache, &folder).is_ok() {
+            return Ok(folder);
+        }
+    }
+    let folder = job.work_dir().join("headers");
+    if !job.is_dry_run() && !folder.is_dir() {
+        write_all(&folder).map_err(|source| Error::Io {
+            action: "write headers into".into(),
+            path: folder.clone(),
+            source,
+        })?;
+    }
+    Ok(folder)
+}
+
+/// Makes the folder under another name, so that it is whole when it is there.
+fn make_whole(cache: &Path, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(cache)?;
+    let temporary = tempfile::Builder::new().prefix(".headers-").tempdir_in(cache)?;
+    write_all(temporary.path())?;
+    match std::fs::rename(temporary.path(), folder) {
+        Ok(()) => {
+            // It has another name now.
+            let _ = temporary.keep();
+            Ok(())
+        }
+        // Another process was faster.
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_all(folder: &Path) -> std::io::Result<()> {
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! clang's messages, and what the back end says of launches, as diagnostics of ours.
+
+use std::collections::HashMap;
+use std::sync::Arc as Shared;
+
+use cdp_frontend::diagnostics::{Code, Diagnostic, Suggestion, WarningOptions};
+use cdp_frontend::source::{FileId, FileOrigin, Span};
+use cdp_frontend::{Diagnostics, Session};
+use cdp_launch::limits::{check_block, check_grid};
+use cdp_llvm::{LaunchCallError, LaunchFact};
+
+use crate::analysis::{Report, SourceInput};
+
+/// clang's messages.
+pub(super) fn read(text: &str, source: &SourceInput, options: &WarningOptions) -> Report {
+    let mut building = Building::new(source);
+    for line in text.lines() {
+        building.line(line);
+    }
+    building.finish(options)
+}
+
+/// Launches that cannot be lowered.
+pub(super) fn of_launches(source: &SourceInput, errors: &[LaunchCallError]) -> Report {
+    let mut building = Building::new(source);
+    for error in errors {
+        let place = error.place.as_ref();
+        let span = place.map_or(Span::NONE, |at| building.token(&at.file, at.line, at.column));
+        let function = cdp_llvm::source_name(&error.function);
+        let message = match error.argument {
+            Some(argument) => format!("argument {argument} of this launch {}", error.message),
+            None => error.message.clone(),
+        };
+        let found = Diagnostic::new(Code::E0902, span, message).note(format!("in `{function}`"));
+        building.diagnostics.push(found);
+    }
+    building.finish(&WarningOptions::default())
+}
+
+/// Launches whose configuration no device can run.
+pub(super) fn of_limits(
+    source: &SourceInput,
+    launches: &[LaunchFact],
+    options: &WarningOptions,
+) -> Report {
+    let mut building = Building::new(source);
+    for launch in launches {
+        let place = launch.place.as_ref();
+        let wrong = [check_block(launch.block).err(), check_grid(launch.grid).err()];
+        for error in wrong.into_iter().flatten() {
+            let span = place.map_or(Span::NONE, |at| building.token(&at.file, at.line, at.column));
+            let child = cdp_llvm::source_name(&launch.child);
+            let found = Diagnostic::new(Code::W0902, span, error.to_string())
+                .note(format!("the launch of `{child}` fails with cudaErrorInvalidConfiguration"));
+            building.diagnostics.push(found);
+        }
+    }
+    building.finish(options)
+}
+
+/// What to do about differences between clang and nvcc, by a part of clang's message.
+const CURES: &[(&str, &str)] = &[
+    (
+        "initialization is not supported for __shared__ variables",
+        "clang wants no constructor or destructor here: declare aligned storage of the type's size, and \
+         a reference to it",
+    ),
+    (
+        "__managed__",
+        "clang has no `__managed__` variables: use a pointer to memory of cudaMallocManaged",
+    ),
+];
+
+struct Building {
+    session: Session,
+    files: HashMap<String, Option<FileId>>,
+    diagnostics: Diagnostics,
+    /// The finding that notes and cures belong to.
+    last: Option<Diagnostic>,
+    /// Name and text of a source from memory.
+    memory: Option<(String, String)>,
+}
+
+impl Building {
+    fn new(source: &SourceInput) -> Building {
+        let memory = source.given_text();
+        Building {
+            session: Session::new(),
+            files: HashMap::new(),
+            diagnostics: Diagnostics::new(),
+            last: None,
+            memory,
+        }
+    }
+
+    fn finish(mut self, options: &WarningOptions) -> Report {
+        self.diagnostics.extend_one(self.last.take());
+        let diagnostics = self.diagnostics.finish(options, &self.session.sources);
+        Report { diagnostics, session: Shared::new(self.session) }
+    }
+
+    fn file(&mut self, name: &str) -> Option<FileId> {
+        if let Some(known) = self.files.get(name) {
+            return *known;
+        }
+        let text = match &self.memory {
+            Some((known, text)) if known == name => Some(text.clone()),
+            _ => std::fs::read(name).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        let sources = &mut self.session.sources;
+        let text = text.filter(|text| sources.has_room(text.len()));
+        let file = text.map(|text| sources.add_file(name, text, FileOrigin::Main));
+        self.files.insert(name.to_owned(), file);
+        file
+    }
+
+    /// The position of a line and column (in bytes), both from 1.
+    fn position(&mut self, name: &str, line: u32, column: u32) -> Option<u32> {
+        let file = self.file(name)?;
+        let file = self.session.sources.file(file);
+        let range = file.line_range(line.checked_sub(1)? as usize)?;
+        let at = (range.start + column.saturating_sub(1) as usize).min(range.end);
+        Some(file.base + at as u32)
+    }
+
+    /// The word, or the character, at a place.
+    fn token(&mut self, name: &str, line: u32, column: u32) -> Span {
+        let Some(start) = self.position(name, line, column.max(1)) else { return Span::NONE };
+        let Some(file) = self.file(name) else { return Span::NONE };
+        let file = self.session.sources.file(file);
+        let rest = &file.text.as_bytes()[(start - file.base) as usize..];
+        let word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let length = rest.iter().take_while(word).count().max(1).min(rest.len());
+        Span::new(start, start + length as u32)
+    }
+
+    /// One line of clang's.
+    fn line(&mut self, line: &str) {
+        if let Some(fix) = line.strip_prefix("fix-it:") {
+            self.fix(fix);
+            return;
+        }
+        let Some((before, severity, text)) = parts(line) else { return };
+        let span = self.span(before);
+        if severity == Severity::Note {
+            if let Some(last) = self.last.take() {
+                self.last = Some(match span.is_none() {
+                    true => last.note(text),
+                    false => last.secondary(span, text),
+                });
+            }
+            return;
+        }
+        let code = if severity == Severity::Error { Code::E0901 } else { Code::W0901 };
+        self.diagnostics.extend_one(self.last.take());
+        let found = Diagnostic::new(code, span, text);
+        let cure = CURES.iter().find(|(part, _)| text.contains(part));
+        self.last = Some(match cure {
+            Some((_, cure)) => found.help(*cure),
+            None => found,
+        });
+    }
+
+    /// `file:3:49:{3:49-3:56}`: of the ranges the one that the place is in, else the word there.
+    fn span(&mut self, before: &str) -> Span {
+        let (place, ranges) = before.split_once(":{").unwrap_or((before, ""));
+        let mut words = place.rsplitn(3, ':');
+        let column = words.next().and_then(|word| word.trim().parse::<u32>().ok());
+        let line = words.next().and_then(|word| word.parse::<u32>().ok());
+        let (Some(column), Some(line), Some(name)) = (column, line, words.next()) else {
+            return Span::NONE;
+        };
+        for range in ranges.trim_end_matches([':', '}']).split("}{") {
+            let Some((from, to)) = range.split_once('-') else { continue };
+            let (Some(from), Some(to)) = (pair(from), pair(to)) else { continue };
+            if from <= (line, column) && (line, column) < to && from.0 == to.0 {
+                let start = self.position(name, from.0, from.1);
+                let end = self.position(name, to.0, to.1);
+                if let (Some(start), Some(end)) = (start, end) {
+                    return Span::new(start, end);
+                }
+            }
+        }
+        self.token(name, line, column)
+    }
+
+    /// `"file":{4:35-4:35}:";"`
+    fn fix(&mut self, fix: &str) {
+        let mut inner = || {
+            let (name, rest) = fix.strip_prefix('"')?.split_once("\":{")?;
+            let (range, text) = rest.split_once("}:\"")?;
+            let (from, to) = range.split_once('-')?;
+            let (from, to) = (pair(from)?, pair(to)?);
+            let span =
+                Span::new(self.position(name, from.0, from.1)?, self.position(name, to.0, to.1)?);
+            let text = text.strip_suffix('"')?.replace("\\\"", "\"").replace("\\\\", "\\");
+            Some((span, text))
+        };
+        let Some((span, replacement)) = inner() else { return };
+        let Some(mut last) = self.last.take() else { return };
+        let text = if replacement.is_empty() {
+            "leave this out".to_owned()
+        } else {
+            format!("write `{}` here", replacement.trim())
+        };
+        let suggestion = Some(Suggestion { span, replacement });
+        last.helps.push(cdp_frontend::diagnostics::Help { text, suggestion });
+        self.last = Some(last);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+/// What stands before the severity, the severity, and the message.
+fn parts(line: &str) -> Option<(&str, Severity, &str)> {
+    let words = [
+        ("fatal error: ", Severity::Error),
+        ("error: ", Severity::Error),
+        ("warning: ", Severity::Warning),
+        ("note: ", Severity::Note),
+    ];
+    let found = words.into_iter().filter_map(|(word, severity)| {
+        // At the beginning, or behind a place.
+        let at = match line.starts_with(word) {
+            true => 0,
+            false => line.find(&format!(": {word}"))? + 2,
+        };
+        Some((at, word, severity))
+    });
+    let (at, word, severity) = found.min_by_key(|(at, word, _)| (*at, usize::MAX - word.len()))?;
+    let before = line[..at].trim_end().trim_end_matches(':');
+    Some((before, severity, &line[at + word.len()..]))
+}
+
+/// `3:49`
+fn pair(text: &str) -> Option<(u32, u32)> {
+    let (line, column) = text.split_once(':')?;
+    Some((line.parse().ok()?, column.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cdp_frontend::diagnostics::render::{Format, short};
+
+    fn source(text: &str) -> SourceInput {
+        SourceInput::text("k.cu", text)
+    }
+
+    #[test]
+    fn messages_with_places_notes_and_cures() {
+        let text = "template<class T> int f(T x) { return x.foo; }\nint k() { return f(3) }\n";
+        let said = "\
+In file included from <built-in>:1:
+k.cu:1:41:{1:39-1:40}{1:41-1:44}: error: member reference base type 'int' is no structure
+k.cu:2:18: note: in instantiation of function template specialization 'f<int>' requested here
+k.cu:2:22: error: expected ';' after return statement
+fix-it:\"k.cu\":{2:22-2:22}:\";\"
+k.cu:2:5:{2:5-2:6}: warning: no previous prototype: error: none [-Wmissing-prototypes]
+clang: warning: argument unused
+2 errors generated when compiling for sm_90.";
+        let report = read(said, &source(text), &WarningOptions::default());
+        let all: Vec<_> = report.diagnostics.iter().collect();
+        assert_eq!(report.diagnostics.error_count(), 2);
+        assert_eq!(report.diagnostics.warning_count(), 2);
+        let shown = |part: &str| {
+            let found = all.iter().find(|d| d.message.contains(part)).unwrap();
+            (short(found, &report.session.sources), *found)
+        };
+        let (line, member) = shown("member reference");
+        assert!(line.starts_with("k.cu:1:41: error[E0901]: member"), "{line}");
+        assert_eq!(report.session.sources.text(member.primary.span), "foo");
+        assert_eq!(member.secondary.len(), 1);
+        let (_, semicolon) = shown("expected ';'");
+        assert_eq!(semicolon.helps[0].suggestion.as_ref().unwrap().replacement, ";");
+        let (line, _) = shown("no previous");
+        assert!(line.starts_with("k.cu:2:5: warning[W0901]"), "{line}");
+        let human = crate::render_reports(&[report.clone()], Format::Human, false);
+        assert!(human.contains("return x.foo;"), "{human}");
+    }
+
+    #[test]
+    fn impossible_configurations_are_warnings() {
+        let fact = |block| LaunchFact {
+            parent: "p".into(),
+            child: "_Z1kv".into(),
+            place: None,
+            grid: [Some(1); 3],
+            block,
+        };
+        let launches = [fact([Some(2048), Some(1), Some(1)]), fact([None, Some(1), Some(1)])];
+        let report = of_limits(&source(""), &launches, &WarningOptions::default());
+        assert_eq!((report.diagnostics.warning_count(), report.has_errors()), (1, false));
+        let mut strict = WarningOptions::default();
+        strict.apply("error").unwrap();
+        assert!(of_limits(&source(""), &launches, &strict).has_errors());
+    }
+}

@@ -1,0 +1,300 @@
+//! `.cu` files: programs of `cases/cuda` in the manner of NVIDIA's samples, each run on the CPU device as
+//! compiled by us, and as compiled by nvcc, with the same output; and what the commands say of `.cu` files.
+//!
+//! Without clang (or nvcc) its trials are ignored.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::oracle;
+use crate::run::{execute, runtime_library};
+use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
+
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+pub fn trials() -> Vec<Trial> {
+    let without = !has_clang();
+    let mut trials = Vec::new();
+    for path in files(&cases("cuda"), "cu") {
+        let (a, b) = (path.clone(), path.clone());
+        let name = format!("cuda::{}", stem(&path));
+        let ours = trial(format!("{name}::cpu"), move || with_cdpc(&a));
+        trials.push(ours.with_ignored_flag(without));
+        let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
+        trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
+    }
+    let others: [(&str, fn() -> Outcome); 6] = [
+        ("messages", messages),
+        ("graph_and_layout", graph_and_layout),
+        ("several_inputs", several_inputs),
+        ("outputs", outputs),
+        ("dependencies_and_keys", dependencies_and_keys),
+        ("no_clang", no_clang),
+    ];
+    for (name, test) in others {
+        trials.push(trial(format!("cuda::{name}"), test).with_ignored_flag(without));
+    }
+    trials
+}
+
+/// Whether there is a clang that reads `.cu` files.
+pub fn has_clang() -> bool {
+    compiler().is_ok_and(|compiler| compiler.toolchain().clang().is_ok())
+}
+
+fn expected(path: &Path) -> Result<String, Failed> {
+    read(&path.with_extension("out"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command in a folder; what it printed on both streams.
+fn run_in(folder: &Path, args: &[&str]) -> Result<(i32, String, String), Failed> {
+    let mut command = cdpc();
+    command.args(args).current_dir(folder).env_remove("CDP_CACHE_DIR");
+    if let Some(library) = runtime_library() {
+        command.env("CDP_RUNTIME_LIB", library);
+    }
+    let output = run_limited(&mut command, TIME_LIMIT)?;
+    Ok((output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr)))
+}
+
+fn succeed(folder: &Path, args: &[&str]) -> Result<String, Failed> {
+    match run_in(folder, args)? {
+        (0, stdout, _) => Ok(stdout),
+        (code, stdout, stderr) => Err(format!("{args:?}: exit {code}\n{stdout}{stderr}").into()),
+    }
+}
+
+fn folder() -> Result<tempfile::TempDir, Failed> {
+    tempfile::tempdir().map_err(|error| error.to_string().into())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Outcome {
+    std::fs::write(folder.join(name), text).map_err(|error| error.to_string().into())
+}
+
+fn with_cdpc(path: &Path) -> Outcome {
+    let folder = folder()?;
+    let source = path.display().to_string();
+    // As `cdpc run` does it, and with the cubin that a GPU would get.
+    succeed(folder.path(), &["build", &source, "-o", "program"])?;
+    let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
+    execute(&program, "output", &expected(path)?)
+}
+
+/// The same file by nvcc, linked with our runtime, on the CPU device.
+fn with_nvcc(path: &Path) -> Outcome {
+    let folder = folder()?;
+    let toolkit = oracle::nvcc_toolkit()?;
+    let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
+    let in_folder = |program: &Path| {
+        let mut command = Command::new(program);
+        command.current_dir(folder.path());
+        command
+    };
+    let succeed = |command: &mut Command| -> Outcome {
+        let output = run_limited(command, TIME_LIMIT)?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("{command:?}\n{}", text(&output.stderr)).into()),
+        }
+    };
+    let cudadevrt = toolkit.cudadevrt().ok_or("no libcudadevrt.a")?.path.clone();
+    let libraries = cudadevrt.parent().ok_or("a library in no folder")?.to_owned();
+    let nvcc = toolkit.nvcc.clone().ok_or("no nvcc")?;
+    // PTX beside the machine code is what the CPU device runs.
+    let arch = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
+    let mut compile = in_folder(&nvcc);
+    compile.args([arch, "-std=c++17", "-dc", "-o", "program.o", "-I"]);
+    // The helpers of NVIDIA's samples, which nvcc has not either.
+    compile.arg(crate::support::root().join("compiler/cdp/src/cuda/headers"));
+    succeed(compile.arg(path))?;
+    let mut link = in_folder(&nvcc);
+    link.args([arch, "-dlink", "program.o", "-o", "link.o", "-lcudadevrt", "-L"]);
+    succeed(link.arg(&libraries))?;
+    let mut link = in_folder(Path::new("c++"));
+    link.args(["-o", "program", "program.o", "link.o"]).arg(library).arg(cudadevrt);
+    succeed(link.args(["-lpthread", "-ldl", "-lm"]))?;
+    let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
+    execute(&program, "output", &expected(path)?)
+}
+
+fn contains(what: &str, text: &str, part: &str) -> Outcome {
+    if text.contains(part) {
+        return Ok(());
+    }
+    Err(format!("{what} has no `{part}`:\n{text}").into())
+}
+
+const WRONG: &str = "template <class T> __device__ int size(T x) { return x.length; }
+__global__ void k(int *p) { *p = size(3); }
+int main() { k<<<1, 1>>>(nullptr) }
+";
+
+/// clang's findings in every format, each once, with the exit code of a wrong program.
+fn messages() -> Outcome {
+    let folder = folder()?;
+    write(folder.path(), "wrong.cu", WRONG)?;
+    let (code, _, human) = run_in(folder.path(), &["check", "wrong.cu"])?;
+    same("exit code", &code.to_string(), "1")?;
+    contains("the human form", &human, "error[E0901]: member reference base type")?;
+    contains("the human form", &human, "wrong.cu:1:55")?;
+    contains("the human form", &human, "requested here")?;
+    contains("the human form", &human, "2 errors")?;
+    let (_, _, short) = run_in(folder.path(), &["check", "wrong.cu", "--message-format", "short"])?;
+    contains("the short form", &short, "wrong.cu:3:34: error[E0901]: expected ';'")?;
+    let (_, json, _) = run_in(folder.path(), &["check", "wrong.cu", "--message-format", "json"])?;
+    let first = json.lines().next().unwrap_or_default();
+    let value: serde_json::Value =
+        serde_json::from_str(first).map_err(|error| format!("{error}: {first}"))?;
+    same("the code", value["code"].as_str().unwrap_or_default(), "E0901")?;
+    let impossible = "__global__ void child() {}
+__global__ void parent() { child<<<1, 2048>>>(); }\n";
+    write(folder.path(), "limit.cu", impossible)?;
+    let (code, _, human) = run_in(folder.path(), &["check", "limit.cu", "-Werror"])?;
+    same("exit code", &code.to_string(), "1")?;
+    contains("the warning", &human, "limit.cu:2:28")
+}
+
+const TREE: &str = "struct pair { double x; char c; };
+template <class T> __global__ void down(T *out, int n, pair p) {
+    if (n > 0)
+        down<T><<<1, dim3(2, 1), 0, cudaStreamTailLaunch>>>(out, n - 1, p);
+}
+__device__ void helper(int *out) { down<<<1, 1>>>(out, 3, pair{}); }
+__global__ void root(int *out) { helper(out); }
+int main() { root<<<2, 1>>>(nullptr); }
+";
+
+fn graph_and_layout() -> Outcome {
+    let folder = folder()?;
+    write(folder.path(), "tree.cu", TREE)?;
+    let graph = succeed(folder.path(), &["graph", "tree.cu"])?;
+    for part in [
+        "launches down<int> <<<1, dim3(2, 1), 0, cudaStreamTailLaunch>>>  (line 4)",
+        "launches down<int> <<<1, 1>>>  (line 6)",
+        "calls helper",
+        "main (host)\n  launches root <<<2, 1>>>  (line 8)",
+    ] {
+        contains("the graph", &graph, part)?;
+    }
+    let layout = succeed(folder.path(), &["layout", "tree.cu"])?;
+    contains("the layout", &layout, "down<int> (_Z4downIiEvPT_i4pair): 32 bytes, alignment 8")
+}
+
+/// `.cu`, `.cdp`, LLVM IR, a host object and a library become one program.
+fn several_inputs() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write(
+        dir,
+        "main.cu",
+        "#include <iostream>
+extern \"C\" int from_object(int);
+extern \"C\" int from_library(int);
+__global__ void in_cdp(int *out);
+__global__ void start(int *out) { in_cdp<<<1, 1>>>(out); }
+__device__ int shared_count = 40;
+int main() {
+    int *out, value = 0;
+    cudaMallocManaged(&out, sizeof(int));
+    start<<<1, 1>>>(out);
+    if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+    cudaMemcpyFromSymbol(&value, shared_count, sizeof value);
+    std::cout << *out << \" \" << value << \" \" << from_object(1) << \" \" << from_library(2) << \"\\n\";
+}\n",
+    )?;
+    write(
+        dir,
+        "kernels.cdp",
+        "extern __device__ int shared_count;\n__device__ int of_ir();\n__global__ void in_cdp(int *out) { *out = ++shared_count + of_ir(); }\n",
+    )?;
+    write(
+        dir,
+        "ir.ll",
+        "target triple = \"nvptx64-nvidia-cuda\"\ndefine i32 @_Z5of_irv() { ret i32 100 }\n",
+    )?;
+    for (name, factor) in [("object", 10), ("library", 100)] {
+        write(
+            dir,
+            &format!("{name}.c"),
+            &format!("int from_{name}(int x) {{ return {factor} * x; }}\n"),
+        )?;
+        let mut cc = Command::new("cc");
+        cc.current_dir(dir).args(["-c", &format!("{name}.c")]);
+        run_limited(&mut cc, TIME_LIMIT)?;
+    }
+    let mut ar = Command::new("ar");
+    run_limited(ar.current_dir(dir).args(["rc", "libmine.a", "library.o"]), TIME_LIMIT)?;
+    let inputs = ["build", "main.cu", "kernels.cdp", "ir.ll", "object.o"];
+    succeed(dir, &[&inputs[..], &["-L.", "-lmine", "-o", "program"]].concat())?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", "141 41 10 200\n")?;
+    succeed(dir, &[&inputs[..], &["libmine.a", "-o", "program"]].concat())?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", "141 41 10 200\n")
+}
+
+/// Every form of output, debug information, standard input, and `-x`.
+fn outputs() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write(dir, "tree.cu", TREE)?;
+    write(dir, "tree.txt", TREE)?;
+    let ptx = succeed(dir, &["build", "tree.cu", "--emit", "ptx", "-o", "-"])?;
+    contains("PTX", &ptx, "__cudaCDP2LaunchDeviceV2")?;
+    if ptx.contains(".loc") || ptx.contains("cdp.launch") {
+        return Err(format!("PTX has what nobody asked for:\n{ptx}").into());
+    }
+    let named = succeed(dir, &["build", "-x", "cu", "tree.txt", "--emit", "ptx", "-o", "-"])?;
+    same("PTX of -x cu", &named, &ptx)?;
+    let lines = succeed(dir, &["build", "tree.cu", "-lineinfo", "--emit", "ptx", "-o", "-"])?;
+    contains("PTX with lines", &lines, ".loc")?;
+    let ir = succeed(dir, &["build", "tree.cu", "--emit", "llvm-ir", "-o", "-"])?;
+    contains("LLVM IR", &ir, "ptx_kernel void @_Z4rootPi")?;
+    succeed(dir, &["build", "tree.cu", "-o", "tree.cubin"])?;
+    succeed(dir, &["build", "tree.cu", "-G", "-g", "-o", "debug.cubin"])?;
+    succeed(dir, &["build", "tree.cu", "--arch", "sm_80,sm_90", "-o", "tree.fatbin"])?;
+    succeed(dir, &["build", "tree.cu", "--emit", "device-obj", "-o", "tree.o"])?;
+    let cubin = std::fs::read(dir.join("tree.cubin")).map_err(|error| error.to_string())?;
+    let cubin = cdp::toolchain::Cubin::read(&cubin).map_err(|error| error.to_string())?;
+    let kernels: Vec<&str> = cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    if !kernels.contains(&"_Z4downIiEvPT_i4pair") || !kernels.contains(&"_Z4rootPi") {
+        return Err(format!("the cubin has {kernels:?}").into());
+    }
+    Ok(())
+}
+
+fn dependencies_and_keys() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write(dir, "n.h", "#define N 3\n")?;
+    write(dir, "a.cu", "#include \"n.h\"\n__global__ void k(int *p) { *p = N; }\n")?;
+    succeed(dir, &["build", "a.cu", "-MMD", "-o", "a.cubin"])?;
+    let rule = read(&dir.join("a.d"))?;
+    same("the rule", &rule, "a.cubin: \\\n  a.cu \\\n  n.h\n")?;
+    let key = || succeed(dir, &["build", "a.cu", "--cache-key", "-o", "a.cubin"]);
+    let (first, second) = (key()?, key()?);
+    same("the key", &second, &first)?;
+    write(dir, "n.h", "#define N 4\n")?;
+    if key()? == first {
+        return Err("the key is the same with another header".into());
+    }
+    Ok(())
+}
+
+/// Without clang there is one sentence, and the exit code of a missing tool.
+fn no_clang() -> Outcome {
+    let folder = folder()?;
+    write(folder.path(), "a.cu", "__global__ void k() {}\n")?;
+    let args = ["build", "a.cu", "--clang", "/nowhere/clang", "-o", "a.cubin"];
+    let (code, _, message) = run_in(folder.path(), &args)?;
+    same("exit code", &code.to_string(), "3")?;
+    contains("the message", &message, "--clang names `/nowhere/clang`")
+}
