@@ -30,12 +30,16 @@ pub struct Checks {
     pub races: bool,
     /// Conflicts between grids that one block launched into one stream.
     pub siblings: bool,
+    /// Reads of global memory, none of whose bytes was written since its allocation.
+    pub uninitialized: bool,
+    /// Memory that is still allocated in the end.
+    pub leaks: bool,
 }
 
 impl Checks {
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
-        self.races || self.siblings
+        self.races || self.siblings || self.uninitialized
     }
 }
 
@@ -47,6 +51,8 @@ impl Default for Checks {
             invalid_free: CheckAction::Stop,
             races: false,
             siblings: false,
+            uninitialized: false,
+            leaks: false,
         }
     }
 }

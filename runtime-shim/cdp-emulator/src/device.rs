@@ -201,12 +201,13 @@ impl Emulator {
         if size_bytes == 0 {
             return Ok(0);
         }
+        let fresh = kind == AllocKind::Host;
         let memory = &mut self.core.machine.memory;
         let address = memory.allocate(size_bytes, 256, kind, true, None).ok_or_else(|| {
             let free_bytes = memory.limit_bytes() - memory.live_bytes();
             Error::OutOfMemory { asked_bytes: size_bytes, free_bytes }
         })?;
-        self.core.memory_begins(address, size_bytes);
+        self.core.memory_begins(address, size_bytes, fresh);
         Ok(address)
     }
 
@@ -632,6 +633,12 @@ impl Emulator {
     /// call: one report for each pair of source places, with a count. The program went on.
     pub fn take_findings(&mut self) -> Vec<Arc<Report>> {
         self.core.take_findings()
+    }
+
+    /// Memory that is still allocated, if [`crate::Checks::leaks`] is on; to be asked when the program
+    /// ends. One report for each place in device code, one for the host.
+    pub fn leaks(&self) -> Vec<Arc<Report>> {
+        self.core.leaks()
     }
 
     /// The report that ended the program, if one did.

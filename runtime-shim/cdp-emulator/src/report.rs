@@ -53,6 +53,10 @@ pub enum ReportKind {
     Race,
     /// The same, but for the order of the stream that one block launched both grids into.
     SiblingConflict,
+    /// A read of global memory, none of whose bytes was written since its allocation.
+    Uninitialized,
+    /// Memory that is never released.
+    Leak,
 }
 
 impl ReportKind {
@@ -82,6 +86,8 @@ impl ReportKind {
             ReportKind::DeviceRuntime => "device-runtime",
             ReportKind::Race => "race",
             ReportKind::SiblingConflict => "sibling-conflict",
+            ReportKind::Uninitialized => "uninitialized",
+            ReportKind::Leak => "leak",
         }
     }
 
@@ -110,7 +116,10 @@ impl ReportKind {
             | ReportKind::Breakpoint
             | ReportKind::DeviceRuntime => 719,
             // Nobody but this device notices.
-            ReportKind::Race | ReportKind::SiblingConflict => 0,
+            ReportKind::Race
+            | ReportKind::SiblingConflict
+            | ReportKind::Uninitialized
+            | ReportKind::Leak => 0,
         }
     }
 }
@@ -267,17 +276,13 @@ impl fmt::Display for Report {
             write!(f, "\n  {allocation}")?;
         }
         for waiter in &self.waiters {
-            write!(
-                f,
-                "\n  {} lanes wait: {}\n    at {}",
-                waiter.lanes.count_ones(),
-                waiter.what,
-                waiter.site
-            )?;
+            let lanes = waiter.lanes.count_ones();
+            match waiter.what.as_str() {
+                "running" => write!(f, "\n  {lanes} lanes run\n    at {}", waiter.site)?,
+                what => write!(f, "\n  {lanes} lanes wait: {what}\n    at {}", waiter.site)?,
+            }
         }
-        for step in self.grid_path.iter().rev() {
-            write!(f, "\n  {step}")?;
-        }
+        write_path(f, &self.grid_path, "  ")?;
         for related in &self.related {
             write!(f, "\n  {}", related.what)?;
             if let Some(site) = &related.site {
@@ -285,9 +290,7 @@ impl fmt::Display for Report {
             }
             // The same way from the host need not be told twice.
             if related.grid_path != self.grid_path {
-                for step in related.grid_path.iter().rev() {
-                    write!(f, "\n    {step}")?;
-                }
+                write_path(f, &related.grid_path, "    ")?;
             }
         }
         if let Some(help) = &self.help {
@@ -295,6 +298,21 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
+}
+
+/// The way from the host to a grid, the last step first; the middle of a long one is left out.
+fn write_path(f: &mut fmt::Formatter<'_>, path: &[GridStep], indent: &str) -> fmt::Result {
+    const ENDS: usize = 8;
+    for (at, step) in path.iter().rev().enumerate() {
+        if path.len() > 2 * ENDS + 1 && (ENDS..path.len() - ENDS).contains(&at) {
+            if at == ENDS {
+                write!(f, "\n{indent}... ({} more launches) ...", path.len() - 2 * ENDS)?;
+            }
+            continue;
+        }
+        write!(f, "\n{indent}{step}")?;
+    }
+    Ok(())
 }
 
 impl fmt::Display for GridStep {

@@ -1,12 +1,15 @@
 //! Measures the CPU device: thread-instructions a second of compute-bound kernels and grids a
 //! second of a launch tree, with the default checks on. Arguments: names of benchmarks; none for
-//! all. `HOST_THREADS` sets the number of host threads (default 1).
+//! all. `HOST_THREADS` sets the number of host threads (default 1), `CHECK_RACES=1` turns the race
+//! checker on.
 //!
 //! The kernels are in `bench.cu`; `bench.ptx` is made by `nvcc -ptx -rdc=true -arch=sm_90 bench.cu`.
 
 use std::time::Instant;
 
-use cdp_emulator::{Completion, Config, Emulator, Launch, Limits, ModuleId, Source, StreamId};
+use cdp_emulator::{
+    Checks, Completion, Config, Emulator, Launch, Limits, ModuleId, Source, StreamId,
+};
 
 struct Bench {
     device: Emulator,
@@ -18,7 +21,9 @@ impl Bench {
         let host_threads =
             std::env::var("HOST_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
         let limits = Limits { pending_launches: 1 << 20, ..Limits::default() };
-        let config = Config { host_threads, limits, ..Config::default() };
+        let races = std::env::var_os("CHECK_RACES").is_some();
+        let checks = Checks { races, ..Checks::default() };
+        let config = Config { host_threads, limits, checks, ..Config::default() };
         let mut device = Emulator::new(config).expect("address space for the device");
         let source = Source { name: "bench.ptx", text: include_str!("bench.ptx") };
         let module = device.load(&[source]).expect("bench.ptx");

@@ -73,6 +73,8 @@ pub struct BlockState {
     pub stamps: StampCache,
     /// Stamps that come before everything that any thread does from now on.
     pub ordered: Ordered,
+    /// Stamps of other blocks that do not, as long as nothing is learned.
+    pub unordered: Ordered,
 }
 
 /// Stamps made lately, by instruction.
@@ -118,6 +120,7 @@ impl BlockState {
         self.floor = floor;
         self.stamps = StampCache::default();
         self.ordered = Ordered::default();
+        self.unordered = Ordered::default();
     }
 
     /// The time of an access now.
@@ -171,6 +174,11 @@ impl BlockState {
             .into_iter()
             .flatten()
             .any(|view| view.block(self.id).is_some_and(|clocks| clocks.of(other) >= time))
+    }
+
+    /// No thread has learned anything since the block began.
+    pub fn knows_only_its_base(&self) -> bool {
+        self.threads.is_empty() && self.shared_view.is_none()
     }
 
     /// What a thread knows of its own block.

@@ -80,6 +80,21 @@ pub struct Findings {
     held: HashMap<(u32, u32, u64), Vec<Conflict>>,
     /// Instructions that read what a compare-and-swap of the same thread then checked.
     checked: HashSet<Place>,
+    /// Reads of memory that was never written, by instruction: the first, and how many.
+    unwritten: Vec<Unwritten>,
+}
+
+/// A read of memory that was never written.
+#[derive(Clone, Copy, Debug)]
+pub struct Unwritten {
+    /// Which thread, and which instruction.
+    pub site: SiteRef,
+    /// First byte.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// How often.
+    pub count: u64,
 }
 
 /// The side that only reads.
@@ -148,6 +163,20 @@ impl Findings {
                 self.add(conflict);
             }
         }
+    }
+
+    /// Notes a read of memory that was never written.
+    pub fn add_unwritten(&mut self, read: Unwritten) {
+        let place = |read: &Unwritten| (read.site.function, read.site.instruction);
+        match self.unwritten.iter_mut().find(|known| place(known) == place(&read)) {
+            Some(known) => known.count += 1,
+            None => self.unwritten.push(read),
+        }
+    }
+
+    /// Takes the reads of memory that was never written.
+    pub fn take_unwritten(&mut self) -> Vec<Unwritten> {
+        std::mem::take(&mut self.unwritten)
     }
 
     /// Takes what there is.

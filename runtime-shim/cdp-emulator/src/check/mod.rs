@@ -17,6 +17,7 @@
 pub mod block;
 pub mod findings;
 pub mod graph;
+pub mod init;
 pub mod race;
 pub mod record;
 pub mod shadow;
@@ -32,6 +33,7 @@ use crate::sched::NodeId;
 
 use block::BlockState;
 use findings::Findings;
+use init::Fresh;
 use shadow::Shadow;
 use sync::SyncVar;
 use view::{Known, View};
@@ -149,6 +151,8 @@ pub struct Watch {
     /// The first is the host.
     pub grids: Vec<GridMeta>,
     shadow: Shadow,
+    /// What was never written.
+    pub fresh: Fresh,
     vars: IntMap<u64, SyncVar>,
     /// What was found.
     pub findings: Findings,
@@ -174,6 +178,7 @@ impl Watch {
             blocks: Vec::new(),
             grids: Vec::new(),
             shadow: Shadow::default(),
+            fresh: Fresh::default(),
             vars: IntMap::default(),
             findings: Findings::default(),
             chains: Vec::new(),

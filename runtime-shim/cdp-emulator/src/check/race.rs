@@ -62,6 +62,10 @@ impl Watch {
         };
         let update = access.reads && access.writes;
         let mut lanes = access.lanes;
+        if !access.writes && access.at.iter().all(|&at| at == access.at[0]) {
+            // All read the same: two of them are remembered anyway.
+            lanes = 1 << lanes.trailing_zeros() | 1 << (31 - lanes.leading_zeros());
+        }
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
@@ -116,18 +120,34 @@ impl Watch {
     #[inline(always)]
     fn word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
         let floor = if access.shared { state.floor } else { self.first_stamp };
+        // The commonest cases: the same thread again, nobody before, or all before is ordered.
         let old = if access.shared {
             let word = touch.address as usize >> 2;
             if word >= state.shared.len() {
                 state.shared.resize(word + 1, Cell::default());
             }
-            state.shared[word]
+            let old = state.shared[word];
+            if let Some(new) = quick(old, touch, floor, &state.ordered.0) {
+                state.shared[word] = new;
+                return;
+            }
+            old
         } else {
             let (page, word) = self.shadow.page(touch.address);
-            page.get(word)
+            let old = page.get(word);
+            if let Some(new) = quick(old, touch, floor, &state.ordered.0) {
+                page.put(word, old, new);
+                return;
+            }
+            old
         };
+        self.word_slow(state, access, touch, old);
+    }
+
+    #[inline(never)]
+    fn word_slow(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch, old: Cell) {
+        let floor = if access.shared { state.floor } else { self.first_stamp };
         let cell = current(old, floor);
-        // The commonest cases: the same thread again, or nobody before.
         if cell.write.is_split() {
             self.split_word(state, access, touch);
             return;
@@ -279,15 +299,34 @@ impl Watch {
     }
 
     /// True if all that a record tells of comes before what `thread` does now.
-    fn all_before(&self, state: &BlockState, record: Record, thread: u32) -> bool {
+    fn all_before(&self, state: &mut BlockState, record: Record, thread: u32) -> bool {
         let stamp = self.stamp(record.stamp());
+        let slot = record.stamp() as usize & 255;
+        if state.ordered.0[slot] == record.stamp() {
+            return true;
+        }
+        // What a block that learned nothing does not know of another one, it will not know later.
+        let never = stamp.block != state.id && state.knows_only_its_base();
+        if never && state.unordered.0[slot] == record.stamp() {
+            return false;
+        }
         let threads = record.threads(record.mask());
-        threads.into_iter().all(|other| self.is_before(state, stamp, other, thread))
+        let before = threads.into_iter().all(|other| self.is_before(state, stamp, other, thread));
+        if never && !before {
+            state.unordered.0[slot] = record.stamp();
+        }
+        before
     }
 
     /// The records after a read.
     #[inline(always)]
-    fn read(&self, state: &BlockState, new: Record, thread: u32, mut cell: Cell) -> Option<Cell> {
+    fn read(
+        &self,
+        state: &mut BlockState,
+        new: Record,
+        thread: u32,
+        mut cell: Cell,
+    ) -> Option<Cell> {
         if cell.read.is_none() {
             cell.read = new;
             return Some(cell);
@@ -304,7 +343,7 @@ impl Watch {
 
     fn read_slow(
         &self,
-        state: &BlockState,
+        state: &mut BlockState,
         new: Record,
         thread: u32,
         mut cell: Cell,
@@ -316,7 +355,7 @@ impl Watch {
             return Some(cell);
         }
         // A weak read is the one that conflicts with more.
-        let replaces = |old: Record| {
+        let mut replaces = |old: Record| {
             old.mask() & !new.mask() == 0
                 && new.strength() <= old.strength()
                 && self.all_before(state, old, thread)
@@ -448,6 +487,37 @@ impl Watch {
             unsafe { ((access.base + address) as *const u8).read() == new }
         })
     }
+}
+
+/// The records after an access that meets nothing but what is known to come before it; `None` if that
+/// must be looked at.
+#[inline(always)]
+fn quick(cell: Cell, touch: &Touch, floor: u32, ordered: &[u32; 256]) -> Option<Cell> {
+    let new = touch.record;
+    let Cell { write, mut read, again } = cell;
+    let before = |record: Record| {
+        let stamp = record.stamp();
+        stamp < floor
+            || ordered[(stamp & 255) as usize] == stamp
+            || (stamp == new.stamp() && record.is_one_thread(touch.thread))
+    };
+    if write.is_split() || !before(write) {
+        return None;
+    }
+    if !touch.writes {
+        if read.stamp() < floor {
+            return Some(Cell { write, read: new, again: Record(0) });
+        }
+        read = if read == new { new } else { read.merged(new)? };
+        return Some(Cell { write, read, again });
+    }
+    let whole = !new.mask();
+    let free =
+        |record: Record| record.stamp() < floor || before(record) && record.mask() & whole == 0;
+    if new.strength() != Strength::Weak || !free(write) || !free(read) || again.stamp() >= floor {
+        return None;
+    }
+    Some(Cell { write: new, read: Record(0), again: Record(0) })
 }
 
 /// The records that still count.

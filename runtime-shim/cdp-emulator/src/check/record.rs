@@ -92,6 +92,7 @@ impl Record {
     }
 
     /// Its strength.
+    #[inline(always)]
     pub fn strength(self) -> Strength {
         match self.0 >> STRENGTH & 3 {
             0 => Strength::Weak,
@@ -138,6 +139,7 @@ impl Record {
     }
 
     /// This record and `new` as one, if one can hold both: accesses of one instruction at one time.
+    #[inline]
     pub fn merged(self, new: Record) -> Option<Record> {
         const KIND: u64 = 3 << STRENGTH | UPDATE | u32::MAX as u64;
         if (self.0 ^ new.0) & KIND != 0 {

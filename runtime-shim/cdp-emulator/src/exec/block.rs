@@ -240,13 +240,16 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
     Err(deadlock(machine, block))
 }
 
+/// What lanes do that wait for nothing.
+pub const RUNS: &str = "running";
+
 /// Who waits where.
 pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
     let mut out = Vec::new();
     for warp in &block.warps {
         for path in &warp.paths {
             let what = match path.state {
-                PathState::Ready => "to run".to_string(),
+                PathState::Ready => RUNS.to_string(),
                 PathState::Barrier(id) => {
                     let state = &block.barriers[id as usize];
                     match state.threads {

@@ -7,10 +7,12 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::run::{Running, lanes_of};
-use super::{Block, Machine, Warp};
+use super::{Block, GridInfo, Machine, Warp};
+use crate::check::findings::Unwritten;
 use crate::check::race::Access;
 use crate::check::{Place, Watch, sync};
 use crate::code::Order;
+use crate::memory::SiteRef;
 
 /// An access as its instruction has it.
 #[derive(Clone, Copy)]
@@ -80,6 +82,9 @@ pub fn watched(
     let (Some(mut watch), Some(state)) = (machine.watch(), block.state.as_deref_mut()) else {
         return;
     };
+    if watch.checks.uninitialized && !touch.shared {
+        written(&mut watch, &block.grid, block.linear, warp, place, touch, at, lanes, bytes);
+    }
     if !watch.follows_order() {
         return;
     }
@@ -98,6 +103,38 @@ pub fn watched(
         value,
     };
     watch.access(state, &access);
+}
+
+/// Looks whether what lanes read was ever written, and notes what they write.
+#[allow(clippy::too_many_arguments)]
+fn written(
+    watch: &mut Watch,
+    grid: &GridInfo,
+    block: u64,
+    warp: &Warp,
+    place: Place,
+    touch: Touch,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+) {
+    for lane in lanes_of(lanes) {
+        let address = at[lane];
+        if touch.reads && watch.fresh.is_fresh(address, bytes) {
+            let site = SiteRef {
+                grid: grid.serial,
+                kernel: grid.kernel,
+                block,
+                thread: warp.index * 32 + lane as u32,
+                function: place.function,
+                instruction: place.instruction,
+            };
+            watch.findings.add_unwritten(Unwritten { site, address, bytes, count: 1 });
+        }
+        if touch.writes {
+            watch.fresh.write(address, bytes);
+        }
+    }
 }
 
 /// Lanes execute a fence.

@@ -370,6 +370,16 @@ impl Table {
         records.min_by_key(distance)
     }
 
+    /// The live allocations, in order of their regions.
+    pub fn live(&self) -> impl Iterator<Item = &Record> {
+        let records = self.regions.iter().flat_map(|region| match region {
+            Region::Run { record, .. } => std::slice::from_ref(record).iter().collect::<Vec<_>>(),
+            Region::Slab { slots, .. } => slots.iter().flatten().collect(),
+            Region::Vacant => Vec::new(),
+        });
+        records.filter(|record| record.live)
+    }
+
     /// Releases the allocation that begins at `address`, if `allowed` agrees with its kind.
     pub fn free(
         &mut self,

@@ -63,7 +63,7 @@ impl Core {
                 self.machine.memory.allocate(size, 64, AllocKind::ParameterBuffer, true, site)
             })
             .flatten();
-        self.memory_begins(buffer.unwrap_or(0), size);
+        self.memory_begins(buffer.unwrap_or(0), size, false);
         let Some(address) = buffer else {
             self.release_slot();
             *caller.last_error() = errors::MEMORY_ALLOCATION;

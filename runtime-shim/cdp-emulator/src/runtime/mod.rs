@@ -279,13 +279,14 @@ impl Core {
         let heap = &mut self.machine.memory;
         let left = self.limits.malloc_heap_bytes.saturating_sub(heap.heap_bytes());
         if size_bytes == 0 || size_bytes > left {
+            self.heap_refusals += u64::from(size_bytes > 0);
             return 0;
         }
         let align_bytes = align_bytes.max(16);
         let site = Some(caller.site());
         let address = heap.allocate(size_bytes, align_bytes, AllocKind::DeviceHeap, true, site);
         let address = address.unwrap_or(0);
-        self.memory_begins(address, size_bytes);
+        self.memory_begins(address, size_bytes, true);
         address
     }
 

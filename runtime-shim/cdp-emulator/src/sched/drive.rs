@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{BlockKey, Core, GridKey, KernelProfile, NodeId};
 use crate::exec::fault::Fault;
 use crate::exec::{Block, BlockStop, Counters, GridInfo, Machine, PrintEntry, block, next_random};
+use crate::memory::SiteRef;
 use crate::report::ReportKind;
 
 /// Warp-instructions of a slice.
@@ -22,6 +23,8 @@ const PARALLEL_BATCH: u64 = 4096;
 const PARALLEL_COST: u64 = 50_000;
 /// Cores of the host.
 static CORES: OnceLock<usize> = OnceLock::new();
+/// Groups of waiting lanes that a report of a bound shows.
+const MOST_WAITERS: usize = 8;
 /// Spare blocks whose storage is kept.
 const MAX_SPARE: usize = 64;
 
@@ -187,11 +190,52 @@ impl Core {
                     Some(waiters)
                 });
                 let mut fault = fault;
-                fault.site = waiters.as_ref().and_then(|w| w.first()).map(|w| w.site);
+                let waiters = waiters.unwrap_or_default();
+                fault.site = waiters.first().map(|w| w.site).or_else(|| self.next_grid_site());
+                if let Some(site) = fault.site
+                    && let Some(help) = self.endless_tail(site.grid)
+                {
+                    fault.help = Some(help);
+                }
+                // Lanes that wait for those that run say more than these alone.
+                if waiters.iter().any(|w| w.what != block::RUNS) {
+                    fault.waiters = waiters.into_iter().take(MOST_WAITERS).collect();
+                }
                 self.fail(fault);
                 false
             }
         }
+    }
+
+    /// The beginning of the grid that would run next.
+    fn next_grid_site(&self) -> Option<SiteRef> {
+        let key = self.ready_grids.values().next()?;
+        let info = &self.grid(*key)?.info;
+        Some(SiteRef {
+            grid: info.serial,
+            kernel: info.kernel,
+            block: 0,
+            thread: 0,
+            function: info.function,
+            instruction: 0,
+        })
+    }
+
+    /// If the grid is one of many that each launched the next into its tail: the last such launch.
+    fn endless_tail(&self, serial: u64) -> Option<String> {
+        const MANY: u64 = 1000;
+        let lineage = self.lineage.get(&serial)?;
+        let site = lineage.launched_at.filter(|_| lineage.tails >= MANY)?;
+        let place = match self.launch_line(&site) {
+            Some(line) => format!(" at {line}"),
+            None => String::new(),
+        };
+        Some(format!(
+            "`{}` was launched into the tail of the grid before it{place}, {} times in a row so far: \
+             what ends the chain?",
+            self.kernel_name(lineage.kernel),
+            lineage.tails
+        ))
     }
 
     /// Starts the next block (or a batch) of a grid.
@@ -293,6 +337,31 @@ impl Core {
         }
     }
 
+    /// Errors of the device runtime that the threads of a block never asked about: launches that never
+    /// happened, most of all.
+    fn warn_of_errors(&mut self, block: &Block) {
+        let mut failed = block.last_errors.iter().zip(0..).filter(|(code, _)| **code != 0);
+        let Some((&code, thread)) = failed.next() else { return };
+        let count = 1 + failed.count();
+        let threads = if count == 1 { "thread" } else { "threads" };
+        let name = crate::runtime::errors::name(code);
+        let message = format!(
+            "{count} {threads} of a block ended with an error of the device runtime that nobody asked \
+             about: {name} ({code})"
+        );
+        let mut fault = Fault::new(ReportKind::DeviceRuntime, None, message)
+            .help("a launch that fails is not made; cudaGetLastError() after it tells");
+        fault.site = Some(SiteRef {
+            grid: block.grid.serial,
+            kernel: block.grid.kernel,
+            block: block.linear,
+            thread,
+            function: block.grid.function,
+            instruction: 0,
+        });
+        self.warn(&fault);
+    }
+
     /// In lockstep mode: lanes spin for lanes that wait for them, and nothing else runs that could
     /// change what they wait for.
     fn spins_forever(&self, block: &Block) -> bool {
@@ -314,6 +383,7 @@ impl Core {
 
     fn end_block(&mut self, key: BlockKey, grid: GridKey, mut block: Box<Block>) {
         self.edge_block_done(key, &mut block);
+        self.warn_of_errors(&block);
         let clock = block.grid.start_clock + block.warps.iter().map(|w| w.clock).max().unwrap_or(0);
         let (kernel, cost) = (block.grid.kernel, block.counters.warp_instructions.max(1));
         self.count(kernel, &block.counters);

@@ -125,25 +125,35 @@ impl Core {
 
     /// The host touches device memory behind these.
     pub fn host_touches(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
-        if let Some(watch) = self.watch_mut()
-            && watch.follows_order()
-        {
+        let Some(watch) = self.watch_mut() else { return };
+        if watch.checks.uninitialized && writes {
+            watch.fresh.write(address, width);
+        }
+        if watch.follows_order() {
             watch.host_access(after, address, width, writes);
         }
     }
 
-    /// Memory gets a new owner.
-    pub fn memory_begins(&mut self, address: u64, size_bytes: u64) {
+    /// Memory gets a new owner; `fresh`: who allocated it is the one to write it.
+    pub fn memory_begins(&mut self, address: u64, size_bytes: u64, fresh: bool) {
         if let Some(watch) = self.watch_mut()
             && address != 0
         {
             watch.forget_memory(address, size_bytes);
+            match (watch.checks.uninitialized, fresh) {
+                (true, true) => watch.fresh.begin(address, size_bytes),
+                (true, false) => watch.fresh.write(address, size_bytes),
+                (false, _) => {}
+            }
         }
     }
 
     /// A copy or set passes the door of memory: rows that it reads, then rows that it writes.
     pub(super) fn rows_pass(&mut self, id: NodeId, action: &Action) {
         let Some(watch) = self.watch_mut() else { return };
+        if watch.checks.uninitialized {
+            move_fresh(watch, action);
+        }
         if !watch.follows_order() {
             return;
         }
@@ -188,5 +198,22 @@ impl Core {
         if let Some(watch) = self.watch_mut() {
             watch.keep_nodes(&named);
         }
+    }
+}
+
+/// Copies take along whether bytes were ever written; sets write them.
+fn move_fresh(watch: &mut Watch, action: &Action) {
+    match *action {
+        Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
+            for row in 0..rows {
+                watch.fresh.copy(dst + row * dst_pitch, src + row * src_pitch, width);
+            }
+        }
+        Action::Set { dst, pitch, width, rows, .. } => {
+            for row in 0..rows {
+                watch.fresh.write(dst + row * pitch, width);
+            }
+        }
+        Action::Grid(_) | Action::Event(_) => {}
     }
 }

@@ -1,15 +1,15 @@
 //! What the checks found, as reports: both accesses with names, what they touched, and what would
 //! have ordered them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::Core;
 use crate::check::Place;
-use crate::check::findings::{Conflict, Finding, Relation, Side};
+use crate::check::findings::{Conflict, Finding, Relation, Side, Unwritten};
 use crate::check::record::Strength;
 use crate::exec::shared_text;
-use crate::memory::AllocKind;
+use crate::memory::{AllocKind, SiteRef};
 use crate::report::{Related, Report, ReportKind};
 
 /// How the threads of two accesses are related.
@@ -48,12 +48,101 @@ impl Core {
                 }
             }
         }
+        reports.extend(self.unwritten());
         for report in &mut reports {
             if report.count > 1 {
                 report.message.push_str(&format!(" ({} times)", report.count));
             }
         }
         reports.into_iter().map(Arc::new).collect()
+    }
+
+    /// A report without anything but a sentence and a place.
+    fn note(&self, kind: ReportKind, message: String, site: Option<SiteRef>) -> Report {
+        Report {
+            kind,
+            message,
+            help: None,
+            site: site.map(|site| self.site(&site)),
+            grid_path: site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),
+            address: None,
+            allocation: None,
+            waiters: Vec::new(),
+            related: Vec::new(),
+            count: 1,
+            warning: false,
+        }
+    }
+
+    /// Reads of memory that was never written, as reports.
+    fn unwritten(&mut self) -> Vec<Report> {
+        let found = self.watch_mut().map(|w| w.findings.take_unwritten()).unwrap_or_default();
+        let report = |read: &Unwritten| {
+            let record = self.machine.memory.record_at(read.address);
+            let message = format!(
+                "load of {} bytes at {:#x}{}, which nobody has written",
+                read.bytes,
+                read.address,
+                record.map_or_else(String::new, |record| format!(
+                    ", offset {} of an allocation",
+                    read.address - record.base
+                ))
+            );
+            Report {
+                help: Some(
+                    "memory of cudaMalloc and malloc has no contents until it is written".into(),
+                ),
+                address: Some(read.address),
+                allocation: record.map(|record| self.allocation(record)),
+                count: read.count,
+                ..self.note(ReportKind::Uninitialized, message, Some(read.site))
+            }
+        };
+        // One report a source place: loops that were unrolled are one line.
+        let mut reports: Vec<Report> = Vec::new();
+        for read in &found {
+            let new = report(read);
+            let place = |report: &Report| report.site.as_ref().and_then(|site| site.source.clone());
+            match reports
+                .iter_mut()
+                .find(|known| place(known).is_some() && place(known) == place(&new))
+            {
+                Some(known) => known.count += new.count,
+                None => reports.push(new),
+            }
+        }
+        reports
+    }
+
+    /// What is still allocated.
+    pub fn leaks(&self) -> Vec<Arc<Report>> {
+        if !self.config.checks.leaks {
+            return Vec::new();
+        }
+        // By the instruction that asked for it; the host's as one.
+        let mut places: BTreeMap<Option<(u32, u32)>, (Option<SiteRef>, u64, u64)> = BTreeMap::new();
+        for record in self.machine.memory.live() {
+            let site = match record.kind {
+                AllocKind::DeviceHeap => record.allocated_at,
+                AllocKind::Host | AllocKind::Managed => None,
+                _ => continue,
+            };
+            let place = site.map(|site| (site.function, site.instruction));
+            let entry = places.entry(place).or_insert((site, 0, 0));
+            entry.1 += 1;
+            entry.2 += record.size_bytes;
+        }
+        let report = |(site, count, bytes): (Option<SiteRef>, u64, u64)| {
+            let (who, cure) = match site {
+                Some(_) => ("device code", "free() or cudaFree() what malloc() or new gave"),
+                None => ("the host", "cudaFree(), cudaFreeHost()"),
+            };
+            let plural = if count == 1 { "allocation" } else { "allocations" };
+            let message = format!("{count} {plural} of {who}, {bytes} bytes, never released");
+            let note = self.note(ReportKind::Leak, message, site);
+            Arc::new(Report { help: Some(cure.to_string()), count, ..note })
+        };
+        places.into_values().map(report).collect()
     }
 
     /// Where an access was, for telling places apart.
@@ -235,8 +324,8 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         }
         Kinship::Below if before.writes || now.writes => {
             "a launched grid sees what its launching thread did before the launch, and what barriers \
-             ordered before that: the access above would have to come before the launch, by the same \
-             thread or behind a __syncthreads()"
+             ordered before that: the access of the upper grid would have to come before the launch, \
+             by the same thread or behind a __syncthreads()"
         }
         Kinship::Below | Kinship::Above => {
             "a grid sees what its children did once they are complete: do this in a kernel launched \

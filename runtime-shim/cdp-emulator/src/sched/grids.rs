@@ -148,6 +148,7 @@ impl Core {
             block: request.block,
             parent: parent_serial,
             launched_at,
+            tails: 0,
         };
         self.lineage.insert(serial, lineage);
         let trace = self.config.trace.then(|| {
@@ -280,10 +281,23 @@ impl Core {
             }
             if let Some(action) = grid.tails.pop_front() {
                 grid.tail_running = true;
+                let above = grid.info.serial;
+                if let Action::Grid(tail) = action {
+                    self.count_tail(above, tail);
+                }
                 let _ = self.add_node(&[], action, Some(key), None, true);
                 return;
             }
             next = self.retire_grid(key);
+        }
+    }
+
+    /// Notes that a grid follows another one in its tail.
+    fn count_tail(&mut self, above: u64, tail: GridKey) {
+        let before = self.lineage.get(&above).map_or(0, |lineage| lineage.tails);
+        let serial = self.grid(tail).map_or(0, |grid| grid.info.serial);
+        if let Some(lineage) = self.lineage.get_mut(&serial) {
+            lineage.tails = before + 1;
         }
     }
 

@@ -247,6 +247,8 @@ pub struct Core {
     random: u64,
     /// Who queues the next node, if a thread does and checks are on.
     pub actor: Option<Actor>,
+    /// Device allocations that were refused because the heap was used up.
+    pub heap_refusals: u64,
     /// Texts that the device runtime handed out, by content.
     pub runtime_texts: HashMap<String, u64>,
 }
@@ -259,6 +261,8 @@ struct Lineage {
     block: [u32; 3],
     parent: u64,
     launched_at: Option<SiteRef>,
+    /// Tail launches in a row that led to it.
+    tails: u64,
 }
 
 impl Core {
@@ -317,6 +321,7 @@ impl Core {
             started_at: None,
             random: config.schedule_seed.unwrap_or(0),
             actor: None,
+            heap_refusals: 0,
             runtime_texts: HashMap::new(),
             config,
         })

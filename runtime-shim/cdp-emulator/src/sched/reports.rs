@@ -5,11 +5,18 @@ use std::sync::Arc;
 use super::Core;
 use crate::exec::fault::Fault;
 use crate::memory::{AllocKind, Record, SiteRef};
-use crate::report::{AllocationInfo, GridStep, Report, Site, SourceLine, Waiter};
+use crate::report::{AllocationInfo, GridStep, Report, ReportKind, Site, SourceLine, Waiter};
 
 impl Core {
     /// Ends the program with a report.
-    pub(super) fn fail(&mut self, fault: Box<Fault>) {
+    pub(super) fn fail(&mut self, mut fault: Box<Fault>) {
+        if fault.kind == ReportKind::NullAccess && self.heap_refusals > 0 && fault.help.is_none() {
+            fault.help = Some(format!(
+                "device allocations returned null ({} so far): the heap of {} bytes is used up; raise \
+                 cudaLimitMallocHeapSize with cudaDeviceSetLimit, or look whether malloc() returned null",
+                self.heap_refusals, self.limits.malloc_heap_bytes
+            ));
+        }
         let report = Arc::new(self.report(&fault, false));
         self.reports.push(report.clone());
         self.fault = Some(report);
@@ -80,7 +87,7 @@ impl Core {
     }
 
     /// Source line of a launch: the `<<<>>>` and not the helper it was inlined from.
-    fn launch_line(&self, site: &SiteRef) -> Option<SourceLine> {
+    pub(super) fn launch_line(&self, site: &SiteRef) -> Option<SourceLine> {
         let function = self.machine.functions.get(site.function as usize)?;
         let origin = function.code.get(site.instruction as usize)?.origin as usize;
         let number = function.lines.get(origin)?.1.checked_sub(1)?;

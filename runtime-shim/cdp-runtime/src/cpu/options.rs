@@ -22,13 +22,17 @@ pub enum MessageFormat {
 pub struct CheckSet {
     /// `race`: accesses that conflict and that nothing orders.
     pub races: bool,
+    /// `init`: reads of global memory that nobody has written.
+    pub init: bool,
+    /// `leak`: memory that is never released.
+    pub leak: bool,
     /// `siblings`: conflicts between grids that one block launched into one stream.
     pub siblings: bool,
 }
 
 impl CheckSet {
     /// The names of the checks, for messages.
-    pub const NAMES: &str = "race, siblings or all";
+    pub const NAMES: &str = "race, init, leak, siblings or all";
 
     /// A list of names with commas. `all` is everything that is a mistake of the program.
     ///
@@ -38,7 +42,10 @@ impl CheckSet {
         let mut set = CheckSet::default();
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             match name {
-                "race" | "all" => set.races = true,
+                "race" => set.races = true,
+                "init" => set.init = true,
+                "leak" => set.leak = true,
+                "all" => set = CheckSet { races: true, init: true, leak: true, ..set },
                 "siblings" => set.siblings = true,
                 other => return Err(other.to_string()),
             }
@@ -48,7 +55,12 @@ impl CheckSet {
 
     /// As [`CheckSet::parse`] reads it.
     pub fn list(self) -> String {
-        let names = [(self.races, "race"), (self.siblings, "siblings")];
+        let names = [
+            (self.races, "race"),
+            (self.init, "init"),
+            (self.leak, "leak"),
+            (self.siblings, "siblings"),
+        ];
         let chosen: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         chosen.join(",")
     }
@@ -177,6 +189,8 @@ impl CpuOptions {
                 },
                 races: self.checks.races,
                 siblings: self.checks.siblings,
+                uninitialized: self.checks.init,
+                leaks: self.checks.leak,
                 ..Checks::default()
             },
             ..Config::default()
@@ -199,7 +213,7 @@ mod tests {
             profile: true,
             host_threads: 3,
             lockstep: true,
-            checks: CheckSet { races: true, siblings: true },
+            checks: CheckSet { races: true, siblings: true, ..CheckSet::default() },
         };
         let env = options.to_env();
         let get = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, v)| v.clone());

@@ -724,7 +724,9 @@ impl State {
 
     /// Tells what the checks found.
     fn tell_findings(&mut self) {
-        for report in self.emulator.take_findings() {
+        let mut reports = self.emulator.take_findings();
+        reports.extend(self.emulator.leaks());
+        for report in reports {
             super::FINDINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             (self.sinks.report)(&report);
         }
