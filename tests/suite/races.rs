@@ -37,6 +37,17 @@ pub fn trials() -> Vec<Trial> {
         trials.push(trial(format!("ordered::{}", stem(&path)), move || ordered(&path)));
     }
     trials.push(trial("schedules::outcomes".into(), outcomes));
+    let words: [(&str, &[&str]); 2] = [
+        (
+            "endless_tail",
+            &["`again`", "endless_tail.cdp:6:5", "times in a row so far", "more launches"],
+        ),
+        ("half_at_barrier", &["16 lanes wait: at barrier 1, 16 of 32", "16 lanes run", ":11:"]),
+    ];
+    for (name, words) in words {
+        let check = move || bounded(&cases("bounds").join(name).with_extension("cdp"), words);
+        trials.push(trial(format!("bounds::{name}"), check));
+    }
     trials
 }
 
@@ -158,4 +169,19 @@ fn outcomes() -> Outcome {
         return Err(format!("seed 3 gives {once} and {again}, not as in\n{text}").into());
     }
     Ok(())
+}
+
+/// What is said of a program that its bound stops. The numbers in it are the code generator's.
+fn bounded(path: &Path, words: &[&str]) -> Outcome {
+    let mut command = cdpc();
+    if let Some(library) = crate::run::runtime_library() {
+        command.env("CDP_RUNTIME_LIB", library);
+    }
+    command.args(["run", "--device", "cpu"]).args(Directives::of(path)?.words("flags")).arg(path);
+    let output = run_limited(&mut command, TIME_LIMIT)?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    match words.iter().find(|word| !stderr.contains(**word)) {
+        None => Ok(()),
+        Some(word) => Err(format!("`{word}` is not said in\n{stderr}").into()),
+    }
 }

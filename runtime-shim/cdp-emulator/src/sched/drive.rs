@@ -231,9 +231,8 @@ impl Core {
             None => String::new(),
         };
         Some(format!(
-            "`{}` was launched into the tail of the grid before it{place}, {} times in a row so far: \
+            "each grid was launched into the tail of the one before{place}, {} times in a row so far: \
              what ends the chain?",
-            self.kernel_name(lineage.kernel),
             lineage.tails
         ))
     }
