@@ -1,5 +1,5 @@
 //! The CUDA runtime's idea of a process: the chosen devices and what is loaded on them of the code that
-//! has been registered ([`crate::registry`]); which device is current on a thread; each thread's last
+//! has been registered (`registry.rs`); which device is current on a thread; each thread's last
 //! error. The C functions in [`crate::capi`] are thin over this.
 //!
 //! The device is chosen at the first call that needs one.

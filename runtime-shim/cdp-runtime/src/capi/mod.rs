@@ -1,6 +1,6 @@
 //! The CUDA runtime's calls of host code, as C functions, and the entry points that compiled code
 //! itself uses. Thin: arguments are checked for what would make this library misbehave, the rest is
-//! [`crate::process`] and [`crate::device`].
+//! [`crate::process`] and the devices.
 //!
 //! Every function is as the CUDA 13.0 runtime manual describes it. Pointers that a function writes
 //! through must be valid, as in CUDA; null ones are `cudaErrorInvalidValue`. No panic crosses into C.
