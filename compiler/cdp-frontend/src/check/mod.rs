@@ -37,6 +37,7 @@ mod inline;
 mod interpret;
 mod jump;
 mod launch;
+mod launch_hints;
 mod launch_rules;
 mod local;
 mod mangle;

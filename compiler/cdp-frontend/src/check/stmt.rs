@@ -23,6 +23,13 @@ impl<'a> Checker<'a> {
     }
 
     pub fn stmt(&mut self, stmt: &'a ast::Stmt) {
+        let outer = self.f.launch_hints;
+        self.hints(stmt);
+        self.stmt_itself(stmt);
+        self.f.launch_hints = outer;
+    }
+
+    fn stmt_itself(&mut self, stmt: &'a ast::Stmt) {
         for label in &stmt.labels {
             self.label(label);
         }

@@ -47,7 +47,11 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
         Pragma::Pack,
         "Limits the alignment of members: `pack(1)`, `pack(push, 2)`, `pack(pop)`.",
     ),
-    ("cdp", Pragma::Cdp, "Kept for this compiler; none has an effect yet."),
+    (
+        "cdp",
+        Pragma::Cdp,
+        "Of the launches of the next statement: `independent`, `keep`, `threshold(N)`. See launch-optimiser.md.",
+    ),
     ("message", Pragma::Ignored, ""),
     ("STDC", Pragma::Ignored, ""),
     ("GCC", Pragma::Ignored, ""),
