@@ -310,6 +310,8 @@ pub enum Op {
     Fence(Order),
     /// `nanosleep` for row `a`.
     Sleep,
+    /// Bulk copy number `imm` of [`Function::bulk_copies`].
+    BulkCopy,
     /// `cp.async` number `imm` of [`Function::async_copies`].
     AsyncCopy,
     /// Video instruction number `imm` of [`Function::videos`].
@@ -556,6 +558,14 @@ pub enum ObjectOp {
     Arrive,
     /// The same, and later phases expect as many fewer.
     ArriveAndDrop,
+    /// Expect as many more bytes as the operand says, then one arrival.
+    ArriveExpecting,
+    /// The same, and later phases expect one arrival fewer.
+    ArriveExpectingAndDrop,
+    /// Expect as many more bytes.
+    Expect,
+    /// As many bytes have come.
+    Complete,
     /// Has the phase of the state in the operand ended?
     TestState,
     /// Has the phase of the parity in the operand ended?
@@ -645,6 +655,25 @@ pub struct AsyncCopy {
     pub src_size: u32,
     /// Predicate that zeroes everything, or [`NONE`], and its negation.
     pub ignore: (u32, u32),
+}
+
+/// `cp.async.bulk`, `cp.reduce.async.bulk`
+#[derive(Clone, Copy, Debug)]
+pub struct BulkCopy {
+    /// What is done with what is there.
+    pub reduce: Option<(AtomOp, ScalarType)>,
+    /// The destination is shared memory, and not global.
+    pub to_shared: bool,
+    /// The source is shared memory, and not global.
+    pub from_shared: bool,
+    /// Row of the destination, whether it has 64 bits, and what is added.
+    pub dst: (u32, bool, i32),
+    /// The same of the source.
+    pub src: (u32, bool, i32),
+    /// Row of the number of bytes.
+    pub size: u32,
+    /// The barrier object, or [`NONE`] for its row.
+    pub object: (u32, bool, i32),
 }
 
 /// A product of matrices.
@@ -765,6 +794,8 @@ pub struct Function {
     pub async_copies: Vec<AsyncCopy>,
     /// Video instructions.
     pub videos: Vec<VideoInst>,
+    /// Bulk copies.
+    pub bulk_copies: Vec<BulkCopy>,
     /// Products of matrices.
     pub tensors: Vec<Tensor>,
     /// Addresses in matrices.

@@ -6,6 +6,7 @@
 //! only say what the fields mean. Registers may be wider than the instruction's type for `ld`,
 //! `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the parser has checked that the widths agree.
 
+use crate::bulk::BulkCopy;
 use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
 use crate::mbarrier::Mbarrier;
 use crate::module::{
@@ -751,6 +752,15 @@ pub enum Inst {
     CpAsyncWaitGroup { pending: u32 },
     /// `cp.async.wait_all`
     CpAsyncWaitAll,
+
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`
+    BulkCopy(Box<BulkCopy>),
+    /// `cp.async.bulk.commit_group`
+    BulkCommitGroup,
+    /// `cp.async.bulk.wait_group`: until at most `pending` groups are pending (`read`: have been read).
+    BulkWaitGroup { pending: u32, read: bool },
+    /// `cp.async.bulk.prefetch.L2.global`
+    BulkPrefetch { addr: Address, size: Operand, policy: Option<Operand> },
 
     // Cache management.
     /// `prefetch`; `tensormap` for `prefetch.tensormap`.

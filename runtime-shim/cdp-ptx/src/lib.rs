@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bulk;
 pub mod cfg;
 pub mod error;
 pub mod inst;

@@ -1,8 +1,8 @@
 //! The `mbarrier` family: barriers that are objects in shared memory (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier").
 //!
-//! Not here: transactions (`expect_tx`, `complete_tx`), which count the bytes of copies that only
-//! tensor hardware makes.
+//! An object also counts transactions, bytes that copies bring: a phase ends when all have arrived and
+//! no bytes are missing.
 
 use crate::inst::{Address, Dst, Operand};
 use crate::module::Reg;
@@ -13,7 +13,7 @@ use crate::types::{AtomOrder, Scope, Space};
 pub struct Mbarrier {
     /// What it does.
     pub op: MbarrierOp,
-    /// `.shared`, or generic where none is written.
+    /// `.shared` (of the block or of the cluster), or generic where none is written.
     pub space: Space,
     /// The object.
     pub addr: Address,
@@ -35,12 +35,24 @@ pub enum MbarrierOp {
     Arrive {
         /// The state before the arrival.
         dst: Dst,
-        /// Arrivals; one if absent.
+        /// Arrivals; one if absent. With `expect_tx` bytes, and there is one arrival.
         count: Option<Operand>,
+        /// `.expect_tx`: more bytes are expected first.
+        expect_tx: bool,
         /// Later phases expect as many fewer.
         drop: bool,
         /// `.noComplete`: the arrival does not end the phase.
         no_complete: bool,
+    },
+    /// `mbarrier.expect_tx`: as many more bytes are expected.
+    ExpectTx {
+        /// Bytes.
+        bytes: Operand,
+    },
+    /// `mbarrier.complete_tx`: as many bytes have come.
+    CompleteTx {
+        /// Bytes.
+        bytes: Operand,
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
     Wait {

@@ -325,6 +325,11 @@ impl Decoder<'_> {
             | Inst::CpAsyncWaitGroup { pending: _ }
             | Inst::CpAsyncWaitAll => self.simple(Op::Nop),
 
+            Inst::BulkCopy(copy) => self.bulk_copy(copy),
+            Inst::BulkCommitGroup
+            | Inst::BulkWaitGroup { pending: _, read: _ }
+            | Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
+
             // Hints.
             Inst::Prefetch { .. }
             | Inst::PrefetchUniform { .. }

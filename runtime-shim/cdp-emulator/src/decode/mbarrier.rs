@@ -6,7 +6,7 @@ use cdp_ptx::{Operand, Reg, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::bits;
-use crate::code::{BarrierObject, NONE, ObjectOp, Op, Order, Place, Reach, Sem};
+use crate::code::{BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Place, Reach, Sem};
 
 impl Decoder<'_> {
     pub(super) fn mbarrier(&mut self, barrier: &Mbarrier) -> Decoded {
@@ -15,10 +15,18 @@ impl Decoder<'_> {
         let (op, operand, dst) = match barrier.op {
             MbarrierOp::Init { count } => (ObjectOp::Init, self.narrow(count)?, NONE),
             MbarrierOp::Inval => (ObjectOp::Invalidate, NONE, NONE),
-            MbarrierOp::Arrive { dst, count, drop, no_complete: _ } => {
+            MbarrierOp::ExpectTx { bytes } => (ObjectOp::Expect, self.narrow(bytes)?, NONE),
+            MbarrierOp::CompleteTx { bytes } => (ObjectOp::Complete, self.narrow(bytes)?, NONE),
+            MbarrierOp::Arrive { dst, count, expect_tx, drop, no_complete: _ } => {
                 let dst = dst.map(|reg| self.wide_dst(reg)).transpose()?.unwrap_or(NONE);
                 let count = self.narrow(count.unwrap_or(one))?;
-                (if drop { ObjectOp::ArriveAndDrop } else { ObjectOp::Arrive }, count, dst)
+                let op = match (expect_tx, drop) {
+                    (false, false) => ObjectOp::Arrive,
+                    (false, true) => ObjectOp::ArriveAndDrop,
+                    (true, false) => ObjectOp::ArriveExpecting,
+                    (true, true) => ObjectOp::ArriveExpectingAndDrop,
+                };
+                (op, count, dst)
             }
             MbarrierOp::Wait { pred, phase, waits: _, limit: _ } => {
                 let dst = self.pred_dst(pred)?;
@@ -41,6 +49,39 @@ impl Decoder<'_> {
         };
         self.out.objects.push(BarrierObject { op, place, wide, offset, order, operand, dst });
         let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::BarrierObject) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    pub(super) fn bulk_copy(&mut self, copy: &cdp_ptx::bulk::BulkCopy) -> Decoded {
+        let mut part = |space: Space, address: &Address| {
+            let parts = self.address(space, address)?;
+            match parts.row {
+                NONE => Err("a bulk copy of parameters or local variables".to_string()),
+                row => Ok((row, parts.wide, parts.offset)),
+            }
+        };
+        let (dst, src) = (part(copy.dst_space, &copy.dst)?, part(copy.src_space, &copy.src)?);
+        let object = match &copy.object {
+            Some(object) => part(Space::Shared, object)?,
+            None => (NONE, false, 0),
+        };
+        let size = self.narrow(copy.size)?;
+        if copy.dst_space == Space::Global {
+            // As atomics whose order shows, except that plain copies are plain stores.
+            self.out.independent &= copy.reduce.is_none();
+        }
+        let imm = self.out.bulk_copies.len() as u32;
+        self.out.bulk_copies.push(BulkCopy {
+            reduce: copy.reduce,
+            to_shared: copy.dst_space != Space::Global,
+            from_shared: copy.src_space != Space::Global,
+            dst,
+            src,
+            size,
+            object,
+        });
+        let inst = crate::code::Inst { imm, ..self.blank(Op::BulkCopy) };
         self.emit(inst);
         Ok(())
     }

@@ -210,6 +210,7 @@ impl<'a> Decoder<'a> {
             collectives: Vec::new(),
             async_copies: Vec::new(),
             videos: Vec::new(),
+            bulk_copies: Vec::new(),
             tensors: Vec::new(),
             matrix_addresses: Vec::new(),
             textures: Vec::new(),

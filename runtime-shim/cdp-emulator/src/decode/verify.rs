@@ -255,6 +255,13 @@ impl Verifier<'_> {
                 self.optional(object.dst, result)
             }
             Op::Collective => self.collective(self.entry(imm, &function.collectives)?),
+            Op::BulkCopy => {
+                let copy = self.entry(imm, &function.bulk_copies)?;
+                self.row(copy.dst.0, copy.dst.1)?;
+                self.row(copy.src.0, copy.src.1)?;
+                self.is(copy.size, Shape::Narrow)?;
+                self.optional(copy.object.0, Shape::row(copy.object.1))
+            }
             Op::AsyncCopy => {
                 let copy = self.entry(imm, &function.async_copies)?;
                 self.row(copy.dst.0, copy.dst.1)?;

@@ -1,7 +1,8 @@
 //! Barriers that are objects in shared memory: `mbarrier`.
 //!
 //! An object is 64 bits that programs do not look into: from the lowest bit the arrivals that a phase
-//! expects, those still pending, the number of the phase, and a mark that tells it from other memory.
+//! expects, those still pending, the bytes that are missing, the number of the phase (as far as two
+//! bits tell it), and a mark that tells it from other memory.
 //! Waiting is a loop of the program, which the interpreter knows by the tests in it.
 
 use super::fault::Fault;
@@ -15,7 +16,12 @@ use crate::report::ReportKind;
 pub const COUNT_BITS: u32 = 20;
 /// Where the pending arrivals begin.
 pub const PENDING_SHIFT: u32 = COUNT_BITS;
-const PHASE_SHIFT: u32 = 2 * COUNT_BITS;
+const BYTES_SHIFT: u32 = 2 * COUNT_BITS;
+/// Missing bytes: a signed number, since copies may be done before anybody expects them.
+const BYTES_BITS: u32 = 21;
+const PHASE_SHIFT: u32 = BYTES_SHIFT + BYTES_BITS;
+/// Most bytes that may be missing.
+const MOST_BYTES: i64 = (1 << (BYTES_BITS - 1)) - 1;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const PHASE_MASK: u64 = (1 << (63 - PHASE_SHIFT)) - 1;
 const MARK: u64 = 1 << 63;
@@ -26,24 +32,27 @@ const BYTES: u64 = 8;
 struct Object {
     expected: u64,
     pending: u64,
+    missing: i64,
     phase: u64,
 }
 
 impl Object {
     fn new(expected: u64) -> Object {
-        Object { expected, pending: expected, phase: 0 }
+        Object { expected, pending: expected, missing: 0, phase: 0 }
     }
 
     fn read(word: u64) -> Option<Object> {
         (word & MARK != 0).then_some(Object {
             expected: word & COUNT_MASK,
             pending: word >> PENDING_SHIFT & COUNT_MASK,
+            missing: (word << (64 - PHASE_SHIFT)) as i64 >> (64 - BYTES_BITS),
             phase: word >> PHASE_SHIFT & PHASE_MASK,
         })
     }
 
     fn word(self) -> u64 {
         MARK | (self.phase & PHASE_MASK) << PHASE_SHIFT
+            | (self.missing as u64 & ((1 << BYTES_BITS) - 1)) << BYTES_SHIFT
             | self.pending << PENDING_SHIFT
             | self.expected
     }
@@ -54,11 +63,26 @@ impl Object {
         if drop {
             self.expected = self.expected.checked_sub(count)?;
         }
-        if self.pending == 0 {
-            self.phase += 1;
+        self.end_phase();
+        Some(self)
+    }
+
+    /// The object when `bytes` more are missing (fewer if negative); `None` if it cannot count so far.
+    fn miss(mut self, bytes: i64) -> Option<Object> {
+        self.missing += bytes;
+        if self.missing.abs() > MOST_BYTES {
+            return None;
+        }
+        self.end_phase();
+        Some(self)
+    }
+
+    /// A phase ends when all have arrived and all bytes have come.
+    fn end_phase(&mut self) {
+        if self.pending == 0 && self.missing == 0 {
+            self.phase = (self.phase + 1) & PHASE_MASK;
             self.pending = self.expected;
         }
-        Some(self)
     }
 }
 
@@ -113,6 +137,14 @@ pub fn execute(
                 let drop = object.op == ObjectOp::ArriveAndDrop;
                 now.arrive(count, drop).ok_or_else(|| too_many(lane, now, count))?.word()
             }
+            ObjectOp::ArriveExpecting | ObjectOp::ArriveExpectingAndDrop => {
+                let (now, bytes) = (known()?, operand(false));
+                let drop = object.op == ObjectOp::ArriveExpectingAndDrop;
+                let more = miss(lane, now, bytes as i64)?;
+                more.arrive(1, drop).ok_or_else(|| too_many(lane, now, 1))?.word()
+            }
+            ObjectOp::Expect => miss(lane, known()?, operand(false) as i64)?.word(),
+            ObjectOp::Complete => miss(lane, known()?, -(operand(false) as i64))?.word(),
             ObjectOp::TestState | ObjectOp::TestParity => {
                 let now = known()?;
                 let ended = if object.op == ObjectOp::TestState {
@@ -131,7 +163,7 @@ pub fn execute(
             block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
             block.written[range].fill(0xff);
         }
-        if matches!(object.op, ObjectOp::Arrive | ObjectOp::ArriveAndDrop) && object.dst != NONE {
+        if arrives(object.op) && object.dst != NONE {
             // Lanes that arrive together all get the state before the first of them (seen on an
             // H200), as long as it is a state of the phase that they arrive in.
             let (place, before) = *first.get_or_insert((offset, word));
@@ -169,7 +201,12 @@ fn pass(
     let thread = warp.index * 32 + lane as u32;
     match object.op {
         ObjectOp::Init | ObjectOp::Invalidate => drop(state.objects.remove(&offset)),
-        ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
+        ObjectOp::Arrive
+        | ObjectOp::ArriveAndDrop
+        | ObjectOp::ArriveExpecting
+        | ObjectOp::ArriveExpectingAndDrop
+        | ObjectOp::Expect
+        | ObjectOp::Complete => {
             let phase = |word| Object::read(word).map(|object| object.phase);
             state.arrive_at_object(offset, thread, phase(before) != phase(after));
         }
@@ -178,6 +215,36 @@ fn pass(
         }
         ObjectOp::TestState | ObjectOp::TestParity => {}
     }
+}
+
+fn arrives(op: ObjectOp) -> bool {
+    use ObjectOp as O;
+    matches!(op, O::Arrive | O::ArriveAndDrop | O::ArriveExpecting | O::ArriveExpectingAndDrop)
+}
+
+/// Tells the object at `offset` of shared memory that a copy of a lane has brought bytes.
+pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes: u64) -> Step<()> {
+    checks::check_shared(block, offset, BYTES, lane)?;
+    let range = offset as usize..(offset + BYTES) as usize;
+    let mut word = [0; BYTES as usize];
+    word.copy_from_slice(&block.shared[range.clone()]);
+    let now = Object::read(u64::from_le_bytes(word)).ok_or_else(|| no_object(lane, offset))?;
+    let new = miss(lane, now, -(bytes as i64))?;
+    block.shared[range].copy_from_slice(&new.word().to_le_bytes());
+    if let Some(state) = block.state.as_deref_mut() {
+        state.arrive_at_object(offset, thread, new.phase != now.phase);
+    }
+    Ok(())
+}
+
+fn miss(lane: usize, now: Object, bytes: i64) -> Step<Object> {
+    now.miss(bytes).ok_or_else(|| {
+        let message = format!(
+            "a barrier object that misses {} bytes and is told of {bytes} more; it counts to {MOST_BYTES}",
+            now.missing
+        );
+        Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+    })
 }
 
 fn no_object(lane: usize, offset: u64) -> Box<Fault> {
@@ -205,9 +272,17 @@ mod tests {
     #[test]
     fn phases_end_with_the_last_arrival() {
         let first = Object::new(3).arrive(1, false).unwrap();
-        assert_eq!(first, Object { expected: 3, pending: 2, phase: 0 });
-        assert_eq!(first.arrive(2, false), Some(Object { expected: 3, pending: 3, phase: 1 }));
-        assert_eq!(first.arrive(2, true), Some(Object { expected: 1, pending: 1, phase: 1 }));
+        let object =
+            |expected, pending, missing, phase| Object { expected, pending, missing, phase };
+        assert_eq!(first, object(3, 2, 0, 0));
+        assert_eq!(first.arrive(2, false), Some(object(3, 3, 0, 1)));
+        assert_eq!(first.arrive(2, true), Some(object(1, 1, 0, 1)));
+        // Bytes that are missing, or came early, keep the phase from ending.
+        let early = first.miss(-48).unwrap().arrive(2, false).unwrap();
+        assert_eq!(early, object(3, 0, -48, 0));
+        assert_eq!(Object::read(early.word()), Some(early));
+        assert_eq!(early.miss(48), Some(object(3, 3, 0, 1)));
+        assert_eq!(early.miss(-MOST_BYTES), None);
         assert_eq!(first.arrive(3, false), None);
         assert_eq!(Object::read(first.word()), Some(first));
         assert_eq!(Object::read(first.word() & !MARK), None);

@@ -8,6 +8,7 @@
 pub mod atomics;
 pub mod barrier;
 pub mod block;
+pub mod bulk;
 pub mod calls;
 pub mod checks;
 pub mod collective;

@@ -4,7 +4,7 @@ use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{
-    atomics, barrier, calls, collective, door, mbarrier, memory, preempt, surface, tensor,
+    atomics, barrier, bulk, calls, collective, door, mbarrier, memory, preempt, surface, tensor,
 };
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
@@ -519,6 +519,7 @@ fn special<'m>(
                 mbarrier::execute(machine, block, warp, run, inst, active)?;
             }
         }
+        Op::BulkCopy => bulk::copy(machine, block, warp, run, inst, active)?,
         Op::AsyncCopy => memory::async_copy(machine, block, warp, run, inst, active)?,
         Op::Texture => surface::fetch(machine, block, warp, run, inst, active)?,
         Op::Surface => surface::access(machine, block, warp, run, inst, active)?,

@@ -14,20 +14,31 @@ use ScalarType::*;
 impl<'a> Parser<'a> {
     /// `mbarrier`
     pub fn mbarrier(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        const KINDS: [&str; 7] =
-            ["init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"];
-        if mods.has("expect_tx") || mods.has("complete_tx") {
-            return self.unknown_instruction(&mods);
-        }
+        const KINDS: [&str; 9] = [
+            "init",
+            "inval",
+            "arrive",
+            "arrive_drop",
+            "test_wait",
+            "try_wait",
+            "pending_count",
+            "expect_tx",
+            "complete_tx",
+        ];
         let kind = mods.need("an operation such as `.arrive`", |word| {
             KINDS.iter().position(|known| *known == word)
         })?;
+        let expect_tx = matches!(kind, 2 | 3) && mods.flag("expect_tx");
         let no_complete = matches!(kind, 2 | 3) && mods.flag("noComplete");
         let parity = matches!(kind, 4 | 5) && mods.flag("parity");
-        let order =
-            if matches!(kind, 2..=5) { self.mbarrier_order(&mut mods, kind >= 4)? } else { None };
+        let order = if matches!(kind, 2..=5 | 7..=8) {
+            self.mbarrier_order(&mut mods, kind >= 4)?
+        } else {
+            None
+        };
         let space = if kind == 6 { None } else { mods.take(space_word) };
-        let in_shared = space.is_none_or(|space| space == Space::Shared);
+        let elsewhere = space == Some(Space::SharedCluster) && matches!(kind, 2 | 3 | 7 | 8);
+        let in_shared = elsewhere || space.is_none_or(|space| space == Space::Shared);
         mods.require(in_shared, "a barrier object is in `.shared` memory of the block")?;
         let space = space.unwrap_or(Space::Generic);
         mods.ty(&[B64])?;
@@ -61,13 +72,19 @@ impl<'a> Parser<'a> {
         }
         let addr = self.space_address(st, space)?;
         let mut count = None;
-        if kind == 0 || no_complete || (matches!(kind, 2 | 3) && self.at(b',')) {
+        if matches!(kind, 0 | 7 | 8)
+            || no_complete
+            || expect_tx
+            || (matches!(kind, 2 | 3) && self.at(b','))
+        {
             count = Some(self.next_operand(st, U32)?);
         }
         let op = match (kind, count, result) {
             (0, Some(count), _) => MbarrierOp::Init { count },
+            (7, Some(bytes), _) => MbarrierOp::ExpectTx { bytes },
+            (8, Some(bytes), _) => MbarrierOp::CompleteTx { bytes },
             (2 | 3, count, Some(dst)) => {
-                MbarrierOp::Arrive { dst, count, drop: kind == 3, no_complete }
+                MbarrierOp::Arrive { dst, count, expect_tx, drop: kind == 3, no_complete }
             }
             _ => MbarrierOp::Inval,
         };

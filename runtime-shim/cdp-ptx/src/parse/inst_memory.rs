@@ -251,8 +251,12 @@ impl<'a> Parser<'a> {
 
     /// `cp.async` and its groups.
     pub fn cp_async(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+        let reduce = mods.flag("reduce");
         let known = mods.flag("async");
-        if !known || mods.has("bulk") {
+        if known && mods.flag("bulk") {
+            return self.cp_bulk(st, mods, reduce);
+        }
+        if !known || reduce {
             return self.unknown_instruction(&mods);
         }
         if mods.has("mbarrier") {

@@ -100,8 +100,12 @@ impl<'a> Parser<'a> {
             mods.finish()?;
             return Ok(Inst::Membar { level });
         }
+        // New objects seen by the cluster: a release, made cheaper.
+        let objects = mods.flag("mbarrier_init");
         let order = mods.take(FenceOrder::from_str).unwrap_or(FenceOrder::AcqRel);
         let scope = mods.need("a scope such as `.gpu`", Scope::from_str)?;
+        let fits = order == FenceOrder::Release && scope == Scope::Cluster;
+        mods.require(!objects || fits, "`.mbarrier_init` goes with `.release.cluster`")?;
         mods.finish()?;
         Ok(Inst::Fence { order, scope })
     }

@@ -10,6 +10,7 @@ mod constant;
 mod function;
 mod inst;
 mod inst_arith;
+mod inst_bulk;
 mod inst_control;
 mod inst_data;
 mod inst_matrix;

@@ -88,6 +88,8 @@ impl Printer<'_> {
             | Inst::AtomVector(_)
             | Inst::RedVector(_)
             | Inst::CpAsync { .. }
+            | Inst::BulkCopy(_)
+            | Inst::BulkPrefetch { .. }
             | Inst::Prefetch { .. }
             | Inst::PrefetchUniform { .. }
             | Inst::ApplyPriority { .. }
@@ -123,6 +125,8 @@ impl Printer<'_> {
             | Inst::MbarrierPendingCount { .. }
             | Inst::Griddepcontrol { .. }
             | Inst::CpAsyncCommitGroup
+            | Inst::BulkCommitGroup
+            | Inst::BulkWaitGroup { .. }
             | Inst::CpAsyncWaitGroup { .. }
             | Inst::CpAsyncWaitAll
             | Inst::CreatePolicy { .. }

@@ -56,6 +56,12 @@ impl Printer<'_> {
                 self.word(kind.as_str());
                 self.args(&[]);
             }
+            Inst::BulkCommitGroup => self.mnemonic("cp.async.bulk.commit_group;"),
+            Inst::BulkWaitGroup { pending, read } => {
+                self.mnemonic("cp.async.bulk.wait_group");
+                self.flag(*read, "read");
+                self.args(&[N(i64::from(*pending))]);
+            }
             Inst::CpAsyncCommitGroup => self.mnemonic("cp.async.commit_group;"),
             Inst::CpAsyncWaitAll => self.mnemonic("cp.async.wait_all;"),
             Inst::CpAsyncWaitGroup { pending } => {

@@ -19,17 +19,25 @@ impl Printer<'_> {
             MbarrierOp::Wait { waits: false, .. } => "mbarrier.test_wait",
             MbarrierOp::Wait { waits: true, .. } => "mbarrier.try_wait",
             MbarrierOp::CpAsyncArrive { .. } => "cp.async.mbarrier.arrive",
+            MbarrierOp::ExpectTx { .. } => "mbarrier.expect_tx",
+            MbarrierOp::CompleteTx { .. } => "mbarrier.complete_tx",
         });
         self.flag(matches!(op, MbarrierOp::CpAsyncArrive { noinc: true }), "noinc");
+        self.flag(matches!(op, MbarrierOp::Arrive { expect_tx: true, .. }), "expect_tx");
         self.flag(matches!(op, MbarrierOp::Arrive { no_complete: true, .. }), "noComplete");
         let parity = matches!(op, MbarrierOp::Wait { phase: MbarrierPhase::Parity(_), .. });
         self.flag(parity, "parity");
         if let Some((order, scope)) = order {
             self.words(&[order.as_str(), scope.as_str()]);
         }
-        self.flag(*space == Space::Shared, "shared");
+        if *space != Space::Generic {
+            self.word(space.as_str());
+        }
         self.word("b64");
         match op {
+            MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => {
+                self.args(&[A(addr), S(bytes, U32)]);
+            }
             MbarrierOp::Init { count } => self.args(&[A(addr), S(count, U32)]),
             MbarrierOp::Inval | MbarrierOp::CpAsyncArrive { .. } => self.args(&[A(addr)]),
             MbarrierOp::Arrive { dst, count, .. } => {

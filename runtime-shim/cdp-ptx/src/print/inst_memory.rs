@@ -85,6 +85,33 @@ impl Printer<'_> {
                 args.extend([SOpt(src_size, U32), SOpt(&cache.policy, B64)]);
                 self.args(&args);
             }
+            Inst::BulkPrefetch { addr, size, policy } => {
+                self.mnemonic("cp.async.bulk.prefetch.L2.global");
+                self.flag(policy.is_some(), "L2::cache_hint");
+                self.args(&[A(addr), S(size, U32), SOpt(policy, B64)]);
+            }
+            Inst::BulkCopy(copy) => {
+                self.mnemonic(if copy.reduce.is_some() { "cp.reduce" } else { "cp" });
+                self.out.push_str(".async.bulk");
+                for space in [copy.dst_space, copy.src_space] {
+                    // Alone, `.shared` would be that of the cluster here.
+                    self.word(if space == Space::Shared { "shared::cta" } else { space.as_str() });
+                }
+                let told = copy.object.is_some();
+                self.word(if told { "mbarrier::complete_tx::bytes" } else { "bulk_group" });
+                self.flag(copy.multicast.is_some(), "multicast::cluster");
+                self.flag(copy.policy.is_some(), "L2::cache_hint");
+                if let Some((op, ty)) = copy.reduce {
+                    self.word(op.as_str());
+                    let half = matches!(ty, ScalarType::F16 | ScalarType::BF16);
+                    self.flag(half && op == AtomOp::Add, "noftz");
+                    self.word(ty.as_str());
+                }
+                let mut args = vec![A(&copy.dst), A(&copy.src), S(&copy.size, U32)];
+                args.extend(copy.object.iter().map(A));
+                args.extend([SOpt(&copy.multicast, ScalarType::B16), SOpt(&copy.policy, B64)]);
+                self.args(&args);
+            }
             Inst::Prefetch { space, level, addr } => {
                 self.mnemonic("prefetch");
                 self.space(*space);

@@ -4,6 +4,7 @@
 pub const ACCEPTED: &[(&str, &str)] = &[
     ("integer arithmetic", INTEGER),
     ("matrices", MATRICES),
+    ("bulk copies", BULK),
     ("carry arithmetic", CARRY),
     ("floating arithmetic", FLOATING),
     ("half arithmetic", HALF),
@@ -396,6 +397,7 @@ bar.warp.sync {%r0|0xFFFFFFFF|-1};
 membar.{cta|gl|sys};
 fence{|.sc|.acq_rel|.acquire|.release}.{cta|cluster|gpu|sys};
 {fence|membar}.proxy.alias;
+fence.mbarrier_init.release.cluster;
 fence.proxy.async{|.global|.shared::cta|.shared::cluster};
 griddepcontrol.{launch_dependents|wait};
 mbarrier.init{|.shared|.shared::cta}.b64 [%rd0], {32|%r1};
@@ -617,6 +619,12 @@ wmma.load.c.sync.aligned.row.m16n16k16.const.f16 <%r0, %r1, %r2, %r3>, [cv];
 ldmatrix.sync.aligned.m8n8.x2.shared.b16 <%r0>, [%r4];
 ldmatrix.sync.aligned.m8n8.x1.global.b16 <%r0>, [%rd0];
 movmatrix.sync.aligned.m8n8.b16 %r0, %r1;
+cp.async.bulk.global.global.bulk_group [%rd0], [gv], 16;
+cp.async.bulk.shared::cluster.global.bulk_group [sv], [gv], 16;
+cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd0], [sv], %r0;
+mbarrier.expect_tx.shared.b64 [sv];
+mbarrier.try_wait.shared::cluster.b64 %p0, [sv], %rd0;
+fence.mbarrier_init.acquire.cluster;
 ",
     ),
     (
@@ -626,9 +634,7 @@ mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 <%f0, %f1, %f2,
 ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 <%r0, %r1>, [%r4];
 wgmma.fence.sync.aligned;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
-mbarrier.arrive.expect_tx.shared.b64 %rd0, [sv], 16;
-mbarrier.complete_tx.relaxed.cta.shared.b64 [sv], 16;
-cp.async.bulk.commit_group;
+cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1>], [sv];
 mapa.u64 %rd0, %rd1, %r0;
 getctarank.u64 %r0, %rd1;
 setmaxnreg.inc.sync.aligned.u32 64;
@@ -641,6 +647,23 @@ nosuch.u32 %r0;
 ",
     ),
 ];
+
+const BULK: &str = "
+cp.async.bulk.{shared::cluster|shared::cta}.global.mbarrier::complete_tx::bytes [sv], [{gv|%rd0+16}], {16|%r0}, [sv+32];
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [sv], [gv], 16, [%r1], %rd3;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [sv], [gv], %r0, [%r1], %h0;
+cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r0], [sv], 16, [%r2];
+cp.async.bulk.global.shared::cta.bulk_group [%rd0], [sv], %r0;
+cp.reduce.async.bulk.global.shared::cta.bulk_group.{add.u32|add.f32|add.f64|min.s64|and.b64|inc.u32|add.noftz.f16} [%rd0], [sv], %r0;
+cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{add.u64|max.s32|xor.b32} [%r0], [sv], 16, [%r2];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group{|.read} 3;
+cp.async.bulk.prefetch.L2.global [gv], 16;
+mbarrier.arrive.expect_tx{|.release.cta|.relaxed.cluster}{|.shared|.shared::cta}.b64 {%rd0|_}, [sv], {16|%r0};
+mbarrier.arrive{|_drop}.expect_tx.shared::cluster.b64 _, [sv], %r1;
+mbarrier.expect_tx.relaxed.cta.shared.b64 [sv], 16;
+mbarrier.complete_tx.relaxed.{cta|cluster}.{shared|shared::cluster}.b64 [%r0], %r1;
+";
 
 const MATRICES: &str = "
 mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 <%r0, %r1>, <%r2, %r3>, {%r4|<%r4>}, <%r5, %r6>;
