@@ -187,6 +187,13 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
             Ok(WarpStop::Yield) => {
                 idle_turns = 0;
                 block.next_warp = (index + advance) % count;
+                // A warp that spins with interruptions may wait for lanes that only wait for others.
+                if let Err(fault) = barrier::complete_ready(machine, block) {
+                    return BlockStop::Fault(fault);
+                }
+                for warp in &mut block.warps {
+                    collective::complete(machine, warp, &mut block.state);
+                }
                 if block.warps[index].next_random() & 1 != 0 || count == 1 {
                     return BlockStop::Slice;
                 }

@@ -64,7 +64,10 @@ impl<'m> Running<'m> {
 
 /// Runs a warp until it cannot go on, or its block's budget is used up.
 pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpStop> {
-    warp.spins = 0;
+    // Seeded schedules interrupt loops that wait before they could count for long.
+    if machine.schedule_seed.is_none() {
+        warp.spins = 0;
+    }
     // Memory is only released between turns.
     if warp.cache_epoch != machine.memory.epoch() {
         warp.cache = Default::default();
