@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::{HostLinkOptions, host_link};
+use cdp::toolchain::{HostLinkOptions, host_link, prelinked};
 use cdp::{CompileOptions, Goal, LaunchAbi, OptLevel, Pass, RequestedAbi, SourceInput, analyse};
 use cdp_tests::signatures;
 use libtest_mimic::{Failed, Trial};
@@ -48,14 +48,18 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// `libcdp_runtime.a` of this build: named by `cargo xtask test`, else beside the test's own folder.
+/// The runtime of this build, linked beforehand, which makes linking hundreds of programs fast: of the archive
+/// that `cargo xtask test` names, else of the one beside the test's own folder.
 pub fn runtime_library() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("CDP_RUNTIME_LIB") {
-        return Some(PathBuf::from(path));
-    }
-    let executable = std::env::current_exe().ok()?;
-    let folder = executable.parent()?.parent()?;
-    Some(folder.join("libcdp_runtime.a")).filter(|path| path.is_file())
+    let archive = match std::env::var_os("CDP_RUNTIME_LIB") {
+        Some(path) => PathBuf::from(path),
+        None => {
+            let executable = std::env::current_exe().ok()?;
+            let folder = executable.parent()?.parent()?;
+            Some(folder.join("libcdp_runtime.a")).filter(|path| path.is_file())?
+        }
+    };
+    Some(prelinked(&archive, None).unwrap_or(archive))
 }
 
 fn expected(path: &Path) -> Result<String, Failed> {
