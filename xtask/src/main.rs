@@ -8,6 +8,7 @@ mod bundle;
 mod cargo;
 mod demo;
 mod failure;
+mod fuzz;
 mod install;
 mod interop;
 mod lints;
@@ -57,6 +58,9 @@ enum Verb {
     /// Measure; `cargo xtask bench --help` lists the benchmarks
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Test with random programs; `cargo xtask fuzz --help` lists the kinds
+    #[command(subcommand)]
+    Fuzz(fuzz::Fuzz),
     /// Build and install the command, the libraries, the header and a pkg-config file
     Install(install::InstallOptions),
     /// Make an archive with all that `install` installs, for another machine
@@ -110,6 +114,7 @@ fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
         Verb::Demo => demo::demo(ui, &cli.common),
         Verb::Test(options) => suite::test(ui, options, suite::Expectations::Check),
         Verb::Bless(options) => suite::test(ui, options, suite::Expectations::Rewrite),
+        Verb::Fuzz(fuzz) => fuzz::fuzz(ui, &cli.common, fuzz),
         Verb::Bench(bench) => bench::bench(ui, &cli.common, bench),
         Verb::Install(options) => install::install(ui, options),
         Verb::Dist => install::dist(ui),

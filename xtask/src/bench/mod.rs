@@ -46,6 +46,16 @@ pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     }
 }
 
+/// nvcc of the toolkit that would be used, if there is one.
+pub fn nvcc(common: &Common) -> Option<std::path::PathBuf> {
+    let options = cdp_toolchain::SearchOptions {
+        cuda_path: common.cuda_path.clone(),
+        start_dirs: vec![crate::cargo::root()],
+        ..cdp_toolchain::SearchOptions::from_process()
+    };
+    Some(cdp_toolchain::Toolchain::find(&options).ok()?.nvcc()?.to_path_buf())
+}
+
 /// The date, for a document.
 fn today() -> Outcome<String> {
     let date = output(Command::new("date").args(["--utc", "+%Y-%m-%d"]))?;

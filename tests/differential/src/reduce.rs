@@ -1,0 +1,46 @@
+//! The smallest program on which the judges still disagree.
+
+use crate::Program;
+
+/// Leaves out statements while `interesting` says that what remains still shows the fault: halves first,
+/// then smaller parts, then single ones, until none can go.
+pub fn reduce(program: &Program, mut interesting: impl FnMut(&Program) -> bool) -> Program {
+    let mut best = program.clone();
+    let mut part = best.statements.len().div_ceil(2).max(1);
+    loop {
+        let mut shrunk = false;
+        let mut at = 0;
+        while at < best.statements.len() {
+            let mut candidate = best.clone();
+            let end = (at + part).min(candidate.statements.len());
+            candidate.statements.drain(at..end);
+            if interesting(&candidate) {
+                best = candidate;
+                shrunk = true;
+            } else {
+                at += part;
+            }
+        }
+        match (shrunk, part) {
+            (false, 1) => return best,
+            _ => part = (part / 2).max(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+
+    #[test]
+    fn only_the_guilty_statements_stay() {
+        let mut program = generate(7);
+        program.statements = (0..20).map(|index| format!("u0 += {index};")).collect();
+        let guilty = ["u0 += 3;", "u0 += 17;"];
+        let shows = |program: &Program| {
+            guilty.iter().all(|line| program.statements.iter().any(|other| other == line))
+        };
+        assert_eq!(reduce(&program, shows).statements, guilty);
+    }
+}
