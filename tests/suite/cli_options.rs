@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         ("output_directory", directory),
         ("graph_in_a_browser", browser),
         ("kernels_chosen_at_run_time", chosen),
+        ("sources_that_are_too_large", too_large),
     ];
     if cfg!(unix) {
         tests.push(("broken_tools_are_not_replaced", broken_tools));
@@ -511,4 +512,15 @@ fn chosen() -> Outcome {
         contains(&expect(&["check", &wrong], 1)?.1, &[said, "@cdp.launch.as"])?;
     }
     Ok(())
+}
+
+/// Said before anything is read.
+fn too_large() -> Outcome {
+    let folder = folder()?;
+    let file = path(&folder, "a.cdp");
+    let made = std::fs::File::create(&file).and_then(|file| file.set_len((64 << 20) + 1));
+    made.map_err(|error| error.to_string())?;
+    contains(&expect(&["check", &file], 3)?.1, &["a.cdp", "larger than 64 MB"])?;
+    let includes = write(&folder, "b.cdp", "#include \"a.cdp\"\n")?;
+    contains(&expect(&["check", &includes], 1)?.1, &["a.cdp"])
 }

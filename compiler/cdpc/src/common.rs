@@ -370,6 +370,9 @@ fn archs(names: &[String]) -> Result<Vec<Arch>, Usage> {
     Ok(archs)
 }
 
+/// Standard input need not end; a library of objects may be large.
+const MAX_STDIN_BYTES: u64 = 256 << 20;
+
 /// Reads inputs; `-` is standard input, which can be read once.
 pub struct Reader<'a> {
     source: &'a Source,
@@ -410,12 +413,14 @@ impl<'a> Reader<'a> {
         }
         let name = self.source.stdin_filename.as_deref();
         let path = name.unwrap_or(Path::new("<stdin>"));
+        let failed = |source| Error::Io { action: "read".into(), path: path.to_owned(), source };
         let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map_err(|source| Error::Io {
-            action: "read".into(),
-            path: path.to_owned(),
-            source,
-        })?;
+        let mut stdin = std::io::stdin().take(MAX_STDIN_BYTES + 1);
+        stdin.read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_STDIN_BYTES {
+            let limit = format!("it has more than {} MB", MAX_STDIN_BYTES >> 20);
+            return Err(failed(std::io::Error::other(limit)).into());
+        }
         let named = name.and_then(InputKind::of);
         let kind = self.language.or(named).unwrap_or_else(|| InputKind::sniff(&bytes));
         Ok(of_bytes(kind, path, bytes))

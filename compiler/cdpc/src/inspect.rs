@@ -14,7 +14,8 @@ use crate::args::{Check, Graph, GraphFormat, Layout, Source};
 use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code};
 use crate::output::{Outputs, write_output};
 
-/// All passes over a source: the device pass for every architecture, then the host pass.
+/// All passes over a source: the device pass for every architecture, then the host pass. Of each only what
+/// it found is kept, since the rest takes many times the text's size.
 fn passes(input: &Input, source: &Source) -> Result<Vec<Report>, Result<Usage, Failure>> {
     let options = compile_options(source).map_err(Ok)?;
     let input = match input {
@@ -28,15 +29,18 @@ fn passes(input: &Input, source: &Source) -> Result<Vec<Report>, Result<Usage, F
         }
         Input::Bytes(_, name, _) => return Err(Ok(Usage(format!("`{name}` is no source")))),
     };
-    let mut analyses = Vec::new();
+    let pass = |pass| {
+        let analysis = analyse(input, pass, &options).map_err(|error| Err(error.into()))?;
+        Ok(analysis.report)
+    };
+    let mut reports = Vec::new();
     for arch in options.archs() {
-        let analysis = analyse(input, Pass::Device(arch), &options).map_err(|e| Err(e.into()))?;
-        analyses.push(analysis);
+        reports.push(pass(Pass::Device(arch))?);
     }
-    if analyses.iter().all(|analysis| !analysis.report.has_errors()) {
-        analyses.push(analyse(input, Pass::Host, &options).map_err(|e| Err(e.into()))?);
+    if reports.iter().all(|report| !report.has_errors()) {
+        reports.push(pass(Pass::Host)?);
     }
-    Ok(analyses.into_iter().map(|analysis| analysis.report).collect())
+    Ok(reports)
 }
 
 fn failed(messages: Messages, failure: Result<Usage, Failure>) -> i32 {

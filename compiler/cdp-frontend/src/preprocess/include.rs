@@ -49,7 +49,7 @@ fn read_limited(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 256 MB")
+    io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 64 MB")
 }
 
 /// Files held in memory, by path.
@@ -78,8 +78,8 @@ impl FileLoader for MemoryLoader {
     }
 }
 
-/// A source file may not be larger.
-const MAX_FILE_BYTES: u64 = 256 << 20;
+/// A source file may not be larger: checking it takes up to 100 times its size in memory.
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// What is known of files already seen.
 #[derive(Clone, Default)]
