@@ -48,11 +48,23 @@ pub struct Suggestion {
     pub replacement: String,
 }
 
+/// What becomes of a finding of a lint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Nothing is said.
+    Allow,
+    Warn,
+    /// It is an error.
+    Deny,
+}
+
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     pub code: Code,
     pub severity: Severity,
+    /// What a pragma says about the lint here; options do not change it.
+    pub level: Option<Level>,
     /// One line, no full stop.
     pub message: String,
     pub primary: Label,
@@ -70,6 +82,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: code.info().severity,
+            level: None,
             message: message.into(),
             primary: Label { span, text: String::new() },
             secondary: Vec::new(),
@@ -117,8 +130,8 @@ impl Diagnostic {
     }
 }
 
-/// Which warnings are given, and whether they are errors: `-W name`, `-Wno-name`, `-Werror`,
-/// `-Werror=name`, `-w`.
+/// Which lints are given, and whether they are errors: `-W name`, `-Wno-name`, `-Werror`,
+/// `-Werror=name`, `-w`, `-A name`, `-D name`.
 #[derive(Clone, Default, Debug)]
 pub struct WarningOptions {
     /// By name, the last word wins; names come from [`CodeInfo::name`].
@@ -138,10 +151,15 @@ impl WarningOptions {
     /// # Errors
     /// The unknown warning name.
     pub fn apply(&mut self, word: &str) -> Result<(), String> {
-        let known = |name: &str| {
-            codes::warning(name).map(|_| name.to_owned()).ok_or_else(|| name.to_owned())
-        };
-        if word == "error" {
+        let known =
+            |name: &str| codes::lint(name).map(|_| name.to_owned()).ok_or_else(|| name.to_owned());
+        if word == "all" {
+            self.enabled.insert("unused-variable".into(), true);
+            self.enabled.insert("unchecked-launch".into(), true);
+        } else if word == "extra" {
+            let off = codes::ALL.iter().filter(|code| !code.info().default_on);
+            self.enabled.extend(off.filter_map(|code| Some((code.info().name?.to_owned(), true))));
+        } else if word == "error" {
             self.all_as_errors = true;
         } else if let Some(name) = word.strip_prefix("error=") {
             let name = known(name)?;
@@ -157,14 +175,31 @@ impl WarningOptions {
         Ok(())
     }
 
-    /// The severity a warning code has under these options; `None` when it is off.
+    /// Gives a lint a level: `-A name`, `-W name`, `-D name`. The last word wins.
+    ///
+    /// # Errors
+    /// The unknown name.
+    pub fn set(&mut self, name: &str, level: Level) -> Result<(), String> {
+        let known = codes::lint(name).is_some();
+        if !known {
+            return Err(name.to_owned());
+        }
+        self.enabled.insert(name.to_owned(), level != Level::Allow);
+        self.as_errors.insert(name.to_owned(), level == Level::Deny);
+        Ok(())
+    }
+
+    /// The severity a lint has under these options; `None` when it is off.
     pub fn severity(&self, code: Code) -> Option<Severity> {
         let info = code.info();
         let name = info.name?;
-        if self.silent || !self.enabled.get(name).copied().unwrap_or(info.default_on) {
+        let asked = self.enabled.get(name).copied();
+        // `-w` silences warnings, of which a denied lint is none unless it was made one.
+        let denied = info.denied && asked.is_none();
+        if !asked.unwrap_or(info.default_on) || (self.silent && !denied) {
             return None;
         }
-        let error = self.as_errors.get(name).copied().unwrap_or(self.all_as_errors);
+        let error = self.as_errors.get(name).copied().unwrap_or(self.all_as_errors || denied);
         Some(if error { Severity::Error } else { Severity::Warning })
     }
 }
@@ -262,8 +297,14 @@ impl Diagnostics {
             (site.lo, diagnostic.primary.span.lo)
         });
         for mut diagnostic in list {
-            if diagnostic.code.is_warning() {
-                let Some(severity) = options.severity(diagnostic.code) else { continue };
+            if diagnostic.code.is_lint() {
+                let severity = match diagnostic.level {
+                    Some(Level::Allow) => None,
+                    Some(Level::Warn) => (!options.silent).then_some(Severity::Warning),
+                    Some(Level::Deny) => Some(Severity::Error),
+                    None => options.severity(diagnostic.code),
+                };
+                let Some(severity) = severity else { continue };
                 diagnostic.severity = severity;
             }
             let repeated =
@@ -288,5 +329,38 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_of_lints() {
+        let severity = |words: &[(&str, Level)], silent: bool, code: Code| {
+            let mut options = WarningOptions { silent, ..WarningOptions::default() };
+            for (name, level) in words {
+                options.set(name, *level).expect("a lint");
+            }
+            options.severity(code)
+        };
+        let block = "launch-block";
+        assert_eq!(severity(&[], false, Code::E0406), Some(Severity::Error));
+        assert_eq!(severity(&[], true, Code::E0406), Some(Severity::Error));
+        assert_eq!(severity(&[(block, Level::Warn)], false, Code::E0406), Some(Severity::Warning));
+        assert_eq!(severity(&[(block, Level::Allow)], false, Code::E0406), None);
+        let again = [(block, Level::Allow), (block, Level::Deny)];
+        assert_eq!(severity(&again, false, Code::E0406), Some(Severity::Error));
+        assert_eq!(severity(&[], false, Code::W0725), None);
+        assert_eq!(
+            severity(&[("unused-variable", Level::Deny)], false, Code::W0725),
+            Some(Severity::Error)
+        );
+        assert_eq!(WarningOptions::default().set("E0301", Level::Allow), Err("E0301".into()));
+        let mut all = WarningOptions::default();
+        all.apply("extra").expect("a group");
+        assert_eq!(all.severity(Code::E0406), Some(Severity::Error));
+        assert_eq!(all.severity(Code::W0725), Some(Severity::Warning));
     }
 }

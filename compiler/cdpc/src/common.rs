@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use cdp::frontend::diagnostics::codes::{self, ALL, Code};
+use cdp::frontend::diagnostics::Level;
+use cdp::frontend::diagnostics::codes::{Code, lint};
 use cdp::frontend::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::SearchOptions;
@@ -235,7 +236,8 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
             .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
     }
     options.include_dirs = [&source.include_dirs[..], &source.system_dirs].concat();
-    options.macros = source.defines.iter().cloned().map(MacroOption::Define).collect();
+    let macros = source.defines.iter().filter(|word| !is_lint_name(word));
+    options.macros = macros.cloned().map(MacroOption::Define).collect();
     options.macros.extend(source.undefines.iter().cloned().map(MacroOption::Undefine));
     if options.macros.contains(&MacroOption::Define("CUDA_FORCE_CDP1_IF_SUPPORTED".into()))
         && options.cdp.is_none()
@@ -265,6 +267,14 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     options.threads = source.threads;
     options.cxx_standard = source.std.clone();
     options.cache_dir = cache_dir();
+    let unknown =
+        |name: String| Usage(format!("there is no lint `{name}`; `cdpc explain` lists all"));
+    for name in &source.allow {
+        options.warnings.set(name, Level::Allow).map_err(unknown)?;
+    }
+    for name in source.deny.iter().chain(source.defines.iter().filter(|word| is_lint_name(word))) {
+        options.warnings.set(name, Level::Deny).map_err(unknown)?;
+    }
     options.source_date_epoch =
         std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     Ok(options)
@@ -275,11 +285,8 @@ fn warnings(source: &Source, options: &mut CompileOptions) -> Result<(), Usage> 
     let unknown =
         |name: String| Usage(format!("there is no warning `{name}`; `cdpc explain` lists all"));
     for word in &source.warnings {
-        if matches!(word.as_str(), "all" | "extra" | "pedantic" | "everything") {
-            let names = ALL.iter().filter_map(|code| code.info().name);
-            names.for_each(|name| drop(options.warnings.apply(name)));
-            continue;
-        }
+        let everything = matches!(word.as_str(), "pedantic" | "everything");
+        let word = if everything { "extra" } else { word.as_str() };
         options.warnings.apply(word).map_err(unknown)?;
     }
     let groups =
@@ -296,18 +303,17 @@ fn warnings(source: &Source, options: &mut CompileOptions) -> Result<(), Usage> 
 
 /// nvcc's numbers of warnings that we have too, by our names.
 const NVCC_NUMBERS: &[(u32, &str)] = &[
-    (111, "unreachable-code"),
+    (69, "constant-conversion"),
     (177, "unused-variable"),
-    (186, "always-true"),
-    (187, "assignment-as-condition"),
+    (186, "tautological-compare"),
+    (187, "parentheses"),
     (550, "unused-variable"),
-    (940, "missing-return"),
-    (1444, "deprecated"),
+    (940, "return-type"),
 ];
 
 /// The warning with a code, a name or a number of nvcc's; `None` for a number that is none of ours.
 fn diagnostic_name(word: &str) -> Result<Option<String>, String> {
-    let known = |name: &str| codes::warning(name).map(|_| name.to_owned());
+    let known = |name: &str| lint(name).map(|_| name.to_owned());
     if let Ok(number) = word.parse::<u32>() {
         let same = NVCC_NUMBERS.iter().find(|(known, _)| *known == number);
         return Ok(same.and_then(|(_, name)| known(name)));
@@ -324,6 +330,11 @@ fn cache_dir() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = given("XDG_CACHE_HOME").or_else(|| given("HOME").map(|home| home.join(".cache")));
     caches.map(|caches| caches.join("cdp"))
+}
+
+/// `-D launch-block` denies a lint: no macro has such a name.
+fn is_lint_name(word: &str) -> bool {
+    word.contains('-') && lint(word).is_some()
 }
 
 fn floating_point(source: &Source, options: &mut CompileOptions) {

@@ -294,6 +294,9 @@ impl<'a> Checker<'a> {
                 if value.string.is_some() && rank.class == Class::Exact && rank.detail == 3 {
                     self.warn_string_to_char(value.span, to);
                 }
+                if !matches!(purpose, Purpose::Operand(_)) {
+                    self.warn_constant_conversion(&value, to);
+                }
                 self.apply(value, to)
             }
             None => {

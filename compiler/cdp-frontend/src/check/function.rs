@@ -535,6 +535,7 @@ impl<'a> Checker<'a> {
                 align: 0,
                 in_function: true,
                 is_param: true,
+                used: false,
                 initialised: false,
                 span: name.span,
             });

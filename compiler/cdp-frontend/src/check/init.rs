@@ -529,6 +529,7 @@ impl<'a> Checker<'a> {
             }
             _ => return,
         };
+        self.facts.narrowed = Some(value.span);
         self.report(
             Diagnostic::new(Code::W0721, value.span, message)
                 .note("a list in braces is meant to convert without loss")

@@ -15,15 +15,15 @@ impl<'a> Checker<'a> {
         for pragma in &stmt.pragmas {
             let PragmaKind::Cdp(text) = pragma.kind else { continue };
             let text = self.text(text).to_owned();
-            // That is another pragma, which comes the same way.
-            if text.starts_with("pack") {
+            // Those are other pragmas, which come the same way (`pragmas`).
+            if ["pack", "allow", "warn", "deny"].iter().any(|word| text.starts_with(word)) {
                 continue;
             }
             match parse(&text) {
                 Ok(hints) => self.add_hints(hints, pragma.span),
                 Err(what) => self.report(
                     Diagnostic::new(Code::E0419, pragma.span, what)
-                        .note("there are `independent`, `keep` and `threshold(N)`"),
+                        .note("there are `independent`, `keep`, `threshold(N)`, and for lints `allow`, `warn`, `deny`"),
                 ),
             }
         }

@@ -39,6 +39,7 @@ mod jump;
 mod launch;
 mod launch_hints;
 mod launch_rules;
+mod lints;
 mod local;
 mod mangle;
 mod names;

@@ -589,6 +589,7 @@ impl<'a> Checker<'a> {
         op_span: Span,
         span: Span,
     ) -> Value<'a> {
+        let declared = [left.ty, right.ty];
         // Scoped enumerations compare among themselves, in their underlying type.
         let scoped = left.ty.id == right.ty.id && self.types.is_scoped_enum(left.ty);
         let (left, right) = if scoped {
@@ -605,6 +606,12 @@ impl<'a> Checker<'a> {
         self.warn_sign_compare(&left, &right, common, op_span);
         let ir_ty = self.types.ir_type(common);
         let (left, right) = (self.expr_of(left), self.expr_of(right));
+        self.warn_constant_compare(
+            op,
+            [(declared[0], &left), (declared[1], &right)],
+            common,
+            op_span,
+        );
         let (left, right) = (self.cast(left, ir_ty), self.cast(right, ir_ty));
         let (bool_ty, loc) = (self.types.ir.bool(), self.loc(span));
         let kind = ExprKind::Compare { op, lhs: Box::new(left), rhs: Box::new(right) };

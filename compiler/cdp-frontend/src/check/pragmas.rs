@@ -1,8 +1,9 @@
-//! Pragmas that the checker carries out where they stand: `#pragma pack`.
+//! Pragmas that the checker carries out where they stand: `#pragma pack`, and the levels of lints.
 
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::codes::lint;
+use crate::diagnostics::{Code, Diagnostic, Level};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -11,6 +12,31 @@ impl<'a> Checker<'a> {
         let words: Vec<&str> = self.text(symbol).split(' ').collect();
         if let Some((&"pack", rest)) = words.split_first() {
             self.pack(rest, pragma.span);
+        } else {
+            self.lint_level(&words, pragma.span);
+        }
+    }
+
+    /// `cdp allow(name)`, `cdp warn(name)`, `cdp deny(name)`. Words of later versions are let pass.
+    fn lint_level(&mut self, words: &[&str], span: Span) {
+        let [word, "(", name @ .., ")"] = words else { return };
+        let level = match *word {
+            "allow" => Level::Allow,
+            "warn" => Level::Warn,
+            "deny" => Level::Deny,
+            _ => return,
+        };
+        for name in name.concat().split(',') {
+            match lint(name) {
+                Some(code) => self.facts.levels.push((code, level)),
+                None => {
+                    let message = format!("there is no lint `{name}`");
+                    self.report(
+                        Diagnostic::new(Code::W0154, span, message)
+                            .help("`cdpc explain` lists all names"),
+                    );
+                }
+            }
         }
     }
 

@@ -151,6 +151,8 @@ pub struct Var {
     /// Declared in a function, with static storage.
     pub in_function: bool,
     pub is_param: bool,
+    /// Some expression names it.
+    pub used: bool,
     /// Its declaration gives a value, which no jump may pass.
     pub initialised: bool,
     pub span: Span,
@@ -278,6 +280,12 @@ impl Blocks {
             }
         }
         &mut stack.last_mut().expect("just pushed").slot
+    }
+
+    /// What the innermost open scope binds.
+    pub fn innermost(&self) -> impl Iterator<Item = &Slot> + '_ {
+        let bound = self.bound.last().into_iter().flatten();
+        bound.filter_map(|name| self.names.get(name)?.last()).map(|found| &found.slot)
     }
 
     /// Everything that the open scopes bind, the innermost meaning of each name.

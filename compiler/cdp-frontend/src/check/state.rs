@@ -270,7 +270,9 @@ impl<'a> Checker<'a> {
 
     // --- reporting -------------------------------------------------------------------------
 
-    pub fn report(&mut self, diagnostic: Diagnostic) {
+    pub fn report(&mut self, mut diagnostic: Diagnostic) {
+        let said = self.facts.levels.iter().rev().find(|(code, _)| *code == diagnostic.code);
+        diagnostic.level = said.map(|(_, level)| *level);
         self.diags.push(diagnostic);
     }
 

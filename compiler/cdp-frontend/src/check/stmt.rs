@@ -14,12 +14,16 @@ use crate::source::Span;
 impl<'a> Checker<'a> {
     /// Statements of a block whose scope is open.
     pub fn stmts(&mut self, stmts: &'a [ast::Stmt]) {
+        let levels = self.facts.levels.len();
         for stmt in stmts {
             if self.diags.is_full() {
                 return;
             }
             self.stmt(stmt);
         }
+        self.warn_unused();
+        // What pragmas said in the block ends with it.
+        self.facts.levels.truncate(levels);
     }
 
     pub fn stmt(&mut self, stmt: &'a ast::Stmt) {
@@ -153,7 +157,10 @@ impl<'a> Checker<'a> {
     /// A condition; a declaration is emitted into the open block.
     fn test(&mut self, condition: &'a Condition) -> Expr {
         let value = match condition {
-            Condition::Expr(expr) => self.expr(expr),
+            Condition::Expr(expr) => {
+                self.warn_assigned_condition(expr);
+                self.expr(expr)
+            }
             Condition::Decl(decl) => self.condition_decl(decl),
         };
         self.condition(value)
@@ -272,6 +279,7 @@ impl<'a> Checker<'a> {
         loc: ir::Loc,
     ) {
         let body = self.loop_body(body);
+        self.warn_assigned_condition(condition);
         let value = self.expr(condition);
         let cond = Some(self.condition(value));
         self.emit(StmtKind::Loop { cond, body, step: None, test_first: false, unroll }, loc);

@@ -167,10 +167,22 @@ impl<'a> Checker<'a> {
             align: request.align,
             in_function: false,
             is_param: false,
+            used: self.is_maybe_unused(request),
             initialised: request.declarator.init.is_some(),
             span: request.name.base.span,
         });
         VarId(self.vars.len() as u32 - 1)
+    }
+
+    fn is_maybe_unused(&self, request: &VarRequest<'a>) -> bool {
+        let attrs = request.specs.attrs.iter().chain(&request.declarator.declarator.attrs);
+        attrs.into_iter().any(|attr| match &attr.kind {
+            ast::AttrKind::Gnu { name, .. } => self.text(name.name) == "unused",
+            ast::AttrKind::Std { name, .. } => {
+                matches!(self.text(name.name), "maybe_unused" | "unused")
+            }
+            _ => false,
+        })
     }
 
     /// Binds a variable's name in the open scope; reports a clash.

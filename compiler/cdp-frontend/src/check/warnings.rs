@@ -23,6 +23,10 @@ use crate::source::Span;
 pub struct Facts {
     /// Checking an argument that names a device variable.
     pub symbol_context: bool,
+    /// What pragmas say about lints from here on, the newest last.
+    pub levels: Vec<(Code, crate::diagnostics::Level)>,
+    /// The constant in braces about which W0721 was given last.
+    pub narrowed: Option<Span>,
     /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
     pub pack_limit: u64,
     pub pack_saved: Vec<u64>,

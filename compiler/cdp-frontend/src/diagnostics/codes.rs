@@ -1,7 +1,8 @@
 //! The registry of diagnostic codes: number, name (of a warning), one-line title, and the page that
 //! `cdpc explain` shows. A code that is not here cannot be raised.
 //!
-//! Ranges are in [`GROUPS`]: W01xx are the preprocessor's warnings, W07xx the checker's.
+//! Ranges are in [`GROUPS`]: W01xx are the preprocessor's warnings, W07xx the checker's. Codes with
+//! a name are lints, whose level options and pragmas change.
 
 use super::Severity;
 
@@ -11,10 +12,12 @@ pub struct CodeInfo {
     /// `E0203`, `W0701`.
     pub code: &'static str,
     pub severity: Severity,
-    /// A warning's name, for `-W name`.
+    /// A lint's name, for `-W name`.
     pub name: Option<&'static str>,
     /// False for a warning that must be asked for.
     pub default_on: bool,
+    /// A finding that is an error unless options or a pragma say otherwise.
+    pub denied: bool,
     /// One line, no full stop.
     pub title: &'static str,
 }
@@ -22,13 +25,18 @@ pub struct CodeInfo {
 /// Error codes: `E0101 "title";`. Warnings: `W0701 "name" on|off "title";`.
 macro_rules! codes {
     (errors { $($error:ident $error_title:literal;)* }
+     denied { $($denied:ident $denied_name:literal $denied_title:literal;)* }
      warnings { $($warning:ident $name:literal $default:ident $title:literal;)* }) => {
         /// A diagnostic code.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Code { $(#[doc = $error_title] $error,)* $(#[doc = $title] $warning,)* }
+        pub enum Code {
+            $(#[doc = $error_title] $error,)*
+            $(#[doc = $denied_title] $denied,)*
+            $(#[doc = $title] $warning,)*
+        }
 
         /// Every code, in order.
-        pub const ALL: &[Code] = &[$(Code::$error,)* $(Code::$warning,)*];
+        pub const ALL: &[Code] = &[$(Code::$error,)* $(Code::$denied,)* $(Code::$warning,)*];
 
         impl Code {
             /// What the registry knows of it.
@@ -39,13 +47,23 @@ macro_rules! codes {
                         severity: Severity::Error,
                         name: None,
                         default_on: true,
+                        denied: false,
                         title: $error_title,
+                    },)*
+                    $(Code::$denied => &CodeInfo {
+                        code: stringify!($denied),
+                        severity: Severity::Warning,
+                        name: Some($denied_name),
+                        default_on: true,
+                        denied: true,
+                        title: $denied_title,
                     },)*
                     $(Code::$warning => &CodeInfo {
                         code: stringify!($warning),
                         severity: Severity::Warning,
                         name: Some($name),
                         default_on: codes!(@ $default),
+                        denied: false,
                         title: $title,
                     },)*
                 }
@@ -151,9 +169,6 @@ codes! {
         E0403 "a pointer to local memory as a launch argument";
         E0404 "a pointer to shared memory as a launch argument";
         E0405 "kernel parameters that take too many bytes";
-        E0406 "a block that no device can run";
-        E0407 "a grid that no device can run";
-        E0408 "more shared memory than the architecture has";
         E0409 "a launch from a `__host__ __device__` function";
         E0410 "a kernel called without a launch configuration";
         E0411 "a launch of something that is no kernel";
@@ -188,6 +203,12 @@ codes! {
         E0901 "an error in a `.cu` file";
         E0902 "a launch in a `.cu` file that cannot be lowered";
     }
+    denied {
+        // Launches that fail when the program runs, which a program may want to show.
+        E0406 "launch-block" "a block that no device can run";
+        E0407 "launch-grid" "a grid that no device can run";
+        E0408 "launch-shared-memory" "more shared memory than the architecture has";
+    }
     warnings {
         W0150 "warning-directive" on "`#warning`";
         W0151 "macro-redefined" on "a macro is defined again with another meaning";
@@ -219,6 +240,10 @@ codes! {
         W0722 "pointer-to-int-cast" on "a pointer cast to an integer that is too small for it";
         W0723 "execution-space" on "declarations of one function that name different sides";
         W0724 "copy-kind" on "a device-side copy from or to the host";
+        W0725 "unused-variable" off "a variable that nothing reads";
+        W0726 "parentheses" on "an assignment where a condition is expected";
+        W0727 "tautological-compare" on "a comparison that always has one result";
+        W0728 "constant-conversion" on "a constant that the type it is given to cannot hold";
 
         W0901 "clang" on "a warning about a `.cu` file";
         W0902 "launch-limits" on "a launch in a `.cu` file that no device can run";
@@ -238,8 +263,8 @@ pub const GROUPS: &[(&str, &str)] = &[
 ];
 
 impl Code {
-    /// True for a `W` code, whatever severity options give it.
-    pub fn is_warning(self) -> bool {
+    /// True for a code with a name, whose severity options decide.
+    pub fn is_lint(self) -> bool {
         self.info().name.is_some()
     }
 
@@ -265,7 +290,7 @@ impl std::fmt::Display for Code {
     }
 }
 
-/// The warning with this name.
-pub fn warning(name: &str) -> Option<Code> {
+/// The lint with this name.
+pub fn lint(name: &str) -> Option<Code> {
     ALL.iter().copied().find(|code| code.info().name == Some(name))
 }

@@ -171,6 +171,12 @@ pub struct Source {
     /// Turn warnings on, by code, name or nvcc's number
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub diag_warn: Vec<String>,
+    /// Allow a lint: say nothing about it
+    #[arg(short = 'A', long = "allow", value_name = "LINT")]
+    pub allow: Vec<String>,
+    /// Deny a lint: make it an error (also -D LINT, for a name with a hyphen)
+    #[arg(long = "deny", value_name = "LINT")]
+    pub deny: Vec<String>,
     /// No warnings
     #[arg(short = 'w')]
     pub no_warnings: bool,

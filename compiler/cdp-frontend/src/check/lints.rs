@@ -1,0 +1,129 @@
+//! Lints that C programmers expect: unused variables, assignments as conditions, comparisons with one
+//! possible result, constants that do not fit. Those about launches are in `warnings`.
+
+use cdp_ir::{CompareOp, Const, Expr, ExprKind};
+
+use super::ctype::{Basic, QualType};
+use super::scope::Entity;
+use super::state::Checker;
+use super::value::{Kind, Value};
+use crate::ast::{self, ExprKind as Ast};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    /// At the end of a block: its variables that nothing read.
+    pub fn warn_unused(&mut self) {
+        if self.f.builtin_body {
+            return;
+        }
+        let mut unused = Vec::new();
+        for slot in self.f.blocks.innermost() {
+            let Some(Entity::Var(id)) = slot.other else { continue };
+            let var = self.var(id);
+            if !var.used && !var.is_param && (var.local.is_some() || var.in_function) {
+                unused.push((var.span, self.text(var.name).to_owned()));
+            }
+        }
+        unused.sort_by_key(|(span, _)| span.lo);
+        for (span, name) in unused {
+            let message = format!("the variable `{name}` is not used");
+            self.report(
+                Diagnostic::new(Code::W0725, span, message)
+                    .help("remove it, or write `[[maybe_unused]]` before it"),
+            );
+        }
+    }
+
+    /// `if (a = b)` without parentheses around the assignment.
+    pub fn warn_assigned_condition(&mut self, condition: &'a ast::Expr) {
+        let Ast::Assign { op: None, op_span, .. } = &condition.kind else { return };
+        self.report(
+            Diagnostic::new(Code::W0726, *op_span, "an assignment as a condition")
+                .suggest("to compare, write", *op_span, "==")
+                .help("if it is meant, put parentheses around it"),
+        );
+    }
+
+    /// A comparison of a value with a constant that its type never reaches.
+    pub fn warn_constant_compare(
+        &mut self,
+        op: CompareOp,
+        sides: [(QualType, &Expr); 2],
+        common: QualType,
+        op_span: Span,
+    ) {
+        if self.unevaluated > 0 || self.f.builtin_body {
+            return;
+        }
+        let [(left_ty, left), (right_ty, right)] = sides;
+        let (ty, constant, op) = match (&left.kind, &right.kind) {
+            (ExprKind::Const(_), ExprKind::Const(_)) => return,
+            (_, ExprKind::Const(Const::Int(value))) => (left_ty, *value, op),
+            (ExprKind::Const(Const::Int(value)), _) => (right_ty, *value, mirrored(op)),
+            _ => return,
+        };
+        let (Some(basic), Some(common)) = (self.types.basic(ty), self.types.basic(common)) else {
+            return;
+        };
+        let sign_changes = !common.is_signed() && (basic.is_signed() || constant < 0);
+        if !basic.is_integer() || basic == Basic::Bool || !common.is_integer() || sign_changes {
+            return;
+        }
+        let (min, max) = self.int_range(basic);
+        let answer = match op {
+            CompareOp::Lt if constant <= min => false,
+            CompareOp::Lt if constant > max => true,
+            CompareOp::Le if constant < min => false,
+            CompareOp::Le if constant >= max && constant > 1 => true,
+            CompareOp::Gt if constant >= max && constant > 1 => false,
+            CompareOp::Gt if constant < min => true,
+            CompareOp::Ge if constant <= min => true,
+            CompareOp::Ge if constant > max => false,
+            CompareOp::Eq if !(min..=max).contains(&constant) => false,
+            CompareOp::Ne if !(min..=max).contains(&constant) => true,
+            _ => return,
+        };
+        let message = format!("this comparison is always {answer}");
+        let note = format!("a value of {} lies between {min} and {max}", self.show(ty));
+        self.report(Diagnostic::new(Code::W0727, op_span, message).note(note));
+    }
+
+    /// An integer constant that loses bits in an implicit conversion, whatever the sign is taken for.
+    pub fn warn_constant_conversion(&mut self, value: &Value<'a>, to: QualType) {
+        let told = self.facts.narrowed == Some(value.span);
+        if told || self.unevaluated > 0 || self.f.builtin_body {
+            return;
+        }
+        let Kind::RValue(Expr { kind: ExprKind::Const(Const::Int(number)), .. }) = &value.kind
+        else {
+            return;
+        };
+        let (Some(from), Some(target)) = (self.types.basic(value.ty), self.types.basic(to)) else {
+            return;
+        };
+        if !from.is_integer() || !target.is_integer() || target == Basic::Bool {
+            return;
+        }
+        let (bits, _) = self.types.int_bits(target);
+        if bits >= 64 || (-(1i128 << (bits - 1))..1i128 << bits).contains(number) {
+            return;
+        }
+        let message = format!("{number} does not fit {}", self.show(to.unqualified()));
+        self.report(
+            Diagnostic::new(Code::W0728, value.span, message)
+                .help("if the low bits are meant, write the conversion as a cast"),
+        );
+    }
+}
+
+/// The comparison with its sides exchanged.
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        same => same,
+    }
+}
