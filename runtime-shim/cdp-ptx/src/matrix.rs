@@ -46,7 +46,7 @@ const NAMES: [(MatrixType, &str, u32); 13] = [
 
 impl MatrixType {
     /// From the word after the dot.
-    pub fn from_str(word: &str) -> Option<MatrixType> {
+    pub fn from_word(word: &str) -> Option<MatrixType> {
         NAMES.iter().find(|entry| entry.1 == word).map(|entry| entry.0)
     }
 
@@ -89,7 +89,7 @@ pub struct MatrixShape {
 
 impl MatrixShape {
     /// From the word after the dot.
-    pub fn from_str(word: &str) -> Option<MatrixShape> {
+    pub fn from_word(word: &str) -> Option<MatrixShape> {
         let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
         let number = |text: &str| text.parse().ok().filter(|n: &u32| (1..=256).contains(n));

@@ -30,7 +30,7 @@ pub fn copy(
         };
         // SAFETY: decoded row.
         let bytes = unsafe { read_row(run.regs, copy.size, false, lane) };
-        if bytes % UNIT != 0 {
+        if !bytes.is_multiple_of(UNIT) {
             let message = format!("a bulk copy of {bytes} bytes, which is no multiple of {UNIT}");
             return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message));
         }
@@ -78,7 +78,7 @@ fn check(
     in_shared: bool,
     write: bool,
 ) -> Step<u64> {
-    if at % UNIT != 0 {
+    if !at.is_multiple_of(UNIT) {
         return Err(misaligned(at, UNIT, write).on(lane));
     }
     if in_shared {

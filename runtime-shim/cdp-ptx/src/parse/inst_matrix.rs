@@ -46,12 +46,12 @@ impl<'a> Parser<'a> {
         self.sync_aligned(mods)?;
         let a_col = mods.need("`.row` or `.col`", layout)?;
         let b_col = mods.need("`.row` or `.col` for the second matrix", layout)?;
-        let shape = mods.need("a shape such as `.m16n8k16`", MatrixShape::from_str)?;
+        let shape = mods.need("a shape such as `.m16n8k16`", MatrixShape::from_word)?;
         let satfinite = mods.flag("satfinite");
-        let first = mods.need("a type", MatrixType::from_str)?;
-        let second = mods.need("a second type", MatrixType::from_str)?;
-        let third = mods.take(MatrixType::from_str);
-        let fourth = mods.take(MatrixType::from_str);
+        let first = mods.need("a type", MatrixType::from_word)?;
+        let second = mods.need("a second type", MatrixType::from_word)?;
+        let third = mods.take(MatrixType::from_word);
+        let fourth = mods.take(MatrixType::from_word);
         let (d_ty, a_ty, b_ty, c_ty) = match (third, fourth) {
             (Some(third), Some(fourth)) => (first, second, third, fourth),
             // `wmma` on halves leaves their types out.
@@ -148,11 +148,11 @@ impl<'a> Parser<'a> {
         })?;
         self.sync_aligned(&mut mods)?;
         let col = mods.need("`.row` or `.col`", layout)?;
-        let shape = mods.need("a shape such as `.m16n16k16`", MatrixShape::from_str)?;
+        let shape = mods.need("a shape such as `.m16n16k16`", MatrixShape::from_word)?;
         let space = mods.take(space_word).unwrap_or(Space::Generic);
         let in_memory = matches!(space, Space::Generic | Space::Global | Space::Shared);
         mods.require(in_memory, "matrices are in `.global` or `.shared` memory")?;
-        let ty = mods.need("a type", MatrixType::from_str)?;
+        let ty = mods.need("a type", MatrixType::from_word)?;
         mods.require(fragment_exists(operand, shape, ty), "this type has no such shape")?;
         mods.finish()?;
         let count = registers(true, shape, operand, ty, false);
