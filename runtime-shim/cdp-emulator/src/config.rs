@@ -120,7 +120,7 @@ pub struct Config {
     pub max_instructions: Option<u64>,
     /// Wall-clock time after which a run is stopped with a report.
     pub timeout: Option<Duration>,
-    /// Record the launch tree (see [`crate::Trace`]).
+    /// Record the launch tree (see [`crate::TraceGrid`]).
     pub trace: bool,
     /// Compute capability that the device claims, 90 for 9.0.
     pub compute_capability: u32,

@@ -2,7 +2,7 @@
 //!
 //! What an executor needs is data: instructions are an enum with typed modifiers and resolved
 //! operands ([`inst::Inst`]), functions know their registers, labels and variables by number
-//! ([`module`]), and [`cfg`] gives basic blocks and the points where diverged lanes meet again.
+//! ([`module`]), and [`cfg`](mod@cfg) gives basic blocks and the points where diverged lanes meet again.
 //!
 //! This crate runs nothing, opens no files and depends on nothing.
 
@@ -34,11 +34,11 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse::parse_module(text)
 }
 
-/// As [`parse`], but an instruction that is not known stands in the module as [`Inst::Unknown`], so
+/// As [`parse()`], but an instruction that is not known stands in the module as [`Inst::Unknown`], so
 /// that the rest of the text can be run.
 ///
 /// # Errors
-/// As [`parse`], for everything else.
+/// As [`parse()`], for everything else.
 pub fn parse_lenient(text: &str) -> Result<Module, ParseError> {
     parse::parse_module_lenient(text)
 }

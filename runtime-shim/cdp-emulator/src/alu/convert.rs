@@ -1,6 +1,6 @@
 //! `cvt` between all pairs of types. Definition: PTX ISA, "cvt".
 //!
-//! The common conversions have operations of their own; every other one goes through [`Cvt`], a
+//! The common conversions have operations of their own; every other one goes through [`Cvt32To32`] or its kin, a
 //! single exact routine that is told the types and modifiers in `imm`.
 
 use cdp_ptx::ScalarType;
