@@ -262,6 +262,9 @@ fn outputs() -> Outcome {
     succeed(dir, &["build", "tree.cu", "-G", "-g", "-o", "debug.cubin"])?;
     succeed(dir, &["build", "tree.cu", "--arch", "sm_80,sm_90", "-o", "tree.fatbin"])?;
     succeed(dir, &["build", "tree.cu", "--emit", "device-obj", "-o", "tree.o"])?;
+    let (code, _, message) = run_in(dir, &["build", "tree.cu", "-c", "-o", "tree.o"])?;
+    same("exit code", &code.to_string(), "2")?;
+    contains("the message", &message, "--emit device-obj")?;
     let cubin = std::fs::read(dir.join("tree.cubin")).map_err(|error| error.to_string())?;
     let cubin = cdp::toolchain::Cubin::read(&cubin).map_err(|error| error.to_string())?;
     let kernels: Vec<&str> = cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect();

@@ -348,6 +348,15 @@ impl Build<'_> {
             }
             Goal::CudaObject => match one_input(request.inputs, "an object")? {
                 Input::Source(source) => self.cuda_object(source),
+                Input::Cuda(_) => Err(Error::Request {
+                    message: "host objects for a link by nvcc are made of `.cdp` files only".into(),
+                    cure: Some(
+                        "make a device object with --emit device-obj, the host half with --emit \
+                         host-obj, or name all files in one command with -o PROGRAM"
+                            .into(),
+                    ),
+                }
+                .into()),
                 _ => Err(Error::Request {
                     message: "a host object is made of a source, and this is none".into(),
                     cure: Some("make a device object with --emit device-obj".into()),
