@@ -60,7 +60,7 @@ impl Watch {
             (None, Some(grid)) => self.tail_actor(grid),
             (None, None) => self.host_actor(),
         };
-        let mut before = (*actor.view).clone();
+        let mut before = Some(actor.view);
         let mut chain = None;
         for wait in waits {
             let Some(node) = self.nodes.get(wait) else { continue };
@@ -70,7 +70,7 @@ impl Watch {
             if actor.ignored != Some(*wait)
                 && let Some(done) = &node.done
             {
-                before.join(done);
+                learn(&mut before, done);
             }
         }
         let chain = match tail_of {
@@ -146,9 +146,9 @@ impl Watch {
     /// A grid's turn has come.
     pub fn start_grid(&mut self, id: NodeId, grid: u32) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
-        let mut view = std::mem::take(&mut node.before);
-        view.prune(|view, block| self.covers(view, block));
-        self.grids[grid as usize].base = Some(Arc::new(view));
+        let Some(mut view) = node.before.take() else { return };
+        Arc::make_mut(&mut view).prune(|view, block| self.covers(view, block));
+        self.grids[grid as usize].base = Some(view);
     }
 
     /// A grid and everything below it is done.
@@ -183,7 +183,7 @@ impl Watch {
     /// A copy, set or record is done.
     pub fn end_other(&mut self, id: NodeId) -> Known {
         let node = self.nodes.get_mut(&id)?;
-        let mut view = std::mem::take(&mut node.before);
+        let mut view = node.before.take().as_deref().cloned().unwrap_or_default();
         view.raise_chain(node.chain.0, 2 * node.chain.1);
         let view = Arc::new(view);
         node.done = Some(view.clone());
@@ -194,7 +194,7 @@ impl Watch {
     pub fn follow(&mut self, dependent: NodeId, done_id: NodeId, done: &Known) {
         let (Some(node), Some(done)) = (self.nodes.get_mut(&dependent), done) else { return };
         if node.ignored != Some(done_id) {
-            node.before.join(done);
+            learn(&mut node.before, done);
         }
     }
 
@@ -228,7 +228,9 @@ impl Watch {
 
     /// Work that a block launched is done.
     pub fn child_done(&mut self, block: u64, done: &Known) {
-        if let Some(done) = done {
+        if let Some(done) = done
+            && self.waits_for_children
+        {
             learn(self.children.entry(block).or_default(), done);
         }
     }
@@ -251,12 +253,12 @@ impl Watch {
     pub fn start_other(&mut self, id: NodeId) -> Box<BlockState> {
         let (chain, site, parent, stream, before) = match self.nodes.get(&id) {
             Some(node) => (node.chain, node.site, node.parent, node.stream, node.before.clone()),
-            None => ((0, 0), None, 0, 0, View::default()),
+            None => ((0, 0), None, 0, 0, None),
         };
         let grid = self.add_grid(0, u32::MAX, parent, site);
         let meta = &mut self.grids[grid as usize];
         (meta.chain, meta.position, meta.stream) = (chain.0, chain.1, stream);
-        meta.base = Some(Arc::new(before));
+        meta.base = before;
         let base = meta.base.clone();
         self.blocks.push(BlockMeta { grid, linear: 0 });
         let mut state = Box::<BlockState>::default();

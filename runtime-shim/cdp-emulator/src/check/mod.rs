@@ -110,7 +110,7 @@ pub struct GridMeta {
 #[derive(Debug, Default)]
 pub struct NodeWatch {
     /// What is known when its turn comes.
-    pub before: View,
+    pub before: Known,
     /// Its chain and position.
     pub chain: (u32, u32),
     /// What is known when it is done.
@@ -161,6 +161,8 @@ pub struct Watch {
     prune_at: usize,
     /// What the children of a block know when they are done, for `cudaDeviceSynchronize`.
     children: IntMap<u64, Known>,
+    /// Device code may wait for children: some of it is for the older device runtime.
+    pub waits_for_children: bool,
     host: View,
     host_state: Box<BlockState>,
 }
@@ -185,6 +187,7 @@ impl Watch {
             nodes: IntMap::default(),
             prune_at: 1 << 16,
             children: IntMap::default(),
+            waits_for_children: false,
             host: View::default(),
             host_state: Box::default(),
         };

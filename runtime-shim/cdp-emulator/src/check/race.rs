@@ -69,6 +69,13 @@ impl Watch {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
+            // Of neighbours that read the same the first and the last are remembered.
+            let same = |other: usize| {
+                access.lanes >> other & 1 != 0 && access.at[other] == access.at[lane]
+            };
+            if !access.writes && lane > 0 && lane < 31 && same(lane - 1) && same(lane + 1) {
+                continue;
+            }
             let thread = access.first_thread + lane as u32;
             let start = access.at[lane];
             let end = start + access.bytes;

@@ -120,8 +120,11 @@ impl Core {
         let latency = if parent.is_some() { LAUNCH_LATENCY } else { 0 };
         let above = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.watched);
         let number = request.kernel;
-        let watched =
-            self.watch_mut().map_or(0, |watch| watch.add_grid(serial, number, above, launched_at));
+        let older = self.program.kernels[number as usize].info.target_sm < 90;
+        let watched = self.watch_mut().map_or(0, |watch| {
+            watch.waits_for_children |= older;
+            watch.add_grid(serial, number, above, launched_at)
+        });
         let kernel = &self.program.kernels[request.kernel as usize];
         let info = GridInfo {
             serial,
