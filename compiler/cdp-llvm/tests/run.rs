@@ -29,7 +29,15 @@ fn run(ir: &Verified<Module>, abi: LaunchAbi, level: OptLevel, rest: &[u8], out:
     params.extend_from_slice(rest);
     let (grid, block) = ([1, 1, 1], [1, 1, 1]);
     device
-        .launch(&Start { kernel, grid, block, shared_bytes: 0, stream, params: &params })
+        .launch(&Start {
+            kernel,
+            grid,
+            block,
+            shared_bytes: 0,
+            stream,
+            params: &params,
+            cooperative: false,
+        })
         .unwrap();
     let mut result = vec![0; out.len()];
     done(device.copy_from_device(&mut result, address, stream).unwrap());
