@@ -140,6 +140,7 @@ fn launch(t: Types) -> Launch {
         shared_bytes: z(t.u32),
         stream: z(t.p_i32),
         args: vec![z(t.i32)],
+        hints: Default::default(),
     }
 }
 
