@@ -471,7 +471,7 @@ fn browser() -> Outcome {
     // 62 boxes, 62 launches and one of `hub` by itself.
     contains(&dom, &["data-found=\"125 boxes, wrong: .\""]).map_err(|_| {
         let said = dom.split("data-found=").nth(1).unwrap_or(&dom);
-        format!("{}", &said[..said.len().min(500)]).into()
+        said[..said.len().min(500)].to_string().into()
     })
 }
 

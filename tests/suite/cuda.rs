@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
+use crate::cases::Directives;
 use crate::oracle;
-use crate::run::{execute, runtime_library};
+use crate::run::{execute, execute_with, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -79,13 +80,18 @@ fn write(folder: &Path, name: &str, text: &str) -> Outcome {
     std::fs::write(folder.join(name), text).map_err(|error| error.to_string().into())
 }
 
+/// Plainly, and once more with the race checker unless the case says `skip: race: REASON`.
+fn checks(path: &Path) -> Result<&'static [&'static str], Failed> {
+    Ok(if Directives::of(path)?.skips("race") { &[""] } else { &["", "race"] })
+}
+
 fn with_cdpc(path: &Path) -> Outcome {
     let folder = folder()?;
     let source = path.display().to_string();
     // As `cdpc run` does it, and with the cubin that a GPU would get.
     succeed(folder.path(), &["build", &source, "-o", "program"])?;
     let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
-    execute(&program, "output", &expected(path)?)
+    execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
 }
 
 /// The same file by nvcc, linked with our runtime, on the CPU device.
@@ -122,7 +128,7 @@ fn with_nvcc(path: &Path) -> Outcome {
     link.args(["-o", "program", "program.o", "link.o"]).arg(library).arg(cudadevrt);
     succeed(link.args(["-lpthread", "-ldl", "-lm"]))?;
     let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
-    execute(&program, "output", &expected(path)?)
+    execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
 }
 
 fn contains(what: &str, text: &str, part: &str) -> Outcome {

@@ -97,7 +97,7 @@ fn nested(path: &Path) -> Outcome {
     Ok(())
 }
 
-fn remarks(path: &PathBuf) -> Outcome {
+fn remarks(path: &Path) -> Outcome {
     let text = read(path)?;
     let directives = Directives::of(path)?;
     let level = match directives.words("flags").contains(&"fast") {

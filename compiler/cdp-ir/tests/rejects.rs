@@ -284,7 +284,8 @@ const EXPRESSIONS: &[(&str, Wrong)] = &[
 const MODULES: &[(&str, Break)] = &[
     ("break outside a loop", |m, _| set_body(m, vec![stmt(StmtKind::Break)])),
     ("continue outside a loop", |m, _| set_body(m, vec![stmt(StmtKind::Continue)])),
-    ("belongs to no enclosing switch", |m, _| set_body(m, vec![stmt(StmtKind::Label(LabelId(1)))])),
+    ("is jumped to and stands nowhere", |m, _| set_body(m, vec![stmt(StmtKind::Goto(LabelId(1)))])),
+    ("stands twice", |m, _| set_body(m, vec![stmt(StmtKind::Label(LabelId(1))), stmt(StmtKind::Label(LabelId(1)))])),
     ("no such local", |m, _| set_body(m, vec![stmt(StmtKind::Declare(LocalId(5)))])),
     ("a condition that is no Bool", |m, t| set_body(m, vec![stmt(StmtKind::If { cond: z(t.i32), then: Block::default(), otherwise: Block::default() })])),
     ("from a function of", |m, t| set_body(m, vec![stmt(StmtKind::Return(Some(z(t.i32))))])),

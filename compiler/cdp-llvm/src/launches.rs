@@ -159,10 +159,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         self.remarks.push(LaunchRemark {
             place: said.place.clone(),
             parent: said.parent.clone().unwrap_or_else(|| symbol(parent)),
-            child: said
-                .child
-                .clone()
-                .unwrap_or_else(|| child.map_or("?".into(), |function| symbol(function))),
+            child: said.child.clone().unwrap_or_else(|| child.map_or("?".into(), symbol)),
             outcome,
             message,
             advice,
@@ -216,7 +213,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             return Err("it is not understood".into());
         }
         match site.stream {
-            Some(stream) if stream == cdp_launch::StreamConst::TailLaunch => {
+            Some(cdp_launch::StreamConst::TailLaunch) => {
                 return Err("a tail launch runs after its parent".into());
             }
             Some(stream) if stream.value() == 0 || !site.in_null_stream() => {}

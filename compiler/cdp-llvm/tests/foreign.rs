@@ -133,10 +133,10 @@ fn memset_is_a_kernel_of_our_own() {
         assert!(!text.contains("MemsetAsync"), "{text}");
         options.opt_level = cdp_llvm::OptLevel::O0;
         let text = ptx(&ir, &options, bits);
-        if bits == 64 {
-            if let Some(object) = assemble(&text, "sm_90", 64) {
-                link(&[object], "sm_90");
-            }
+        if bits == 64
+            && let Some(object) = assemble(&text, "sm_90", 64)
+        {
+            link(&[object], "sm_90");
         }
     }
 }

@@ -251,6 +251,7 @@ mod tests {
             "ptx-version" => "8.0",
             "cdp" => "1",
             "launch-abi" => "cdp2",
+            "launch-opt" => "fast",
             "opt-level" => "0",
             "default-stream" => "per-thread",
             "debug" => "lines",

@@ -208,10 +208,8 @@ impl<'a> Checker<'a> {
             let value = self.default_argument(id, index, ty, &name);
             list.push(value);
         }
-        if constexpr {
-            if let Some(value) = self.constexpr_call(id, &list, ret, span) {
-                return value;
-            }
+        if constexpr && let Some(value) = self.constexpr_call(id, &list, ret, span) {
+            return value;
         }
         self.note_call(id);
         let callee = Callee::Direct(self.ir_func(id));

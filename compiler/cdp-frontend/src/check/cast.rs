@@ -257,12 +257,11 @@ impl<'a> Checker<'a> {
             }
             return self.error_value(span);
         }
-        if braces {
-            if let [one] = args
-                && let ast::ExprKind::InitList(list) = &one.kind
-            {
-                return self.list_value(ty, list, span);
-            }
+        if braces
+            && let [one] = args
+            && let ast::ExprKind::InitList(list) = &one.kind
+        {
+            return self.list_value(ty, list, span);
         }
         for arg in args {
             values.push(self.expr(arg));

@@ -432,7 +432,7 @@ impl<'a> Checker<'a> {
         };
         let target = self.show(to);
         let message = match purpose {
-            Purpose::Init(name) if name.is_empty() => {
+            Purpose::Init("") => {
                 format!("a {target} cannot be initialised with {from}")
             }
             Purpose::Init(name) => {

@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
                         continue;
                     }
                 }
-                let node = self.designated(elem, &item.designators[1..], item, cursor, name);
+                let node = self.designated(elem, &item.designators[1..], cursor, name);
                 merge(&mut parts, next, node);
             } else {
                 if len.is_some_and(|len| next >= len) {
@@ -302,7 +302,6 @@ impl<'a> Checker<'a> {
                     fields[next],
                     &path[1..],
                     &item.designators[1..],
-                    item,
                     cursor,
                     name,
                 );
@@ -341,11 +340,10 @@ impl<'a> Checker<'a> {
         &mut self,
         ty: QualType,
         rest: &'a [Designator],
-        item: &'a ast::InitItem,
         cursor: &mut Cursor<'a>,
         name: &str,
     ) -> Node {
-        self.designated_path(ty, &[], rest, item, cursor, name)
+        self.designated_path(ty, &[], rest, cursor, name)
     }
 
     fn designated_path(
@@ -353,14 +351,13 @@ impl<'a> Checker<'a> {
         ty: QualType,
         path: &[u32],
         rest: &'a [Designator],
-        item: &'a ast::InitItem,
         cursor: &mut Cursor<'a>,
         name: &str,
     ) -> Node {
         if let Some((&first, deeper)) = path.split_first() {
             let Some(id) = self.types.record_id(ty) else { return Node::Default };
             let field = self.types.record(id).fields[first as usize].ty;
-            let node = self.designated_path(field, deeper, rest, item, cursor, name);
+            let node = self.designated_path(field, deeper, rest, cursor, name);
             return Node::Parts(vec![(u64::from(first), node)]);
         }
         let Some((first, deeper)) = rest.split_first() else {
@@ -371,7 +368,7 @@ impl<'a> Checker<'a> {
                 Some(path) => {
                     let Some(id) = self.types.record_id(ty) else { return Node::Default };
                     let field = self.types.record(id).fields[path[0] as usize].ty;
-                    let node = self.designated_path(field, &path[1..], deeper, item, cursor, name);
+                    let node = self.designated_path(field, &path[1..], deeper, cursor, name);
                     Node::Parts(vec![(u64::from(path[0]), node)])
                 }
                 None => {
@@ -385,7 +382,7 @@ impl<'a> Checker<'a> {
                     (Some((elem, len)), Some((at, _)))
                         if at >= 0 && len.is_none_or(|len| at < i128::from(len)) =>
                     {
-                        let node = self.designated_path(elem, &[], deeper, item, cursor, name);
+                        let node = self.designated_path(elem, &[], deeper, cursor, name);
                         Node::Parts(vec![(at as u64, node)])
                     }
                     _ => {

@@ -662,10 +662,12 @@ impl Classifier<'_> {
         let is_extern = self.is_text(self.at, "extern");
         let file_like = self.top().is_file_like();
         let at_start = self.top().mode == Mode::Start;
-        if is_extern && at_start && file_like {
-            if let Some(language) = next.filter(|next| next.kind == TokenKind::String) {
-                return self.linkage(token, language);
-            }
+        if is_extern
+            && at_start
+            && file_like
+            && let Some(language) = next.filter(|next| next.kind == TokenKind::String)
+        {
+            return self.linkage(token, language);
         }
         if at_start && file_like && self.word_at(self.at + 1) == Word::Namespace {
             self.at += 1;

@@ -186,15 +186,12 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 fn is_quiet(expr: &Expr) -> bool {
     let own = match &expr.kind {
         ExprKind::Load { volatile, .. } | ExprKind::LoadBits { volatile, .. } => !volatile,
-        ExprKind::Intrinsic { op, .. } => match op {
-            Intrinsic::Builtin(var) => !matches!(
-                var,
-                cdp_ir::BuiltinVar::Clock
-                    | cdp_ir::BuiltinVar::Clock64
-                    | cdp_ir::BuiltinVar::GlobalTimer
-            ),
-            _ => false,
-        },
+        ExprKind::Intrinsic { op: Intrinsic::Builtin(var), .. } => !matches!(
+            var,
+            cdp_ir::BuiltinVar::Clock
+                | cdp_ir::BuiltinVar::Clock64
+                | cdp_ir::BuiltinVar::GlobalTimer
+        ),
         ExprKind::Const(_)
         | ExprKind::LocalAddr(_)
         | ExprKind::GlobalAddr(_)

@@ -257,8 +257,8 @@ impl<'g> Drawing<'g> {
             .map(|items| items.iter().map(|item| height(item, &self.nodes) + BETWEEN).sum())
             .collect();
         let tallest = heights.iter().copied().max().unwrap_or(0);
-        for column in 0..self.columns.len() {
-            let mut y = MARGIN + (tallest - heights[column]) / 2;
+        for (column, height_of_all) in heights.into_iter().enumerate() {
+            let mut y = MARGIN + (tallest - height_of_all) / 2;
             for item in self.columns[column].clone() {
                 let own = height(&item, &self.nodes);
                 match item {

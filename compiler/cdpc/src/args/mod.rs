@@ -416,10 +416,10 @@ pub struct Run {
     /// Launch this kernel instead of running `main`
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Grid dimensions for --kernel, X[,Y[,Z]]; else 1
+    /// Grid dimensions for --kernel: X, or X,Y, or X,Y,Z; else 1
     #[arg(long, value_name = "DIMS")]
     pub grid: Option<String>,
-    /// Block dimensions for --kernel, X[,Y[,Z]]; else 1
+    /// Block dimensions for --kernel: X, or X,Y, or X,Y,Z; else 1
     #[arg(long, value_name = "DIMS")]
     pub block: Option<String>,
     /// Dynamic shared memory for --kernel, in bytes

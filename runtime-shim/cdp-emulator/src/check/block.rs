@@ -192,7 +192,7 @@ impl BlockState {
             }
         }
         clocks.raise(thread, now);
-        clocks.raise(thread / 32 | WARP, warp.all);
+        clocks.raise((thread / 32) | WARP, warp.all);
         clocks
     }
 

@@ -114,7 +114,7 @@ impl Watch {
     /// The stamp of an instruction now.
     fn stamp_now(&mut self, state: &mut BlockState, place: Place) -> u32 {
         let time = state.stamp_time();
-        let slot = (place.instruction as usize ^ place.function as usize * 7) & 31;
+        let slot = (place.instruction as usize ^ (place.function as usize * 7)) & 31;
         let (known, at, stamp) = state.stamps.0[slot];
         if known == place && at == time {
             return stamp;
@@ -226,9 +226,8 @@ impl Watch {
     fn meet(&self, state: &mut BlockState, touch: &Touch, cell: Cell) -> Option<Outcome> {
         let new = touch.record;
         let mut conflict = None;
-        if !cell.write.is_none()
-            && !(cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread))
-        {
+        let is_own = cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread);
+        if !(cell.write.is_none() || is_own) {
             conflict =
                 self.against(state, touch, cell.write).map(|thread| (cell.write, thread, true));
         }

@@ -29,7 +29,7 @@ impl Clocks {
         if self.parts.is_empty() {
             return self.all;
         }
-        self.all.max(part(thread)).max(part(thread / 32 | WARP))
+        self.all.max(part(thread)).max(part((thread / 32) | WARP))
     }
 
     /// Knows a thread or warp up to `time`.
