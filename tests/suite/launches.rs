@@ -4,7 +4,7 @@
 //! A line of such a case with a launch ends in `//~ OUTCOME` or `//~ kept: PART OF THE REASON`, for the level
 //! that `// flags: fast` names (`safe` without). The case is run too, when it has a `.out` beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cdp::{
     Arch, BuildRequest, CompileOptions, Goal, Input, LaunchOpt, LaunchOutcome, LaunchRemark,
