@@ -11,7 +11,7 @@
 //! What is absent on purpose: syntax, source text, C's type names and qualifiers, LLVM, files.
 //!
 //! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`effects`], [`intrinsic`], [`runtime`],
-//! then [`verify`] (whose header is the specification) and [`print`].
+//! then [`mod@verify`] (whose header is the specification) and [`mod@print`].
 
 #![forbid(unsafe_code)]
 

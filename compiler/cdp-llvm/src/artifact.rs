@@ -1,6 +1,6 @@
 //! [`LlvmModule`]: a lowered module that owns its LLVM context, and what can be made of it.
 //!
-//! What is absent: how the module came to be ([`crate::lower`], [`crate::foreign`]).
+//! What is absent: how the module came to be ([`mod@crate::lower`], [`crate::foreign`]).
 
 use std::mem::ManuallyDrop;
 

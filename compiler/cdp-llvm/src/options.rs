@@ -84,7 +84,7 @@ impl std::fmt::Debug for Libdevice {
     }
 }
 
-/// Options of [`crate::lower`]. Address size, CDP version and floating-point options come with the
+/// Options of [`fn@crate::lower`]. Address size, CDP version and floating-point options come with the
 /// module.
 #[derive(Clone, Debug)]
 pub struct LowerOptions {

@@ -1,5 +1,5 @@
 //! Text to LLVM IR in one pass: each function reads one production of the grammar, which stands above
-//! it, and emits its code. What is absent: everything about launches but [`Calc::spawn`].
+//! it, and emits its code. What is absent: everything about launches but `Calc::spawn`.
 
 use std::collections::HashMap;
 
