@@ -1,9 +1,9 @@
 //! Differential testing: random programs that have one meaning, compiled in several ways.
 //!
-//! [`generate`] makes a program from a number; it has no undefined behaviour, so that every compiler must
+//! [`mod@generate`] makes a program from a number; it has no undefined behaviour, so that every compiler must
 //! make the same output of it. [`judge`] compiles and runs it by `cdpc` at several levels, in small codegen
 //! units, by nvcc, whose PTX runs on the CPU device, and, when it is plain C++, by the host's compiler.
-//! [`reduce`] makes a program on which they disagree as small as it can.
+//! [`mod@reduce`] makes a program on which they disagree as small as it can.
 //!
 //! What is absent: anything that knows how `cdpc` works. It is started as users start it.
 
