@@ -27,10 +27,11 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
     }
-    let others: [(&str, fn() -> Outcome); 6] = [
+    let others: [(&str, fn() -> Outcome); 7] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
+        ("runs", runs),
         ("outputs", outputs),
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
@@ -194,6 +195,18 @@ fn graph_and_layout() -> Outcome {
     contains("the layout", &layout, "down<int> (_Z4downIiEvPT_i4pair): 32 bytes, alignment 8")
 }
 
+/// `cdpc run`, which compiles with line tables.
+fn runs() -> Outcome {
+    let folder = folder()?;
+    let text = "#include <cstdio>\n\
+        template <class T> __global__ void child(T n) { printf(\"child %d\\n\", n); }\n\
+        __global__ void parent(int n) { child<int><<<1, 1>>>(n + 1); }\n\
+        int main() { parent<<<1, 1>>>(3); return cudaDeviceSynchronize(); }\n";
+    write(folder.path(), "k.cu", text)?;
+    let found = succeed(folder.path(), &["run", "--device", "cpu", "k.cu"])?;
+    same("output", &found, "child 4\n")
+}
+
 /// `.cu`, `.cdp`, LLVM IR, a host object and a library become one program.
 fn several_inputs() -> Outcome {
     let folder = folder()?;
@@ -262,6 +275,7 @@ fn outputs() -> Outcome {
     same("PTX of -x cu", &named, &ptx)?;
     let lines = succeed(dir, &["build", "tree.cu", "-lineinfo", "--emit", "ptx", "-o", "-"])?;
     contains("PTX with lines", &lines, ".loc")?;
+    contains("PTX with lines", &lines, "\t.file\t1 ")?;
     let ir = succeed(dir, &["build", "tree.cu", "--emit", "llvm-ir", "-o", "-"])?;
     contains("LLVM IR", &ir, "ptx_kernel void @_Z4rootPi")?;
     succeed(dir, &["build", "tree.cu", "-o", "tree.cubin"])?;

@@ -282,7 +282,10 @@ fn with_own_call_numbers(text: &str) -> String {
 /// end, and the target says `debug`, which has ptxas expect all of DWARF.
 fn without_dwarf(mut text: String) -> String {
     if let Some(sections) = text.find("\n\t.section\t.debug_") {
-        text.truncate(sections + 1);
+        let cut = text.split_off(sections + 1);
+        // A unit that has directives alone, as clang's, names its files behind the sections.
+        let files = cut.lines().filter(|line| line.starts_with("\t.file\t"));
+        text.extend(files.flat_map(|line| [line, "\n"]));
     }
     match text.find(", debug\n") {
         Some(at) => text[..at].to_string() + &text[at + ", debug".len()..],
@@ -298,6 +301,16 @@ fn bytes_of(buffer: &MemoryBuffer<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_stay_wherever_they_stand() {
+        let before = ".target sm_90, debug\n\tret;\n}\n\t.file\t1 \"a.cdp\"\n\t.section\t.debug_str\n\t{\n\t}\n";
+        let after = ".target sm_90, debug\n\tret;\n}\n\t.section\t.debug_macinfo\t{\t}\n\t.file\t1 \"a.cu\"\n";
+        for (text, file) in [(before, "a.cdp"), (after, "a.cu")] {
+            let wanted = format!(".target sm_90\n\tret;\n}}\n\t.file\t1 \"{file}\"\n");
+            assert_eq!(without_dwarf(text.to_owned()), wanted);
+        }
+    }
 
     #[test]
     fn call_sequences_are_numbered_from_zero() {
