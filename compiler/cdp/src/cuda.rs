@@ -24,7 +24,6 @@ use crate::options::CompileOptions;
 mod args;
 mod graph;
 mod headers;
-mod precompiled;
 mod report;
 
 /// What clang makes of a file in one run.
@@ -175,8 +174,6 @@ impl Compiler {
         }
         request.source = file.path;
         request.stem = Input::Cuda(source.clone()).stem();
-        let precompiled = precompiled::find(job, program, half, options, &request)?;
-        request.args.extend(precompiled);
         let ClangOutput { bytes, messages, failed, dependencies } = clang(job, program, &request)?;
         let report = report::read(&messages, source, &options.warnings);
         // A warning may be an error by request.
