@@ -4,22 +4,21 @@
 //! Takes relocatable objects (ptxas) and linked cubins (nvlink), old and new header forms, 32- and
 //! 64-bit, and any hostile bytes: every read is checked. Code is not decoded.
 //!
-//! Attribute numbers and record layouts were worked out from what ptxas 11.8, 12.9 and 13.0 write,
-//! compared with what `cuobjdump -elf` prints for the same files.
+//! Attribute numbers and the header's flags are cdp-image's; record layouts were worked out from what
+//! ptxas 11.8, 12.9 and 13.0 write, compared with what `cuobjdump -elf` prints for the same files.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cdp_image::bytes::{u16_at, u32_at};
+use cdp_image::cubin::{Attribute, MACHINE, arch_number_of_flags, attribute, attributes};
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{Endianness, FileKind};
 
 use crate::arch::{AddressSize, Arch};
 use crate::device_runtime::{DeviceRuntimeUse, cdp_flavor, is_device_runtime_symbol};
-use crate::fatbin::{u16_at, u32_at};
 
-/// ELF machine number of CUDA device code.
-const EM_CUDA: u16 = 190;
 /// Flag in `st_other` of a function that is a kernel.
 pub(crate) const STO_CUDA_ENTRY: u8 = 0x10;
 /// Symbol type of a device variable.
@@ -133,7 +132,7 @@ pub struct Cubin {
 impl Cubin {
     /// Whether the bytes are an ELF file of CUDA device code.
     pub fn is_cubin(bytes: &[u8]) -> bool {
-        bytes.starts_with(b"\x7fELF") && u16_at(bytes, 18) == Some(EM_CUDA)
+        cdp_image::cubin::is_cubin(bytes)
     }
 
     /// Reads a relocatable device object or a linked cubin.
@@ -174,52 +173,6 @@ impl Cubin {
     }
 }
 
-/// The attributes that are read. Numbers as in `cuobjdump -elf`'s names.
-mod attribute {
-    pub const MAX_THREADS: u8 = 0x05;
-    pub const PARAM_CBANK: u8 = 0x0a;
-    pub const REQNTID: u8 = 0x10;
-    pub const FRAME_SIZE: u8 = 0x11;
-    pub const MIN_STACK_SIZE: u8 = 0x12;
-    pub const KPARAM_INFO: u8 = 0x17;
-    pub const CBANK_PARAM_SIZE: u8 = 0x19;
-    pub const REGCOUNT: u8 = 0x2f;
-    pub const KPARAM_INFO_V2: u8 = 0x45;
-}
-
-/// One attribute of a `.nv.info` section.
-struct Attribute<'data> {
-    number: u8,
-    /// The 16 bits in the header, which are the value of the short formats.
-    short: u16,
-    payload: &'data [u8],
-}
-
-/// Splits a `.nv.info` section. Formats: 1 to 3 hold their value in the header, 4 has a payload whose
-/// size is in the header.
-fn attributes(mut bytes: &[u8]) -> Result<Vec<Attribute<'_>>, CubinError> {
-    let mut all = Vec::new();
-    while let (Some(format), Some(number), Some(short)) =
-        (bytes.first(), bytes.get(1), u16_at(bytes, 2))
-    {
-        let payload_bytes = match format {
-            1..=3 => 0,
-            4 => usize::from(short),
-            other => {
-                return Err(CubinError::new(format!(
-                    "unknown attribute format {other} in .nv.info"
-                )));
-            }
-        };
-        let payload = bytes
-            .get(4..4 + payload_bytes)
-            .ok_or_else(|| CubinError::new("an attribute in .nv.info is cut off"))?;
-        all.push(Attribute { number: *number, short, payload });
-        bytes = &bytes[4 + payload_bytes..];
-    }
-    Ok(all)
-}
-
 struct Symbol {
     name: String,
     size: u64,
@@ -241,7 +194,7 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
     fn new(bytes: &'data [u8]) -> Result<Self, CubinError> {
         let header = H::parse(bytes)?;
         let endian = header.endian()?;
-        if header.e_machine(endian).0 != EM_CUDA {
+        if header.e_machine(endian).0 != MACHINE {
             return Err(CubinError::new(format!(
                 "an ELF file for machine {} and not for CUDA",
                 header.e_machine(endian).0
@@ -253,11 +206,9 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
         Ok(Reader { bytes, header, endian })
     }
 
-    /// The architecture number moved in the header's flags when the ABI version went from 7 to 8.
     fn arch_number(&self) -> u32 {
-        let flags = self.header.e_flags(self.endian).0;
         let abi_version = self.bytes.get(8).copied().unwrap_or(0);
-        if abi_version >= 8 { (flags >> 8) & 0xffff } else { flags & 0xff }
+        arch_number_of_flags(abi_version, self.header.e_flags(self.endian).0)
     }
 
     fn read(&self, address_size: AddressSize) -> Result<Cubin, CubinError> {
@@ -350,7 +301,8 @@ impl<'data, H: FileHeader<Endian = Endianness>> Reader<'data, H> {
                 String::from_utf8_lossy(sections.section_name(self.endian, section)?).into_owned();
             let size: u64 = section.sh_size(self.endian).into();
             if section.sh_type(self.endian).0 == SHT_CUDA_INFO && name.starts_with(".nv.info") {
-                let attributes = attributes(section.data(self.endian, self.bytes)?)?;
+                let attributes = attributes(section.data(self.endian, self.bytes)?)
+                    .map_err(|error| CubinError::new(error.to_string()))?;
                 match name.strip_prefix(".nv.info.").and_then(|kernel| kernels.get_mut(kernel)) {
                     Some(kernel) => read_kernel_attributes(kernel, &attributes)?,
                     None if name == ".nv.info" => {

@@ -1,20 +1,17 @@
-//! Reading NVIDIA's fat binaries: which images a `.fatbin`, a host object made by `nvcc -dc` or
-//! `libcudadevrt.a` holds. Images are listed, not unpacked (most are compressed).
-//!
-//! The layout was worked out from the files of CUDA 12.9 and 13.0: a 16-byte header (magic
-//! 0xBA55ED50, u16 version, u16 header size, u64 size of what follows), then images, each a header
-//! (u16 kind, u16 version, u32 header size, u64 payload size, u32 compressed size, ..., at 28 the u32
-//! architecture number) and its payload.
+//! Which images a `.fatbin`, a host object made by `nvcc -dc` or `libcudadevrt.a` holds, and whether they
+//! serve an architecture. Images are listed, not unpacked; the container's layout is cdp-image's.
 
 use std::fmt;
 
+use cdp_image::cubin::machine_code_runs_on;
+pub use cdp_image::fatbin::is_fatbin;
+use cdp_image::fatbin::{self, Kind};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 
 use crate::arch::Arch;
 use crate::cubin::CubinError;
 
-const MAGIC: u32 = 0xba55_ed50;
 /// Sections of host objects with relocatable device code and with linked device code.
 pub(crate) const RELOCATABLE: &[u8] = b"__nv_relfatbin";
 pub(crate) const WHOLE_PROGRAM: &[u8] = b".nv_fatbin";
@@ -63,17 +60,9 @@ impl fmt::Display for FatbinImage {
     }
 }
 
-/// Whether machine code for an architecture of this number runs on `arch`: on the same, and on later
-/// ones with the same major number (nvlink 13.0 links sm_80 objects for sm_86, and says of sm_80 ones
-/// that sm_90 is "not found").
+/// Whether machine code for an architecture of this number runs on `arch`.
 pub(crate) fn serves(arch_number: u32, arch: Arch) -> bool {
-    let wanted = u32::from(arch.number());
-    arch_number / 10 == wanted / 10 && arch_number <= wanted
-}
-
-/// Whether these bytes begin as a fat binary.
-pub fn is_fatbin(bytes: &[u8]) -> bool {
-    u32_at(bytes, 0) == Some(MAGIC)
+    machine_code_runs_on(arch_number, arch.number().into())
 }
 
 /// Lists the images of a fat binary, which may be several put one behind the other.
@@ -81,54 +70,18 @@ pub fn is_fatbin(bytes: &[u8]) -> bool {
 /// # Errors
 /// [`CubinError`] when the bytes are cut off or are no fat binary.
 pub fn list_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, CubinError> {
-    let mut images = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        if !is_fatbin(rest) {
-            // The linker pads between the fat binaries of several objects.
-            if images.is_empty() || rest.iter().any(|byte| *byte != 0) {
-                return Err(CubinError::new("not a fat binary"));
-            }
-            break;
-        }
-        let cut_off = || CubinError::new("the fat binary is cut off");
-        let header_bytes = usize::from(u16_at(rest, 6).ok_or_else(cut_off)?);
-        let body_bytes =
-            usize::try_from(u64_at(rest, 8).ok_or_else(cut_off)?).map_err(|_| cut_off())?;
-        if header_bytes < 16 {
-            return Err(CubinError::new("the fat binary's header is too short"));
-        }
-        let end = header_bytes.checked_add(body_bytes).ok_or_else(cut_off)?;
-        list_body(rest.get(header_bytes..end).ok_or_else(cut_off)?, &mut images)?;
-        let next = end.next_multiple_of(8).min(rest.len());
-        rest = &rest[next..];
-    }
-    Ok(images)
-}
-
-fn list_body(mut body: &[u8], images: &mut Vec<FatbinImage>) -> Result<(), CubinError> {
-    let cut_off = || CubinError::new("an image of the fat binary is cut off");
-    while !body.is_empty() {
-        let kind = u16_at(body, 0).ok_or_else(cut_off)?;
-        let header_bytes = u64::from(u32_at(body, 4).ok_or_else(cut_off)?);
-        let stored_bytes = u64_at(body, 8).ok_or_else(cut_off)?;
-        let arch_number = u32_at(body, 28).ok_or_else(cut_off)?;
-        if header_bytes < 32 {
-            return Err(CubinError::new("an image header of the fat binary is too short"));
-        }
-        let kind = match kind {
-            1 => ImageKind::Ptx,
-            2 => ImageKind::Elf,
-            other => ImageKind::Other(other),
-        };
-        images.push(FatbinImage { kind, arch_number, stored_bytes });
-        let step = header_bytes
-            .checked_add(stored_bytes)
-            .and_then(|n| usize::try_from(n).ok())
-            .ok_or_else(cut_off)?;
-        body = body.get(step..).ok_or_else(cut_off)?;
-    }
-    Ok(())
+    let entries =
+        fatbin::all_entries(bytes).map_err(|damage| CubinError::new(damage.to_string()))?;
+    let image = |entry: fatbin::Entry<'_>| FatbinImage {
+        kind: match entry.kind {
+            Kind::Ptx => ImageKind::Ptx,
+            Kind::MachineCode => ImageKind::Elf,
+            Kind::Other(number) => ImageKind::Other(number),
+        },
+        arch_number: entry.architecture,
+        stored_bytes: entry.stored().len() as u64,
+    };
+    Ok(entries.into_iter().map(image).collect())
 }
 
 /// The images inside a host object: relocatable ones (`nvcc -dc`) and linked ones.
@@ -196,64 +149,4 @@ pub(crate) fn list_archive_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, Cubi
         }
     }
     Ok(images)
-}
-
-pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(offset..offset.checked_add(2)?)?.try_into().ok()?))
-}
-
-pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(offset..offset.checked_add(4)?)?.try_into().ok()?))
-}
-
-pub(crate) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(offset..offset.checked_add(8)?)?.try_into().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(kind: u16, arch: u32, payload: usize) -> Vec<u8> {
-        let mut bytes = vec![0u8; 64 + payload];
-        bytes[0..2].copy_from_slice(&kind.to_le_bytes());
-        bytes[4..8].copy_from_slice(&64u32.to_le_bytes());
-        bytes[8..16].copy_from_slice(&(payload as u64).to_le_bytes());
-        bytes[28..32].copy_from_slice(&arch.to_le_bytes());
-        bytes
-    }
-
-    fn fatbin(body: &[u8]) -> Vec<u8> {
-        let mut bytes = MAGIC.to_le_bytes().to_vec();
-        bytes.extend(1u16.to_le_bytes());
-        bytes.extend(16u16.to_le_bytes());
-        bytes.extend((body.len() as u64).to_le_bytes());
-        bytes.extend(body);
-        bytes
-    }
-
-    #[test]
-    fn lists_images_of_several_fat_binaries() {
-        let mut bytes = fatbin(&[image(2, 90, 24), image(1, 121, 8)].concat());
-        bytes.extend(fatbin(&image(2, 75, 0)));
-        bytes.extend([0; 8]);
-        let images = list_images(&bytes).unwrap();
-        let short: Vec<_> = images.iter().map(|image| (image.kind, image.arch_number)).collect();
-        assert_eq!(short, [(ImageKind::Elf, 90), (ImageKind::Ptx, 121), (ImageKind::Elf, 75)]);
-    }
-
-    #[test]
-    fn damaged_bytes_are_errors_or_lists_and_never_panics() {
-        let whole = fatbin(&[image(2, 90, 24), image(1, 121, 8)].concat());
-        for length in 0..whole.len() {
-            assert!(list_images(&whole[..length]).is_err() || length == 0);
-        }
-        for offset in 0..whole.len() {
-            for value in [0, 1, 0x7f, 0xff] {
-                let mut bytes = whole.clone();
-                bytes[offset] = value;
-                let _ = list_images(&bytes);
-            }
-        }
-    }
 }

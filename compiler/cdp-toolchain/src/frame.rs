@@ -12,9 +12,8 @@
 
 use std::collections::HashMap;
 
+use cdp_image::bytes::{u32_at, u64_at};
 use object::{Object, ObjectSection};
-
-use crate::fatbin::{u32_at, u64_at};
 
 /// A length field of 0xffffffff: a 64-bit length follows (DWARF 3, section 7.4).
 const DWARF64: u32 = u32::MAX;

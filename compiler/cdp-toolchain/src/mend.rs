@@ -10,11 +10,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use cdp_image::bytes::{u32_at, u64_at};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{LittleEndian, elf};
 
 use crate::cubin::{CubinError, STO_CUDA_ENTRY};
-use crate::fatbin::{u32_at, u64_at};
 
 type Header = elf::FileHeader64<LittleEndian>;
 type Section = elf::SectionHeader64<LittleEndian>;

@@ -7,10 +7,10 @@
 //! two u64 offsets of texts with a NUL. Several stand one behind the other, aligned to 8 bytes.
 //! Worked out from objects of clang 22.
 
+use cdp_image::bytes::{u16_at, u32_at, u64_at};
 use object::{Object, ObjectSection};
 
 use crate::cubin::CubinError;
-use crate::fatbin::{u16_at, u32_at, u64_at};
 
 const MAGIC: [u8; 4] = [0x10, 0xff, 0x10, 0xad];
 const SECTION: &[u8] = b".llvm.offloading";

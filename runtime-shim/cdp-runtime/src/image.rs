@@ -1,55 +1,26 @@
 //! The forms of machine code that a program carries: cubin (an ELF file) and fatbin. Only what is
 //! needed to hand them to a driver safely, to choose a device and to check a launch: how long they say
-//! they are, which architectures they are for, how many parameters their kernels have. Containers are
-//! [`crate::fatbin`]'s affair.
+//! they are, which architectures they are for, how many parameters their kernels have. Containers and
+//! headers are cdp-image's affair.
 //!
 //! Facts: ELF-64 gABI.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
 
+use cdp_image::bytes::{u16_at, u32_at, u64_at};
+use cdp_image::cubin::{self, ELF_MAGIC, attribute};
+use cdp_image::fatbin::{self, Kind};
+
 use crate::error::{CudaError, DeviceError, Result};
-use crate::fatbin::{self, Kind};
-
-const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
-
-/// Attributes of a `.nv.info.<kernel>` section that describe one parameter each (EIATTR_KPARAM_INFO
-/// and the form of ptxas 13).
-const KPARAM_INFO: [u8; 2] = [0x17, 0x45];
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?)))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
-}
 
 /// Bytes that the image's own headers claim; `None` if it is no cubin or fatbin.
 fn claimed_bytes(image: &[u8]) -> Option<u64> {
     if image.starts_with(&ELF_MAGIC) {
-        // Section and program header tables lie within the file; nothing the driver reads lies past
-        // the later of them or a section, and the sections are checked one by one.
-        let (sections, segments) = (u64_at(image, 0x28)?, u64_at(image, 0x20)?);
-        let segment_end = segments + u16_at(image, 0x36)? * u16_at(image, 0x38)?;
-        let (entry_bytes, count) = (u16_at(image, 0x3A)?, u16_at(image, 0x3C)?);
-        let mut end = segment_end.max(sections.checked_add(entry_bytes * count)?).max(64);
-        for index in 0..count {
-            let header = usize::try_from(sections + index * entry_bytes).ok()?;
-            const SHT_NOBITS: u32 = 8;
-            let kind = u32::from_le_bytes(image.get(header + 4..header + 8)?.try_into().ok()?);
-            if kind != SHT_NOBITS {
-                let (offset, size) = (u64_at(image, header + 0x18)?, u64_at(image, header + 0x20)?);
-                end = end.max(offset.checked_add(size)?);
-            }
-        }
-        return Some(end);
+        cubin::claimed_bytes(image)
+    } else {
+        fatbin::claimed_bytes(image)
     }
-    fatbin::claimed_bytes(image)
 }
 
 /// Checks that `image` is a cubin or fatbin and whole.
@@ -73,20 +44,11 @@ pub fn check_extent(image: &[u8]) -> Result<()> {
 /// higher version, which the driver compiles. An empty image is for none.
 pub fn runs_on(image: &[u8], capability: u32) -> bool {
     let machine_code = match image.starts_with(&ELF_MAGIC) {
-        true => elf_architecture(image).into_iter().collect(),
+        true => cubin::arch_number(image).into_iter().collect(),
         false => fatbin::architectures(image, Kind::MachineCode),
     };
-    let fits = |made_for: &u32| *made_for / 10 == capability / 10 && *made_for <= capability;
-    machine_code.iter().any(fits)
+    machine_code.into_iter().any(|made_for| cubin::machine_code_runs_on(made_for, capability))
         || fatbin::architectures(image, Kind::Ptx).iter().any(|made_for| *made_for <= capability)
-}
-
-/// The architecture in a cubin's `e_flags`: bits 8 to 15 where the ELF's ABI version is 8 (ptxas 13),
-/// bits 0 to 7 where it is 7 (read in cubins of ptxas 11.8, 12.9 and 13.0).
-fn elf_architecture(image: &[u8]) -> Option<u32> {
-    let abi_version = *image.get(8)?;
-    let flags = u32::from_le_bytes(image.get(48..52)?.try_into().ok()?);
-    Some(if abi_version >= 8 { flags >> 8 & 0xff } else { flags & 0xff })
 }
 
 /// How many parameters the kernels of an image have, by symbol: of a cubin, or of a fatbin with a cubin
@@ -100,14 +62,15 @@ pub fn param_counts(image: &[u8]) -> HashMap<String, usize> {
             .next()
             .unwrap_or_default();
     }
-    let names = u16_at(image, 0x3E).and_then(|index| section(image, index)).unwrap_or_default();
+    let names =
+        u16_at(image, 0x3E).and_then(|index| section(image, index.into())).unwrap_or_default();
     let count = u16_at(image, 0x3C).unwrap_or(0);
-    (0..count).filter_map(|index| section_params(image, names.1, index)).collect()
+    (0..count.into()).filter_map(|index| section_params(image, names.1, index)).collect()
 }
 
 /// Offset of the name and contents of a section.
 fn section(image: &[u8], index: u64) -> Option<(u32, &[u8])> {
-    let entry = u64_at(image, 0x28)?.checked_add(u16_at(image, 0x3A)? * index)?;
+    let entry = u64_at(image, 0x28)?.checked_add(u64::from(u16_at(image, 0x3A)?) * index)?;
     let entry = usize::try_from(entry).ok()?;
     let header = image.get(entry..entry.checked_add(0x40)?)?;
     let begin = usize::try_from(u64_at(header, 0x18)?).ok()?;
@@ -117,20 +80,12 @@ fn section(image: &[u8], index: u64) -> Option<(u32, &[u8])> {
 
 /// The kernel that a section describes, and the number of its parameters.
 fn section_params(image: &[u8], names: &[u8], index: u64) -> Option<(String, usize)> {
-    let (name, mut attributes) = section(image, index)?;
+    let (name, records) = section(image, index)?;
     let name = CStr::from_bytes_until_nul(names.get(usize::try_from(name).ok()?..)?).ok()?;
     let kernel = name.to_str().ok()?.strip_prefix(".nv.info.")?;
-    let mut count = 0;
-    while let Some([format, number]) = attributes.first_chunk() {
-        // Formats 1 to 3 have their value in the header, 4 has a payload.
-        let payload_bytes = match format {
-            1..=3 => 0,
-            4 => usize::try_from(u16_at(attributes, 2)?).ok()?,
-            _ => return None,
-        };
-        count += usize::from(KPARAM_INFO.contains(number));
-        attributes = attributes.get(4 + payload_bytes..)?;
-    }
+    const PARAM: [u8; 2] = [attribute::KPARAM_INFO, attribute::KPARAM_INFO_V2];
+    let attributes = cubin::attributes(records).ok()?;
+    let count = attributes.iter().filter(|attribute| PARAM.contains(&attribute.number)).count();
     Some((kernel.to_owned(), count))
 }
 
@@ -153,7 +108,7 @@ pub fn device_runtime_symbol(ptx: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fatbin::tests::container;
+    use cdp_image::testing::container;
 
     fn elf(abi_version: u8, flags: u32) -> Vec<u8> {
         let mut image = vec![0; 64];

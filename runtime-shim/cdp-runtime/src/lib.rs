@@ -14,7 +14,6 @@ mod choice;
 pub mod cpu;
 mod device;
 mod error;
-mod fatbin;
 pub mod gpu;
 mod graph;
 mod image;

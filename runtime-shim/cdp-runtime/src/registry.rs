@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::abi::PtxText;
 use crate::choice::ptx_capability;
 use crate::error::{CudaError, DeviceError, Result};
-use crate::fatbin;
+use cdp_image::fatbin;
 
 /// Where a symbol is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,9 @@ use super::{call, given, put};
 use crate::abi::PtxText;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx};
-use crate::{fatbin, process};
+use cdp_image::fatbin;
+
+use crate::process;
 
 /// What is loaded: the number of a library's image by its handle, and the kernels that were asked for.
 #[derive(Default)]

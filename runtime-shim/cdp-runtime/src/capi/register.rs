@@ -13,7 +13,9 @@ use super::{call, given, put};
 use crate::abi::string;
 use crate::error::{CudaError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
-use crate::{fatbin, process};
+use cdp_image::fatbin;
+
+use crate::process;
 
 /// `__fatBinC_Wrapper_t` of `fatbinary_section.h`.
 #[repr(C)]

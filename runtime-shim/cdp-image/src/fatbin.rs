@@ -1,5 +1,5 @@
 //! Fat binaries: the container in which nvcc, clang and `fatbinary` put PTX and machine code for several
-//! architectures, compressed or not. Read only; what is damaged ends the reading, it is never trusted.
+//! architectures, compressed or not. Read only (but for [`crate::testing`]), and never trusted.
 //!
 //! Facts, read in files that `fatbinary` 13.0 makes in each of its modes of compression: a container is a
 //! header (magic 0xBA55ED50, version, header bytes, payload bytes) and entries one after another; an entry
@@ -10,8 +10,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::bytes::{u16_at, u32_at, u64_at};
+
 /// The first four bytes of a container.
 pub const MAGIC: u32 = 0xBA55_ED50;
+
+/// The header of a container: magic, version, header bytes, payload bytes.
+const CONTAINER_HEADER_BYTES: usize = 16;
 
 const FLAG_LZ4: u32 = 0x2000;
 const FLAG_ZSTD: u32 = 0x8000;
@@ -51,57 +56,94 @@ pub struct Entry<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged(String);
 
+impl std::error::Error for Damaged {}
+
 impl fmt::Display for Damaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    number(bytes, at).map(u16::from_le_bytes)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    number(bytes, at).map(u32::from_le_bytes)
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    number(bytes, at).map(u64::from_le_bytes)
-}
-
 /// Bytes that a container's own header claims, with the header; `None` if it is none.
 pub fn claimed_bytes(container: &[u8]) -> Option<u64> {
-    if u32_at(container, 0)? != MAGIC {
+    if !is_fatbin(container) {
         return None;
     }
     u64::from(u16_at(container, 6)?).checked_add(u64_at(container, 8)?)
 }
 
-/// The entries of a container; none if it is no container.
-pub fn entries(container: &[u8]) -> Vec<Entry<'_>> {
-    let mut found = Vec::new();
-    let Some(end) = claimed_bytes(container).and_then(|end| usize::try_from(end).ok()) else {
-        return found;
-    };
-    let container = &container[..end.min(container.len())];
-    let mut at = u16_at(container, 6).map_or(0, usize::from);
-    while let Some((entry, next)) = entry(container, at) {
-        found.push(entry);
-        at = next;
-    }
-    found
+/// Whether the bytes begin as a container.
+pub fn is_fatbin(bytes: &[u8]) -> bool {
+    u32_at(bytes, 0) == Some(MAGIC)
 }
 
-/// The entry at `at`, and where the next one begins.
-fn entry(container: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
-    let rest = container.get(at..)?;
-    let header_bytes = usize::try_from(u32_at(rest, 4)?).ok()?;
-    let payload_bytes = usize::try_from(u64_at(rest, 8)?).ok()?;
-    let header = rest.get(..header_bytes).filter(|header| header.len() > FLAGS_AT)?;
+/// The entries that can be read of one container; none if it is no container. What is damaged ends the
+/// reading: a program that runs takes what there is.
+pub fn entries(container: &[u8]) -> Vec<Entry<'_>> {
+    let body = claimed_bytes(container).and_then(|end| usize::try_from(end).ok()).and_then(|end| {
+        let header_bytes = usize::from(u16_at(container, 6)?);
+        container.get(header_bytes..end.min(container.len()))
+    });
+    Entries { rest: body.unwrap_or_default() }.map_while(Result::ok).collect()
+}
+
+/// Every entry of containers that lie one behind the other, with zeros between them, as the section of
+/// an object has them.
+///
+/// # Errors
+/// Bytes that are no container or are cut off: a compiler says so before it links them.
+pub fn all_entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Damaged> {
+    let mut all = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        if !is_fatbin(rest) {
+            // The linker pads between the fat binaries of several objects.
+            if all.is_empty() || rest.iter().any(|byte| *byte != 0) {
+                return Err(Damaged("not a fat binary".to_owned()));
+            }
+            break;
+        }
+        let cut_off = || Damaged("the fat binary is cut off".to_owned());
+        let header_bytes = usize::from(u16_at(rest, 6).ok_or_else(cut_off)?);
+        if header_bytes < CONTAINER_HEADER_BYTES {
+            return Err(Damaged("the fat binary's header is too short".to_owned()));
+        }
+        let end = claimed_bytes(rest).and_then(|end| usize::try_from(end).ok());
+        let end = end.ok_or_else(cut_off)?;
+        let body = rest.get(header_bytes..end).ok_or_else(cut_off)?;
+        for entry in (Entries { rest: body }) {
+            all.push(entry?);
+        }
+        rest = rest.get(end.next_multiple_of(8)..).unwrap_or_default();
+    }
+    Ok(all)
+}
+
+/// The entries of a container's body, one after another; ends behind the first that is damaged.
+struct Entries<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Entry<'a>, Damaged>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let read = entry(self.rest);
+        let bytes = read.as_ref().map_or(self.rest.len(), |(_, bytes)| *bytes);
+        self.rest = &self.rest[bytes..];
+        let damaged = || Damaged("an image of the fat binary is cut off".to_owned());
+        Some(read.map(|(entry, _)| entry).ok_or_else(damaged))
+    }
+}
+
+/// The entry that begins a body, and the bytes it takes; `None` if it is cut off.
+fn entry(body: &[u8]) -> Option<(Entry<'_>, usize)> {
+    let header_bytes = usize::try_from(u32_at(body, 4)?).ok()?;
+    let payload_bytes = usize::try_from(u64_at(body, 8)?).ok()?;
+    let header = body.get(..header_bytes)?;
     let bytes = header_bytes.checked_add(payload_bytes)?;
     let entry = Entry {
         kind: match u16_at(header, 0)? {
@@ -113,9 +155,9 @@ fn entry(container: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
         flags: u32_at(header, FLAGS_AT)?,
         packed_bytes: u32_at(header, 16)?,
         unpacked_bytes: u64_at(header, UNPACKED_BYTES_AT).unwrap_or(0),
-        payload: rest.get(header_bytes..bytes)?,
+        payload: body.get(header_bytes..bytes)?,
     };
-    Some((entry, at + bytes))
+    Some((entry, bytes))
 }
 
 impl<'a> Entry<'a> {
@@ -186,32 +228,9 @@ pub fn architectures(container: &[u8], kind: Kind) -> Vec<u32> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// A container with entries of (kind, architecture, flags, size when decompressed, contents).
-    pub(crate) fn container(entries: &[(u16, u32, u32, u64, &[u8])]) -> Vec<u8> {
-        let mut payload = Vec::new();
-        for &(kind, architecture, flags, unpacked_bytes, contents) in entries {
-            let mut header = [0u8; 64];
-            let padded = contents.len().next_multiple_of(8);
-            header[..2].copy_from_slice(&kind.to_le_bytes());
-            header[4..8].copy_from_slice(&64u32.to_le_bytes());
-            header[8..16].copy_from_slice(&(padded as u64).to_le_bytes());
-            header[16..20].copy_from_slice(&(contents.len() as u32).to_le_bytes());
-            header[28..32].copy_from_slice(&architecture.to_le_bytes());
-            header[40..44].copy_from_slice(&flags.to_le_bytes());
-            header[56..64].copy_from_slice(&unpacked_bytes.to_le_bytes());
-            payload.extend(header);
-            payload.extend(contents);
-            payload.resize(payload.len() + padded - contents.len(), 0);
-        }
-        let mut container = MAGIC.to_le_bytes().to_vec();
-        container.extend([1, 0, 16, 0]);
-        container.extend((payload.len() as u64).to_le_bytes());
-        container.extend(payload);
-        container
-    }
+    use crate::testing::container;
 
     /// `//ptx ptx ptx ptx` as zstd 1.5 and as LZ4 make it of their own accord.
     const ZSTD: &[u8] = &[
@@ -256,5 +275,28 @@ pub(crate) mod tests {
         let huge = container(&[(1, 90, 0x8011, u64::MAX, ZSTD)]);
         let said = newest_ptx(&huge).unwrap_err().to_string();
         assert!(said.contains("claims to be 18446744073709551615 bytes"), "{said}");
+    }
+
+    #[test]
+    fn entries_of_several_containers_are_all_listed() {
+        let first = container(&[(2, 90, 0, 0, &[0; 24]), (1, 121, 0, 0, &[0; 8])]);
+        let mut bytes = [first.clone(), container(&[(2, 75, 0, 0, &[])])].concat();
+        bytes.extend([0; 8]);
+        let list: Vec<_> =
+            all_entries(&bytes).unwrap().iter().map(|e| (e.kind, e.architecture)).collect();
+        assert_eq!(list, [(Kind::MachineCode, 90), (Kind::Ptx, 121), (Kind::MachineCode, 75)]);
+        assert_eq!(entries(&bytes).len(), 2);
+        for length in 1..first.len() {
+            assert!(all_entries(&first[..length]).is_err(), "{length}");
+        }
+        for at in 0..first.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut changed = first.clone();
+                changed[at] = value;
+                let _ = all_entries(&changed);
+            }
+        }
+        bytes.push(1);
+        assert_eq!(all_entries(&bytes).unwrap_err().to_string(), "not a fat binary");
     }
 }

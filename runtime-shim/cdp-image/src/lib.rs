@@ -1,0 +1,13 @@
+//! The containers of GPU machine code, read by the compiler and by the runtime of compiled programs:
+//! fat binaries ([`fatbin`]) and the few facts in a cubin's header ([`cubin`]).
+//!
+//! Every byte may be hostile: each read is checked, damage ends the reading or is an error. This crate
+//! is not a reader of symbols and sections (that is cdp-toolchain, for which an ELF library does the
+//! work), and it never decodes machine code. It stays small because every compiled program links it.
+#![forbid(unsafe_code)]
+
+pub mod bytes;
+pub mod cubin;
+pub mod fatbin;
+#[doc(hidden)]
+pub mod testing;
