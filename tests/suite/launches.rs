@@ -13,8 +13,12 @@ use cdp::{
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::run::{execute, runtime_library};
+use crate::oracle;
+use crate::run::{execute, execute_with, foreign_program, runtime_library};
 use crate::support::{Outcome, cases, compiler, explain, files, job, read, root, stem, trial};
+
+/// What a program of `samples/nested` takes as its first argument.
+const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -23,7 +27,13 @@ pub fn trials() -> Vec<Trial> {
         trials.push(trial(format!("launches::run::{}", stem(&path)), move || same_output(&path)));
     }
     for path in files(&root().join("samples/nested"), "cdp") {
-        trials.push(trial(format!("launches::nested::{}", stem(&path)), move || nested(&path)));
+        let name = format!("launches::nested::{}", stem(&path));
+        let by_nvcc = path.clone();
+        trials.push(trial(name.clone(), move || nested(&path)));
+        trials.push(
+            trial(format!("{name}::nvcc"), move || nested_by_nvcc(&by_nvcc))
+                .with_ignored_flag(!oracle::has_nvcc()),
+        );
     }
     for path in files(&cases("launches"), "cdp") {
         trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
@@ -86,13 +96,23 @@ fn nested(path: &Path) -> Outcome {
         return Err("remarks without the optimiser".into());
     }
     let expected = read(&path.with_extension("out"))?;
-    for variant in ["naive", "flat", "tuned"] {
-        crate::run::execute_with(&program, &[variant], &[""], variant, &expected)?;
+    for variant in VARIANTS {
+        execute_with(&program, &[variant], &[""], variant, &expected)?;
     }
     for (level, tuning) in settings() {
         let (program, remarks) = build(path, &options(path, level, tuning)?, Goal::Executable)?;
         let what = format!("output at {level:?}, {tuning:?}, of {remarks:?}");
-        crate::run::execute_with(&program, &["naive"], &[""], &what, &expected)?;
+        execute_with(&program, &["naive"], &[""], &what, &expected)?;
+    }
+    Ok(())
+}
+
+/// nvcc takes the program, and its device code prints the same.
+fn nested_by_nvcc(path: &Path) -> Outcome {
+    let program = foreign_program(path, oracle::nvcc_ptx)?;
+    let expected = read(&path.with_extension("out"))?;
+    for variant in VARIANTS {
+        execute_with(&program, &[variant], &[""], &format!("{variant} by nvcc"), &expected)?;
     }
     Ok(())
 }

@@ -76,6 +76,8 @@ pub fn nvcc_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed>
     let output = folder.path().join("case.ptx");
     let mut command = Command::new(nvcc);
     command.args(["-ptx", "-rdc=true", "-w"]).arg(format!("-arch={}", options.archs()[0]));
+    // Headers beside the case, of which this is a copy.
+    command.arg("-I").arg(path.parent().unwrap_or(Path::new(".")));
     if options.cdp == Some(CdpVersion::Cdp1) {
         command.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
     }
@@ -96,6 +98,8 @@ pub fn clang_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed
     command
         .arg("-I")
         .arg(folder.path())
+        .arg("-I")
+        .arg(path.parent().unwrap_or(Path::new(".")))
         // Where CUDA 13 keeps `nv/target`; nvcc looks there by itself.
         .arg("-isystem")
         .arg(toolkit.join("include/cccl"))

@@ -122,6 +122,14 @@ fn ours(path: &Path) -> Outcome {
 
 /// Our host code with another compiler's device code.
 fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, Failed>) -> Outcome {
+    execute(&foreign_program(path, ptx)?, "output", &expected(path)?)
+}
+
+/// An executable of our host code and another compiler's device code.
+pub fn foreign_program(
+    path: &Path,
+    ptx: impl Fn(&Path, &CompileOptions) -> Result<String, Failed>,
+) -> Result<Vec<u8>, Failed> {
     let directives = Directives::of(path)?;
     let options = directives.options(directives.archs()?[0]);
     let ptx = ptx(path, &options)?;
@@ -137,9 +145,7 @@ fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, F
         libraries: ["m", "dl", "pthread"].map(String::from).to_vec(),
         ..HostLinkOptions::default()
     };
-    let program =
-        host_link(&job()?, "foreign", &objects, &link).map_err(|error| error.to_string())?;
-    execute(&program, "output", &expected(path)?)
+    host_link(&job()?, "foreign", &objects, &link).map_err(|error| error.to_string().into())
 }
 
 /// Generated signatures under one ABI, on the CPU device.
