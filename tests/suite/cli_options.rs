@@ -44,8 +44,12 @@ fn page() -> Outcome {
     }
     same("compiler/docs/command-line.md", &read(&file)?, &made)?;
     let mut sources = Vec::new();
-    let folders =
-        ["compiler/cdpc/src", "compiler/cdp-toolchain/src", "runtime-shim/cdp-runtime/src"];
+    let folders = [
+        "compiler/cdpc/src",
+        "compiler/cdp-toolchain/src",
+        "runtime-shim/cdp-runtime/src",
+        "runtime-shim/cdp-run/src",
+    ];
     folders.iter().try_for_each(|folder| rust_files(&root().join(folder), &mut sources))?;
     for source in sources {
         let text = read(&source)?;

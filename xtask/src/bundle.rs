@@ -47,7 +47,7 @@ const ABIS: [&str; 4] = ["documented", "documented-v2", "cdp2", "cdp2-v2"];
 /// The largest alignment attribute in generated signatures.
 const MAX_ALIGN: u32 = 128;
 
-/// `manifest.json`, as the runner reads it (module `bundle` of `cdp-runtime`) with some more for people.
+/// `manifest.json`, as the runner reads it (module `bundle` of `cdp-run`) with some more for people.
 /// All paths are relative to its folder.
 #[derive(Serialize)]
 struct Manifest {
@@ -127,7 +127,7 @@ exec ./cdp-gpu-runner --manifest manifest.json --report report.md \"$@\"
 /// # Errors
 /// When a case does not compile, the runner does not build or files cannot be written.
 pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<ExitCode> {
-    let release = build_release(&["cdpc", "cdp-runtime", "cdp-tests"])?;
+    let release = build_release(&["cdpc", "cdp-runtime", "cdp-run", "cdp-tests"])?;
     let runtime = build_shared_runtime(&release)?;
     let out = match &options.out {
         Some(dir) => dir.clone(),

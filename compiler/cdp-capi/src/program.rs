@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, render_report};
-use cdp_runtime::single::{find_kernel, ptx_kernels};
+use cdp_runtime::names::{find_kernel, ptx_kernels};
 use cdp_runtime::{
     CopyKind, Device, DeviceChoice, DeviceError, DeviceKind, LaunchConfig, ModuleHandle,
     ModuleImage, StreamHandle, gpu_for, open_device,

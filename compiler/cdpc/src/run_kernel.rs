@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use cdp::toolchain::{Job, JobOptions};
 use cdp::{BuildRequest, CompileOptions, Error, Failure, Goal, Input};
-use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
-use cdp_runtime::single::{
+use cdp_run::{
     Arg, BufferResult, Destination, KernelRun, RunError, parse_dimensions, run_kernel as launch,
     write_npy,
 };
+use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
 use cdp_runtime::{DeviceChoice, ModuleImage, open_device};
 
 use crate::EXIT_PROGRAM;

@@ -3,12 +3,11 @@
 //! runtime's calls of host code as C functions ([`capi`]).
 //!
 //! As a static library it is linked into the executables that the compiler makes. As a Rust library
-//! it runs single kernels. It compiles nothing: no LLVM, no CUDA
+//! it is under cdp-run, which runs single kernels. It compiles nothing: no LLVM, no CUDA
 //! toolkit, and no GPU is needed to build or to use it.
 
 pub mod abi;
 pub mod array;
-pub mod bundle;
 pub mod capi;
 mod choice;
 pub mod cpu;
@@ -17,11 +16,10 @@ mod error;
 pub mod gpu;
 mod graph;
 mod image;
+pub mod names;
 pub mod process;
 pub mod properties;
 mod registry;
-pub mod runner;
-pub mod single;
 mod stdio;
 
 pub use choice::*;

@@ -1,7 +1,7 @@
 //! Runs the kernel that the build script compiled, on a GPU if there is one, else on the CPU device.
 
+use cdp_run::{Arg, KernelRun, run_kernel};
 use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
-use cdp_runtime::single::{Arg, KernelRun, run_kernel};
 use cdp_runtime::{DeviceChoice, ModuleImage, open_device};
 
 mod kernels {

@@ -24,8 +24,8 @@ use std::error::Error;
 
 use cdp::llvm::inkwell::context::Context;
 use cdp::{Arch, CompileOptions, Compiler, Goal, Input};
+use cdp_run::{KernelRun, run_kernel};
 use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
-use cdp_runtime::single::{KernelRun, run_kernel};
 use cdp_runtime::{DeviceChoice, ModuleImage, gpu_for, open_device};
 
 /// PTX of a program.

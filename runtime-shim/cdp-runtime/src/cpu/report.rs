@@ -7,7 +7,7 @@ use cdp_emulator::{Related, Report};
 use serde_json::{Value, json};
 
 use crate::error::CudaError;
-use crate::single::kernel_base_name;
+use crate::names::kernel_base_name;
 
 /// A report as text, several lines, ending with a line break: with the names of the source, and the
 /// guilty line of it where its file is at hand.

@@ -7,7 +7,7 @@ use cdp_emulator::{Emulator, KernelProfile, TraceGrid, chrome_json};
 use serde_json::json;
 
 use super::MessageFormat;
-use crate::single::kernel_base_name;
+use crate::names::kernel_base_name;
 
 /// What earlier lives of the device have left, before its resets.
 #[derive(Default)]

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use cdp_runtime::cpu::{CpuOptions, Sinks};
-use cdp_runtime::single::{
+use cdp_run::{
     Arg, Array, BufferResult, Element, KernelRun, RunError, deliver, read_npy, run_kernel,
     write_npy,
 };
+use cdp_runtime::cpu::{CpuOptions, Sinks};
 use cdp_runtime::{CudaError, Device, DeviceChoice, ModuleImage, open_device};
 
-const PTX: &[u8] = include_bytes!("c/kernels.ptx");
+const PTX: &[u8] = include_bytes!("../../cdp-runtime/tests/c/kernels.ptx");
 
 /// The output of kernels and the number of reports.
 type Seen = Arc<Mutex<(Vec<u8>, u32)>>;

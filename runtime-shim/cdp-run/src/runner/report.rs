@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::case::{Outcome, device_word};
 use crate::bundle::{Case, Manifest};
-use crate::device::{Device, DeviceKind};
-use crate::gpu::{self, GpuDevice};
+use cdp_runtime::gpu::{self, GpuDevice};
+use cdp_runtime::{Device, DeviceKind};
 
 /// Where the cases are run.
 pub(crate) struct Machine {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::Options;
 use super::launches::{CheckResult, DEVICE_LOST};
 use crate::bundle::Case;
-use crate::device::DeviceKind;
+use cdp_runtime::DeviceKind;
 
 /// What a case came to.
 #[derive(Clone, Debug, Default)]

@@ -9,11 +9,9 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use crate::bundle::{Expected, Launch, Manifest};
-use crate::choice::{DeviceChoice, open_device};
-use crate::cpu::{CpuOptions, MessageFormat, Sinks};
-use crate::device::{Device, DeviceKind, ModuleImage};
-use crate::error::CudaError;
-use crate::single::{Arg, BufferResult, KernelRun, RunError, read_npy, run_kernel};
+use crate::{Arg, BufferResult, KernelRun, RunError, read_npy, run_kernel};
+use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
+use cdp_runtime::{CudaError, Device, DeviceChoice, DeviceKind, ModuleImage, open_device};
 
 /// The result of a launch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -152,7 +150,7 @@ fn attempt(
 
 fn compare(expected: &Expected, found: &[BufferResult], folder: &Path) -> Result<(), String> {
     let wanted = match (&expected.hex, &expected.file) {
-        (Some(hex), _) => crate::single::parse_hex(hex)?,
+        (Some(hex), _) => crate::arg::hex(hex)?,
         (None, Some(name)) => {
             let bytes =
                 std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;

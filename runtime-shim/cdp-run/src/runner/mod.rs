@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::bundle::Manifest;
-use crate::device::DeviceKind;
+use cdp_runtime::DeviceKind;
 
 pub(crate) use self::case::Outcome;
 

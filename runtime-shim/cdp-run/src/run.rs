@@ -7,10 +7,12 @@ use cdp_ptx::{ScalarType, TypeClass};
 
 use super::arg::{Arg, BufferInit, Destination};
 use super::element::{Element, parse_integer};
-use super::names::{find_kernel, ptx_kernels};
 use super::npy::{Array, read_npy};
-use crate::device::{CopyKind, Device, KernelHandle, LaunchConfig, ModuleImage, StreamHandle};
-use crate::error::{CudaError, DeviceError};
+use cdp_runtime::names::{find_kernel, ptx_kernels};
+use cdp_runtime::{
+    CopyKind, CudaError, Device, DeviceError, KernelHandle, LaunchConfig, ModuleHandle,
+    ModuleImage, StreamHandle,
+};
 
 /// What to launch.
 #[derive(Clone, Debug)]
@@ -129,7 +131,7 @@ pub fn run_kernel(
 
 fn run_loaded(
     device: &dyn Device,
-    module: crate::device::ModuleHandle,
+    module: ModuleHandle,
     symbol: &str,
     types: &PtxFacts,
     run: &KernelRun<'_>,

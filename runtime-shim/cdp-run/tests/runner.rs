@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 fn run(folder: &Path, cases: Value, args: &[&str]) -> Output {
-    let ptx = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/kernels.ptx");
+    let ptx = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cdp-runtime/tests/c/kernels.ptx");
     std::fs::copy(ptx, folder.join("kernels.ptx")).expect("a scratch file");
     let manifest = json!({ "format": 1, "arch": "sm_90", "commit": "abc", "cases": cases });
     std::fs::write(folder.join("manifest.json"), manifest.to_string()).expect("a scratch file");

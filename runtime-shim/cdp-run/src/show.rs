@@ -93,7 +93,7 @@ fn save(path: &Path, array: &Array) -> Result<(), RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::single::Element;
+    use crate::Element;
 
     fn numbers(shape: &[usize]) -> Array {
         let count: usize = shape.iter().product();
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         assert_eq!(std::fs::read(folder.join("a.bin")).unwrap(), numbers(&[2]).bytes);
         let npy = std::fs::read(folder.join("a.npy")).unwrap();
-        assert_eq!(crate::single::read_npy(&npy).unwrap(), numbers(&[2]));
+        assert_eq!(crate::read_npy(&npy).unwrap(), numbers(&[2]));
         let lost = result(0, true, Destination::File(folder.join("no/such/folder")));
         assert!(deliver(&[lost], &mut Vec::new()).is_err());
         std::fs::remove_dir_all(&folder).unwrap();
