@@ -111,6 +111,7 @@ fn start_warp(
     // The first lane's place, then counting: launches of small grids are many, and divisions slow.
     let [nx, ny, _] = grid.block;
     let [mut x, mut y, mut z] = grid.thread_index(index * 32);
+    warp.tid.resize(3, [0; 32]);
     for lane in 0..32 {
         for (dimension, value) in [x, y, z].into_iter().enumerate() {
             warp.tid[dimension][lane] = value;

@@ -284,8 +284,8 @@ pub struct Warp {
     pub initial: u32,
     /// Index in the block.
     pub index: u32,
-    /// Threads in x, y, z of each lane.
-    pub tid: [[u32; 32]; 3],
+    /// Threads in x, y, z of each lane. No array, because warps are moved out of their block to run.
+    pub tid: Vec<[u32; 32]>,
     /// [`Table::epoch`] for which `cache` holds.
     pub cache_epoch: u64,
     /// Allocations hit lately.

@@ -2,8 +2,10 @@
 //! are not global ([`space`]).
 
 pub mod arena;
+pub mod params;
 pub mod space;
 pub mod table;
 
 pub use arena::Arena;
+pub use params::Slots;
 pub use table::{AllocKind, Extent, FreeError, Record, SiteRef, Table};

@@ -7,9 +7,11 @@
 //! memory waits in a quarantine before it is used again, so that use after free is seen.
 //! The bytes themselves are not touched here except to clear them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::arena::{Arena, PAGE_BYTES};
+use super::params::Params;
 
 /// Largest allocation that shares pages with others.
 pub const SLAB_LIMIT_BYTES: u64 = 1008;
@@ -95,6 +97,8 @@ pub struct Extent {
     pub hi: u64,
     /// Kernels may write.
     pub writable: bool,
+    /// It holds until [`Table::epoch`] changes. False for parameter buffers, which come and go at launches.
+    pub lasting: bool,
 }
 
 /// Why an allocation was not released.
@@ -112,6 +116,8 @@ pub enum FreeError {
 #[derive(Debug)]
 pub struct Table {
     arena: Arena,
+    /// Parameter buffers, in the last bytes of the arena.
+    pub params: Params,
     limit_bytes: u64,
     /// Region number + 1 for each page from the arena's start; grows with use.
     pages: Vec<u32>,
@@ -133,6 +139,7 @@ impl Table {
     /// An empty device memory. `limit_bytes` bounds the bytes in live allocations.
     pub fn new(arena: Arena, limit_bytes: u64) -> Table {
         Table {
+            params: Params::new(&arena),
             arena,
             limit_bytes,
             pages: Vec::new(),
@@ -165,7 +172,7 @@ impl Table {
 
     /// The most bytes that may be live.
     pub fn limit_bytes(&self) -> u64 {
-        self.limit_bytes.min(self.arena.size_bytes())
+        self.limit_bytes.min(self.arena.size_bytes() - Params::BYTES)
     }
 
     /// Allocates zeroed memory aligned to at least `align_bytes` (a power of two; 256 at least for
@@ -271,7 +278,7 @@ impl Table {
         let end = self.arena.base() + self.pages.len() as u64 * PAGE_BYTES;
         let base = end.checked_next_multiple_of(align_bytes)?;
         let last = base.checked_add(pages.checked_mul(PAGE_BYTES)?)?;
-        if last > self.arena.base() + self.arena.size_bytes() {
+        if last > self.arena.base() + self.arena.size_bytes() - Params::BYTES {
             return None;
         }
         self.pages.resize(((last - self.arena.base()) / PAGE_BYTES) as usize, 0);
@@ -315,19 +322,25 @@ impl Table {
     /// The live allocation that `address` lies in.
     #[inline]
     pub fn find(&self, address: u64) -> Option<Extent> {
-        let record = self.record_at(address)?;
+        let Some(record) = self.entry_at(address) else { return self.params.find(address) };
         let inside = record.live && address - record.base < record.size_bytes;
         inside.then(|| Extent {
             lo: record.base,
             hi: record.base + record.size_bytes,
             writable: record.writable,
+            lasting: true,
         })
     }
 
     /// The allocation, live or released, whose slot or pages `address` lies in; the address may be
     /// past its end.
+    pub fn record_at(&self, address: u64) -> Option<Cow<'_, Record>> {
+        let entry = self.entry_at(address).map(Cow::Borrowed);
+        entry.or_else(|| self.params.record_at(address).map(Cow::Owned))
+    }
+
     #[inline]
-    pub fn record_at(&self, address: u64) -> Option<&Record> {
+    fn entry_at(&self, address: u64) -> Option<&Record> {
         match &self.regions[self.region_number(address)?] {
             Region::Run { record, .. } => Some(record),
             Region::Slab { base, slot_bytes, slots } => {
@@ -343,7 +356,12 @@ impl Table {
     }
 
     /// The allocation nearest to `address`, live or released, for messages.
-    pub fn nearest(&self, address: u64) -> Option<&Record> {
+    pub fn nearest(&self, address: u64) -> Option<Cow<'_, Record>> {
+        let entry = self.nearest_entry(address).map(Cow::Borrowed);
+        entry.or_else(|| self.params.record_at(address).map(Cow::Owned))
+    }
+
+    fn nearest_entry(&self, address: u64) -> Option<&Record> {
         const REACH_PAGES: u64 = 1 << 16;
         let distance = |record: &&Record| {
             let end = record.base + record.size_bytes;
@@ -478,7 +496,10 @@ mod tests {
         let mut t = table();
         for size in [1, 16, 33, 1008, 1009, 4096, 5000, 1 << 20] {
             let a = heap(&mut t, size);
-            assert_eq!(t.find(a), Some(Extent { lo: a, hi: a + size, writable: true }));
+            assert_eq!(
+                t.find(a),
+                Some(Extent { lo: a, hi: a + size, writable: true, lasting: true })
+            );
             assert!(t.find(a + size - 1).is_some());
             assert!(t.find(a + size).is_none(), "one past the end of {size}");
             assert!(t.contains(a, size) && !t.contains(a, size + 1));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Caller, Outcome, errors};
 use crate::exec::Step;
 use crate::exec::fault::Fault;
-use crate::memory::{AllocKind, space};
+use crate::memory::space;
 use crate::report::ReportKind;
 use crate::sched::{Action, Core, LaunchRequest, ParameterBuffer};
 
@@ -57,11 +57,9 @@ impl Core {
             return Outcome::Value(0);
         }
         let size = size_bytes.max(1);
+        let params = &self.machine.memory.params;
         let buffer = (size <= MAX_PARAMETER_BYTES)
-            .then(|| {
-                let site = Some(caller.site());
-                self.machine.memory.allocate(size, 64, AllocKind::ParameterBuffer, true, site)
-            })
+            .then(|| params.take(&mut self.param_slots, size))
             .flatten();
         self.memory_begins(buffer.unwrap_or(0), size, false);
         let Some(address) = buffer else {
@@ -108,10 +106,7 @@ impl Core {
                 {
                     self.lost_slots += 1;
                 }
-                let _ = self
-                    .machine
-                    .memory
-                    .free(launch.buffer, None, |k| *k == AllocKind::ParameterBuffer);
+                self.release_params(launch.buffer);
             }
             return Ok(Outcome::Error(errors::INVALID_VALUE));
         }
@@ -153,7 +148,7 @@ impl Core {
             grid: launch.grid,
             block: launch.block,
             shared_bytes: launch.shared_bytes,
-            params: self.padded_params(kernel, params),
+            params,
             barrier: 0,
         };
         if let Some(refusal) = &self.program.kernels[kernel as usize].refusal {
@@ -185,7 +180,7 @@ impl Core {
         &mut self,
         caller: &mut Caller<'_>,
         launch: &DeviceLaunch,
-    ) -> Result<(Vec<u8>, bool), u32> {
+    ) -> Result<(Arc<[u8]>, bool), u32> {
         if launch.buffer == 0 {
             let needs = self
                 .kernel_at(launch.function)
@@ -194,7 +189,7 @@ impl Core {
                 return Err(errors::INVALID_VALUE);
             }
             return if self.take_slot() {
-                Ok((Vec::new(), true))
+                Ok((Arc::default(), true))
             } else {
                 Err(errors::LAUNCH_PENDING_COUNT)
             };
@@ -202,19 +197,25 @@ impl Core {
         let entry =
             self.grid_state(caller.grid).and_then(|grid| grid.buffers.remove(&launch.buffer));
         let entry = entry.ok_or(errors::INVALID_VALUE)?;
-        let mut bytes = vec![0; entry.size_bytes as usize];
-        // SAFETY: the buffer was allocated with at least this size and is still live, since only
-        // this function releases buffers that are in the table.
-        unsafe {
-            bytes.as_mut_ptr().copy_from_nonoverlapping(launch.buffer as *const u8, bytes.len());
-        }
-        let _ = self.machine.memory.free(launch.buffer, None, |k| *k == AllocKind::ParameterBuffer);
-        Ok((bytes, true))
+        let wanted = self
+            .kernel_at(launch.function)
+            .map_or(0, |k| self.program.kernels[k as usize].info.param_bytes as usize);
+        let given = (entry.size_bytes as usize).min(wanted);
+        // SAFETY: the buffer has at least this size and is still in use, since only this function
+        // releases buffers that are in the table.
+        let bytes = unsafe { std::slice::from_raw_parts(launch.buffer as *const u8, given) };
+        let params: Arc<[u8]> = if given == wanted {
+            bytes.into()
+        } else {
+            bytes.iter().copied().chain(std::iter::repeat(0)).take(wanted).collect()
+        };
+        self.release_params(launch.buffer);
+        Ok((params, true))
     }
 
-    fn padded_params(&self, kernel: u32, mut bytes: Vec<u8>) -> Arc<[u8]> {
-        bytes.resize(self.program.kernels[kernel as usize].info.param_bytes as usize, 0);
-        bytes.into()
+    /// Gives a parameter buffer back.
+    pub(crate) fn release_params(&mut self, buffer: u64) {
+        self.machine.memory.params.release(&mut self.param_slots, buffer);
     }
 
     /// Documented names below sm_90 are the first version of dynamic parallelism.

@@ -83,7 +83,7 @@ impl Core {
                 "load of {} bytes at {:#x}{}, which nobody has written",
                 read.bytes,
                 read.address,
-                record.map_or_else(String::new, |record| format!(
+                record.as_ref().map_or_else(String::new, |record| format!(
                     ", offset {} of an allocation",
                     read.address - record.base
                 ))
@@ -93,7 +93,7 @@ impl Core {
                     "memory of cudaMalloc and malloc has no contents until it is written".into(),
                 ),
                 address: Some(read.address),
-                allocation: record.map(|record| self.allocation(record)),
+                allocation: record.map(|record| self.allocation(&record)),
                 count: read.count,
                 ..self.note(ReportKind::Uninitialized, message, Some(read.site))
             }
@@ -176,7 +176,7 @@ impl Core {
         let allocation = (!conflict.shared)
             .then(|| self.machine.memory.record_at(conflict.address))
             .flatten()
-            .map(|record| self.allocation(record));
+            .map(|record| self.allocation(&record));
         let other = format!("{} {}", "the other access,", noun(&conflict.before));
         Report {
             kind: match conflict.kind {

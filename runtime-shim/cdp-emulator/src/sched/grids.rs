@@ -314,7 +314,7 @@ impl Core {
             self.trace[at].end_clock = grid.end_clock;
         }
         for buffer in grid.buffers.keys() {
-            let _ = self.machine.memory.free(*buffer, None, |_| true);
+            self.release_params(*buffer);
             self.release_slot();
         }
         if let Some(parent) = grid.parent

@@ -36,7 +36,7 @@ use crate::error::Error;
 use crate::exec::{Block, GridInfo, Machine};
 use crate::hash::IntMap;
 use crate::link::Program;
-use crate::memory::{Arena, SiteRef, Table};
+use crate::memory::{Arena, SiteRef, Slots, Table};
 use crate::report::{Report, ReportKind};
 
 pub use grids::{DEFAULT_SHARED_BYTES, LaunchRequest, MAX_SHARED_BYTES};
@@ -219,6 +219,8 @@ pub struct Core {
     spare_blocks: Vec<Box<Block>>,
     streams: Vec<Option<HostStream>>,
     events: Vec<Option<HostEvent>>,
+    /// Free slots for parameter buffers.
+    pub param_slots: Slots,
     /// Launches that hold a slot of the pending pool.
     pub pending_launches: u32,
     /// Slots lost to launches that failed in a way that leaks.
@@ -301,6 +303,7 @@ impl Core {
             spare_blocks: Vec::new(),
             streams: vec![Some(HostStream::default())],
             events: Vec::new(),
+            param_slots: Slots::default(),
             pending_launches: 0,
             lost_slots: 0,
             grid_barriers: HashMap::new(),

@@ -54,7 +54,7 @@ impl Core {
             site: fault.site.map(|site| self.site(&site)),
             grid_path: fault.site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),
             address: fault.address,
-            allocation: near.map(|record| self.allocation(record)),
+            allocation: near.map(|record| self.allocation(&record)),
             waiters: fault
                 .waiters
                 .iter()

@@ -76,6 +76,7 @@ fn check_global_slow(
         return Ok(());
     }
     let mut known = CachedExtent::default();
+    let mut lasting = true;
     for lane in lanes_of(mask) {
         let address = addresses[lane];
         let limit = if write { known.write_hi } else { known.hi };
@@ -84,6 +85,7 @@ fn check_global_slow(
             match machine.memory.find(address) {
                 Some(extent) if bytes <= extent.hi - address && (extent.writable || !write) => {
                     known = extent.into();
+                    lasting &= extent.lasting;
                 }
                 _ => return Err(bad_global(machine, address, bytes, write).on(lane)),
             }
@@ -92,7 +94,9 @@ fn check_global_slow(
             return Err(misaligned(address, bytes, write).on(lane));
         }
     }
-    warp.cache[(slot & 7) as usize] = known;
+    if lasting {
+        warp.cache[(slot & 7) as usize] = known;
+    }
     Ok(())
 }
 
