@@ -1,11 +1,11 @@
 // What the programs of this folder share: the frame that runs and times them, and inputs from a seed.
 //
 // A program defines PROGRAM, SCALE and INPUT (its name, and what it takes without arguments), includes this file
-// and defines `setup`, `reset`, `work` and `checksum`. It runs as `PROGRAM VARIANT [SCALE [INPUT]]`: the variant is
-// naive (a child grid for each vertex, row or curve), flat (a loop in each thread), tuned (by hand) or all, SCALE is
-// a power of two, INPUT the kind of a graph: rmat, power, road or uniform. It checks its result against one that
-// `setup` computes without the device, and prints a checksum that is every variant's. With CDP_TIME set it works
-// several times, the variants in turn, and prints the best and the median in milliseconds.
+// and defines `setup`, `reset`, `work` and `checksum`; its `main` is `run_program`. `PROGRAM VARIANT [SCALE [INPUT]]`
+// runs it: the variant is naive (a child grid for each vertex, row or curve), flat (a loop in each thread), tuned (by
+// hand) or all, SCALE is a power of two, INPUT the kind of a graph: rmat, power, road or uniform. It checks its
+// result against one that `setup` computes without the device, and prints a checksum that is every variant's. With
+// CDP_TIME set it works several times, the variants in turn, and prints the best and the median in milliseconds.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +227,7 @@ static int judge(int variant, unsigned long long *sum)
     return error != cudaSuccess || unexpected;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "naive";
     int timed = getenv("CDP_TIME") != 0, failed = 0;
