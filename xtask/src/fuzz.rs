@@ -1,21 +1,28 @@
-//! `cargo xtask fuzz ...`: tests that go on for as long as one likes.
+//! `cargo xtask fuzz ...`: tests that go on for as long as one likes. The work is done by `cdp-differential`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
-use cdp_differential::{Judge, Program, Verdict, generate, reduce};
 use clap::{Args, Subcommand};
 
 use crate::Common;
-use crate::cargo::{build_cdpc, in_path, target_dir};
+use crate::cargo::{binary, build_cdpc, build_release, in_path, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
 /// What is fuzzed.
 #[derive(Subcommand)]
 pub enum Fuzz {
-    /// Random programs, compiled at several levels, by nvcc and by the host's compiler
+    /// Random programs, compiled at several levels, by nvcc, clang and the host's compiler
     Differential(DifferentialOptions),
+    /// The same for a machine with a GPU: cubins of cdpc and nvcc, and a script that runs them there
+    GpuBundle {
+        #[command(flatten)]
+        options: DifferentialOptions,
+        /// The folder that is written
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
 }
 
 /// Options of differential testing.
@@ -27,10 +34,13 @@ pub struct DifferentialOptions {
     /// How many programs
     #[arg(long, default_value_t = 100)]
     count: u64,
+    /// How many programs are one source
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pack: u64,
     /// Make programs on which compilers disagree as small as they can be
     #[arg(long)]
     reduce: bool,
-    /// A `cdpc` that is built already, with `libcdp_runtime.a` beside it
+    /// A `cdpc` that is built already
     #[arg(long, value_name = "FILE")]
     cdpc: Option<PathBuf>,
 }
@@ -38,50 +48,46 @@ pub struct DifferentialOptions {
 /// Runs one kind of fuzzing.
 ///
 /// # Errors
-/// When something does not build or a tool does not start.
+/// When something does not build or does not start.
 pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
-    let Fuzz::Differential(options) = fuzz;
+    let (verb, options, out) = match fuzz {
+        Fuzz::Differential(options) => ("differential", options, None),
+        Fuzz::GpuBundle { options, out } => ("gpu-bundle", options, Some(out)),
+    };
+    let judges = binary(&build_release(&["cdp-differential"])?, "cdp-differential")?;
     let cdpc = match &options.cdpc {
         Some(path) => path.clone(),
         None => build_cdpc()?,
     };
-    let work = target_dir()?.join("differential");
-    std::fs::create_dir_all(&work)
-        .map_err(|error| Failure::io("make the folder", &work, &error))?;
-    let judge = Judge {
-        runtime: cdpc.with_file_name("libcdp_runtime.a"),
-        cdpc,
-        nvcc: crate::bench::nvcc(common),
-        cxx: in_path("c++"),
-        work: work.clone(),
-    };
-    let verdict = |program: &Program| judge.judge(program).map_err(Failure::new);
-    let mut found = 0;
-    for seed in options.seed..options.seed + options.count {
-        let program = generate(seed);
-        let Verdict::Disagree { first, other } = verdict(&program)? else { continue };
-        found += 1;
-        ui.line(&format!("seed {seed}: {} and {} disagree", first.0, other.0));
-        let shown = if options.reduce {
-            reduce(&program, |smaller| matches!(verdict(smaller), Ok(Verdict::Disagree { .. })))
-        } else {
-            program
-        };
-        let path = work.join(format!("{seed}.cdp"));
-        std::fs::write(&path, shown.source())
-            .map_err(|error| Failure::io("write", &path, &error))?;
-        ui.line(&format!(
-            "  {}\n--- {}\n{}--- {}\n{}",
-            path.display(),
-            first.0,
-            first.1,
-            other.0,
-            other.1
-        ));
+    let mut command = Command::new(judges);
+    command.arg(verb).arg("--cdpc").arg(cdpc);
+    for (name, value) in
+        [("--seed", options.seed), ("--count", options.count), ("--pack", options.pack)]
+    {
+        command.arg(name).arg(value.to_string());
     }
-    ui.line(&format!(
-        "{} programs from seed {}, {found} with disagreements",
-        options.count, options.seed
-    ));
-    Ok(if found == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if options.reduce {
+        command.arg("--reduce");
+    }
+    // One that is absent is left out, and that is said.
+    let tools = [
+        ("--nvcc", crate::bench::nvcc(common)),
+        ("--clang", in_path("clang-22")),
+        ("--cxx", in_path("c++")),
+    ];
+    for (name, path) in tools {
+        match path {
+            Some(path) => drop(command.arg(name).arg(path)),
+            None => ui.note(&format!("{} is not here", &name[2..])),
+        }
+    }
+    let work = target_dir()?.join(format!("differential/{}", options.seed));
+    command.arg("--work").arg(work);
+    if let Some(out) = out {
+        command.arg("--out").arg(out);
+    }
+    let status = command.stdin(Stdio::null()).status();
+    let status = status
+        .map_err(|error| Failure::new(format!("could not start cdp-differential: {error}")))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

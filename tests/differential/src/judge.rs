@@ -1,142 +1,331 @@
-//! Who judges: several ways to compile and run a program, whose outputs must be the same.
+//! Who judges: several ways to compile programs, whose outputs must be the same.
+//!
+//! Each way makes PTX of a whole pack, which runs on the CPU device, or a program of the host. Where a pack
+//! fails as a whole, it is halved until the program is found that does.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Program;
+use crate::pack::{self, FIRST_SLOT};
+use crate::run::{Words, on_cpu};
 
 /// The tools.
 #[derive(Clone, Debug)]
 pub struct Judge {
     /// The command under test.
     pub cdpc: PathBuf,
-    /// Its runtime as a static library, which objects of nvcc are linked with.
-    pub runtime: PathBuf,
     /// nvcc, whose PTX runs on the CPU device.
     pub nvcc: Option<PathBuf>,
+    /// clang, likewise.
+    pub clang: Option<PathBuf>,
     /// The host's C++ compiler, for programs that need no GPU.
     pub cxx: Option<PathBuf>,
-    /// Where files are written; each program overwrites those of the one before.
+    /// Where files are written; each pack overwrites those of the one before.
     pub work: PathBuf,
 }
 
-/// What the judges said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// All have the same output.
-    Agree,
-    /// The names of the first way and of one that differs, with their outputs.
-    Disagree { first: (String, String), other: (String, String) },
+/// A way to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// `cdpc` with these options.
+    Cdpc(&'static [&'static str]),
+    /// clang's front end with our back end.
+    CdpcOfCuda,
+    /// nvcc.
+    Nvcc,
+    /// clang alone.
+    Clang,
+    /// The host's compiler.
+    Host,
 }
 
-/// Levels and launch ABIs that `cdpc` compiles with.
-const LEVELS: [&[&str]; 4] = [
-    &["-O", "0"],
-    &["-O", "3"],
-    &["-O", "3", "--launch-abi", "documented"],
-    &["-O", "1", "--launch-abi", "cdp2"],
+/// What programs wrote, in their order; a message where one could not be compiled or run.
+pub type Outputs = Vec<Result<Words, String>>;
+
+/// Two ways that do not agree about a program.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// The program.
+    pub program: Program,
+    /// The ways.
+    pub ways: [Way; 2],
+    /// What they say, as text.
+    pub said: [String; 2],
+}
+
+/// Every pack is compiled in the first two ways, and in one of the others after the other.
+const LEVELS: [&[&str]; 12] = [
+    &["-O3"],
+    &["-O0"],
+    &["-O1", "--launch-abi", "cdp2"],
+    &["-O2"],
+    &["-O3", "--launch-abi", "documented"],
+    &["-O2", "--flaunch-opt", "safe"],
+    &["-O3", "--launch-abi", "documented-v2"],
+    &["-O3", "--flaunch-opt", "fast"],
+    &["-O0", "--launch-abi", "documented"],
+    &["-O1", "--launch-abi", "cdp2-v2"],
+    &["-O1", "-g"],
+    &["-O0", "--launch-abi", "cdp2"],
 ];
 
 /// The longest that one step may take.
-const TIME_LIMIT: Duration = Duration::from_secs(300);
+const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-impl Judge {
-    /// Compiles and runs a program in every way.
-    ///
-    /// # Errors
-    /// When files cannot be written or a tool cannot be started.
-    pub fn judge(&self, program: &Program) -> Result<Verdict, String> {
-        let source = self.work.join("program.cdp");
-        let cuda = self.work.join("program.cu");
-        let text = program.source();
-        for path in [&source, &cuda] {
-            std::fs::write(path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
+impl Way {
+    /// Its name in messages.
+    pub fn name(self) -> String {
+        match self {
+            Way::Cdpc(options) => format!("cdpc {}", options.join(" ")),
+            Way::CdpcOfCuda => "cdpc, .cu".into(),
+            Way::Nvcc => "nvcc".into(),
+            Way::Clang => "clang".into(),
+            Way::Host => "the host's compiler".into(),
         }
-        let mut outputs = Vec::new();
-        for level in LEVELS {
-            outputs.push((format!("cdpc {}", level.join(" ")), self.by_cdpc(&source, level)?));
-        }
-        if let Some(nvcc) = &self.nvcc {
-            outputs.push(("nvcc".to_owned(), self.by_nvcc(nvcc, &cuda)?));
-        }
-        if let (Some(cxx), true) = (&self.cxx, program.plain) {
-            outputs.push(("the host's compiler".to_owned(), self.by_host(cxx, &cuda)?));
-        }
-        let first = outputs[0].clone();
-        let differing = outputs.into_iter().find(|(_, output)| *output != first.1);
-        Ok(match differing {
-            None => Verdict::Agree,
-            Some(other) => Verdict::Disagree { first, other },
-        })
     }
 
-    fn by_cdpc(&self, source: &Path, level: &[&str]) -> Result<String, String> {
-        let mut command = Command::new(&self.cdpc);
-        command.args(["run", "--device", "cpu", "-w", "--fmad", "false"]).args(level).arg(source);
-        command.env("CDP_RUNTIME_LIB", &self.runtime);
-        output(&mut command)
-    }
-
-    /// The launch from the device is one from the host there, so that no device link takes the PTX away.
-    fn by_nvcc(&self, nvcc: &Path, cuda: &Path) -> Result<String, String> {
-        let object = self.work.join("nvcc.o");
-        let mut compile = Command::new(nvcc);
-        compile.args(["-w", "-fmad=false", "-DHOST_LAUNCH", "-c"]);
-        compile.args(["-gencode", "arch=compute_90,code=compute_90"]).arg(cuda);
-        compile.arg("-o").arg(&object);
-        let compiled = output(&mut compile)?;
-        if !compiled.is_empty() {
-            return Ok(compiled);
+    /// Whether it can judge a program.
+    fn takes(self, program: &Program) -> bool {
+        match self {
+            Way::Host => program.plain,
+            // They use entry points that know no other streams.
+            Way::Clang | Way::Cdpc([_, "--launch-abi", "documented" | "cdp2"]) => {
+                program.has_old_streams_only()
+            }
+            _ => true,
         }
-        let program = self.work.join("by-nvcc");
-        let mut link = Command::new(self.cxx.as_deref().unwrap_or(Path::new("c++")));
-        link.arg(&object).arg(&self.runtime).args(["-lm", "-ldl", "-lpthread", "-o"]).arg(&program);
-        self.run(&mut link, &program)
     }
 
-    fn by_host(&self, cxx: &Path, source: &Path) -> Result<String, String> {
-        let program = self.work.join("by-host");
-        let mut compile = Command::new(cxx);
-        compile.args(["-x", "c++", "-w", "-O1", "-ffp-contract=off", "-fwrapv"]);
-        compile.arg(source).arg("-o").arg(&program);
-        self.run(&mut compile, &program)
-    }
-
-    /// Makes a program and runs it; what the making says is the output when it says something.
-    fn run(&self, make: &mut Command, program: &Path) -> Result<String, String> {
-        let made = output(make)?;
-        if !made.is_empty() {
-            return Ok(made);
-        }
-        output(Command::new(program).env("CDP_DEVICE", "cpu"))
+    /// The words that it says something about.
+    fn part(self, words: &[u64]) -> &[u64] {
+        if self == Way::Host { &words[..FIRST_SLOT.min(words.len())] } else { words }
     }
 }
 
-/// Standard output, and after a failure what was said instead.
-fn output(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().display().to_string();
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("{name}: {error}"))?;
-    // Programs print little, so that no pipe fills up while nobody reads.
-    let begun = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(_)) => break,
-            Ok(None) if begun.elapsed() < TIME_LIMIT => {
-                std::thread::sleep(Duration::from_millis(2));
+impl Judge {
+    /// The ways for the pack of this number: all that are here, and one level after the other.
+    pub fn ways(&self, number: u64) -> Vec<Way> {
+        let further = LEVELS.len() as u64 - 2;
+        let turn = LEVELS[2 + (number % further) as usize];
+        let mut ways: Vec<Way> = [LEVELS[0], LEVELS[1], turn].map(Way::Cdpc).to_vec();
+        if self.cxx.is_some() {
+            ways.push(Way::Host);
+        }
+        if self.nvcc.is_some() {
+            ways.push(Way::Nvcc);
+        }
+        if self.clang.is_some() {
+            ways.push(if number.is_multiple_of(2) { Way::Clang } else { Way::CdpcOfCuda });
+        }
+        ways
+    }
+
+    /// Compiles and runs a pack in these ways, and compares with the first.
+    ///
+    /// # Errors
+    /// When files cannot be written or a tool cannot be started.
+    pub fn judge(&self, programs: &[Program], ways: &[Way]) -> Result<Vec<Disagreement>, String> {
+        let mut found: Vec<Disagreement> = Vec::new();
+        let mut first: Option<(Way, Outputs)> = None;
+        for way in ways {
+            let Some((reference, wanted)) = &first else {
+                first = Some((*way, self.outputs(programs, *way)?));
+                continue;
+            };
+            let taken: Vec<usize> =
+                (0..programs.len()).filter(|index| way.takes(&programs[*index])).collect();
+            let pack: Vec<Program> = taken.iter().map(|index| programs[*index].clone()).collect();
+            for (index, output) in taken.into_iter().zip(self.outputs(&pack, *way)?) {
+                let known = found.iter().any(|one| one.program.seed == programs[index].seed);
+                if known || same(*way, &wanted[index], &output) {
+                    continue;
+                }
+                found.push(Disagreement {
+                    program: programs[index].clone(),
+                    ways: [*reference, *way],
+                    said: said(*way, &wanted[index], &output),
+                });
             }
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ok("out of time\n".to_owned());
+        }
+        Ok(found)
+    }
+
+    /// Whether two ways still differ about a program.
+    pub fn differ(&self, program: &Program, ways: [Way; 2]) -> bool {
+        self.judge(std::slice::from_ref(program), &ways).is_ok_and(|found| !found.is_empty())
+    }
+
+    /// What a pack writes, compiled in one way.
+    fn outputs(&self, programs: &[Program], way: Way) -> Result<Outputs, String> {
+        if programs.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.output(programs, way)? {
+            Ok(words) => Ok(words.into_iter().map(Ok).collect()),
+            Err(message) if programs.len() == 1 => Ok(vec![Err(message)]),
+            Err(_) => {
+                let (left, right) = programs.split_at(programs.len() / 2);
+                let mut both = self.outputs(left, way)?;
+                both.extend(self.outputs(right, way)?);
+                Ok(both)
             }
         }
     }
-    let done = child.wait_with_output().map_err(|error| error.to_string())?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if done.status.success() {
-        return Ok(text(&done.stdout));
+
+    pub(crate) fn output(
+        &self,
+        programs: &[Program],
+        way: Way,
+    ) -> Result<Result<Vec<Words>, String>, String> {
+        let name = if matches!(way, Way::Cdpc(_)) { "program.cdp" } else { "program.cu" };
+        let source = self.work.join(name);
+        std::fs::write(&source, pack::source(programs))
+            .map_err(|error| format!("{}: {error}", source.display()))?;
+        let made = self.work.join(if way == Way::Host { "by-host" } else { "program.ptx" });
+        let mut compile = self.command(way)?;
+        compile.arg(&source).arg("-o").arg(&made);
+        if let Err(message) = output(&mut compile)? {
+            return Ok(Err(message));
+        }
+        if way == Way::Host {
+            let bytes = output(&mut Command::new(&made))?;
+            return Ok(bytes.map(|bytes| host_words(&bytes)));
+        }
+        let ptx = std::fs::read_to_string(&made).map_err(|error| error.to_string())?;
+        let seeds: Vec<u64> = programs.iter().map(|program| program.seed).collect();
+        Ok(on_cpu(&ptx, &seeds))
     }
-    Ok(format!("{}{}({})\n", text(&done.stdout), text(&done.stderr), done.status))
+
+    /// Linked cubins of a pack, by `cdpc` and by nvcc, with the compiler's name.
+    ///
+    /// # Errors
+    /// When one does not compile.
+    pub(crate) fn cubins(
+        &self,
+        programs: &[Program],
+    ) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+        let (source, cuda) = (self.work.join("gpu.cdp"), self.work.join("gpu.cu"));
+        for path in [&source, &cuda] {
+            std::fs::write(path, pack::source(programs))
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        let nvcc = self.nvcc.clone().ok_or("nvcc is not here")?;
+        let (ours, object, theirs) =
+            (self.work.join("ours.cubin"), self.work.join("nvcc.o"), self.work.join("nvcc.cubin"));
+        let mut commands = [Command::new(&self.cdpc), Command::new(&nvcc), Command::new(&nvcc)];
+        commands[0].args(["build", "-w", "--emit", "cubin", "--arch", "sm_90", "--fmad", "false"]);
+        commands[0].arg(&source).arg("-o").arg(&ours);
+        commands[1]
+            .args(["-dc", "-w", "-fmad=false", "-arch=sm_90"])
+            .arg(&cuda)
+            .arg("-o")
+            .arg(&object);
+        commands[2].args(["-dlink", "-cubin", "-arch=sm_90"]).arg(&object);
+        commands[2].arg("-lcudadevrt").arg("-o").arg(&theirs);
+        for command in &mut commands {
+            output(command)??;
+        }
+        let read = |path| std::fs::read(path).map_err(|error: std::io::Error| error.to_string());
+        Ok(vec![("cdpc", read(ours)?), ("nvcc", read(theirs)?)])
+    }
+
+    /// The command that compiles, but for the names of the files.
+    fn command(&self, way: Way) -> Result<Command, String> {
+        let there = |tool: &Option<PathBuf>| {
+            tool.clone().ok_or_else(|| format!("{} is not here", way.name()))
+        };
+        let mut command = match way {
+            Way::Cdpc(_) | Way::CdpcOfCuda => {
+                let mut command = Command::new(&self.cdpc);
+                command
+                    .args(["build", "-w", "--emit", "ptx", "--arch", "sm_90", "--fmad", "false"]);
+                command
+            }
+            Way::Nvcc => {
+                let mut command = Command::new(there(&self.nvcc)?);
+                command.args(["-ptx", "-rdc=true", "-w", "-fmad=false", "-arch=sm_90"]);
+                command
+            }
+            Way::Clang => {
+                let nvcc = there(&self.nvcc)?;
+                let root = nvcc.parent().and_then(|bin| bin.parent()).unwrap_or(&nvcc);
+                let mut command = Command::new(there(&self.clang)?);
+                command.args(["-x", "cuda", "--cuda-device-only", "-S", "-O2", "-fgpu-rdc", "-w"]);
+                command.args(["-ffp-contract=off", "--cuda-gpu-arch=sm_90", "-include", "new"]);
+                command.arg(format!("--cuda-path={}", root.display()));
+                command.arg("-isystem").arg(root.join("include/cccl"));
+                // clang's wrapper includes a header that the compiler's packages lack.
+                std::fs::write(self.work.join("curand_mtgp32_kernel.h"), "")
+                    .map_err(|error| error.to_string())?;
+                command.arg("-I").arg(&self.work);
+                command
+            }
+            Way::Host => {
+                let mut command = Command::new(there(&self.cxx)?);
+                command.args(["-x", "c++", "-w", "-O1", "-ffp-contract=off", "-fwrapv"]);
+                command
+            }
+        };
+        if let Way::Cdpc(options) = way {
+            command.args(options);
+        }
+        Ok(command)
+    }
+}
+
+fn host_words(bytes: &[u8]) -> Vec<Words> {
+    let words: Words = bytes
+        .chunks_exact(8)
+        .map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or_default()))
+        .collect();
+    words.chunks(FIRST_SLOT).map(<[u64]>::to_vec).collect()
+}
+
+fn same(way: Way, wanted: &Result<Words, String>, other: &Result<Words, String>) -> bool {
+    match (wanted, other) {
+        (Ok(wanted), Ok(other)) => way.part(wanted) == way.part(other),
+        _ => false,
+    }
+}
+
+/// The first words that differ, or the messages.
+fn said(way: Way, wanted: &Result<Words, String>, other: &Result<Words, String>) -> [String; 2] {
+    let (Ok(first), Ok(second)) = (wanted, other) else {
+        let message = |output: &Result<Words, String>| match output {
+            Ok(_) => "runs".to_owned(),
+            Err(message) => message.clone(),
+        };
+        return [message(wanted), message(other)];
+    };
+    let differing = (0..way.part(first).len()).find(|at| first.get(*at) != second.get(*at));
+    let at = differing.unwrap_or(0);
+    [first, second].map(|words| match words.get(at) {
+        Some(word) => format!("word {at} is {word:#x}"),
+        None => format!("{} words", words.len()),
+    })
+}
+
+/// Standard output, or after a failure what was said instead.
+fn output(command: &mut Command) -> Result<Result<Vec<u8>, String>, String> {
+    let name = command.get_program().display().to_string();
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| format!("{name}: {error}"))?;
+    let id = child.id();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // The pipes must be read while the program runs.
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
+    let begun = Instant::now();
+    let done = match receiver.recv_timeout(TIME_LIMIT) {
+        Ok(done) => done.map_err(|error| format!("{name}: {error}"))?,
+        Err(_) => {
+            let _ = Command::new("kill").arg("-9").arg(id.to_string()).status();
+            return Ok(Err(format!("{name}: not ready after {:?}", begun.elapsed())));
+        }
+    };
+    if done.status.success() {
+        return Ok(Ok(done.stdout));
+    }
+    Ok(Err(format!("{name}: {}\n{}", done.status, String::from_utf8_lossy(&done.stderr))))
 }

@@ -2,18 +2,30 @@
 
 use crate::Program;
 
-/// Leaves out statements while `interesting` says that what remains still shows the fault: halves first,
-/// then smaller parts, then single ones, until none can go.
+/// Leaves out launches and statements while `interesting` says that what remains still shows the fault:
+/// halves first, then smaller parts, then single ones, until none can go.
 pub fn reduce(program: &Program, mut interesting: impl FnMut(&Program) -> bool) -> Program {
+    // The first launch runs the statements.
+    let best = without(program, 1, |program| &mut program.launches, &mut interesting);
+    without(&best, 0, |program| &mut program.statements, &mut interesting)
+}
+
+/// Leaves out what a list has from `first` on.
+fn without<T>(
+    program: &Program,
+    first: usize,
+    list: impl Fn(&mut Program) -> &mut Vec<T>,
+    interesting: &mut impl FnMut(&Program) -> bool,
+) -> Program {
     let mut best = program.clone();
-    let mut part = best.statements.len().div_ceil(2).max(1);
+    let mut part = list(&mut best).len().div_ceil(2).max(1);
     loop {
         let mut shrunk = false;
-        let mut at = 0;
-        while at < best.statements.len() {
+        let mut at = first;
+        while at < list(&mut best).len() {
             let mut candidate = best.clone();
-            let end = (at + part).min(candidate.statements.len());
-            candidate.statements.drain(at..end);
+            let end = (at + part).min(list(&mut candidate).len());
+            list(&mut candidate).drain(at..end);
             if interesting(&candidate) {
                 best = candidate;
                 shrunk = true;

@@ -1,0 +1,261 @@
+//! What a parent launches: kernels with random parameters, grids and blocks, into all streams.
+//!
+//! Each launch has a slot of the output to itself, so that those that may run at once share nothing. Several
+//! launches of one slot are ordered by what CUDA promises: one stream, an event, or the tail stream.
+
+use std::fmt::Write as _;
+
+use super::Maker;
+
+/// Words of a launch's slot: the threads of its grid are at most as many.
+pub const SLOT_WORDS: usize = 64;
+
+/// Most launches of a program.
+pub const SLOTS: usize = 5;
+
+/// Where a launch goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// `<<<grid, block>>>`
+    None,
+    /// The NULL stream, said.
+    Null,
+    /// `cudaStreamPerThread`
+    PerThread,
+    /// `cudaStreamFireAndForget`
+    FireAndForget,
+    /// `cudaStreamTailLaunch`
+    Tail,
+    /// One that the thread creates and destroys.
+    Created,
+    /// Two that are created, the second of which waits for the first by an event.
+    Event,
+}
+
+impl Stream {
+    /// All of them.
+    pub const ALL: [Stream; 7] = [
+        Stream::None,
+        Stream::Null,
+        Stream::PerThread,
+        Stream::FireAndForget,
+        Stream::Tail,
+        Stream::Created,
+        Stream::Event,
+    ];
+
+    /// Whether the entry points of CUDA 11 take it.
+    pub fn is_old(self) -> bool {
+        !matches!(self, Stream::FireAndForget | Stream::Tail)
+    }
+
+    /// The launch's last argument, of the first stream and of the second.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Stream::None | Stream::Null => ("0", "0"),
+            Stream::PerThread => ("cudaStreamPerThread", "cudaStreamPerThread"),
+            Stream::FireAndForget => ("cudaStreamFireAndForget", "cudaStreamFireAndForget"),
+            Stream::Tail => ("cudaStreamTailLaunch", "cudaStreamTailLaunch"),
+            Stream::Created => ("one", "one"),
+            Stream::Event => ("one", "two"),
+        }
+    }
+}
+
+/// One launch, or several of one kernel in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Where it goes.
+    pub stream: Stream,
+    /// Its place in the output.
+    pub slot: usize,
+    /// The kernel; none for the first launch, whose kernel runs the statements.
+    pub(crate) kernel: Option<String>,
+    /// `(type, value)` of the parameters behind the address.
+    parameters: Vec<(&'static str, String)>,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    /// How often in a row.
+    turns: u32,
+    /// The thread that launches.
+    thread: u32,
+}
+
+/// Types of parameters.
+const TYPES: [&str; 14] = [
+    "signed char",
+    "unsigned char",
+    "short",
+    "unsigned short",
+    "int",
+    "unsigned",
+    "long long",
+    "word",
+    "bool",
+    "float",
+    "double",
+    "struct Pair",
+    "struct Bits",
+    "struct Three",
+];
+
+impl Maker {
+    /// The kernel of the statements, and a few more in an order of their own.
+    pub(super) fn launches(&mut self) -> Vec<Launch> {
+        let count = 1 + self.random.below(SLOTS);
+        (0..count).map(|slot| self.launch(slot)).collect()
+    }
+
+    fn launch(&mut self, slot: usize) -> Launch {
+        let stream = *self.random.of(&Stream::ALL);
+        let thread = if slot == 0 { 0 } else { *self.random.of(&[0, 0, 7, 31]) };
+        if slot == 0 {
+            let (grid, block) = ([1; 3], [32, 1, 1]);
+            let parameters = Vec::new();
+            return Launch {
+                stream,
+                slot,
+                kernel: None,
+                parameters,
+                grid,
+                block,
+                shared_bytes: 0,
+                turns: 1,
+                thread,
+            };
+        }
+        let block = [1 + self.random.below(8), 1 + self.random.below(2), 1 + self.random.below(2)];
+        let grid = [1 + self.random.below(2), 1, 1];
+        let mut grid = grid.map(|blocks| blocks as u32);
+        grid.swap(0, self.random.below(3));
+        // Those that nothing orders are one.
+        let again = if stream == Stream::FireAndForget { 1 } else { 3 };
+        let turns = 1 + self.random.below(again) as u32;
+        let parameters = (0..self.random.below(7)).map(|_| self.parameter()).collect();
+        let mut launch = Launch {
+            stream,
+            slot,
+            kernel: None,
+            parameters,
+            grid,
+            block: block.map(|threads| threads as u32),
+            shared_bytes: 0,
+            turns,
+            thread,
+        };
+        let uses_shared = self.random.below(3) == 0;
+        if uses_shared && stream != Stream::None {
+            launch.shared_bytes = 4 * launch.block.iter().product::<u32>();
+        }
+        launch.kernel = Some(launch.kernel_text(self.seed));
+        launch
+    }
+
+    fn parameter(&mut self) -> (&'static str, String) {
+        let ty = *self.random.of(&TYPES);
+        let number = self.random.below(300) as i64 - 150;
+        let value = match ty {
+            "struct Pair" => "pair".into(),
+            "struct Bits" => "bits".into(),
+            "struct Three" => "three".into(),
+            "float" | "double" => format!("({ty})({number} * 0.125 + turn)"),
+            _ => format!("({ty})({number} + turn + (int)threadIdx.x)"),
+        };
+        (ty, value)
+    }
+}
+
+impl Launch {
+    /// The kernel's definition: what was there, mixed with the parameters and the thread's place.
+    fn kernel_text(&self, seed: u64) -> String {
+        let mut text = format!("__global__ void step_{seed}_{}(word *out", self.slot);
+        for (index, (ty, _)) in self.parameters.iter().enumerate() {
+            let _ = write!(text, ", {ty} p{index}");
+        }
+        text += ")\n{\n    unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;\n";
+        text += "    unsigned size = blockDim.x * blockDim.y * blockDim.z;\n";
+        text += "    unsigned mine = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n";
+        text += "    word mix = block * 97ull + mine;\n";
+        for (index, (ty, _)) in self.parameters.iter().enumerate() {
+            let value = match *ty {
+                "float" | "double" => format!("bits_of(p{index})"),
+                "struct Pair" => {
+                    format!("(word)p{index}.first + bits_of(p{index}.second) + p{index}.third")
+                }
+                "struct Bits" => {
+                    format!(
+                        "(word)p{index}.a + p{index}.b * 3ull + p{index}.c + p{index}.d + p{index}.e + p{index}.f"
+                    )
+                }
+                "struct Three" => {
+                    format!("p{index}.bytes[0] + p{index}.bytes[1] * 5ull + p{index}.bytes[2]")
+                }
+                _ => format!("(word)p{index}"),
+            };
+            let _ = writeln!(text, "    mix = mix * 31u + ({value});");
+        }
+        if self.shared_bytes > 0 {
+            text +=
+                "    extern __shared__ unsigned dynamic[];\n    dynamic[mine] = (unsigned)mix;\n";
+            text += "    __syncthreads();\n    mix += dynamic[(mine + 1) % size];\n";
+        }
+        text += "    out[block * size + mine] = out[block * size + mine] * 1099511628211ull + mix;\n}\n";
+        text
+    }
+
+    /// The statement in the parent.
+    pub(crate) fn text(&self, seed: u64, first_slot: usize) -> String {
+        let mut text = format!("    if (threadIdx.x == {}) {{\n", self.thread);
+        let created = matches!(self.stream, Stream::Created | Stream::Event);
+        for name in ["one", "two"].into_iter().take(if created { 2 } else { 0 }) {
+            let _ = writeln!(
+                text,
+                "        cudaStream_t {name};\n        cudaStreamCreateWithFlags(&{name}, cudaStreamNonBlocking);"
+            );
+        }
+        let (first, second) = self.stream.names();
+        let _ = writeln!(
+            text,
+            "        for (int turn = 0; turn < {}; turn++)\n            {};",
+            self.turns,
+            self.call(seed, first_slot, first)
+        );
+        if self.stream == Stream::Event && self.kernel.is_some() {
+            text += "        cudaEvent_t event;\n        cudaEventCreateWithFlags(&event, cudaEventDisableTiming);\n";
+            text += "        cudaEventRecord(event, one);\n        cudaStreamWaitEvent(two, event, 0);\n        int turn = 9;\n";
+            let _ = writeln!(text, "        {};", self.call(seed, first_slot, second));
+            text += "        cudaEventDestroy(event);\n";
+        }
+        if created {
+            text += "        cudaStreamDestroy(one);\n        cudaStreamDestroy(two);\n";
+        }
+        text += "    }\n";
+        text
+    }
+
+    fn call(&self, seed: u64, first_slot: usize, stream: &str) -> String {
+        if self.kernel.is_none() {
+            let name = format!("child_{seed}");
+            return match self.stream {
+                Stream::None => format!("{name}<<<1, 32>>>(out, -3, 2.5, pair)"),
+                _ => format!("{name}<<<1, 32, 0, {stream}>>>(out, -3, 2.5, pair)"),
+            };
+        }
+        let three = |of: [u32; 3]| format!("dim3({}, {}, {})", of[0], of[1], of[2]);
+        let mut text =
+            format!("step_{seed}_{}<<<{}, {}", self.slot, three(self.grid), three(self.block));
+        match self.stream {
+            Stream::None => {}
+            _ => {
+                let _ = write!(text, ", {}, {stream}", self.shared_bytes);
+            }
+        }
+        let place = first_slot + self.slot * SLOT_WORDS;
+        let _ = write!(text, ">>>(out + {place}");
+        for (_, value) in &self.parameters {
+            let _ = write!(text, ", {value}");
+        }
+        text + ")"
+    }
+}

@@ -1,0 +1,128 @@
+//! The command behind `cargo xtask fuzz`: makes packs, lets the judges see them, and says what they said.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cdp_differential::{Disagreement, Judge, Program, generate, gpu, pack, reduce};
+use clap::Parser;
+
+/// Random programs, compiled in several ways, whose outputs must be the same
+#[derive(Parser)]
+enum Command {
+    /// Lets all judges see programs on the CPU device
+    Differential(Options),
+    /// Writes cubins of cdpc and nvcc, what the CPU device makes of the programs, and a script for a GPU's machine
+    GpuBundle {
+        #[command(flatten)]
+        options: Options,
+        /// The folder
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Runs the programs of a bundle's cubins on this machine's GPU
+    GpuRun {
+        /// Cubins, with `NAME.txt` for `NAME-COMPILER.cubin` beside them
+        cubins: Vec<PathBuf>,
+    },
+}
+
+#[derive(clap::Args)]
+struct Options {
+    /// The first program's number
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many programs
+    #[arg(long, default_value_t = 100)]
+    count: u64,
+    /// How many programs are one source
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pack: u64,
+    /// Make programs on which compilers disagree as small as they can be
+    #[arg(long)]
+    reduce: bool,
+    /// The command under test
+    #[arg(long)]
+    cdpc: PathBuf,
+    /// nvcc
+    #[arg(long)]
+    nvcc: Option<PathBuf>,
+    /// clang
+    #[arg(long)]
+    clang: Option<PathBuf>,
+    /// The host's C++ compiler
+    #[arg(long)]
+    cxx: Option<PathBuf>,
+    /// Where files are written
+    #[arg(long)]
+    work: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Command::parse() {
+        Command::Differential(options) => differential(&options),
+        Command::GpuBundle { options, out } => {
+            gpu::bundle(&judge(&options), &packs(&options), &out).map(|()| true)
+        }
+        Command::GpuRun { cubins } => gpu::run(&cubins),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn judge(options: &Options) -> Judge {
+    Judge {
+        cdpc: options.cdpc.clone(),
+        nvcc: options.nvcc.clone(),
+        clang: options.clang.clone(),
+        cxx: options.cxx.clone(),
+        work: options.work.clone(),
+    }
+}
+
+fn packs(options: &Options) -> Vec<Vec<u64>> {
+    let seeds: Vec<u64> = (options.seed..options.seed + options.count).collect();
+    seeds.chunks(options.pack.max(1) as usize).map(<[u64]>::to_vec).collect()
+}
+
+fn differential(options: &Options) -> Result<bool, String> {
+    let judge = judge(options);
+    std::fs::create_dir_all(&judge.work)
+        .map_err(|error| format!("{}: {error}", judge.work.display()))?;
+    let mut found = 0;
+    for seeds in packs(options) {
+        let programs: Vec<Program> = seeds.iter().copied().map(generate).collect();
+        let ways = judge.ways(seeds[0] / options.pack.max(1));
+        for disagreement in judge.judge(&programs, &ways)? {
+            found += 1;
+            show(&judge, disagreement, options.reduce)?;
+        }
+        let last = ways.iter().map(|way| way.name()).collect::<Vec<_>>().join(", ");
+        println!("{} to {} ({last}): {found} so far", seeds[0], seeds[seeds.len() - 1]);
+    }
+    println!("{} programs from seed {}, {found} with disagreements", options.count, options.seed);
+    Ok(found == 0)
+}
+
+/// Says who disagrees about what, and writes the program beside the judges' folder.
+fn show(judge: &Judge, disagreement: Disagreement, small: bool) -> Result<(), String> {
+    let Disagreement { program, ways, said } = disagreement;
+    let seed = program.seed;
+    println!("seed {seed}: {}: {}; {}: {}", ways[0].name(), said[0], ways[1].name(), said[1]);
+    let alone = judge.differ(&program, ways);
+    let shown = match (small, alone) {
+        (true, true) => reduce(&program, |smaller| judge.differ(smaller, ways)),
+        _ => program,
+    };
+    let path = judge.work.parent().unwrap_or(Path::new(".")).join(format!("{seed}.cdp"));
+    std::fs::write(&path, pack::source(&[shown]))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let among = if alone { "" } else { ", only among the others of its pack" };
+    println!("  {}{among}", path.display());
+    Ok(())
+}
