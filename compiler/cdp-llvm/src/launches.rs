@@ -3,7 +3,7 @@
 //!
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
-//! - [`distribute`]: small children are run by the launching warp; [`tuning`] says how small;
+//! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
 //! - [`remark`]: what was done with each site, and why not more.
 //!
 //! What is left of `@cdp.launch` is lowered by [`crate::foreign`]. Below `-O2`, in a debug build, on
@@ -15,6 +15,7 @@
 mod calls;
 mod child;
 mod distribute;
+mod emit;
 mod guard;
 pub(crate) mod parent;
 mod prepare;
@@ -39,7 +40,8 @@ use crate::raw;
 use crate::raw::view::View;
 
 use child::{Child, is_kernel};
-use distribute::{Argument, Mode, Site, quoted};
+use distribute::{Argument, Mode, Site};
+use emit::quoted;
 use parent::{LaunchSite, Parent};
 use remark::{LaunchOutcome, LaunchRemark};
 
@@ -64,6 +66,8 @@ struct Plan<'ctx> {
     /// The kernel among the children, when it is run.
     child: Option<usize>,
     mode: Mode,
+    /// [`Parent::listens`].
+    listens: bool,
 }
 
 /// Optimises the launches of a module. Calls that are no proper launches are left for the lowering to
@@ -175,7 +179,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         let facts = parent::parent(kernel);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
-        let in_order = !fast && sites.iter().any(ordered);
+        let in_order = !fast && sites.iter().any(ordered) && facts.crowded.is_none();
         let mut plans = Vec::new();
         for site in sites {
             let mode = match site.in_null_stream() {
@@ -195,7 +199,7 @@ impl<'ctx> Pass<'_, 'ctx> {
                     None
                 }
             };
-            plans.push(Plan { site, child, mode });
+            plans.push(Plan { site, child, mode, listens: facts.listens });
         }
         plans.iter().any(|plan| plan.child.is_some()).then_some(plans)
     }
@@ -224,6 +228,10 @@ impl<'ctx> Pass<'_, 'ctx> {
             return Err(obstacle.clone());
         }
         let fast = self.options.launch_opt == LaunchOpt::Fast;
+        let ordered = site.in_null_stream() && !site.said.independent && !fast;
+        if let (Some(what), true) = (facts.crowded, ordered) {
+            return Err(format!("the parent {what}, so that there may be no room for a lock"));
+        }
         if let (Some(look), false) = (facts.looks_at_errors, fast) {
             return Err(format!(
                 "the parent calls `{look}`, and a child that is not launched cannot fail for lack of room"
@@ -347,6 +355,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             uniform,
             mode: plan.mode,
             tuning,
+            listens: plan.listens,
             child,
         };
         Some(site.function())
@@ -437,6 +446,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         {
             builder.build_direct_call(begin, &[], "")?;
         }
+        raw::view::make_coherent(parent);
         let noalias = Attribute::get_named_enum_kind_id("noalias");
         for index in 0..parent.count_params() {
             // What a child does counts as its parent's doing now, and the promise was not made for it.

@@ -5,6 +5,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -100,7 +101,50 @@ void copyStructs(const Function &Kernel, Function &Body) {
   }
 }
 
+/// Loads through the cache that nothing keeps coherent are made ordinary ones: what is constant during a
+/// child is written by its parent, and both are one grid where the child is run by its parent.
+void makeCoherent(Function &F) {
+  for (Instruction &I : instructions(F)) {
+    I.setMetadata(LLVMContext::MD_invariant_load, nullptr);
+    I.setMetadata(LLVMContext::MD_invariant_group, nullptr);
+    auto *Call = dyn_cast<CallBase>(&I);
+    auto *Assembly = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
+    if (!Assembly)
+      continue;
+    constexpr StringRef Incoherent = "ld.global.nc", Ordinary = "ld.global";
+    std::string Text(Assembly->getAsmString());
+    std::string Constraints(Assembly->getConstraintString());
+    size_t At = Text.find(Incoherent);
+    if (At == std::string::npos)
+      continue;
+    for (; At != std::string::npos; At = Text.find(Incoherent, At))
+      Text.replace(At, Incoherent.size(), Ordinary);
+    if (Constraints.find("~{memory}") == std::string::npos)
+      Constraints += ",~{memory}";
+    Call->setCalledOperand(InlineAsm::get(Assembly->getFunctionType(), Text, Constraints,
+                                          /*hasSideEffects=*/true, Assembly->isAlignStack()));
+    Call->removeFnAttr(Attribute::Memory);
+    Call->removeFnAttr(Attribute::Speculatable);
+  }
+}
+
 } // namespace
+
+/// The kernel's loads as `makeCoherent` has them.
+extern "C" void cdp_launches_coherent(LLVMValueRef KernelRef) {
+  makeCoherent(*unwrap<Function>(KernelRef));
+}
+
+/// Text and constraints of inline assembly, and whether it does more than compute its results. The text
+/// lives as long as the module.
+extern "C" const char *cdp_launches_assembly(LLVMValueRef AssemblyRef, size_t *Size, int *Effects) {
+  const auto *Assembly = cast<InlineAsm>(unwrap(AssemblyRef));
+  StringRef Constraints = Assembly->getConstraintString();
+  *Effects = Assembly->hasSideEffects() || Constraints.contains("~{memory}") || Constraints.contains("*");
+  StringRef Text = Assembly->getAsmString();
+  *Size = Text.size();
+  return Text.data();
+}
 
 /// A device function that does what one thread of the kernel does, and takes which one it is.
 extern "C" LLVMValueRef cdp_launches_body(LLVMValueRef KernelRef, const char *Name, size_t Size) {
@@ -134,6 +178,7 @@ extern "C" LLVMValueRef cdp_launches_body(LLVMValueRef KernelRef, const char *Na
       Kept = Kept.addFnAttribute(Context, Kind);
   Body->setAttributes(Kept);
   replaceRegisters(*Body, First);
+  makeCoherent(*Body);
   copyStructs(Kernel, *Body);
   foldGlobalIndex(*Body, First);
   return wrap(Body);

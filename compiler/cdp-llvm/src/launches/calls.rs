@@ -18,6 +18,9 @@ pub(super) enum Callee<'ctx> {
     /// A special register.
     Register(String),
     Print,
+    /// Texture or surface memory.
+    Texture,
+    /// Inline PTX of which more is not known than that it has effects, or may look at where it runs.
     Assembly,
     Pointer,
     /// A function of the device runtime.
@@ -55,10 +58,85 @@ const SPECIAL: [&str; 14] = [
     "pm.event",
 ];
 
+/// Intrinsics for textures and surfaces, whose cache does not see what their own grid writes.
+const TEXTURE: [&str; 6] = ["tex.", "tld4.", "suld.", "sust.", "suq.", "txq."];
+
+/// PTX instructions that compute their results from their operands.
+const COMPUTES: [&str; 57] = [
+    "mov",
+    "add",
+    "sub",
+    "mul",
+    "mad",
+    "fma",
+    "div",
+    "rem",
+    "abs",
+    "neg",
+    "min",
+    "max",
+    "and",
+    "or",
+    "xor",
+    "not",
+    "shl",
+    "shr",
+    "shf",
+    "cvt",
+    "cvta",
+    "prmt",
+    "lop3",
+    "bfe",
+    "bfi",
+    "bfind",
+    "brev",
+    "clz",
+    "popc",
+    "fns",
+    "dp4a",
+    "dp2a",
+    "sad",
+    "set",
+    "setp",
+    "selp",
+    "slct",
+    "rcp",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "lg2",
+    "ex2",
+    "tanh",
+    "copysign",
+    "testp",
+    "mul24",
+    "mad24",
+    "addc",
+    "subc",
+    "madc",
+    "szext",
+    "bmsk",
+    "cnot",
+    "vadd4",
+    "vabsdiff4",
+];
+
+/// Whether inline PTX without effects is arithmetic, or a load of what is constant, of which
+/// `body.cpp` makes an ordinary one.
+fn only_computes(text: &str) -> bool {
+    text.split([';', '{', '}', '\n']).map(str::trim).all(|instruction| {
+        let word = instruction.split([' ', '\t']).next().unwrap_or_default();
+        let operation = word.split('.').next().unwrap_or_default();
+        let known = COMPUTES.contains(&operation) || word.starts_with("ld.global.nc");
+        (known && !instruction.contains('%')) || instruction.is_empty() || word == ".reg"
+    })
+}
+
 /// What a called value is.
 pub(super) fn callee(called: View<'_>) -> Callee<'_> {
-    if called.is_assembly() {
-        return Callee::Assembly;
+    if let Some((text, effects)) = called.assembly() {
+        return if !effects && only_computes(&text) { Callee::Harmless } else { Callee::Assembly };
     }
     if called.as_function().is_none() {
         return Callee::Pointer;
@@ -95,6 +173,9 @@ fn intrinsic<'ctx>(called: View<'ctx>, name: &str) -> Callee<'ctx> {
         return Callee::Barrier;
     }
     let nvvm = name.strip_prefix("llvm.nvvm.");
+    if nvvm.is_some_and(|rest| TEXTURE.iter().any(|word| rest.starts_with(word))) {
+        return Callee::Texture;
+    }
     let special = nvvm.is_some_and(|rest| SPECIAL.iter().any(|word| rest.starts_with(word)));
     if called.has_function_attribute("convergent") || special {
         return Callee::Warp;

@@ -154,6 +154,7 @@ fn check_call(called: View<'_>) -> Result<(), String> {
         Callee::Register(name) => Err(format!("reads `%{name}`")),
         Callee::Print => Err("prints".into()),
         Callee::Assembly => Err("has inline PTX".into()),
+        Callee::Texture => Err("uses textures or surfaces".into()),
         Callee::Pointer => Err("calls through a pointer".into()),
         Callee::Runtime(func) => Err(format!("calls `{}`", func.name())),
         Callee::Defined(function) => check_function(function),

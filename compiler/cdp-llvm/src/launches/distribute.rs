@@ -18,9 +18,8 @@
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
 //! launches later: they meet at warp barriers before and after.
 
-use std::fmt::Write;
-
-use super::child::{Child, EXTRAS, scalar_bits};
+use super::child::{Child, EXTRAS};
+use super::emit::{FLAG, ORDER, Text, lock, moved, product, quoted, unlock, within};
 use super::guard::Guard;
 use super::tuning::Tuning;
 use crate::raw::view::View;
@@ -35,8 +34,6 @@ pub(super) enum Mode {
     },
 }
 
-/// The variable of a block with the lock, and whether a child was really launched.
-const ORDER: &str = "__cdp_order";
 /// Makes it ready, at the beginning of a kernel.
 pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
 
@@ -65,6 +62,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub uniform: [bool; 6],
     pub mode: Mode,
     pub tuning: Tuning,
+    /// The parent may have learnt what other blocks wrote, which its children must see.
+    pub listens: bool,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
     pub child: Option<&'a Child<'ctx>>,
 }
@@ -84,6 +83,7 @@ declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
 declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -99,6 +99,7 @@ declare i32 @llvm.cttz.i32(i32, i1)
 declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.umax.i32(i32, i32)
 declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 ";
@@ -122,66 +123,6 @@ done:
   ret void
 }";
 
-/// The block's flag: whether a child was really launched.
-const FLAG: &str = "ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4)";
-
-/// A name as LLVM IR has it.
-pub(super) fn quoted(name: &str) -> String {
-    let mut out = String::from("@\"");
-    for byte in name.bytes() {
-        match byte {
-            b'"' | b'\\' | 0..=31 | 127.. => drop(write!(out, "\\{byte:02X}")),
-            _ => out.push(byte as char),
-        }
-    }
-    out + "\""
-}
-
-/// LLVM IR in the making.
-#[derive(Default)]
-struct Text {
-    out: String,
-    next: u32,
-}
-
-impl Text {
-    fn line(&mut self, line: &str) {
-        self.out += "  ";
-        self.out += line;
-        self.out.push('\n');
-    }
-
-    fn label(&mut self, label: &str) {
-        self.out += label;
-        self.out += ":\n";
-    }
-
-    /// A value with a name of its own.
-    fn set(&mut self, value: &str) -> String {
-        let name = format!("%v{}", self.next);
-        self.next += 1;
-        self.line(&format!("{name} = {value}"));
-        name
-    }
-
-    /// Whether all of these hold.
-    fn all(&mut self, conditions: &[String]) -> String {
-        let (first, rest) =
-            conditions.split_first().map_or(("true".to_string(), &[][..]), |(f, r)| (f.clone(), r));
-        rest.iter().fold(first, |all, next| self.set(&format!("and i1 {all}, {next}")))
-    }
-
-    fn shuffle(&mut self, word: &str, from: &str) -> String {
-        self.set(&format!(
-            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 {word}, i32 {from}, i32 31)"
-        ))
-    }
-
-    fn ballot(&mut self, condition: &str) -> String {
-        self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {condition})"))
-    }
-}
-
 impl Site<'_, '_> {
     /// The function that the site's call becomes.
     pub fn function(&self) -> String {
@@ -190,6 +131,10 @@ impl Site<'_, '_> {
             if let (Some((bytes, align)), false) = (argument.by_value, argument.uniform) {
                 text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
             }
+        }
+        if self.listens && self.child.is_some() {
+            // A launch passes on what its thread knows. What runs here must look behind its own cache.
+            text.line("fence syncscope(\"device\") acq_rel");
         }
         match (self.child, self.mode) {
             (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
@@ -255,7 +200,10 @@ impl Site<'_, '_> {
         let threads = product(text, ["bx", "by", "bz"]);
         fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
         fits.push(text.set(&format!("icmp ule i64 {threads}, {}", child.most_threads)));
-        if (self.mode == Mode::Independent { tracked: true }) {
+        let timed = self.is_timed(child);
+        if self.mode == (Mode::Independent { tracked: true })
+            || (timed && self.mode != Mode::InOrder)
+        {
             let launched = text.set("load i1, ptr %launched");
             fits.push(text.set(&format!("xor i1 {launched}, true")));
         }
@@ -273,9 +221,36 @@ impl Site<'_, '_> {
         let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
         let below = text.set(&format!("and i32 %mask, {below}"));
         text.line(&format!("%rank = call i32 @llvm.ctpop.i32(i32 {below})"));
+        if timed || self.tuning.threshold.is_none() {
+            parents(text);
+        }
         let limit = self.limit(child, text);
         let little = text.set(&format!("icmp ule i32 %work, {limit}"));
         text.line(&format!("%small = and i1 {fits}, {little}"));
+        if timed {
+            text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+        }
+    }
+
+    /// Whether what the children took is compared with what their launches would have: when nothing is
+    /// known of how long their threads run.
+    fn is_timed(&self, child: &Child<'_>) -> bool {
+        child.loops && self.tuning.threshold.is_none()
+    }
+
+    /// Whether the children that ran took longer than launching them would have; then no more are run. At
+    /// most twice the time of the better choice is lost like this, whatever the children do.
+    fn slow(&self, text: &mut Text) -> String {
+        let ended = text.set("call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+        let took = text.set(&format!("sub i64 {ended}, %began"));
+        // The launches of the whole device wait for each other; so do a block's children that run in order.
+        let at_once = match self.mode {
+            Mode::InOrder => "%blocks".to_string(),
+            Mode::Independent { .. } => text.set("lshr i64 %parents, 5"),
+        };
+        let budget = text.set(&format!("add i64 {at_once}, 1"));
+        let budget = text.set(&format!("mul i64 {budget}, {}", self.tuning.pace));
+        text.set(&format!("icmp ugt i64 {took}, {budget}"))
     }
 
     /// Threads that have work: those before the guard's bound, of `all`.
@@ -354,18 +329,23 @@ impl Site<'_, '_> {
         if let Some(threshold) = threshold {
             return threshold.to_string();
         }
-        let (shift, least, most) = self.tuning.steps(self.mode == Mode::InOrder, child.loops);
-        let mut parents = "1".to_string();
-        for name in ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"] {
-            let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
-            let dim = text.set(&format!("zext i32 {dim} to i64"));
-            parents = text.set(&format!("mul i64 {parents}, {dim}"));
+        let steps = self.tuning.steps(child.loops);
+        let most = |text: &mut Text, value: &str, shift: u32, most: u32| {
+            let value = text.set(&format!("lshr i64 {value}, {shift}"));
+            text.set(&format!("call i64 @llvm.umin.i64(i64 {value}, i64 {most})"))
+        };
+        let mut limit = most(text, "%parents", steps.shift, steps.most);
+        if self.mode == Mode::InOrder {
+            // A real launch has all later ones of the block launched: how many that are, the lanes that
+            // are here tell.
+            let lanes = text.set("zext i32 %lanes to i64");
+            let launching = text.set(&format!("mul i64 %parents, {lanes}"));
+            let other = most(text, &launching, steps.shift_in_order + 5, steps.most_in_order);
+            limit = text.set(&format!("call i64 @llvm.umax.i64(i64 {limit}, i64 {other})"));
         }
-        let steps = text.set(&format!("lshr i64 {parents}, {shift}"));
-        let steps = text.set(&format!("call i64 @llvm.umin.i64(i64 {steps}, i64 {most})"));
-        let steps = text.set(&format!("trunc i64 {steps} to i32"));
-        let steps = text.set(&format!("call i32 @llvm.umax.i32(i32 {steps}, i32 {least})"));
-        text.set(&format!("mul i32 {steps}, %lanes"))
+        let limit = text.set(&format!("trunc i64 {limit} to i32"));
+        let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {})", steps.least));
+        text.set(&format!("mul i32 {limit}, %lanes"))
     }
 
     /// Children of different lanes at the same time where they are tiny, then the others one by one.
@@ -386,6 +366,12 @@ impl Site<'_, '_> {
         self.rounds(child, Some(&first), text);
         text.label("done");
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        if self.is_timed(child) {
+            let slow = self.slow(text);
+            let launched = text.set("load i1, ptr %launched");
+            let launched = text.set(&format!("or i1 {launched}, {slow}"));
+            text.line(&format!("store i1 {launched}, ptr %launched"));
+        }
         text.line("br i1 %small, label %out, label %launch");
         text.label("out");
         text.line("ret i32 0");
@@ -416,7 +402,11 @@ impl Site<'_, '_> {
         self.rounds(child, None, text);
         text.label("done");
         let launched = text.ballot("%large");
-        let launched = text.set(&format!("icmp ne i32 {launched}, 0"));
+        let mut launched = text.set(&format!("icmp ne i32 {launched}, 0"));
+        if self.is_timed(child) {
+            let slow = self.slow(text);
+            launched = text.set(&format!("or i1 {launched}, {slow}"));
+        }
         unlock(text, &launched);
         let missed = text.set("and i1 %child, %late");
         let really = text.set(&format!("or i1 %large, {missed}"));
@@ -551,6 +541,22 @@ impl Site<'_, '_> {
     }
 }
 
+/// The blocks and threads of the parent's grid.
+fn parents(text: &mut Text) {
+    let mut all = "1".to_string();
+    for (index, name) in
+        ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"].iter().enumerate()
+    {
+        let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+        let dim = text.set(&format!("zext i32 {dim} to i64"));
+        all = text.set(&format!("mul i64 {all}, {dim}"));
+        if index == 2 {
+            text.line(&format!("%blocks = add i64 {all}, 0"));
+        }
+    }
+    text.line(&format!("%parents = add i64 {all}, 0"));
+}
+
 /// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.
 fn is_flat(child: &Child<'_>) -> bool {
     ![1, 2, 4, 5].iter().any(|index| child.used[*index])
@@ -563,123 +569,4 @@ fn uses_dim(child: &Child<'_>, index: usize) -> bool {
         true => asked || (index == 3 && !child.is_linear()),
         false => true,
     }
-}
-
-fn within(text: &mut Text, name: &str, most: u32) -> String {
-    let less = text.set(&format!("sub i32 %{name}, 1"));
-    text.set(&format!("icmp ult i32 {less}, {most}"))
-}
-
-fn product(text: &mut Text, names: [&str; 3]) -> String {
-    let [x, y, z] = names.map(|name| text.set(&format!("zext i32 %{name} to i64")));
-    let plane = text.set(&format!("mul i64 {x}, {y}"));
-    text.set(&format!("mul i64 {plane}, {z}"))
-}
-
-/// The argument of lane `%from`.
-fn moved(argument: &Argument, index: usize, text: &mut Text) -> String {
-    let own = format!("%a{index}");
-    if argument.uniform {
-        return own;
-    }
-    if let Some((bytes, align)) = argument.by_value {
-        return moved_bytes(index, bytes, align, text);
-    }
-    let ty = &argument.ty;
-    let bits = scalar_bits(ty).unwrap_or(32);
-    let (to, back) = match ty.as_str() {
-        "ptr" => ("ptrtoint", "inttoptr"),
-        ty if ty.starts_with('i') => ("", ""),
-        _ => ("bitcast", "bitcast"),
-    };
-    let raw = match to {
-        "" => own,
-        cast => text.set(&format!("{cast} {ty} {own} to i{bits}")),
-    };
-    let number = match bits {
-        64 => {
-            let low = text.set(&format!("trunc i64 {raw} to i32"));
-            let high = text.set(&format!("lshr i64 {raw}, 32"));
-            let high = text.set(&format!("trunc i64 {high} to i32"));
-            let (low, high) = (text.shuffle(&low, "%from"), text.shuffle(&high, "%from"));
-            let low = text.set(&format!("zext i32 {low} to i64"));
-            let high = text.set(&format!("zext i32 {high} to i64"));
-            let high = text.set(&format!("shl i64 {high}, 32"));
-            text.set(&format!("or i64 {high}, {low}"))
-        }
-        32 => text.shuffle(&raw, "%from"),
-        bits => {
-            let word = text.set(&format!("zext i{bits} {raw} to i32"));
-            let word = text.shuffle(&word, "%from");
-            text.set(&format!("trunc i32 {word} to i{bits}"))
-        }
-    };
-    match back {
-        "" => number,
-        cast => text.set(&format!("{cast} i{bits} {number} to {ty}")),
-    }
-}
-
-/// A copy of the bytes at an address of lane `%from`, in as wide pieces as the alignment allows.
-fn moved_bytes(index: usize, bytes: u64, align: u64, text: &mut Text) -> String {
-    let (own, copy) = (format!("%a{index}"), format!("%copy{index}"));
-    let widest = align.min(4);
-    let mut at = 0;
-    while at < bytes {
-        let mut piece = widest;
-        while piece > bytes - at {
-            piece /= 2;
-        }
-        let bits = piece * 8;
-        let from = text.set(&format!("getelementptr i8, ptr {own}, i64 {at}"));
-        let value = text.set(&format!("load i{bits}, ptr {from}, align {piece}"));
-        let word = match bits {
-            32 => value,
-            _ => text.set(&format!("zext i{bits} {value} to i32")),
-        };
-        let word = text.shuffle(&word, "%from");
-        let value = match bits {
-            32 => word,
-            _ => text.set(&format!("trunc i32 {word} to i{bits}")),
-        };
-        let to = text.set(&format!("getelementptr i8, ptr {copy}, i64 {at}"));
-        text.line(&format!("store i{bits} {value}, ptr {to}, align {piece}"));
-        at += piece;
-    }
-    copy
-}
-
-/// One lane of those that are here takes the block's lock for all.
-fn lock(text: &mut Text) {
-    let lane = text.set("call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
-    let first = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
-    text.line(&format!("%leader = icmp eq i32 {lane}, {first}"));
-    text.line("br i1 %leader, label %spin, label %locked");
-    text.label("spin");
-    text.line(&format!(
-        "%held = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 1 syncscope(\"block\") monotonic, align 4"
-    ));
-    text.line("%free = icmp eq i32 %held, 0");
-    text.line("br i1 %free, label %locked, label %spin");
-    text.label("locked");
-    text.line("fence syncscope(\"block\") acq_rel");
-    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-}
-
-/// Gives the lock back; `launches` says whether one of the lanes goes on to a real launch.
-fn unlock(text: &mut Text, launches: &str) {
-    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-    text.line("br i1 %leader, label %release, label %released");
-    text.label("release");
-    text.line(&format!("br i1 {launches}, label %mark, label %unlock"));
-    text.label("mark");
-    text.line(&format!("store volatile i32 1, {FLAG}, align 4"));
-    text.line("br label %unlock");
-    text.label("unlock");
-    text.line("fence syncscope(\"block\") acq_rel");
-    text.line(&format!(
-        "%was = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 0 syncscope(\"block\") monotonic, align 4"
-    ));
-    text.line("br label %released");
-    text.label("released");
 }

@@ -1,7 +1,7 @@
 //! What launches: the sites of a kernel, and whether anything else in it takes part in the order of its
 //! block's streams, or looks at what a launch leaves behind.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use cdp_ir::RuntimeFn;
 use cdp_launch::StreamConst;
@@ -118,18 +118,28 @@ pub(super) struct Parent {
     pub obstacle: Option<String>,
     /// The function with which it looks at the errors of launches.
     pub looks_at_errors: Option<&'static str>,
+    /// Its threads may learn what threads of other blocks wrote, which their launches pass on.
+    pub listens: bool,
+    /// What has it that its block may have no shared memory left for the lock.
+    pub crowded: Option<&'static str>,
 }
+
+/// Shared memory that a kernel may name and still leave room for the lock, in bytes.
+const MOST_SHARED_BYTES: u64 = (48 << 10) - 1024;
 
 /// Looks at a kernel and what it calls.
 pub(super) fn parent(kernel: FunctionValue<'_>) -> Parent {
     let mut found = Parent::default();
     let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
     let root = View::function(kernel);
+    let mut shared = HashMap::new();
     while let Some(function) = work.pop() {
         if !seen.insert(function) {
             continue;
         }
         for instruction in function.instructions() {
+            found.listens |= listens(instruction);
+            shared_variables(instruction, &mut shared);
             let Some(called) = instruction.callee() else { continue };
             if instruction.opcode() != Some(LLVMOpcode::LLVMCall) {
                 continue;
@@ -156,7 +166,53 @@ pub(super) fn parent(kernel: FunctionValue<'_>) -> Parent {
             found.obstacle = found.obstacle.take().or(obstacle);
         }
     }
+    found.crowded = match shared.values().try_fold(0_u64, |sum, bytes| Some(sum + (*bytes)?)) {
+        None => Some("sizes its shared memory when it is launched"),
+        Some(bytes) if bytes > MOST_SHARED_BYTES => Some("uses nearly all shared memory"),
+        Some(_) => None,
+    };
     found
+}
+
+/// Whether a thread may learn by an instruction what a thread of another block has done: after an atomic
+/// operation whose result it looks at, or a fence, its launches are ordered behind that thread's writes.
+fn listens(instruction: View<'_>) -> bool {
+    match instruction.opcode() {
+        Some(LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg) => {
+            !instruction.users().is_empty()
+        }
+        Some(LLVMOpcode::LLVMFence) => true,
+        Some(LLVMOpcode::LLVMLoad) => instruction.is_volatile() || instruction.is_ordered(),
+        Some(LLVMOpcode::LLVMCall) => instruction.callee().is_some_and(|called| {
+            let name = called.name();
+            let fence = ["membar", "fence", "atomic"].iter().any(|word| {
+                name.strip_prefix("llvm.nvvm.").is_some_and(|rest| rest.starts_with(word))
+            });
+            match callee(called) {
+                Callee::Assembly | Callee::Pointer => true,
+                Callee::Unknown(name) => !known_quiet(&name),
+                _ => fence,
+            }
+        }),
+        _ => false,
+    }
+}
+
+/// Adds the shared variables that an instruction names, with their bytes; `None` where the launch decides.
+fn shared_variables<'ctx>(instruction: View<'ctx>, found: &mut HashMap<View<'ctx>, Option<u64>>) {
+    let mut work = instruction.operands();
+    let mut seen = HashSet::new();
+    while let Some(value) = work.pop() {
+        if !value.is_constant() || !seen.insert(value) {
+            continue;
+        }
+        match value.global_space() {
+            Some(3) => drop(found.insert(value, value.variable_bytes())),
+            Some(_) => {}
+            None if value.as_function().is_some() => {}
+            None => work.extend(value.operands()),
+        }
+    }
 }
 
 fn known_quiet(name: &str) -> bool {

@@ -20,8 +20,10 @@ pub struct Tuning {
     pub most_steps_in_order: u32,
     /// Threads of the parent's grid for each further step, as a power of two.
     pub parents_shift: u32,
-    /// The same when children go one after another.
+    /// The same when children go one after another, and all lanes of a warp launch.
     pub parents_shift_in_order: u32,
+    /// Cycles in which a warp's launches are made, for each other warp that launches too.
+    pub pace: u32,
 }
 
 impl Default for Tuning {
@@ -34,18 +36,30 @@ impl Default for Tuning {
             most_steps_in_order: 4096,
             parents_shift: 10,
             parents_shift_in_order: 6,
+            pace: 32_768,
         }
     }
 }
 
+/// How many steps a child may take.
+pub(super) struct Steps {
+    pub shift: u32,
+    pub least: u32,
+    pub most: u32,
+    pub shift_in_order: u32,
+    pub most_in_order: u32,
+}
+
 impl Tuning {
-    /// Shift, least and most steps. A loop in the child makes its threads long.
-    pub(super) fn steps(&self, in_order: bool, loops: bool) -> (u32, u32, u32) {
-        let (shift, most) = match in_order {
-            true => (self.parents_shift_in_order, self.most_steps_in_order),
-            false => (self.parents_shift, self.most_steps),
-        };
+    /// A loop in the child makes its threads long.
+    pub(super) fn steps(&self, loops: bool) -> Steps {
         let (less, part) = if loops { (2, 4) } else { (0, 1) };
-        (shift + less, (self.least_steps / part).max(1), (most / part).max(1))
+        Steps {
+            shift: self.parents_shift + less,
+            least: (self.least_steps / part).max(1),
+            most: (self.most_steps / part).max(1),
+            shift_in_order: self.parents_shift_in_order + less,
+            most_in_order: (self.most_steps_in_order / part).max(1),
+        }
     }
 }

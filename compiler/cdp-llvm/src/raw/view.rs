@@ -1,6 +1,6 @@
 //! Looking at a module without changing it: what the analyses of launches read.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_int};
 use std::marker::PhantomData;
 
 use inkwell::attributes::Attribute;
@@ -13,6 +13,18 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValu
 
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
+    fn cdp_launches_coherent(kernel: LLVMValueRef);
+    fn cdp_launches_assembly(
+        value: LLVMValueRef,
+        size: *mut usize,
+        effects: *mut c_int,
+    ) -> *const c_char;
+}
+
+/// Makes ordinary loads of a kernel's loads of what is constant while it runs (`launches/body.cpp`).
+pub(crate) fn make_coherent(kernel: FunctionValue<'_>) {
+    // SAFETY: a live function.
+    unsafe { cdp_launches_coherent(kernel.as_value_ref()) }
 }
 
 /// A device function with the body of a kernel (`launches/body.cpp`).
@@ -179,6 +191,17 @@ impl<'ctx> View<'ctx> {
         unsafe { LLVMGetValueKind(self.0) == LLVMValueKind::LLVMInlineAsmValueKind }
     }
 
+    /// The text of inline assembly, and whether it does more than compute its results.
+    pub fn assembly(self) -> Option<(String, bool)> {
+        let (mut size, mut effects) = (0, 0);
+        // SAFETY: see above; the kind is checked, and the text is copied at once.
+        self.is_assembly().then(|| unsafe {
+            let text = cdp_launches_assembly(self.0, &mut size, &mut effects).cast::<u8>();
+            let text = std::slice::from_raw_parts(text, size);
+            (String::from_utf8_lossy(text).into_owned(), effects != 0)
+        })
+    }
+
     /// Whether a variable or function is what it is, and its address space (0 for functions).
     pub fn global_space(self) -> Option<u32> {
         // SAFETY: see above; checked to be a variable, whose type is a pointer.
@@ -188,6 +211,19 @@ impl<'ctx> View<'ctx> {
             }
             Some(LLVMGetPointerAddressSpace(LLVMTypeOf(self.0)))
         }
+    }
+
+    /// Bytes of a variable that has them here: none for one that is declared, or an array without length.
+    pub fn variable_bytes(self) -> Option<u64> {
+        // SAFETY: see above; checked to be a variable, which has a type of its own and a module.
+        let bytes = unsafe {
+            if LLVMIsAGlobalVariable(self.0).is_null() || LLVMIsDeclaration(self.0) != 0 {
+                return None;
+            }
+            let layout = llvm_sys::target::LLVMGetModuleDataLayout(LLVMGetGlobalParent(self.0));
+            llvm_sys::target::LLVMABISizeOfType(layout, LLVMGlobalGetValueType(self.0))
+        };
+        (bytes != 0).then_some(bytes)
     }
 
     /// Whether a function has an attribute without value.

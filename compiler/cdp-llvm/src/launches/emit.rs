@@ -1,0 +1,190 @@
+//! Pieces of LLVM IR as text: what the functions that launch sites become are put together from.
+//!
+//! What is absent: what is put together, and why that is right ([`super::distribute`]).
+
+use std::fmt::Write;
+
+use super::child::scalar_bits;
+use super::distribute::Argument;
+
+/// The variable of a block with the lock, and whether a child was really launched.
+pub(super) const ORDER: &str = "__cdp_order";
+/// The block's flag: whether a child was really launched.
+pub(super) const FLAG: &str =
+    "ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4)";
+
+/// A name as LLVM IR has it.
+pub(super) fn quoted(name: &str) -> String {
+    let mut out = String::from("@\"");
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' | 0..=31 | 127.. => drop(write!(out, "\\{byte:02X}")),
+            _ => out.push(byte as char),
+        }
+    }
+    out + "\""
+}
+
+/// LLVM IR in the making.
+#[derive(Default)]
+pub(super) struct Text {
+    pub out: String,
+    next: u32,
+}
+
+impl Text {
+    pub fn line(&mut self, line: &str) {
+        self.out += "  ";
+        self.out += line;
+        self.out.push('\n');
+    }
+
+    pub fn label(&mut self, label: &str) {
+        self.out += label;
+        self.out += ":\n";
+    }
+
+    /// A value with a name of its own.
+    pub fn set(&mut self, value: &str) -> String {
+        let name = format!("%v{}", self.next);
+        self.next += 1;
+        self.line(&format!("{name} = {value}"));
+        name
+    }
+
+    /// Whether all of these hold.
+    pub fn all(&mut self, conditions: &[String]) -> String {
+        let (first, rest) =
+            conditions.split_first().map_or(("true".to_string(), &[][..]), |(f, r)| (f.clone(), r));
+        rest.iter().fold(first, |all, next| self.set(&format!("and i1 {all}, {next}")))
+    }
+
+    pub fn shuffle(&mut self, word: &str, from: &str) -> String {
+        self.set(&format!(
+            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 {word}, i32 {from}, i32 31)"
+        ))
+    }
+
+    pub fn ballot(&mut self, condition: &str) -> String {
+        self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {condition})"))
+    }
+}
+
+pub(super) fn within(text: &mut Text, name: &str, most: u32) -> String {
+    let less = text.set(&format!("sub i32 %{name}, 1"));
+    text.set(&format!("icmp ult i32 {less}, {most}"))
+}
+
+pub(super) fn product(text: &mut Text, names: [&str; 3]) -> String {
+    let [x, y, z] = names.map(|name| text.set(&format!("zext i32 %{name} to i64")));
+    let plane = text.set(&format!("mul i64 {x}, {y}"));
+    text.set(&format!("mul i64 {plane}, {z}"))
+}
+
+/// The argument of lane `%from`.
+pub(super) fn moved(argument: &Argument, index: usize, text: &mut Text) -> String {
+    let own = format!("%a{index}");
+    if argument.uniform {
+        return own;
+    }
+    if let Some((bytes, align)) = argument.by_value {
+        return moved_bytes(index, bytes, align, text);
+    }
+    let ty = &argument.ty;
+    let bits = scalar_bits(ty).unwrap_or(32);
+    let (to, back) = match ty.as_str() {
+        "ptr" => ("ptrtoint", "inttoptr"),
+        ty if ty.starts_with('i') => ("", ""),
+        _ => ("bitcast", "bitcast"),
+    };
+    let raw = match to {
+        "" => own,
+        cast => text.set(&format!("{cast} {ty} {own} to i{bits}")),
+    };
+    let number = match bits {
+        64 => {
+            let low = text.set(&format!("trunc i64 {raw} to i32"));
+            let high = text.set(&format!("lshr i64 {raw}, 32"));
+            let high = text.set(&format!("trunc i64 {high} to i32"));
+            let (low, high) = (text.shuffle(&low, "%from"), text.shuffle(&high, "%from"));
+            let low = text.set(&format!("zext i32 {low} to i64"));
+            let high = text.set(&format!("zext i32 {high} to i64"));
+            let high = text.set(&format!("shl i64 {high}, 32"));
+            text.set(&format!("or i64 {high}, {low}"))
+        }
+        32 => text.shuffle(&raw, "%from"),
+        bits => {
+            let word = text.set(&format!("zext i{bits} {raw} to i32"));
+            let word = text.shuffle(&word, "%from");
+            text.set(&format!("trunc i32 {word} to i{bits}"))
+        }
+    };
+    match back {
+        "" => number,
+        cast => text.set(&format!("{cast} i{bits} {number} to {ty}")),
+    }
+}
+
+/// A copy of the bytes at an address of lane `%from`, in as wide pieces as the alignment allows.
+fn moved_bytes(index: usize, bytes: u64, align: u64, text: &mut Text) -> String {
+    let (own, copy) = (format!("%a{index}"), format!("%copy{index}"));
+    let widest = align.min(4);
+    let mut at = 0;
+    while at < bytes {
+        let mut piece = widest;
+        while piece > bytes - at {
+            piece /= 2;
+        }
+        let bits = piece * 8;
+        let from = text.set(&format!("getelementptr i8, ptr {own}, i64 {at}"));
+        let value = text.set(&format!("load i{bits}, ptr {from}, align {piece}"));
+        let word = match bits {
+            32 => value,
+            _ => text.set(&format!("zext i{bits} {value} to i32")),
+        };
+        let word = text.shuffle(&word, "%from");
+        let value = match bits {
+            32 => word,
+            _ => text.set(&format!("trunc i32 {word} to i{bits}")),
+        };
+        let to = text.set(&format!("getelementptr i8, ptr {copy}, i64 {at}"));
+        text.line(&format!("store i{bits} {value}, ptr {to}, align {piece}"));
+        at += piece;
+    }
+    copy
+}
+
+/// One lane of those that are here takes the block's lock for all.
+pub(super) fn lock(text: &mut Text) {
+    let lane = text.set("call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
+    let first = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+    text.line(&format!("%leader = icmp eq i32 {lane}, {first}"));
+    text.line("br i1 %leader, label %spin, label %locked");
+    text.label("spin");
+    text.line(&format!(
+        "%held = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 1 syncscope(\"block\") monotonic, align 4"
+    ));
+    text.line("%free = icmp eq i32 %held, 0");
+    text.line("br i1 %free, label %locked, label %spin");
+    text.label("locked");
+    text.line("fence syncscope(\"block\") acq_rel");
+    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+}
+
+/// Gives the lock back; `launches` says whether one of the lanes goes on to a real launch.
+pub(super) fn unlock(text: &mut Text, launches: &str) {
+    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+    text.line("br i1 %leader, label %release, label %released");
+    text.label("release");
+    text.line(&format!("br i1 {launches}, label %mark, label %unlock"));
+    text.label("mark");
+    text.line(&format!("store volatile i32 1, {FLAG}, align 4"));
+    text.line("br label %unlock");
+    text.label("unlock");
+    text.line("fence syncscope(\"block\") acq_rel");
+    text.line(&format!(
+        "%was = atomicrmw xchg ptr addrspace(3) @{ORDER}, i32 0 syncscope(\"block\") monotonic, align 4"
+    ));
+    text.line("br label %released");
+    text.label("released");
+}
