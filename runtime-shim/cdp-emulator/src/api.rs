@@ -75,6 +75,10 @@ pub struct KernelInfo {
     pub max_threads: u32,
     /// `.reqntid`
     pub required_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`
+    pub cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`
+    pub cluster_must_be_set: bool,
     /// `.version` times ten: 90 for 9.0.
     pub ptx_version: u32,
     /// `.target`: 90 for sm_90.
@@ -98,6 +102,8 @@ pub struct Launch<'a> {
     pub params: &'a [u8],
     /// All blocks are resident at once and may wait for each other (cooperative groups' grid).
     pub cooperative: bool,
+    /// Blocks a cluster in x, y, z; if nothing is said, those that the kernel itself asks for, or one.
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// A module-scope variable.

@@ -97,12 +97,22 @@ pub enum Place {
     Const,
     /// Shared memory by offset.
     Shared,
+    /// Shared memory of the cluster (`.shared::cluster`), by rank and offset.
+    Cluster,
     /// Local memory by offset.
     Local,
     /// Kernel parameters by offset.
     Param,
     /// The function's own frame of local memory at a fixed offset (`imm`).
     Frame,
+}
+
+impl Place {
+    /// Memory of a block or thread, which other blocks (but those of the cluster, which runs as one) do
+    /// not see.
+    pub fn is_near(self) -> bool {
+        matches!(self, Place::Shared | Place::Cluster | Place::Local | Place::Frame)
+    }
 }
 
 /// A load or store.
@@ -298,6 +308,19 @@ pub enum Op {
     Atomic,
     /// Barrier number `imm` of [`Function::barriers`].
     Barrier,
+    /// `barrier.cluster.arrive`
+    ClusterArrive {
+        /// What came before is visible to those who wait.
+        releases: bool,
+    },
+    /// `barrier.cluster.wait`
+    ClusterWait,
+    /// `mapa` of row `a` to rank `b`, to row `d`; `imm`: the address rows have 64 bits.
+    Mapa(Place),
+    /// `getctarank` of row `a` to row `d`; `imm`: the address row has 64 bits.
+    ClusterRank(Place),
+    /// `st.async`, `red.async`, number `imm` of [`Function::remotes`].
+    Remote,
     /// `bar.warp.sync` with mask row `a`.
     WarpSync,
     /// Instruction on a barrier object, number `imm` of [`Function::objects`].
@@ -383,6 +406,20 @@ pub enum Special {
     Ctaid(u8),
     /// `%nctaid`
     Nctaid(u8),
+    /// `%clusterid`
+    ClusterId(u8),
+    /// `%nclusterid`
+    Clusters(u8),
+    /// `%cluster_ctaid`
+    InCluster(u8),
+    /// `%cluster_nctaid`
+    ClusterSize(u8),
+    /// `%cluster_ctarank`
+    ClusterRank,
+    /// `%cluster_nctarank`
+    ClusterBlocks,
+    /// `%is_explicit_cluster`, as 0 or 1
+    IsExplicitCluster,
     /// `%laneid`
     Lane,
     /// `%warpid`
@@ -664,6 +701,10 @@ pub struct BulkCopy {
     pub reduce: Option<(AtomOp, ScalarType)>,
     /// The destination is shared memory, and not global.
     pub to_shared: bool,
+    /// Destination and barrier object may be of another block of the cluster.
+    pub to_cluster: bool,
+    /// Row of the blocks of the cluster that get the bytes, or [`NONE`].
+    pub multicast: u32,
     /// The source is shared memory, and not global.
     pub from_shared: bool,
     /// Row of the destination, whether it has 64 bits, and what is added.
@@ -674,6 +715,21 @@ pub struct BulkCopy {
     pub size: u32,
     /// The barrier object, or [`NONE`] for its row.
     pub object: (u32, bool, i32),
+}
+
+/// `st.async`, `red.async`
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// The operation of a reduction.
+    pub reduce: Option<AtomOp>,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Row of the address, whether it has 64 bits, and what is added.
+    pub addr: (u32, bool, i32),
+    /// The same of the barrier object.
+    pub object: (u32, bool, i32),
+    /// Rows of the elements.
+    pub srcs: Vec<u32>,
 }
 
 /// A product of matrices.
@@ -796,6 +852,8 @@ pub struct Function {
     pub videos: Vec<VideoInst>,
     /// Bulk copies.
     pub bulk_copies: Vec<BulkCopy>,
+    /// Stores and reductions that a barrier object is told of.
+    pub remotes: Vec<Remote>,
     /// Products of matrices.
     pub tensors: Vec<Tensor>,
     /// Addresses in matrices.

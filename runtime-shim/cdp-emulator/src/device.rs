@@ -144,6 +144,17 @@ impl Emulator {
         Ok(())
     }
 
+    /// Whether clusters of a kernel may be larger than 8 blocks, which not every device with clusters
+    /// can have.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn allow_large_clusters(&mut self, kernel: KernelId, allow: bool) -> Result<(), Error> {
+        self.kernel_entry(kernel)?;
+        self.core.program.kernels[kernel.0 as usize].large_clusters = allow;
+        Ok(())
+    }
+
     /// Blocks of a kernel that fit on a multiprocessor at once.
     ///
     /// # Errors
@@ -466,6 +477,7 @@ impl Emulator {
             shared_bytes: launch.shared_bytes,
             params: launch.params.into(),
             barrier,
+            cluster: launch.cluster,
         };
         self.core
             .check_configuration(&request)

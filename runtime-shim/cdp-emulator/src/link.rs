@@ -41,8 +41,10 @@ pub struct Kernel {
     pub refusal: Option<Error>,
     /// Bytes of stack that its calls need, each function counted once on a way down.
     pub stack_need: u64,
-    /// Needs a cluster, which a device launch cannot give.
-    pub needs_cluster: bool,
+    /// `.maxclusterrank`
+    pub most_cluster_blocks: Option<u32>,
+    /// `cudaFuncAttributeNonPortableClusterSizeAllowed`
+    pub large_clusters: bool,
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, if the host set it.
     pub max_dynamic_bytes: Option<u32>,
 }
@@ -709,13 +711,12 @@ impl Linker<'_> {
             let reserved_shared =
                 reserved.map_or(0..0, |at| at..at + decode::RESERVED_SHARED_BYTES as u32);
             let limits = &self.units[u].module.functions[id.index()].limits;
-            let blocks = limits.required_cluster_blocks.map_or(1, |c| c.iter().product());
             let kernel = self.program.kernels.len() as u32;
             self.program.kernel_of_function.insert(number, kernel);
             self.module.kernels.push(kernel);
             self.program.kernels.push(Kernel {
-                needs_cluster: blocks > 1
-                    || (limits.explicit_cluster && limits.required_cluster_blocks.is_none()),
+                most_cluster_blocks: limits.max_cluster_rank,
+                large_clusters: false,
                 info,
                 function: number,
                 shared_places: self.shared_places(&offsets),
@@ -851,6 +852,8 @@ impl Linker<'_> {
             registers,
             max_threads: limit.unwrap_or(1024).min(1024),
             required_threads: source.limits.required_threads,
+            cluster: source.limits.required_cluster_blocks.map(|c| c.map(|n| n.max(1))),
+            cluster_must_be_set: source.limits.explicit_cluster,
             ptx_version: major * 10 + minor,
             target_sm: unit.module.target.sm,
         }

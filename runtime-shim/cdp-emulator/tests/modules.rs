@@ -120,6 +120,7 @@ fn host_streams_and_events() {
                 stream,
                 params: &params,
                 cooperative: false,
+                cluster: None,
             })
             .unwrap();
     };
@@ -186,6 +187,7 @@ fn launches_are_checked() {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            cluster: None,
         })
     };
     for (grid, block, shared) in [
@@ -214,6 +216,7 @@ fn launches_are_checked() {
         stream: StreamId::NULL,
         params,
         cooperative: false,
+        cluster: None,
     };
     assert_eq!(bench.device.launch(&large), Ok(()));
 }

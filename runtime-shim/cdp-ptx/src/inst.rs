@@ -7,6 +7,7 @@
 //! `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the parser has checked that the widths agree.
 
 use crate::bulk::BulkCopy;
+use crate::cluster::{ClusterBarrier, Mapa, RemoteAccess};
 use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
 use crate::mbarrier::Mbarrier;
 use crate::module::{
@@ -697,6 +698,8 @@ pub enum Inst {
     /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
     /// execute it together.
     Barrier { op: BarrierOp, aligned: bool, id: Operand, threads: Option<Operand> },
+    /// `barrier.cluster`: `aligned` as for `barrier`.
+    BarrierCluster { op: ClusterBarrier, aligned: bool },
     /// `bar.warp.sync`
     BarWarpSync { mask: Operand },
     /// `membar`
@@ -729,6 +732,14 @@ pub enum Inst {
     Mbarrier(Box<Mbarrier>),
     /// `mbarrier.pending_count`
     MbarrierPendingCount { dst: Reg, state: Operand },
+    /// `mapa`
+    Mapa(Box<Mapa>),
+    /// `getctarank`: the rank of the block whose shared memory an address is in; `ty` is the address's.
+    Getctarank { space: Space, ty: ScalarType, dst: Reg, src: Operand },
+    /// `st.async`, `red.async`
+    RemoteAccess(Box<RemoteAccess>),
+    /// `setmaxnreg`: how many registers each thread of the warp may have. Changes no result.
+    Setmaxnreg { increases: bool, registers: u32 },
     /// `griddepcontrol`
     Griddepcontrol { action: GriddepAction },
 

@@ -10,6 +10,7 @@
 
 pub mod bulk;
 pub mod cfg;
+pub mod cluster;
 pub mod error;
 pub mod inst;
 pub mod matrix;

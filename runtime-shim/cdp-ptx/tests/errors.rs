@@ -37,8 +37,8 @@ fn modifiers() {
     expect(error, ErrorKind::UnknownModifier, (6, 1), &["`.foo`", "`add.u32.foo`"]);
     let error = body_error("\tadd.b32 %r1, %r2, %r3;");
     expect(error, ErrorKind::UnknownModifier, (6, 2), &["`.b32`", "known: .u16 .u32"]);
-    let error = body_error("barrier.cluster.arrive;");
-    expect(error, ErrorKind::Unsupported, (6, 1), &["clusters"]);
+    let error = body_error("barrier.cluster.arrive.acquire;");
+    expect(error, ErrorKind::UnknownModifier, (6, 1), &["`.acquire`"]);
 }
 
 #[test]

@@ -118,12 +118,10 @@ impl LaunchConfig<'_> {
         self.attribute(LaunchAttribute::COOPERATIVE).is_some_and(|found| found.value[0] as u32 != 0)
     }
 
-    /// Blocks of a cluster in x, y, z.
-    pub fn cluster(&self) -> [u32; 3] {
-        let found = self.attribute(LaunchAttribute::CLUSTER);
-        found.map_or([1; 3], |found| {
-            [found.value[0] as u32, (found.value[0] >> 32) as u32, found.value[1] as u32]
-        })
+    /// Blocks of a cluster in x, y, z, if the launch says so.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        let value = self.attribute(LaunchAttribute::CLUSTER)?.value;
+        Some([value[0] as u32, (value[0] >> 32) as u32, value[1] as u32])
     }
 }
 

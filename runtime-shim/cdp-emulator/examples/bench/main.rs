@@ -43,6 +43,7 @@ impl Bench {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            cluster: None,
         };
         self.device.launch(&launch).expect("launch");
         match self.device.synchronize().expect("synchronize") {

@@ -37,6 +37,7 @@ fn run_here() -> Anyhow<Vec<Vec<u64>>> {
             stream: StreamId::NULL,
             params: &params,
             cooperative: false,
+            cluster: None,
         };
         device.launch(&launch)?;
         let mut bytes = vec![0; COUNT * 8];

@@ -323,7 +323,7 @@ impl BlockState {
     }
 
     /// As [`BlockState::view_of`], without what all threads know anyway.
-    fn view_without_base(&mut self, thread: u32) -> View {
+    pub fn view_without_base(&mut self, thread: u32) -> View {
         let mut view = View::default();
         if let Some(state) = self.threads.get_mut(thread as usize) {
             if let Some(seen) = state.seen.take() {

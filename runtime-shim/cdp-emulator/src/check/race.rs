@@ -6,6 +6,7 @@ use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Place, Stamp, Watch};
 use crate::code::{Order, Reach};
+use crate::memory::space;
 
 /// An access of some lanes of a warp by one instruction.
 pub struct Access<'a> {
@@ -443,13 +444,15 @@ impl Watch {
             strength: record.strength(),
             grid: self.blocks[stamp.block as usize].grid,
         };
+        let touched =
+            touch.address + u64::from((record.mask() & touch.record.mask()).trailing_zeros());
+        let of_cluster = space::window(touched) == space::Window::Shared;
         let conflict = Conflict {
             kind,
             now: side(&here, touch.record, touch.thread, touch.writes),
             before: side(&stamp, record, thread, wrote),
-            shared: access.shared,
-            address: touch.address
-                + u64::from((record.mask() & touch.record.mask()).trailing_zeros()),
+            shared: access.shared || of_cluster,
+            address: if of_cluster { space::offset(touched) } else { touched },
             same_block: stamp.block == state.id,
         };
         // The first read of a loop of compare-and-swaps is plain in the guide's own examples.
@@ -490,7 +493,7 @@ impl Watch {
                 }
             }
             // SAFETY: the access was checked for bounds before it came here.
-            unsafe { ((access.base + address) as *const u8).read() == new }
+            unsafe { (access.base.wrapping_add(address) as *const u8).read() == new }
         })
     }
 }

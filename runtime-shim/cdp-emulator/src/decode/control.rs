@@ -15,19 +15,21 @@ fn dim(d: Dim) -> Option<u8> {
     }
 }
 
-/// What the device gives for a special register. There is one block a cluster.
+/// What the device gives for a special register.
 pub(super) fn special(register: SpecialReg) -> Special {
     use SpecialReg as R;
     match register {
         R::Tid(d) => dim(d).map_or(Special::Fixed(0), Special::Tid),
         R::Ntid(d) => dim(d).map_or(Special::Fixed(1), Special::Ntid),
-        R::Ctaid(d) | R::Clusterid(d) => dim(d).map_or(Special::Fixed(0), Special::Ctaid),
-        R::Nctaid(d) | R::Nclusterid(d) => dim(d).map_or(Special::Fixed(1), Special::Nctaid),
-        R::ClusterCtaid(_) => Special::Fixed(0),
-        R::ClusterNctaid(_) => Special::Fixed(1),
-        R::ClusterCtarank => Special::Fixed(0),
-        R::ClusterNctarank => Special::Fixed(1),
-        R::IsExplicitCluster => Special::Fixed(0),
+        R::Ctaid(d) => dim(d).map_or(Special::Fixed(0), Special::Ctaid),
+        R::Nctaid(d) => dim(d).map_or(Special::Fixed(1), Special::Nctaid),
+        R::Clusterid(d) => dim(d).map_or(Special::Fixed(0), Special::ClusterId),
+        R::Nclusterid(d) => dim(d).map_or(Special::Fixed(1), Special::Clusters),
+        R::ClusterCtaid(d) => dim(d).map_or(Special::Fixed(0), Special::InCluster),
+        R::ClusterNctaid(d) => dim(d).map_or(Special::Fixed(1), Special::ClusterSize),
+        R::ClusterCtarank => Special::ClusterRank,
+        R::ClusterNctarank => Special::ClusterBlocks,
+        R::IsExplicitCluster => Special::IsExplicitCluster,
         R::Laneid => Special::Lane,
         R::Warpid => Special::Warp,
         R::Nwarpid => Special::Warps,

@@ -240,7 +240,8 @@ impl Decoder<'_> {
             Space::Generic => Place::Generic,
             Space::Global => Place::Global,
             Space::Const => Place::Const,
-            Space::Shared | Space::SharedCluster => Place::Shared,
+            Space::Shared => Place::Shared,
+            Space::SharedCluster => Place::Cluster,
             Space::Local => Place::Local,
             Space::ParamEntry => Place::Param,
             // The address of a parameter of a device function is one in local memory.
@@ -269,8 +270,7 @@ impl Decoder<'_> {
     ) -> Decoded {
         let parts = self.address(space, addr)?;
         let order = Order::from(order);
-        if order.is_strong() && !matches!(parts.place, Place::Shared | Place::Local | Place::Frame)
-        {
+        if order.is_strong() && !parts.place.is_near() {
             self.out.independent = false;
         }
         let quad = ty.bits() > 64;

@@ -277,6 +277,12 @@ impl Decoder<'_> {
                 self.emit(inst);
                 Ok(())
             }
+            Inst::BarrierCluster { op, aligned: _ } => self.cluster_barrier(*op),
+            Inst::Mapa(mapa) => self.mapa(mapa),
+            Inst::Getctarank { space, ty, dst, src } => self.getctarank(*space, *ty, *dst, *src),
+            Inst::RemoteAccess(access) => self.remote_access(access),
+            // A warp here has what registers it wants.
+            Inst::Setmaxnreg { increases: _, registers: _ } => self.simple(Op::Nop),
             Inst::Membar { level } => {
                 let scope = match level {
                     cdp_ptx::MembarLevel::Cta => cdp_ptx::Scope::Cta,

@@ -57,6 +57,7 @@ fn waits_apart(instruction: &Instruction) -> bool {
         Inst::Call { .. }
         | Inst::Barrier { .. }
         | Inst::BarWarpSync { .. }
+        | Inst::BarrierCluster { .. }
         | Inst::Vote { .. }
         | Inst::Match { .. }
         | Inst::Redux { .. }

@@ -63,10 +63,11 @@ impl Decoder<'_> {
         };
         let (dst, src) = (part(copy.dst_space, &copy.dst)?, part(copy.src_space, &copy.src)?);
         let object = match &copy.object {
-            Some(object) => part(Space::Shared, object)?,
+            Some(object) => part(copy.dst_space, object)?,
             None => (NONE, false, 0),
         };
         let size = self.narrow(copy.size)?;
+        let multicast = copy.multicast.map(|m| self.narrow(m)).transpose()?.unwrap_or(NONE);
         if copy.dst_space == Space::Global {
             // As atomics whose order shows, except that plain copies are plain stores.
             self.out.independent &= copy.reduce.is_none();
@@ -75,6 +76,8 @@ impl Decoder<'_> {
         self.out.bulk_copies.push(BulkCopy {
             reduce: copy.reduce,
             to_shared: copy.dst_space != Space::Global,
+            to_cluster: copy.dst_space == Space::SharedCluster,
+            multicast,
             from_shared: copy.src_space != Space::Global,
             dst,
             src,
@@ -92,7 +95,8 @@ impl Decoder<'_> {
         address: &Address,
     ) -> Result<(Place, u32, bool, i32), String> {
         let parts = self.address(space, address)?;
-        if !matches!(parts.place, Place::Shared | Place::Generic) || parts.row == NONE {
+        let near = matches!(parts.place, Place::Shared | Place::Cluster | Place::Generic);
+        if !near || parts.row == NONE {
             return Err("a barrier object outside of shared memory".to_string());
         }
         Ok((parts.place, parts.row, parts.wide, parts.offset))

@@ -4,6 +4,7 @@
 //! is loaded, with its line. Symbols have been resolved by `link` before.
 
 mod arith;
+mod cluster;
 mod control;
 mod data;
 mod dispatch;
@@ -211,6 +212,7 @@ impl<'a> Decoder<'a> {
             async_copies: Vec::new(),
             videos: Vec::new(),
             bulk_copies: Vec::new(),
+            remotes: Vec::new(),
             tensors: Vec::new(),
             matrix_addresses: Vec::new(),
             textures: Vec::new(),
@@ -530,7 +532,13 @@ impl<'a> Decoder<'a> {
             Operand::Reg(reg) => (self.pred_dst(reg)?, 0),
             Operand::Imm(0) => (self.out.true_pred, u32::MAX),
             Operand::Imm(_) => (self.out.true_pred, 0),
-            Operand::Special(ptx::SpecialReg::IsExplicitCluster) => (self.out.true_pred, u32::MAX),
+            Operand::Special(special @ ptx::SpecialReg::IsExplicitCluster) => {
+                let (a, d) = (self.narrow_temp(), self.pred_temp());
+                self.special(special, a)?;
+                let inst = Inst { d, a, ..self.blank(Op::PredNonzero) };
+                self.emit(inst);
+                (d, 0)
+            }
             Operand::Special(_) | Operand::Address(_) => {
                 return Err("a predicate operand that is no predicate".to_string());
             }

@@ -101,7 +101,7 @@ impl Decoder<'_> {
         // Reductions that commute and whose old value nobody looks at may run in any order.
         let commutes =
             !ty.is_float() && !matches!(op, AtomOp::Cas | AtomOp::Exch | AtomOp::Inc | AtomOp::Dec);
-        if (observed || !commutes) && parts.place != Place::Shared {
+        if (observed || !commutes) && !parts.place.is_near() {
             self.out.independent = false;
         }
         let imm = self.out.atomics.len() as u32;

@@ -216,6 +216,15 @@ impl Verifier<'_> {
                 let sink = |row: u32| row == NONE && !store && access.count > 1;
                 rows.iter().filter(|&&row| !sink(row)).try_for_each(|&row| self.is(row, shape))
             }
+            Op::Mapa(_) => {
+                self.row(d, imm != 0)?;
+                self.row(a, imm != 0)?;
+                self.is(b, Shape::Narrow)
+            }
+            Op::ClusterRank(_) => {
+                self.is(d, Shape::Narrow)?;
+                self.row(a, imm != 0)
+            }
             Op::WarpSync | Op::Sleep => self.is(a, Shape::Narrow),
             Op::ActiveMask => self.is(d, Shape::Narrow),
             Op::Video => {
@@ -261,7 +270,15 @@ impl Verifier<'_> {
                 self.row(copy.dst.0, copy.dst.1)?;
                 self.row(copy.src.0, copy.src.1)?;
                 self.is(copy.size, Shape::Narrow)?;
+                self.optional(copy.multicast, Shape::Narrow)?;
                 self.optional(copy.object.0, Shape::row(copy.object.1))
+            }
+            Op::Remote => {
+                let remote = self.entry(imm, &function.remotes)?;
+                self.row(remote.addr.0, remote.addr.1)?;
+                self.row(remote.object.0, remote.object.1)?;
+                let shape = Shape::row(remote.ty.bits() == 64);
+                remote.srcs.iter().try_for_each(|&row| self.is(row, shape))
             }
             Op::AsyncCopy => {
                 let copy = self.entry(imm, &function.async_copies)?;
@@ -296,6 +313,7 @@ impl Verifier<'_> {
                 self.is(query.object, Shape::Wide)?;
                 self.is(query.dst, Shape::Narrow)
             }
+            Op::ClusterArrive { .. } | Op::ClusterWait => Ok(()),
             Op::Join | Op::Exit | Op::Trap | Op::Brkpt | Op::Fence(_) | Op::Nop | Op::Refused => {
                 Ok(())
             }

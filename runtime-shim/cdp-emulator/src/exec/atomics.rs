@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use cdp_ptx::{AtomOp, ScalarType};
 
 use super::run::{Running, lanes_of, read_row, write_row};
-use super::{Block, Machine, Step, Warp, checks, door, memory};
+use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{Atomic, Inst, NONE, Place};
 use crate::float::soft;
 use crate::memory::space::{self, Window};
@@ -158,19 +158,18 @@ pub fn execute(
             let address = at[lane].wrapping_add(i as u64 * bytes);
             let f = |old: u64| apply(atomic.op, atomic.ty, old, b, c);
             let shared = match atomic.place {
-                Place::Shared => true,
+                Place::Shared | Place::Cluster => true,
                 Place::Generic => space::window(address) == Window::Shared,
                 _ => false,
             };
             let old = if shared {
-                if atomic.place == Place::Generic {
-                    checks::own(block, warp, address, lane, bytes, true)?;
-                }
-                let offset =
-                    if atomic.place == Place::Generic { space::offset(address) } else { address };
-                checks::check_shared(block, offset, bytes, lane)?;
-                pass(machine, block, warp, run, atomic, true, offset, lane);
-                shared_update(machine, block, offset as usize, bytes as usize, lane, f)?
+                let (owner, offset) =
+                    cluster::locate(block, warp, atomic.place, address, lane, bytes, true)?;
+                cluster::in_memory_of(block, owner, lane, |block| {
+                    checks::check_shared(block, offset, bytes, lane)?;
+                    pass(machine, block, warp, run, atomic, true, offset, lane);
+                    shared_update(machine, block, offset as usize, bytes as usize, lane, f)
+                })?
             } else {
                 if space::window(address) != Window::Global {
                     checks::own(block, warp, address, lane, bytes, true)?;
@@ -240,34 +239,35 @@ fn execute_quad(
             _ => operand,
         };
         let address = at[lane];
-        let generic = atomic.place == Place::Generic;
-        let shared =
-            atomic.place == Place::Shared || generic && space::window(address) == Window::Shared;
-        if space::window(address) != Window::Global && (generic || !shared) {
-            checks::own(block, warp, address, lane, BYTES, true)?;
-        }
-        let bytes: &mut [u8] = if shared {
-            let offset = if generic { space::offset(address) } else { address };
-            checks::check_shared(block, offset, BYTES, lane)?;
-            pass(machine, block, warp, run, atomic, true, offset, lane);
-            let range = offset as usize..(offset + BYTES) as usize;
-            if block.written[range.clone()].iter().all(|&flag| flag == 0) {
-                checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
-            }
-            block.written[range.clone()].fill(0xff);
-            &mut block.shared[range]
+        let shared = match atomic.place {
+            Place::Shared | Place::Cluster => true,
+            Place::Generic => space::window(address) == Window::Shared,
+            _ => false,
+        };
+        let old = if shared {
+            let (owner, offset) =
+                cluster::locate(block, warp, atomic.place, address, lane, BYTES, true)?;
+            cluster::in_memory_of(block, owner, lane, |block| {
+                checks::check_shared(block, offset, BYTES, lane)?;
+                pass(machine, block, warp, run, atomic, true, offset, lane);
+                let range = offset as usize..(offset + BYTES) as usize;
+                if block.written[range.clone()].iter().all(|&flag| flag == 0) {
+                    checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
+                }
+                block.written[range.clone()].fill(0xff);
+                Ok(update_quad(&mut block.shared[range], new))
+            })?
         } else {
+            if space::window(address) != Window::Global {
+                checks::own(block, warp, address, lane, BYTES, true)?;
+            }
             checks::check_one(machine, address, BYTES, lane)?;
             pass(machine, block, warp, run, atomic, false, address, lane);
             // SAFETY: just checked.
-            unsafe { std::slice::from_raw_parts_mut(address as *mut u8, BYTES as usize) }
+            let bytes =
+                unsafe { std::slice::from_raw_parts_mut(address as *mut u8, BYTES as usize) };
+            update_quad(bytes, new)
         };
-        let (low, high) = bytes.split_at_mut(8);
-        let half = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
-        let old = [half(low), half(high)];
-        let [new_low, new_high] = new(old);
-        low.copy_from_slice(&new_low.to_le_bytes());
-        high.copy_from_slice(&new_high.to_le_bytes());
         if let Some(&row) = atomic.dsts.first() {
             // SAFETY: as for reading.
             unsafe {
@@ -277,6 +277,17 @@ fn execute_quad(
         }
     }
     Ok(())
+}
+
+/// Replaces 16 bytes; what was there.
+fn update_quad(bytes: &mut [u8], new: impl Fn([u64; 2]) -> [u64; 2]) -> [u64; 2] {
+    let (low, high) = bytes.split_at_mut(8);
+    let half = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
+    let old = [half(low), half(high)];
+    let [new_low, new_high] = new(old);
+    low.copy_from_slice(&new_low.to_le_bytes());
+    high.copy_from_slice(&new_high.to_le_bytes());
+    old
 }
 
 fn shared_update(

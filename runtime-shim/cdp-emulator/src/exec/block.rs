@@ -5,13 +5,27 @@ use std::sync::Arc;
 use super::fault::{Fault, WaitingLanes};
 use super::run::{self, WarpStop};
 use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
-use super::{barrier, calls, collective, diverge, next_random};
+use super::{barrier, calls, cluster, collective, diverge, next_random};
 use crate::code::{JOIN_RETURN, NONE};
 use crate::config::WarpScheduling;
 use crate::report::ReportKind;
 
-/// Makes the block with this linear index, with the storage of an old one if there is one.
+/// Makes the block with this linear index, or a cluster, with the storage of an old one if there is one.
+/// Blocks in clusters are counted cluster by cluster.
 pub fn start(
+    machine: &Machine,
+    grid: &Arc<GridInfo>,
+    linear: u64,
+    old: Option<Box<Block>>,
+) -> Box<Block> {
+    match grid.cluster {
+        [1, 1, 1] => start_one(machine, grid, linear, old),
+        _ => cluster::start(machine, grid, linear, old),
+    }
+}
+
+/// Makes one block.
+pub(super) fn start_one(
     machine: &Machine,
     grid: &Arc<GridInfo>,
     linear: u64,
@@ -22,6 +36,9 @@ pub fn start(
     block.linear = linear;
     block.index = grid.block_index(linear);
     block.serial = grid.first_block_serial.wrapping_add(linear);
+    block.memory_serial = block.serial;
+    block.rank = 0;
+    block.cluster = None;
     let size = grid.shared_bytes as usize;
     block.shared.clear();
     block.shared.resize(size, 0);
@@ -58,6 +75,9 @@ fn empty(grid: &Arc<GridInfo>) -> Block {
         linear: 0,
         index: [0; 3],
         serial: 0,
+        rank: 0,
+        cluster: None,
+        memory_serial: 0,
         warps: Vec::new(),
         shared: Vec::new(),
         written: Vec::new(),
@@ -106,6 +126,8 @@ fn start_warp(
     warp.rounds = (0, 0);
     warp.votes = 0;
     warp.spinning = false;
+    warp.arrived = 0;
+    warp.arrived_in = 0;
     warp.random =
         machine.schedule_seed.unwrap_or(0) ^ grid.serial << 40 ^ linear << 8 ^ u64::from(index);
     // The first lane's place, then counting: launches of small grids are many, and divisions slow.
@@ -142,8 +164,20 @@ fn start_warp(
     warp.add_path(Path { pc: 0, mask, frame, group: NONE, state: PathState::Ready });
 }
 
-/// Runs a block until it ends, waits, or used up `budget` warp-instructions.
+/// Runs a block, or the blocks of its cluster, until it ends, waits, or used up `budget`
+/// warp-instructions.
 pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
+    if block.cluster.is_none() {
+        let stop = run_one(machine, block, budget);
+        if !matches!(stop, BlockStop::Together) {
+            return stop;
+        }
+    }
+    cluster::run(machine, block, budget)
+}
+
+/// Runs one block.
+pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
     block.budget = budget;
     let count = block.warps.len();
     let mut idle_turns = 0;
@@ -238,6 +272,15 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
     if progress {
         return Ok(None);
     }
+    if block.cluster.is_some() {
+        if cluster::wake(block) {
+            return Ok(None);
+        }
+        let waits = |warp: &Warp| warp.paths.iter().any(|path| path.state == PathState::Cluster);
+        if block.warps.iter().any(waits) {
+            return Ok(Some(BlockStop::Together));
+        }
+    }
     let waits_for_runtime = block
         .warps
         .iter()
@@ -253,6 +296,10 @@ pub const RUNS: &str = "running";
 
 /// Who waits where.
 pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
+    block.members().flat_map(|member| waiters_of_one(machine, member)).collect()
+}
+
+fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
     let mut out = Vec::new();
     for warp in &block.warps {
         for path in &warp.paths {
@@ -267,6 +314,7 @@ pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
                         None => format!("at barrier {id}, {} threads there", state.arrived),
                     }
                 }
+                PathState::Cluster => "at the barrier of the cluster".to_string(),
                 PathState::Collective => "for other lanes of the warp".to_string(),
                 PathState::Runtime => "in cudaDeviceSynchronize".to_string(),
             };
@@ -299,19 +347,25 @@ pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
 pub fn spins_forever(machine: &Machine, block: &Block) -> bool {
     let can_run = |warp: &Warp| warp.paths.iter().any(|path| path.state == PathState::Ready);
     machine.warp_scheduling == WarpScheduling::Lockstep
-        && block.warps.iter().all(|warp| warp.live == 0 || warp.spinning || !can_run(warp))
+        && block
+            .members()
+            .flat_map(|member| &member.warps)
+            .all(|warp| warp.live == 0 || warp.spinning || !can_run(warp))
 }
 
 /// The report of a block in which every live lane waits.
 pub fn deadlock(machine: &Machine, block: &Block) -> Box<Fault> {
     let waiters = waiters(machine, block);
-    let live: u32 = block.warps.iter().map(|warp| warp.live.count_ones()).sum();
-    let diverged = block.warps.iter().any(|warp| diverge::parked(warp) != 0);
-    let at_barrier = block
-        .warps
-        .iter()
-        .any(|warp| warp.paths.iter().any(|path| matches!(path.state, PathState::Barrier(_))));
-    let message = format!("all {live} live threads of the block wait, and nothing can wake them");
+    let warps = || block.members().flat_map(|member| &member.warps);
+    let live: u32 = warps().map(|warp| warp.live.count_ones()).sum();
+    let diverged = warps().any(|warp| diverge::parked(warp) != 0);
+    let waits = |at: fn(&PathState) -> bool| {
+        warps().any(|warp| warp.paths.iter().any(|path| at(&path.state)))
+    };
+    let at_cluster = waits(|state| *state == PathState::Cluster);
+    let at_barrier = at_cluster || waits(|state| matches!(state, PathState::Barrier(_)));
+    let whole = if block.has_peers() { "cluster" } else { "block" };
+    let message = format!("all {live} live threads of the {whole} wait, and nothing can wake them");
     let mut fault = Fault::new(ReportKind::Deadlock, None, message);
     fault.site = waiters.first().map(|w| w.site);
     fault.waiters = waiters;

@@ -1,11 +1,12 @@
-//! Bulk copies: many bytes between global and shared memory by one thread, done at once.
+//! Bulk copies: many bytes between global and shared memory by one thread, and stores and reductions in
+//! another block's shared memory that a barrier object there is told of. All are done at once.
 
 use super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
 use super::door::{self, Touch};
 use super::fault::Fault;
 use super::run::{Running, lanes_of, read_row};
-use super::{Block, Machine, Step, Warp, atomics, mbarrier};
-use crate::code::{BulkCopy, Inst, NONE, Order};
+use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
+use crate::code::{BulkCopy, Inst, NONE, Order, Place, Reach, Sem};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -35,62 +36,157 @@ pub fn copy(
             return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message));
         }
         let (dst, src) = (place(copy.dst), place(copy.src));
-        let from = check(machine, block, warp, lane, src, bytes, copy.from_shared, false)?;
-        let to = check(machine, block, warp, lane, dst, bytes, copy.to_shared, true)?;
-        watch(machine, block, warp, run, &copy, lane, (to, from), bytes);
-        let mut data = read(block, copy.from_shared, from, bytes as usize);
-        if copy.reduce.is_some() {
-            let old = read(block, copy.to_shared, to, bytes as usize);
-            reduce(&copy, &old, &mut data);
-        }
-        if copy.to_shared {
-            let range = to as usize..to as usize + data.len();
-            block.shared[range.clone()].copy_from_slice(&data);
-            block.written[range].fill(0xff);
-        } else {
-            // SAFETY: checked to be writable.
-            unsafe { (to as *mut u8).copy_from_nonoverlapping(data.as_ptr(), data.len()) };
-        }
-        if copy.object.0 != NONE {
-            let at = place(copy.object);
-            mbarrier::complete(block, warp.index * 32 + lane as u32, lane, shared(at), bytes)?;
-        }
+        let from = match copy.from_shared {
+            true => in_shared(block, warp, lane, src, (bytes, UNIT), false, false)?.1,
+            false => in_global(machine, lane, src, bytes, false)?,
+        };
+        watch(machine, block, warp, run, (copy.from_shared, from), lane, bytes, false);
+        let data = read(block, copy.from_shared, from, bytes as usize);
         block.counters.load_transactions += u64::from(!copy.from_shared) * bytes.div_ceil(128);
-        block.counters.store_transactions += u64::from(!copy.to_shared) * bytes.div_ceil(128);
+        if !copy.to_shared {
+            let to = in_global(machine, lane, dst, bytes, true)?;
+            deliver(machine, block, warp, run, (&copy, lane), to, data);
+            block.counters.store_transactions += bytes.div_ceil(128);
+            continue;
+        }
+        let reach = copy.to_cluster;
+        let (owner, to) = in_shared(block, warp, lane, dst, (bytes, UNIT), true, reach)?;
+        let object = match copy.object.0 {
+            NONE => None,
+            _ => Some(in_shared(block, warp, lane, place(copy.object), (8, 8), true, reach)?),
+        };
+        if object.is_some_and(|(at, _)| at != owner) {
+            return Err(apart(lane));
+        }
+        let own = owner.unwrap_or(block.rank);
+        let ranks = match copy.multicast {
+            NONE => 1 << own,
+            // SAFETY: decoded row.
+            row => unsafe { read_row(run.regs, row, false, lane) as u32 & 0xffff },
+        };
+        for rank in (0..32).filter(|rank| ranks >> rank & 1 != 0) {
+            let owner = (rank != block.rank).then_some(rank);
+            let data = data.clone();
+            cluster::in_memory_of(block, owner, lane, |block| {
+                in_bounds(block, lane, to, bytes)?;
+                deliver(machine, block, warp, run, (&copy, lane), to, data);
+                match object {
+                    Some((_, at)) => {
+                        let thread = warp.index * 32 + lane as u32;
+                        mbarrier::complete(block, thread, lane, at, bytes)
+                    }
+                    None => Ok(()),
+                }
+            })?;
+        }
     }
     Ok(())
 }
 
-/// The offset of an address in shared memory.
-fn shared(at: u64) -> u64 {
-    if space::window(at) == space::Window::Shared { space::offset(at) } else { at }
+/// Executes `st.async` or `red.async` in the active lanes.
+pub fn remote(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
+    let remote = &run.function.remotes[inst.imm as usize];
+    let wide = remote.ty.bits() == 64;
+    let width = u64::from(remote.ty.bytes());
+    let bytes = width * remote.srcs.len() as u64;
+    for lane in lanes_of(active) {
+        let place = |(row, wide, offset): (u32, bool, i32)| {
+            // SAFETY: decoded row.
+            let base = unsafe { read_row(run.regs, row, wide, lane) };
+            base.wrapping_add(i64::from(offset) as u64)
+        };
+        let (addr, object) = (place(remote.addr), place(remote.object));
+        let (owner, to) = in_shared(block, warp, lane, addr, (bytes, bytes), true, true)?;
+        let (keeper, at) = in_shared(block, warp, lane, object, (8, 8), true, true)?;
+        if keeper != owner {
+            return Err(apart(lane));
+        }
+        cluster::in_memory_of(block, owner, lane, |block| {
+            in_bounds(block, lane, to, bytes)?;
+            let reads = remote.reduce.is_some();
+            let order = if reads { RELAXED } else { Order::WEAK };
+            let touch = Touch { shared: true, reads, writes: true, swaps: false, order };
+            door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
+            for (index, &row) in remote.srcs.iter().enumerate() {
+                // SAFETY: decoded row.
+                let mut value = unsafe { read_row(run.regs, row, wide, lane) };
+                let start = (to + index as u64 * width) as usize;
+                let range = start..start + width as usize;
+                if let Some(op) = remote.reduce {
+                    let mut old = [0; 8];
+                    old[..width as usize].copy_from_slice(&block.shared[range.clone()]);
+                    value = atomics::apply(op, remote.ty, u64::from_le_bytes(old), value, 0);
+                }
+                let new = &value.to_le_bytes()[..width as usize];
+                block.shared[range.clone()].copy_from_slice(new);
+                block.written[range].fill(0xff);
+            }
+            mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, bytes)
+        })?;
+    }
+    Ok(())
 }
 
-/// Checks one side of a copy. The address, or the offset in shared memory.
-#[allow(clippy::too_many_arguments)]
-fn check(
-    machine: &Machine,
+/// The order of `red.async`.
+const RELAXED: Order = Order { sem: Sem::Relaxed, reach: Reach::Device };
+
+/// The bytes are of one block, the barrier object of another.
+fn apart(lane: usize) -> Box<Fault> {
+    let message =
+        "the barrier object is not in the shared memory of the block that the bytes go to";
+    Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+        .help("map both addresses to the same block: mapa, cluster.map_shared_rank()")
+}
+
+/// Whose shared memory an address is in, if another block's, and the offset in it. `reach`: it may be
+/// another block's of the cluster.
+fn in_shared(
     block: &Block,
     warp: &Warp,
     lane: usize,
     at: u64,
-    bytes: u64,
-    in_shared: bool,
+    (bytes, align): (u64, u64),
     write: bool,
-) -> Step<u64> {
+    reach: bool,
+) -> Step<(Option<u32>, u64)> {
+    if !at.is_multiple_of(align) {
+        return Err(misaligned(at, align, write).on(lane));
+    }
+    let place = match space::window(at) {
+        space::Window::Shared => Place::Generic,
+        _ if reach => Place::Cluster,
+        _ => Place::Shared,
+    };
+    let found = cluster::locate(block, warp, place, at, lane, bytes, write)?;
+    if found.0.is_none() {
+        let (_, offset) = found;
+        in_bounds(block, lane, offset, bytes)?;
+    } else if !reach {
+        own(block, warp, at, lane, bytes, write)?;
+    }
+    Ok(found)
+}
+
+/// Checks an offset in the memory that is the block's for now.
+fn in_bounds(block: &Block, lane: usize, offset: u64, bytes: u64) -> Step<()> {
+    let end = offset.checked_add(bytes);
+    if offset >= space::WINDOW_BYTES || end.is_none_or(|end| end > block.shared.len() as u64) {
+        return Err(bad_shared(block, &[offset; 32], 1 << lane, bytes, true));
+    }
+    Ok(())
+}
+
+/// Checks a side of a copy that is global memory.
+fn in_global(machine: &Machine, lane: usize, at: u64, bytes: u64, write: bool) -> Step<u64> {
     if !at.is_multiple_of(UNIT) {
         return Err(misaligned(at, UNIT, write).on(lane));
-    }
-    if in_shared {
-        if space::window(at) == space::Window::Shared {
-            own(block, warp, at, lane, bytes, write)?;
-        }
-        let offset = shared(at);
-        let end = offset.checked_add(bytes);
-        if offset >= space::WINDOW_BYTES || end.is_none_or(|end| end > block.shared.len() as u64) {
-            return Err(bad_shared(block, &[offset; 32], 1 << lane, bytes, write));
-        }
-        return Ok(offset);
     }
     let writable = || machine.memory.find(at).is_some_and(|extent| extent.writable);
     if bytes > 0 && (!machine.memory.contains(at, bytes) || write && !writable()) {
@@ -99,34 +195,50 @@ fn check(
     Ok(at)
 }
 
-/// Both sides pass the door of memory, 16 bytes at a time.
+/// Writes what was read to a place that was checked, or combines it with what is there.
+fn deliver(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    (copy, lane): (&BulkCopy, usize),
+    to: u64,
+    mut data: Vec<u8>,
+) {
+    watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, true);
+    if copy.reduce.is_some() {
+        let old = read(block, copy.to_shared, to, data.len());
+        reduce(copy, &old, &mut data);
+    }
+    if copy.to_shared {
+        let range = to as usize..to as usize + data.len();
+        block.shared[range.clone()].copy_from_slice(&data);
+        block.written[range].fill(0xff);
+    } else {
+        // SAFETY: checked to be writable.
+        unsafe { (to as *mut u8).copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+    }
+}
+
+/// One side passes the door of memory, 16 bytes at a time.
 #[allow(clippy::too_many_arguments)]
 fn watch(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
     run: &Running<'_>,
-    copy: &BulkCopy,
+    (shared, base): (bool, u64),
     lane: usize,
-    (to, from): (u64, u64),
     bytes: u64,
+    write: bool,
 ) {
     if machine.watch.is_none() {
         return;
     }
-    let touch = |shared, write: bool| Touch {
-        shared,
-        reads: !write,
-        writes: write,
-        swaps: false,
-        order: Order::WEAK,
-    };
+    let touch = Touch { shared, reads: !write, writes: write, swaps: false, order: Order::WEAK };
     for at in (0..bytes).step_by(UNIT as usize) {
-        for (side, base, write) in [(copy.from_shared, from, false), (copy.to_shared, to, true)] {
-            let places: Addresses = [base + at; 32];
-            let touch = touch(side, write);
-            door::memory(machine, block, warp, run, touch, &places, 1 << lane, UNIT, None);
-        }
+        let places: Addresses = [base + at; 32];
+        door::memory(machine, block, warp, run, touch, &places, 1 << lane, UNIT, None);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::check::findings::Unwritten;
 use crate::check::race::Access;
 use crate::check::{Place, Watch, sync};
 use crate::code::Order;
-use crate::memory::SiteRef;
+use crate::memory::{SiteRef, space};
 
 /// An access as its instruction has it.
 #[derive(Clone, Copy)]
@@ -88,14 +88,19 @@ pub fn watched(
     if !watch.follows_order() {
         return;
     }
+    // Blocks of a cluster see each other's shared memory: it is remembered as global memory is.
+    let of_cluster = touch.shared && block.cluster.as_ref().is_some_and(|c| !c.peers.is_empty());
+    let base = if touch.shared { block.shared.as_ptr() as u64 } else { 0 };
+    let window = space::shared_base(block.memory_serial);
+    let moved = if of_cluster { at.map(|at| window | at) } else { *at };
     let access = Access {
         place,
         first_thread: warp.index * 32,
-        at,
+        at: &moved,
         lanes,
         bytes,
-        shared: touch.shared,
-        base: if touch.shared { block.shared.as_ptr() as u64 } else { 0 },
+        shared: touch.shared && !of_cluster,
+        base: if of_cluster { base.wrapping_sub(window) } else { base },
         reads: touch.reads,
         writes: touch.writes,
         swaps: touch.swaps,

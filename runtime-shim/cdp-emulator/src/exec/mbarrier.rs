@@ -7,7 +7,7 @@
 
 use super::fault::Fault;
 use super::run::{Running, lanes_of, read_row, set_pred, write_row};
-use super::{Block, Machine, Step, Warp, checks, door, memory};
+use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -100,75 +100,22 @@ pub fn execute(
     let mut done = 0u32;
     let mut first: Option<(u64, u64)> = None;
     for lane in lanes_of(active) {
-        let offset = match object.place {
-            Place::Generic => {
-                checks::own(block, warp, at[lane], lane, BYTES, true)?;
-                space::offset(at[lane])
-            }
-            _ => at[lane],
-        };
         if object.place == Place::Generic && space::window(at[lane]) != space::Window::Shared {
             let message = format!("a barrier object at {:#x}, outside of shared memory", at[lane]);
             let fault = Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message);
             return Err(fault.at(at[lane]));
         }
-        checks::check_shared(block, offset, BYTES, lane)?;
-        // SAFETY: decoded rows.
-        let operand = |wide| match object.operand {
-            NONE => 0,
-            row => unsafe { read_row(run.regs, row, wide, lane) },
-        };
-        let range = offset as usize..(offset + BYTES) as usize;
-        let mut bytes = [0; BYTES as usize];
-        bytes.copy_from_slice(&block.shared[range.clone()]);
-        let word = u64::from_le_bytes(bytes);
-        let known = || Object::read(word).ok_or_else(|| no_object(lane, offset));
-        let new = match object.op {
-            ObjectOp::Init => match operand(false) {
-                count @ 1..=COUNT_MASK => Object::new(count).word(),
-                count => return Err(bad_count(lane, count)),
-            },
-            ObjectOp::Invalidate => {
-                known()?;
-                0
-            }
-            ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
-                let (now, count) = (known()?, operand(false));
-                let drop = object.op == ObjectOp::ArriveAndDrop;
-                now.arrive(count, drop).ok_or_else(|| too_many(lane, now, count))?.word()
-            }
-            ObjectOp::ArriveExpecting | ObjectOp::ArriveExpectingAndDrop => {
-                let (now, bytes) = (known()?, operand(false));
-                let drop = object.op == ObjectOp::ArriveExpectingAndDrop;
-                let more = miss(lane, now, bytes as i64)?;
-                more.arrive(1, drop).ok_or_else(|| too_many(lane, now, 1))?.word()
-            }
-            ObjectOp::Expect => miss(lane, known()?, operand(false) as i64)?.word(),
-            ObjectOp::Complete => miss(lane, known()?, -(operand(false) as i64))?.word(),
-            ObjectOp::TestState | ObjectOp::TestParity => {
-                let now = known()?;
-                let ended = if object.op == ObjectOp::TestState {
-                    Object::read(operand(true)).is_none_or(|then| then.phase != now.phase)
-                } else {
-                    now.phase & 1 != operand(false) & 1
-                };
-                done |= u32::from(ended) << lane;
-                word
-            }
-        };
-        if machine.watch.is_some() {
-            pass(machine, block, warp, run, &object, (offset, lane), (word, new), done);
-        }
-        if new != word {
-            block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
-            block.written[range].fill(0xff);
-        }
+        let (owner, offset) =
+            cluster::locate(block, warp, object.place, at[lane], lane, BYTES, true)?;
+        let word = cluster::in_memory_of(block, owner, lane, |block| {
+            one(machine, block, warp, run, &object, (offset, lane), &mut done)
+        })?;
         if arrives(object.op) && object.dst != NONE {
             // Lanes that arrive together all get the state before the first of them (seen on an
             // H200), as long as it is a state of the phase that they arrive in.
-            let (place, before) = *first.get_or_insert((offset, word));
+            let (place, before) = *first.get_or_insert((at[lane], word));
             let phase = |word| Object::read(word).map(|object| object.phase);
-            let together = place == offset && phase(before) == phase(word);
+            let together = place == at[lane] && phase(before) == phase(word);
             let state = if together { before } else { word };
             // SAFETY: decoded row.
             unsafe { write_row(run.regs, object.dst, true, lane, state) };
@@ -178,6 +125,71 @@ pub fn execute(
         set_pred(run.regs, object.dst, done, active);
     }
     Ok(())
+}
+
+/// One lane's turn at the object at an offset of the memory that is the block's for now. The word that
+/// was there.
+fn one(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    object: &BarrierObject,
+    (offset, lane): (u64, usize),
+    done: &mut u32,
+) -> Step<u64> {
+    checks::check_shared(block, offset, BYTES, lane)?;
+    // SAFETY: decoded rows.
+    let operand = |wide| match object.operand {
+        NONE => 0,
+        row => unsafe { read_row(run.regs, row, wide, lane) },
+    };
+    let range = offset as usize..(offset + BYTES) as usize;
+    let mut bytes = [0; BYTES as usize];
+    bytes.copy_from_slice(&block.shared[range.clone()]);
+    let word = u64::from_le_bytes(bytes);
+    let known = || Object::read(word).ok_or_else(|| no_object(lane, offset));
+    let new = match object.op {
+        ObjectOp::Init => match operand(false) {
+            count @ 1..=COUNT_MASK => Object::new(count).word(),
+            count => return Err(bad_count(lane, count)),
+        },
+        ObjectOp::Invalidate => {
+            known()?;
+            0
+        }
+        ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
+            let (now, count) = (known()?, operand(false));
+            let drop = object.op == ObjectOp::ArriveAndDrop;
+            now.arrive(count, drop).ok_or_else(|| too_many(lane, now, count))?.word()
+        }
+        ObjectOp::ArriveExpecting | ObjectOp::ArriveExpectingAndDrop => {
+            let (now, bytes) = (known()?, operand(false));
+            let drop = object.op == ObjectOp::ArriveExpectingAndDrop;
+            let more = miss(lane, now, bytes as i64)?;
+            more.arrive(1, drop).ok_or_else(|| too_many(lane, now, 1))?.word()
+        }
+        ObjectOp::Expect => miss(lane, known()?, operand(false) as i64)?.word(),
+        ObjectOp::Complete => miss(lane, known()?, -(operand(false) as i64))?.word(),
+        ObjectOp::TestState | ObjectOp::TestParity => {
+            let now = known()?;
+            let ended = if object.op == ObjectOp::TestState {
+                Object::read(operand(true)).is_none_or(|then| then.phase != now.phase)
+            } else {
+                now.phase & 1 != operand(false) & 1
+            };
+            *done |= u32::from(ended) << lane;
+            word
+        }
+    };
+    if machine.watch.is_some() {
+        pass(machine, block, warp, run, object, (offset, lane), (word, new), *done);
+    }
+    if new != word {
+        block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
+        block.written[range].fill(0xff);
+    }
+    Ok(word)
 }
 
 /// The object's word passes the door of memory, and its arrivals and waits that of order.
@@ -222,7 +234,8 @@ fn arrives(op: ObjectOp) -> bool {
     matches!(op, O::Arrive | O::ArriveAndDrop | O::ArriveExpecting | O::ArriveExpectingAndDrop)
 }
 
-/// Tells the object at `offset` of shared memory that a copy of a lane has brought bytes.
+/// Tells the object at `offset` of the memory that is the block's for now that a copy of a lane has
+/// brought bytes.
 pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes: u64) -> Step<()> {
     checks::check_shared(block, offset, BYTES, lane)?;
     let range = offset as usize..(offset + BYTES) as usize;

@@ -11,6 +11,7 @@ pub mod block;
 pub mod bulk;
 pub mod calls;
 pub mod checks;
+pub mod cluster;
 pub mod collective;
 pub mod diverge;
 pub mod door;
@@ -68,6 +69,10 @@ pub struct GridInfo {
     pub grid: [u32; 3],
     /// Threads a block.
     pub block: [u32; 3],
+    /// Blocks a cluster in x, y, z.
+    pub cluster: [u32; 3],
+    /// The launch or the kernel asked for clusters.
+    pub explicit_cluster: bool,
     /// Dynamic shared memory in bytes.
     pub dynamic_bytes: u32,
     /// Static and dynamic shared memory in bytes.
@@ -112,6 +117,11 @@ impl GridInfo {
     /// Threads a block.
     pub fn threads(&self) -> u32 {
         self.block[0] * self.block[1] * self.block[2]
+    }
+
+    /// Blocks a cluster.
+    pub fn cluster_blocks(&self) -> u32 {
+        self.cluster.iter().product()
     }
 
     /// Blocks of the grid.
@@ -237,6 +247,8 @@ pub enum PathState {
     Ready,
     /// They wait at this block barrier.
     Barrier(u8),
+    /// They wait at the barrier of the cluster.
+    Cluster,
     /// They wait for other lanes of the warp named in a member mask.
     Collective,
     /// They wait for the device runtime (`cudaDeviceSynchronize`).
@@ -305,6 +317,10 @@ pub struct Warp {
     pub spinning: bool,
     /// Random state for seeded schedules.
     pub random: u64,
+    /// Lanes that arrived at the barrier of the cluster and have not waited.
+    pub arrived: u32,
+    /// Those of them that arrived in an odd phase.
+    pub arrived_in: u32,
 }
 
 /// An allocation that accesses may go to without another lookup.
@@ -356,6 +372,12 @@ pub struct Block {
     pub index: [u32; 3],
     /// Serial number, for addresses.
     pub serial: u64,
+    /// Rank in its cluster.
+    pub rank: u32,
+    /// The others of its cluster, and what they share.
+    pub cluster: Option<Box<cluster::Cluster>>,
+    /// Serial number of the block whose memory `shared` is: its own, but while it reaches into another's.
+    pub memory_serial: u64,
     /// Warps.
     pub warps: Vec<Warp>,
     /// Shared memory.
@@ -415,6 +437,8 @@ pub enum BlockStop {
     },
     /// Every live lane waits for the device runtime (or for lanes that do).
     Waiting,
+    /// Every live lane waits for other blocks of the cluster (or for lanes that do).
+    Together,
     /// The program did something wrong.
     Fault(Box<fault::Fault>),
 }

@@ -4,7 +4,8 @@ use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{
-    atomics, barrier, bulk, calls, collective, door, mbarrier, memory, preempt, surface, tensor,
+    atomics, barrier, bulk, calls, cluster, collective, door, mbarrier, memory, preempt, surface,
+    tensor,
 };
 use crate::alu::video;
 use crate::code::{Function, Inst, JOIN_RETURN, NONE, Op, Place, PredLogic, Special, VideoInst};
@@ -511,7 +512,12 @@ fn special<'m>(
             return collective::warp_sync(block, warp, run, inst, active);
         }
         Op::Collective if active != 0 => return collective::exchange(warp, run, inst, active),
-        Op::Trap | Op::Brkpt | Op::Barrier | Op::WarpSync | Op::Collective => {}
+        Op::ClusterWait if active != 0 => return cluster::wait(block, warp, run, active),
+        Op::Trap | Op::Brkpt | Op::Barrier | Op::WarpSync | Op::Collective | Op::ClusterWait => {}
+        Op::ClusterArrive { releases } => cluster::arrive(block, warp, active, releases)?,
+        Op::Mapa(place) => cluster::map(block, regs, inst, place, active)?,
+        Op::ClusterRank(place) => cluster::rank(block, regs, inst, place, active)?,
+        Op::Remote => bulk::remote(machine, block, warp, run, inst, active)?,
         Op::Atomic => {
             if active != 0 {
                 atomics::execute(machine, block, warp, run, inst, active)?;
@@ -571,6 +577,7 @@ fn special<'m>(
                 fill(regs, inst.d, true, active, |lane| {
                     let address = read_row(regs, inst.a, true, lane);
                     match place {
+                        Place::Cluster => cluster::from_generic(block, address),
                         Place::Shared | Place::Local | Place::Param | Place::Frame => {
                             space::offset(address)
                         }
@@ -579,7 +586,7 @@ fn special<'m>(
                 })
             };
         }
-        Op::IsSpace(place) => is_space(machine, regs, inst, place, active),
+        Op::IsSpace(place) => is_space(machine, block, regs, inst, place, active),
         Op::PredLogic(op) => pred_logic(regs, inst, op, active),
         Op::RowFromPred => {
             // SAFETY: decoded row and predicate.
@@ -681,6 +688,7 @@ fn to_generic(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, place: Pl
             let at = read_row(regs, inst.a, true, lane);
             match place {
                 Place::Shared => space::shared_base(serial) | space::offset(at),
+                Place::Cluster => cluster::to_generic(block, at),
                 Place::Local | Place::Frame => {
                     space::local_base(serial, first + lane as u32) | space::offset(at)
                 }
@@ -691,14 +699,24 @@ fn to_generic(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, place: Pl
     };
 }
 
-fn is_space(machine: &Machine, regs: *mut u32, inst: &Inst, place: Place, active: u32) {
+fn is_space(
+    machine: &Machine,
+    block: &Block,
+    regs: *mut u32,
+    inst: &Inst,
+    place: Place,
+    active: u32,
+) {
     let mut bits = 0;
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let address = unsafe { read_row(regs, inst.a, true, lane) };
         let is = match (place, space::window(address)) {
-            (Place::Shared, space::Window::Shared)
-            | (Place::Local | Place::Frame, space::Window::Local)
+            (Place::Shared, space::Window::Shared) => {
+                space::owner_serial(address) == space::truncated_serial(block.serial)
+            }
+            (Place::Cluster, space::Window::Shared) => cluster::holds(block, address),
+            (Place::Local | Place::Frame, space::Window::Local)
             | (Place::Param, space::Window::Param) => true,
             (Place::Global, space::Window::Global) => {
                 machine.memory.find(address).is_none_or(|extent| extent.writable)
@@ -728,6 +746,13 @@ fn read_special(
         Special::Ntid(d) => u64::from(grid.block[d as usize]),
         Special::Ctaid(d) => u64::from(block.index[d as usize]),
         Special::Nctaid(d) => u64::from(grid.grid[d as usize]),
+        Special::ClusterId(d) => u64::from(block.index[d as usize] / grid.cluster[d as usize]),
+        Special::Clusters(d) => u64::from(grid.grid[d as usize] / grid.cluster[d as usize]),
+        Special::InCluster(d) => u64::from(block.index[d as usize] % grid.cluster[d as usize]),
+        Special::ClusterSize(d) => u64::from(grid.cluster[d as usize]),
+        Special::ClusterRank => u64::from(block.rank),
+        Special::ClusterBlocks => u64::from(grid.cluster_blocks()),
+        Special::IsExplicitCluster => u64::from(grid.explicit_cluster),
         Special::Warp => u64::from(warp.index),
         Special::Warps => u64::from(grid.threads().div_ceil(32)),
         Special::Sm => block.linear % u64::from(crate::sched::MULTIPROCESSORS),

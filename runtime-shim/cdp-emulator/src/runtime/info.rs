@@ -52,8 +52,9 @@ pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> 
         89 => 1,         // ConcurrentManagedAccess
         95 => 1,         // CooperativeLaunch
         97 => MAX_SHARED_BYTES as u32,
-        106 => 32,   // MaxBlocksPerMultiprocessor
-        111 => 1024, // ReservedSharedMemoryPerBlock
+        106 => 32,                                  // MaxBlocksPerMultiprocessor
+        111 => 1024,                                // ReservedSharedMemoryPerBlock
+        120 => u32::from(compute_capability >= 90), // ClusterLaunch
         21..=30
         | 42..=74
         | 77
@@ -65,7 +66,8 @@ pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> 
         | 96
         | 98..=105
         | 107..=110
-        | 112..=150 => 0,
+        | 112..=119
+        | 121..=150 => 0,
         _ => return None,
     })
 }

@@ -150,13 +150,17 @@ impl Core {
             shared_bytes: launch.shared_bytes,
             params,
             barrier: 0,
+            cluster: None,
         };
         if let Some(refusal) = &self.program.kernels[kernel as usize].refusal {
             // Not the program's error, so the program is not asked to handle it.
             let message = format!("launch of a kernel that the CPU device does not run: {refusal}");
             return Err(Fault::new(ReportKind::InvalidInstruction, None, message));
         }
-        if self.check_configuration(&request).is_err() {
+        let info = &self.program.kernels[kernel as usize].info;
+        let clusters = info.cluster.is_some_and(|cluster| cluster != [1; 3]);
+        // Device code cannot launch clusters.
+        if clusters || self.check_configuration(&request).is_err() {
             return refuse(self, errors::INVALID_CONFIGURATION);
         }
         let depth = self.grid(caller.grid).map_or(0, |grid| grid.depth);

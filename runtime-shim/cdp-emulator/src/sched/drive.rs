@@ -248,21 +248,23 @@ impl Core {
         let left = info.blocks() - first;
         let threads = self.host_threads();
         let independent = self.program.kernels[info.kernel as usize].independent;
+        let clusters = u64::from(info.cluster_blocks());
         let worthwhile = left >= 2 && left.saturating_mul(cost) > PARALLEL_COST;
-        let alone = self.machine.schedule_seed.is_some() || self.machine.watch.is_some();
+        let alone =
+            self.machine.schedule_seed.is_some() || self.machine.watch.is_some() || clusters > 1;
         if independent && threads > 1 && worthwhile && !alone {
             let count = left.min(PARALLEL_BATCH);
             self.parallel_turn(key, &info, first, count, threads);
         } else {
             let linear = first;
             if let Some(grid) = self.grid_mut(key) {
-                grid.next_block += 1;
+                grid.next_block += clusters;
                 grid.live_blocks += 1;
             }
             let old = self.spare_blocks.pop();
             let block = block::start(&self.machine, &info, linear, old);
             let block_key = self.add_resident(key, block);
-            if linear + 1 == info.blocks() {
+            if linear + clusters >= info.blocks() {
                 self.ready_grids.remove(&turn);
             }
             self.block_turn(block_key);
@@ -323,7 +325,7 @@ impl Core {
                     self.queue_block(key, grid, 1);
                     return;
                 }
-                BlockStop::Waiting => {
+                BlockStop::Waiting | BlockStop::Together => {
                     self.put_block(key, block);
                     self.park_block(key, grid);
                     return;
@@ -382,8 +384,16 @@ impl Core {
 
     fn end_block(&mut self, key: BlockKey, grid: GridKey, mut block: Box<Block>) {
         self.edge_block_done(key, &mut block);
-        self.warn_of_errors(&block);
-        let clock = block.grid.start_clock + block.warps.iter().map(|w| w.clock).max().unwrap_or(0);
+        if let Some(cluster) = &mut block.cluster {
+            for peer in &mut cluster.peers {
+                self.edge_block_done(key, peer);
+            }
+        }
+        for member in block.members() {
+            self.warn_of_errors(member);
+        }
+        let warps = block.members().flat_map(|member| &member.warps);
+        let clock = block.grid.start_clock + warps.map(|w| w.clock).max().unwrap_or(0);
         let (kernel, cost) = (block.grid.kernel, block.counters.warp_instructions.max(1));
         self.count(kernel, &block.counters);
         self.drop_resident(key);
@@ -553,7 +563,7 @@ fn run_whole(
                 }
             }
             // Kernels that call the device are not independent.
-            BlockStop::Service { .. } | BlockStop::Waiting => {
+            BlockStop::Service { .. } | BlockStop::Waiting | BlockStop::Together => {
                 let message = "an independent block called the device";
                 break Some(Fault::new(ReportKind::DeviceRuntime, None, message));
             }

@@ -7,12 +7,17 @@ use std::sync::Arc;
 use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid};
 use crate::exec::{Block, GridInfo, PathState};
 use crate::hash::IntMap;
+use crate::link::Kernel;
 use crate::memory::SiteRef;
 
 /// Dynamic and static shared memory a block may use without opting in.
 pub const DEFAULT_SHARED_BYTES: u64 = 48 << 10;
 /// Static and dynamic shared memory a block may use at all (compute capability 9.0).
 pub const MAX_SHARED_BYTES: u64 = 227 << 10;
+/// Most blocks of a cluster that every device with clusters has.
+const PORTABLE_CLUSTER_BLOCKS: u32 = 8;
+/// Most blocks of a cluster of a kernel that may have more (an H200).
+const MAX_CLUSTER_BLOCKS: u32 = 16;
 /// Cycles between a launch in device code and the start of the child.
 const LAUNCH_LATENCY: u64 = 4000;
 
@@ -31,6 +36,8 @@ pub struct LaunchRequest {
     pub params: Arc<[u8]>,
     /// Address of the barrier of a cooperative grid, 0 for others.
     pub barrier: u64,
+    /// Blocks a cluster in x, y, z, if the launch says so.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl Core {
@@ -96,10 +103,7 @@ impl Core {
         if shared > most.min(MAX_SHARED_BYTES) {
             return Err(format!("{shared} bytes of shared memory a block; the limit is {most}"));
         }
-        if kernel.needs_cluster {
-            return Err(format!("`{}` needs a thread block cluster", kernel.info.name));
-        }
-        Ok(())
+        check_cluster(kernel, request)
     }
 
     /// Enters a grid into the table, not yet queued.
@@ -132,6 +136,8 @@ impl Core {
             kernel: request.kernel,
             grid: request.grid,
             block: request.block,
+            cluster: request.cluster.or(kernel.info.cluster).unwrap_or([1; 3]),
+            explicit_cluster: request.cluster.is_some() || kernel.info.cluster_must_be_set,
             dynamic_bytes: request.shared_bytes,
             shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
             stack_bytes: self.limits.stack_bytes.max(kernel.stack_need),
@@ -472,4 +478,36 @@ impl Core {
     pub fn trace(&self) -> &[TraceGrid] {
         &self.trace
     }
+}
+
+/// Why the clusters of a launch are refused, if they are.
+fn check_cluster(kernel: &Kernel, request: &LaunchRequest) -> Result<(), String> {
+    let (name, own) = (&kernel.info.name, kernel.info.cluster);
+    let text = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+    if own.is_none() && request.cluster.is_none() {
+        return match kernel.info.cluster_must_be_set {
+            true => Err(format!("`{name}` must be launched in clusters")),
+            false => Ok(()),
+        };
+    }
+    if let (Some(own), Some(asked)) = (own, request.cluster)
+        && own != asked
+    {
+        return Err(format!("clusters of {} blocks; `{name}` needs {}", text(asked), text(own)));
+    }
+    let cluster = request.cluster.or(own).unwrap_or([1; 3]);
+    if cluster.contains(&0) {
+        return Err(format!("clusters of {} blocks: no dimension may be 0", text(cluster)));
+    }
+    let blocks = cluster.iter().fold(1u32, |all, n| all.saturating_mul(*n));
+    let usual = if kernel.large_clusters { MAX_CLUSTER_BLOCKS } else { PORTABLE_CLUSTER_BLOCKS };
+    let most = kernel.most_cluster_blocks.unwrap_or(usual).min(MAX_CLUSTER_BLOCKS);
+    if blocks > most {
+        return Err(format!("clusters of {blocks} blocks; `{name}` can have {most}"));
+    }
+    if (0..3).any(|d| !request.grid[d].is_multiple_of(cluster[d])) {
+        let (grid, cluster) = (text(request.grid), text(cluster));
+        return Err(format!("a grid of {grid} blocks is no whole number of clusters of {cluster}"));
+    }
+    Ok(())
 }

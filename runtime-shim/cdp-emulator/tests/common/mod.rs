@@ -50,6 +50,7 @@ impl Bench {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            cluster: None,
         })
     }
 

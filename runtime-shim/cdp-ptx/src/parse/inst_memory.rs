@@ -149,7 +149,10 @@ impl<'a> Parser<'a> {
 
     /// `st`
     pub fn st(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        if mods.has("async") || mods.has("bulk") {
+        if mods.has("async") {
+            return self.remote_access(st, mods);
+        }
+        if mods.has("bulk") {
             return self.unknown_instruction(&mods);
         }
         let order = self.store_order(&mut mods)?;
@@ -194,7 +197,7 @@ impl<'a> Parser<'a> {
     /// `atom`, `red`
     pub fn atom(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
         if mods.has("async") {
-            return self.unknown_instruction(&mods);
+            return self.remote_access(st, mods);
         }
         let reduce = mods.opcode.text == "red";
         let order = mods.take(AtomOrder::from_str);

@@ -13,12 +13,8 @@ use ScalarType::*;
 impl<'a> Parser<'a> {
     /// `bar`, `barrier`
     pub fn barrier(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        if mods.has("cluster") {
-            let message = format!(
-                "`{}`: clusters of blocks are not supported, so their barrier is not",
-                mods.full_name()
-            );
-            return Err(self.error_at(&mods.opcode, ErrorKind::Unsupported, message));
+        if mods.opcode.text == "barrier" && mods.has("cluster") {
+            return self.cluster_barrier(mods);
         }
         let short = mods.opcode.text == "bar";
         if short && mods.flag("warp") {

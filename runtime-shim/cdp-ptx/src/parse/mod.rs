@@ -11,6 +11,7 @@ mod function;
 mod inst;
 mod inst_arith;
 mod inst_bulk;
+mod inst_cluster;
 mod inst_control;
 mod inst_data;
 mod inst_matrix;

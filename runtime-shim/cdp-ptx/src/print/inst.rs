@@ -108,6 +108,11 @@ impl Printer<'_> {
             | Inst::Brkpt
             | Inst::Barrier { .. }
             | Inst::BarWarpSync { .. }
+            | Inst::BarrierCluster { .. }
+            | Inst::Mapa(_)
+            | Inst::Getctarank { .. }
+            | Inst::RemoteAccess(_)
+            | Inst::Setmaxnreg { .. }
             | Inst::Membar { .. }
             | Inst::Fence { .. }
             | Inst::FenceProxy { .. }

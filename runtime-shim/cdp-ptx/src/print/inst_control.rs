@@ -113,6 +113,11 @@ impl Printer<'_> {
                 self.mnemonic(if *mask { "pmevent.mask" } else { "pmevent" });
                 self.args(&[N(i64::from(*event))]);
             }
+            Inst::BarrierCluster { .. }
+            | Inst::Mapa(_)
+            | Inst::Getctarank { .. }
+            | Inst::RemoteAccess(_)
+            | Inst::Setmaxnreg { .. } => self.cluster(inst),
             _ => self.warp(inst),
         }
     }

@@ -3,6 +3,7 @@
 //! Layout and comments of an original text are not kept; nested scopes are flat.
 
 mod inst;
+mod inst_cluster;
 mod inst_control;
 mod inst_matrix;
 mod inst_mbarrier;

@@ -17,6 +17,7 @@ pub const ACCEPTED: &[(&str, &str)] = &[
     ("cache", CACHE),
     ("control flow", CONTROL),
     ("synchronisation", SYNCHRONISATION),
+    ("clusters", CLUSTERS),
     ("warp", WARP),
     ("textures and surfaces", TEXTURES),
     ("video", VIDEO),
@@ -412,6 +413,24 @@ mbarrier.pending_count.b64 %r0, %rd1;
 cp.async.mbarrier.arrive{|.noinc}{|.shared}.b64 [%rd0];
 ";
 
+const CLUSTERS: &str = "
+barrier.cluster.arrive{|.release|.relaxed}{|.aligned};
+{|@%p0} barrier.cluster.wait{|.acquire}{|.aligned};
+mapa{|.shared::cluster}.u64 %rd0, {%rd1|sv}, {%r0|1};
+mapa{|.shared::cluster}.u32 %r0, {%r1|sv}, {%r2|1};
+getctarank{|.shared::cluster}.u64 %r0, %rd1;
+getctarank{|.shared::cluster}.u32 %r0, {%r1|sv};
+st.async{|.weak}{|.shared::cluster}.mbarrier::complete_tx::bytes.{b32|u32|s32} [%r0+4], %r1, [%rd1];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.{b64|u64|s64} [%rd0], %rd1, [%rd2+8];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.{b32|u32} [%r0], <%r1, 5>, [%r2];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [sv], <%f1, %f2, %f3, %f4>, [sv+32];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [%rd0], <%d1, %d2>, [%rd2];
+red.async.relaxed.cluster{|.shared::cluster}.mbarrier::complete_tx::bytes.{add|min|max}.{u32|s32} [%rd0], %r1, [%rd1];
+red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{inc.u32|dec.u32|and.b32|or.b32|xor.b32} [%r0], 7, [%r1];
+red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%rd0], %rd1, [%rd2];
+setmaxnreg.{inc|dec}.sync.aligned.u32 {24|232};
+";
+
 const WARP: &str = "
 vote.sync.{all|any|uni}.pred %p0, {%p1|!%p1}, {%r0|-1};
 vote.sync.ballot.b32 %r0, {%p1|!%p1}, {%r0|0xFFFFFFFF};
@@ -625,6 +644,14 @@ cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd0], [sv], %r0;
 mbarrier.expect_tx.shared.b64 [sv];
 mbarrier.try_wait.shared::cluster.b64 %p0, [sv], %rd0;
 fence.mbarrier_init.acquire.cluster;
+barrier.cluster.arrive.acquire;
+barrier.cluster.wait.release;
+mapa.shared.u32 %r0, %r1, 0;
+getctarank.global.u64 %r0, %rd1;
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v8.b32 [%r0], <%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1>, [%r2];
+st.async.shared::cluster.u32 [%r0], %r1, [%r2];
+red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.exch.b32 [%r0], 7, [%r1];
+setmaxnreg.inc.sync.aligned.u32 20;
 ",
     ),
     (
@@ -635,13 +662,8 @@ ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 <%r0, %r1>, [%r4];
 wgmma.fence.sync.aligned;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1>], [sv];
-mapa.u64 %rd0, %rd1, %r0;
-getctarank.u64 %r0, %rd1;
-setmaxnreg.inc.sync.aligned.u32 64;
-barrier.cluster.arrive;
 multimem.red.add.u32 [%rd0], %r1;
-red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%rd0], %r1, [%rd1];
-st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%rd0], %r1, [%rd1];
+st.async.mmio.release.sys.global.u32 [%rd0], %r1;
 prefetch.tensormap [%rd0];
 nosuch.u32 %r0;
 ",

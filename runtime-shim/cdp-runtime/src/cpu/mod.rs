@@ -194,6 +194,9 @@ impl Device for CpuDevice {
             binary_version: self.capability as i32,
             max_dynamic_shared_bytes: state.max_dynamic_shared_bytes(kernel)? as i32,
             preferred_carveout: state.carveout(kernel),
+            cluster_must_be_set: i32::from(info.cluster_must_be_set),
+            required_cluster: info.cluster.unwrap_or([0; 3]).map(|blocks| blocks as i32),
+            non_portable_cluster: i32::from(state.large_clusters(kernel)),
             ..KernelAttributes::default()
         })
     }

@@ -36,6 +36,7 @@ struct Event {
 struct KernelSettings {
     max_dynamic_shared_bytes: Option<u64>,
     carveout: Option<i32>,
+    large_clusters: bool,
 }
 
 /// What is waited for.
@@ -287,6 +288,7 @@ impl State {
     ) -> Result<()> {
         const MAX_DYNAMIC_SHARED: u32 = 8;
         const CARVEOUT: u32 = 9;
+        const LARGE_CLUSTERS: u32 = 14;
         self.kernel_info(kernel)?;
         let (id, _) = self.kernels[&kernel.0];
         let settings = self.settings.entry(kernel.0).or_default();
@@ -300,8 +302,18 @@ impl State {
                 settings.carveout = Some(value);
                 Ok(())
             }
+            (LARGE_CLUSTERS, 0 | 1) => {
+                self.emulator.allow_large_clusters(id, value != 0).map_err(convert)?;
+                settings.large_clusters = value != 0;
+                Ok(())
+            }
             _ => Err(CudaError::INVALID_VALUE.into()),
         }
+    }
+
+    /// The kernel's clusters may be larger than every device can have them.
+    pub fn large_clusters(&self, kernel: KernelHandle) -> bool {
+        self.settings.get(&kernel.0).is_some_and(|settings| settings.large_clusters)
     }
 
     pub fn launch(
@@ -323,10 +335,6 @@ impl State {
                     info.name, config.shared_bytes
                 ),
             ));
-        }
-        if config.cluster() != [1; 3] {
-            let detail = format!("`{}`: the CPU device has no thread block clusters", info.name);
-            return Err(DeviceError::new(CudaError::NOT_SUPPORTED, detail));
         }
         if config.is_cooperative() {
             self.check_cooperative(kernel, config)?;
@@ -358,6 +366,7 @@ impl State {
             stream,
             params: &buffer,
             cooperative: config.is_cooperative(),
+            cluster: config.cluster(),
         };
         self.emulator.launch(&launch).map_err(|error| {
             let mut refused = self.or_fault(error);

@@ -15,7 +15,7 @@ use self::private::{fixed_place, local, params};
 use self::shared::shared;
 use super::checks::{Addresses, own};
 use super::run::{Running, lanes_of};
-use super::{Block, Machine, Step, Warp, rows};
+use super::{Block, Machine, Step, Warp, cluster, rows};
 use crate::code::{Access, Inst, NONE, Place};
 use crate::memory::space::{self, Window};
 
@@ -222,6 +222,9 @@ fn access_any<const S: usize, const WRITE: bool>(
             global::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
         Place::Shared => shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at),
+        Place::Cluster => {
+            cluster_shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
+        }
         Place::Local | Place::Frame => local::<S, WRITE>(warp, run, inst, access, mask, &at),
         Place::Param => params::<S, WRITE>(block, run, inst, access, mask, &at),
         Place::Generic => {
@@ -262,6 +265,11 @@ fn generic<const S: usize, const WRITE: bool>(
                 part |= 1 << lane;
             }
         }
+        if window == Window::Shared && block.has_peers() {
+            rest &= !part;
+            cluster_shared::<S, WRITE>(machine, block, warp, run, inst, access, part, at)?;
+            continue;
+        }
         rest &= !part;
         let mut sorted = [at[first]; 32];
         for lane in lanes_of(part) {
@@ -285,6 +293,43 @@ fn generic<const S: usize, const WRITE: bool>(
             Window::Param => params::<S, WRITE>(block, run, inst, access, part, &sorted)?,
             Window::Global | Window::Function | Window::Invalid => {}
         }
+    }
+    Ok(())
+}
+
+/// Sorts the lanes by the block of the cluster whose shared memory they access.
+#[allow(clippy::too_many_arguments)]
+fn cluster_shared<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+    at: &Addresses,
+) -> Step<()> {
+    let place = if access.place == Place::Generic { Place::Generic } else { Place::Cluster };
+    let bytes = S as u64 * u64::from(access.count);
+    let mut found = [(None, 0); 32];
+    for lane in lanes_of(mask) {
+        found[lane] = cluster::locate(block, warp, place, at[lane], lane, bytes, WRITE)?;
+    }
+    let mut rest = mask;
+    while rest != 0 {
+        let first = rest.trailing_zeros() as usize;
+        let (owner, mut offsets) = (found[first].0, [found[first].1; 32]);
+        let mut part = 0u32;
+        for lane in lanes_of(rest) {
+            if found[lane].0 == owner {
+                offsets[lane] = found[lane].1;
+                part |= 1 << lane;
+            }
+        }
+        rest &= !part;
+        cluster::in_memory_of(block, owner, first, |block| {
+            shared::<S, WRITE>(machine, block, warp, run, inst, access, part, &offsets)
+        })?;
     }
     Ok(())
 }
