@@ -18,6 +18,7 @@ mod cuda;
 mod debugging;
 mod diagnostics;
 mod embed;
+mod foreign_objects;
 mod hostile;
 mod interop;
 mod launches;
@@ -68,6 +69,7 @@ fn main() {
     trials.extend(capi::trials());
     trials.extend(interop::trials());
     trials.extend(linking::trials());
+    trials.extend(foreign_objects::trials());
     trials.extend(debugging::trials());
     trials.extend(build_systems::trials());
     trials.extend(coverage::trials());

@@ -84,8 +84,11 @@ void orderVariables(llvm::Module &M) {
 
 /// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
 /// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
-/// that a function of another module that comes to stand there would get them too.
+/// that a function of another module that comes to stand there would get them too. Nor does its streamer
+/// forget that it opened a section of DWARF, whose closing brace another module would begin with.
 bool leavesNothing(const llvm::Module &M) {
+  if (M.getNamedMetadata("llvm.dbg.cu"))
+    return false;
   constexpr unsigned Shared = 3;
   return none_of(M.globals(), [](const GlobalVariable &Variable) {
     return Variable.getAddressSpace() == Shared && Variable.hasLocalLinkage();

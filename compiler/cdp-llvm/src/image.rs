@@ -13,68 +13,106 @@ use crate::options::LowerOptions;
 use crate::target::CodeTarget;
 
 /// Version of the image record.
-const IMAGE_VERSION: u64 = 1;
+const IMAGE_VERSION: u64 = 2;
 /// Alignment of the image's bytes; the driver reads ELF headers in place.
 const IMAGE_ALIGN_BYTES: u32 = 16;
 
-/// An ELF object for x86-64 that registers an image. The record is
-/// `{ u32 version, u32 ptx_count, ptr cubin, u64 cubin_bytes, ptr ptx }`, and `ptx` points to
-/// `ptx_count` pairs `{ ptr text, u64 bytes }`.
-///
-/// `device` is a linked cubin or a fatbin, and empty when there is only PTX; `ptx` are texts for
-/// devices that it does not cover.
-pub fn emit_image_object<Text: AsRef<str>>(device: &[u8], ptx: &[Text]) -> Result<Vec<u8>> {
+/// What a program carries of device code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeviceImage<'a> {
+    /// A linked cubin or a fat binary of such; empty when there is only PTX.
+    pub machine_code: &'a [u8],
+    /// For devices that the machine code does not cover: texts, and fat binaries that hold one each.
+    pub ptx: &'a [&'a [u8]],
+    /// Ids of the units of relocatable device code, of other compilers, that are linked into the machine
+    /// code. Their host halves bring their PTX in `__fatbinwrap<id>` and register their kernels through
+    /// `__cudaRegisterLinkedBinary<id>`, which the object defines.
+    pub units: &'a [String],
+}
+
+/// An ELF object for x86-64 that registers an image. The record is `{ u32 version, u32 ptx_count,
+/// ptr cubin, u64 cubin_bytes, ptr ptx, u64 unit_count, ptr units }`; `ptx` points to `ptx_count` pairs
+/// `{ ptr text, u64 bytes }`, `units` to the addresses of the units' wrappers.
+pub fn emit_image_object(image: DeviceImage<'_>) -> Result<Vec<u8>> {
     // Options of the device side have no bearing on data.
     let options = LowerOptions::new("", 0, LaunchAbi::Cdp2V2);
     let module = LlvmModule::build("image", CodeTarget::Host, &options, |context, module| {
-        let wide = context.i64_type();
-        let word = context.i32_type();
-        let null = context.ptr_type(AddressSpace::default()).const_null();
-        let data = |bytes: &[u8]| -> PointerValue<'_> {
-            if bytes.is_empty() {
-                return null;
-            }
-            let value = context.const_string(bytes, false);
-            let global = private(module, value.into());
-            global.set_alignment(IMAGE_ALIGN_BYTES);
-            global.as_pointer_value()
-        };
-        let texts: Vec<BasicValueEnum<'_>> = ptx
-            .iter()
-            .map(|text| {
-                // The driver wants PTX with a terminating NUL, which the length does not count.
-                let mut bytes = text.as_ref().as_bytes().to_vec();
-                bytes.push(0);
-                let length = wide.const_int(text.as_ref().len() as u64, false);
-                context.const_struct(&[data(&bytes).into(), length.into()], false).into()
-            })
-            .collect();
-        let table = if texts.is_empty() {
-            null
-        } else {
-            private(module, context.const_struct(&texts, false).into()).as_pointer_value()
-        };
-        let record = context.const_struct(
-            &[
-                word.const_int(IMAGE_VERSION, false).into(),
-                word.const_int(texts.len() as u64, false).into(),
-                data(device).into(),
-                wide.const_int(device.len() as u64, false).into(),
-                table.into(),
-            ],
-            false,
-        );
-        let record = private(module, record.into());
-        let address = record.as_pointer_value();
-        register_with_constructor(
-            context,
-            module,
-            "__cdp_register_image",
-            &[address],
-            EARLY_CONSTRUCTOR,
-        )
+        let record = image_record(context, module, image);
+        for unit in image.units {
+            define_registration(context, module, unit, record)?;
+        }
+        let function = "__cdp_register_image";
+        register_with_constructor(context, module, function, &[record], EARLY_CONSTRUCTOR)
     })?;
     module.emit_object()
+}
+
+fn image_record<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    image: DeviceImage<'_>,
+) -> PointerValue<'ctx> {
+    let (word, wide) = (context.i32_type(), context.i64_type());
+    let null = context.ptr_type(AddressSpace::default()).const_null();
+    let data = |bytes: &[u8]| -> PointerValue<'ctx> {
+        if bytes.is_empty() {
+            return null;
+        }
+        let global = private(module, context.const_string(bytes, false).into());
+        global.set_alignment(IMAGE_ALIGN_BYTES);
+        global.as_pointer_value()
+    };
+    let table = |items: &[BasicValueEnum<'ctx>]| match items {
+        [] => null,
+        items => private(module, context.const_struct(items, false).into()).as_pointer_value(),
+    };
+    let text = |text: &&[u8]| -> BasicValueEnum<'ctx> {
+        // The driver wants PTX with a terminating NUL, which the length does not count.
+        let bytes = [text, &b"\0"[..]].concat();
+        let length = wide.const_int(text.len() as u64, false);
+        context.const_struct(&[data(&bytes).into(), length.into()], false).into()
+    };
+    let texts: Vec<_> = image.ptx.iter().map(text).collect();
+    let wrapper = |unit: &String| -> BasicValueEnum<'ctx> {
+        let name = format!("__fatbinwrap{unit}");
+        module.add_global(context.i8_type(), None, &name).as_pointer_value().into()
+    };
+    let wrappers: Vec<_> = image.units.iter().map(wrapper).collect();
+    let record = context.const_struct(
+        &[
+            word.const_int(IMAGE_VERSION, false).into(),
+            word.const_int(texts.len() as u64, false).into(),
+            data(image.machine_code).into(),
+            wide.const_int(image.machine_code.len() as u64, false).into(),
+            table(&texts).into(),
+            wide.const_int(wrappers.len() as u64, false).into(),
+            table(&wrappers).into(),
+        ],
+        false,
+    );
+    private(module, record.into()).as_pointer_value()
+}
+
+/// `__cudaRegisterLinkedBinary<id>(callback, wrapper, id, keep)`: the unit's constructor calls it, and the
+/// runtime calls `callback` with a handle of the image that the unit is linked into.
+fn define_registration<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    unit: &str,
+    record: PointerValue<'ctx>,
+) -> Result<()> {
+    let (ptr, void) = (context.ptr_type(AddressSpace::default()), context.void_type());
+    let name = format!("__cudaRegisterLinkedBinary{unit}");
+    let function = module.add_function(&name, void.fn_type(&[ptr.into(); 4], false), None);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let callback =
+        function.get_nth_param(0).ok_or_else(|| crate::error::bug("image", "no parameter"))?;
+    let ty = void.fn_type(&[ptr.into(); 2], false);
+    let register = crate::launch::declare(module, "__cdp_register_linked", ty);
+    builder.build_direct_call(register, &[record.into(), callback.into()], "")?;
+    builder.build_return(None)?;
+    Ok(())
 }
 
 /// An ELF object that registers the kernels and variables of the host objects that clang made: clang

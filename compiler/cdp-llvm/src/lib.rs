@@ -43,7 +43,7 @@ pub use foreign::{
     lower_foreign, lower_foreign_only, lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
-pub use image::{emit_entries_object, emit_image_object};
+pub use image::{DeviceImage, emit_entries_object, emit_image_object};
 pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};

@@ -45,6 +45,9 @@ pub enum HostRuntime {
     /// cdp-runtime, which runs device code on a GPU and on the CPU device.
     #[default]
     Cdp,
+    /// As `Cdp`, and a kernel's host function launches, as those of nvcc and clang do: for programs some of
+    /// whose files they compile.
+    CdpCallable,
     /// NVIDIA's cudart: the object is made for a link by nvcc.
     Cudart(CudartUnit),
 }

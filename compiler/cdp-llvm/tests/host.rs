@@ -6,7 +6,7 @@ use std::process::Command;
 
 use cdp_ir::*;
 use cdp_launch::LaunchAbi;
-use cdp_llvm::{OptLevel, emit_image_object};
+use cdp_llvm::{DeviceImage, OptLevel, emit_image_object};
 use common::*;
 
 /// A runtime that shows what the object asks of it.
@@ -17,7 +17,10 @@ struct kernel { void *handle; const char *symbol; uint32_t params, pad; uint32_t
 struct variable { void *shadow; const char *symbol; uint64_t bytes; uint32_t flags, pad; };
 struct unit { uint32_t version, kernels; struct kernel *k; uint32_t variables, pad; struct variable *v; };
 struct ptx { const char *text; uint64_t bytes; };
-struct image { uint32_t version, ptx_count; unsigned char *cubin; uint64_t bytes; struct ptx *ptx; };
+struct image { uint32_t version, ptx_count; unsigned char *cubin; uint64_t bytes; struct ptx *ptx;
+               uint64_t units; int **wrappers; };
+int __fatbinwrap_theirs = 7;
+static struct image *image;
 static struct unit *unit;
 static int managed = 40;
 void __cdp_register_unit(struct unit *u) {
@@ -32,9 +35,19 @@ void __cdp_register_unit(struct unit *u) {
     printf("variable %s %lu %u\n", u->v[i].symbol, (unsigned long)u->v[i].bytes, u->v[i].flags);
 }
 void __cdp_register_image(struct image *x) {
-  printf("image %u cubin %lu:%u", x->version, (unsigned long)x->bytes, x->cubin[1]);
+  image = x;
+  printf("image %u units %lu of %d cubin %lu:%u", x->version, (unsigned long)x->units, *x->wrappers[0], (unsigned long)x->bytes, x->cubin[1]);
   for (uint32_t i = 0; i < x->ptx_count; i++) printf(" %s:%lu", x->ptx[i].text, (unsigned long)x->ptx[i].bytes);
   printf("\n");
+}
+void __cudaRegisterLinkedBinary_theirs(void (*)(void **), void *, void *, void (*)(void *));
+static void callback(void **handle) { printf("registered with %d\n", *(int *)handle); }
+__attribute__((constructor)) static void start(void) {
+  __cudaRegisterLinkedBinary_theirs(callback, &__fatbinwrap_theirs, 0, 0);
+}
+void __cdp_register_linked(struct image *x, void (*callback)(void **)) {
+  static int handle = 9;
+  if (x == image) callback((void **)&handle);
 }
 void *__cdp_managed_address(void *shadow) { return shadow == unit->v[1].shadow ? &managed : 0; }
 int __cdp_launch(void *handle, uint32_t *g, uint32_t *b, uint64_t shared, void *stream, void **args) {
@@ -86,7 +99,12 @@ fn a_host_program_runs() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("runtime.c"), RUNTIME).unwrap();
-    let image = emit_image_object(&[127, 69, 76, 70], &[".version"]).unwrap();
+    let image = emit_image_object(DeviceImage {
+        machine_code: &[127, 69, 76, 70],
+        ptx: &[b".version"],
+        units: &["_theirs".into()],
+    })
+    .unwrap();
     std::fs::write(path("image.o"), image).unwrap();
     for level in [OptLevel::O0, OptLevel::O3] {
         let mut options = options("sm_90", LaunchAbi::Cdp2V2);
@@ -105,10 +123,11 @@ fn a_host_program_runs() {
         let mut lines: Vec<_> = text.lines().collect();
         lines.sort_unstable();
         let wanted = [
-            "image 1 cubin 4:69 .version:8",
+            "image 2 units 1 of 7 cubin 4:69 .version:8",
             "k<<<3 1 1, 64 1 1, 0, 0>>> 42",
             "kernel k 0+4 8+24",
             "kernel other",
+            "registered with 9",
             "unit 1",
             "variable c 4 1",
             "variable m 4 2",

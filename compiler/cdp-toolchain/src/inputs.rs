@@ -3,7 +3,7 @@
 //! compiled without relocatable device code).
 
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Object, ObjectSection};
 
 use crate::arch::Arch;
 use crate::contents::Contents;
@@ -56,51 +56,6 @@ pub(crate) fn what_it_is(bytes: &[u8]) -> String {
         "neither an object nor a library nor a fat binary"
     };
     what.to_owned()
-}
-
-/// What an object or a library holds for each of the two machines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ObjectParts {
-    /// Device code that a device link takes.
-    pub device: bool,
-    /// Code for the host's linker.
-    pub host: bool,
-    /// The host code registers relocatable device code with NVIDIA's runtime, in a way that nvcc's own
-    /// link completes.
-    pub wants_nvcc: bool,
-}
-
-impl ObjectParts {
-    /// Looks into an object, a library, a fat binary or a cubin. What is damaged holds nothing.
-    pub fn of(bytes: &[u8]) -> ObjectParts {
-        if bytes.starts_with(b"!<arch>\n") {
-            let Ok(archive) = ArchiveFile::parse(bytes) else { return ObjectParts::default() };
-            let members = archive.members().flatten().filter_map(|member| member.data(bytes).ok());
-            return members.map(ObjectParts::of).fold(ObjectParts::default(), |all, one| {
-                ObjectParts {
-                    device: all.device || one.device,
-                    host: all.host || one.host,
-                    wants_nvcc: all.wants_nvcc || one.wants_nvcc,
-                }
-            });
-        }
-        if Cubin::is_cubin(bytes) || is_fatbin(bytes) {
-            return ObjectParts { device: true, ..ObjectParts::default() };
-        }
-        let Ok(file) = object::File::parse(bytes) else { return ObjectParts::default() };
-        let relocatable = sections(bytes).is_ok_and(|sections| sections.relocatable);
-        let offloaded = images_of_object(bytes).is_ok_and(|images| !images.is_empty());
-        ObjectParts {
-            device: relocatable || offloaded,
-            host: file.section_by_name(".text").is_some() || file.symbols().next().is_some(),
-            wants_nvcc: file.symbols().any(|symbol| {
-                symbol.is_undefined()
-                    && symbol
-                        .name()
-                        .is_ok_and(|name| name.starts_with("__cudaRegisterLinkedBinary"))
-            }),
-        }
-    }
 }
 
 /// Takes what clang's driver put into host objects out of them, and refuses what nvlink would ignore.
@@ -319,12 +274,12 @@ fn not_relocatable(object: &DeviceObject) -> ToolError {
 }
 
 /// Which kinds of device code of nvcc a host object has.
-struct Sections {
-    relocatable: bool,
-    whole_program: bool,
+pub(crate) struct Sections {
+    pub relocatable: bool,
+    pub whole_program: bool,
 }
 
-fn sections(bytes: &[u8]) -> Result<Sections, CubinError> {
+pub(crate) fn sections(bytes: &[u8]) -> Result<Sections, CubinError> {
     let file = object::File::parse(bytes)?;
     let has = |name: &[u8]| {
         file.sections().any(|section| section.name_bytes() == Ok(name) && section.size() > 0)

@@ -570,14 +570,18 @@ impl Build<'_> {
         for input in self.request.inputs {
             match self.device_code(input, arch) {
                 Ok(Some(code)) => ptx.push(code.ptx),
-                Ok(None) if !parts(input).device => {}
+                Ok(None) if parts(input).runs_on_cpu() => {}
                 Ok(None) => {
                     return Err(Error::Request {
                         message: format!(
-                            "{} holds machine code, which the CPU device cannot run",
+                            "{} holds machine code and no PTX, which is what the CPU device runs",
                             input.name()
                         ),
-                        cure: Some("give its PTX or its source instead".into()),
+                        cure: Some(
+                            "give its source, or compile it with PTX (nvcc -dc -arch=sm_90; clang \
+                             --no-offload-new-driver --cuda-include-ptx=all)"
+                                .into(),
+                        ),
                     }
                     .into());
                 }
@@ -586,27 +590,6 @@ impl Build<'_> {
             }
         }
         if broken { Err(self.failed()) } else { Ok(ptx) }
-    }
-
-    /// Objects and libraries of other compilers that are given beside sources; libraries come last, since
-    /// linkers take from them what is wanted by then.
-    pub(crate) fn add_host_parts(&mut self, objects: &mut Vec<(String, Vec<u8>)>) {
-        let mut libraries = Vec::new();
-        for input in self.request.inputs {
-            let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
-            let parts = ObjectParts::of(bytes);
-            if parts.wants_nvcc {
-                self.out.tool_warnings.push(format!(
-                    "warning: the host code of `{name}` is left out, because only nvcc's link completes it; \
-                     its kernels are linked\n  help: link the program with nvcc, or give the source"
-                ));
-            } else if parts.host {
-                let list =
-                    if bytes.starts_with(b"!<arch>\n") { &mut libraries } else { &mut *objects };
-                list.push((name.clone(), bytes.clone()));
-            }
-        }
-        objects.extend(libraries);
     }
 
     /// The host pass of a source; `None` for other inputs.
@@ -620,14 +603,24 @@ impl Build<'_> {
             return Err(self.failed());
         };
         let started = Instant::now();
-        let object = self.compiler.emit_host(&analysis, self.request.options)?;
+        // A host object by itself is for a link with anything.
+        let is_alone = self.request.goal == Goal::HostObject;
+        let with_others = self
+            .request
+            .inputs
+            .iter()
+            .any(|input| matches!(input, Input::Cuda(_)) || parts(input).host);
+        let object = match is_alone || with_others {
+            true => self.compiler.emit_callable_host(&analysis, self.request.options)?,
+            false => self.compiler.emit_host(&analysis, self.request.options)?,
+        };
         self.out.timings.llvm += started.elapsed().as_secs_f64();
         Ok(Some(object))
     }
 }
 
 /// What an input has for device and host; sources and the like have device code to be made of them.
-fn parts(input: &Input) -> ObjectParts {
+pub(crate) fn parts(input: &Input) -> ObjectParts {
     match input {
         Input::Bytes(InputKind::Object, _, bytes) => ObjectParts::of(bytes),
         _ => ObjectParts { device: true, ..ObjectParts::default() },

@@ -154,6 +154,16 @@ impl Compiler {
         self.emit_host_for(analysis, options, HostRuntime::Cudart(unit))
     }
 
+    /// As [`Compiler::emit_host`], for a program with files of nvcc and clang, whose host code may launch
+    /// this one's kernels.
+    pub(crate) fn emit_callable_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+    ) -> Result<Vec<u8>, Error> {
+        self.emit_host_for(analysis, options, HostRuntime::CdpCallable)
+    }
+
     fn emit_host_for(
         &self,
         analysis: &Analysis,
@@ -179,7 +189,20 @@ impl Compiler {
     /// # Errors
     /// [`Error::Bug`].
     pub fn emit_image(&self, device: &[u8], ptx: &[String]) -> Result<Vec<u8>, Error> {
-        cdp_llvm::emit_image_object(device, ptx).map_err(from_lowering)
+        let ptx: Vec<&[u8]> = ptx.iter().map(String::as_bytes).collect();
+        self.emit_linked_image(cdp_llvm::DeviceImage {
+            machine_code: device,
+            ptx: &ptx,
+            units: &[],
+        })
+    }
+
+    /// As [`Compiler::emit_image`], with units of other compilers linked in.
+    pub(crate) fn emit_linked_image(
+        &self,
+        image: cdp_llvm::DeviceImage<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        cdp_llvm::emit_image_object(image).map_err(from_lowering)
     }
 
     /// The host object that registers what clang's host objects list.

@@ -1,10 +1,11 @@
 //! Executables: device code of all inputs in one image, host code of those that have any, and the
 //! runtime.
 
-use cdp_toolchain::{AddressSize, Arch, host_link};
+use cdp_llvm::DeviceImage;
+use cdp_toolchain::{AddressSize, Arch, host_link, launch_stub_names};
 
 use crate::analysis::SourceInput;
-use crate::build::{Build, Input};
+use crate::build::{Build, Input, InputKind, parts};
 use crate::cuda::{Half, Read};
 use crate::error::{Error, Failure};
 use crate::options::DebugInfo;
@@ -69,12 +70,26 @@ impl Build<'_> {
         if broken {
             return Err(self.failed());
         }
-        objects.push(("cdp_image.o".into(), compiler.emit_image(&device, &ptx)?));
-        self.add_host_parts(&mut objects);
+        let others = Others::of(request.inputs);
+        let texts = ptx.iter().map(String::as_bytes);
+        let ptx: Vec<&[u8]> = texts.chain(others.ptx.iter().map(Vec::as_slice)).collect();
+        let image = DeviceImage { machine_code: &device, ptx: &ptx, units: &others.units };
+        objects.push(("cdp_image.o".into(), compiler.emit_linked_image(image)?));
+        objects.extend(others.objects);
         let mut link = request.host_link.clone();
-        if request.inputs.iter().any(|input| matches!(input, Input::Cuda(_))) {
+        let has_cuda = request.inputs.iter().any(|input| matches!(input, Input::Cuda(_)));
+        if has_cuda || others.lists_entries {
             objects.push(("cdp_entries.o".into(), compiler.emit_entries()?));
+        }
+        objects.extend(others.libraries);
+        if has_cuda || others.wants_cxx {
             link.libraries.push(CXX_LIBRARY.into());
+        }
+        if has_cuda || others.has_host {
+            let names = launch_stub_names(objects.iter().map(|(_, bytes)| bytes.as_slice()));
+            let defined =
+                names.into_iter().map(|(name, other)| format!("-Wl,--defsym={name}={other}"));
+            link.extra_args.extend(defined);
         }
         link.files.push(runtime);
         link.libraries.extend(["m", "dl", "pthread"].map(String::from));
@@ -95,5 +110,49 @@ impl Build<'_> {
             _ => self.pack(&images)?,
         };
         Ok((device, images.swap_remove(0).ptx))
+    }
+}
+
+/// What the objects and libraries of other compilers among the inputs bring for the host.
+#[derive(Default)]
+struct Others {
+    objects: Vec<(String, Vec<u8>)>,
+    /// They come last: linkers take from them what is wanted by then.
+    libraries: Vec<(String, Vec<u8>)>,
+    /// Ids of the units whose registration is left to us.
+    units: Vec<String>,
+    /// PTX that nothing registers.
+    ptx: Vec<Vec<u8>>,
+    has_host: bool,
+    lists_entries: bool,
+    wants_cxx: bool,
+}
+
+impl Others {
+    fn of(inputs: &[Input]) -> Others {
+        let (mut others, mut linked) = (Others::default(), Vec::new());
+        for input in inputs {
+            let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
+            let parts = parts(input);
+            others.ptx.extend(parts.ptx);
+            if !parts.host {
+                continue;
+            }
+            others.has_host = true;
+            others.units.extend(parts.units);
+            linked.extend(parts.linked_units);
+            others.lists_entries |= parts.lists_entries;
+            others.wants_cxx |= parts.wants_cxx;
+            let list = match bytes.starts_with(b"!<arch>\n") {
+                true => &mut others.libraries,
+                false => &mut others.objects,
+            };
+            list.push((name.clone(), bytes.clone()));
+        }
+        others.units.sort();
+        others.units.dedup();
+        // Those belong to the image of nvcc's own device link.
+        others.units.retain(|unit| !linked.contains(unit));
+        others
     }
 }

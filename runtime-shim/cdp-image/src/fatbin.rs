@@ -119,6 +119,17 @@ pub fn all_entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Damaged> {
     Ok(all)
 }
 
+/// The containers that lie one behind the other, up to one that is cut off.
+pub fn containers(bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut found, mut rest) = (Vec::new(), bytes);
+    while let Some(end) = claimed_bytes(rest).and_then(|end| usize::try_from(end).ok()) {
+        let Some(container) = rest.get(..end) else { break };
+        found.push(container);
+        rest = rest.get(end.next_multiple_of(8)..).unwrap_or_default();
+    }
+    found
+}
+
 /// The entries of a container's body, one after another; ends behind the first that is damaged.
 struct Entries<'a> {
     rest: &'a [u8],

@@ -4,10 +4,14 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use cdp_image::fatbin;
+
 use crate::registry::{Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 
-/// Version of the layouts in this file.
+/// Version of [`Unit`] and what it holds.
 pub const VERSION: u32 = 1;
+/// Version of [`Image`].
+pub const IMAGE_VERSION: u32 = 2;
 
 /// The kernels and variables of one translation unit.
 #[repr(C)]
@@ -66,7 +70,7 @@ pub struct Variable {
 /// The device code of a program.
 #[repr(C)]
 pub struct Image {
-    /// [`VERSION`]
+    /// [`IMAGE_VERSION`]
     pub version: u32,
     /// Elements of `ptx`.
     pub ptx_count: u32,
@@ -76,6 +80,42 @@ pub struct Image {
     pub cubin_bytes: u64,
     /// The PTX of every translation unit, for the CPU device, which links them.
     pub ptx: *const PtxText,
+    /// Elements of `linked`.
+    pub linked_count: u64,
+    /// The wrappers of the units of other compilers that `cubin` was linked from as well.
+    pub linked: *const *const Wrapper,
+}
+
+/// `__fatBinC_Wrapper_t` of CUDA's `fatbinary_section.h`.
+#[repr(C)]
+pub struct Wrapper {
+    /// [`WRAPPER_MAGIC`]
+    pub magic: u32,
+    /// 1, or 2 with `members`.
+    pub version: u32,
+    /// A fat binary.
+    pub data: *const u8,
+    /// Version 2: the fat binaries of the relocatable objects that `data` was linked from, up to a null.
+    pub members: *const *const u8,
+}
+
+/// What a [`Wrapper`] begins with.
+pub const WRAPPER_MAGIC: u32 = 0x4662_43B1;
+
+/// A whole fat binary.
+///
+/// # Safety
+/// `data` is null or points to bytes that are as many as their header says.
+pub(crate) unsafe fn container(data: *const u8) -> Option<&'static [u8]> {
+    const HEADER_BYTES: usize = 16;
+    if data.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let header = unsafe { std::slice::from_raw_parts(data, HEADER_BYTES) };
+    let bytes = usize::try_from(fatbin::claimed_bytes(header)?).ok()?;
+    // SAFETY: the caller's promise.
+    Some(unsafe { std::slice::from_raw_parts(data, bytes) })
 }
 
 /// A PTX text, with or without a NUL at its end.
@@ -157,9 +197,17 @@ impl Image {
     pub unsafe fn record(&self) -> ImageRecord {
         // SAFETY: the caller's promise.
         unsafe {
+            let wrappers = slice(self.linked, self.linked_count as usize);
+            let members = wrappers.iter().filter_map(|wrapper| {
+                let wrapper = wrapper.as_ref().filter(|wrapper| wrapper.magic == WRAPPER_MAGIC)?;
+                container(wrapper.data)
+            });
             ImageRecord {
                 machine_code: slice(self.cubin, self.cubin_bytes as usize),
-                ptx: Ptx::Texts(slice(self.ptx, self.ptx_count as usize)),
+                ptx: Ptx {
+                    texts: slice(self.ptx, self.ptx_count as usize),
+                    fatbins: members.collect(),
+                },
             }
         }
     }

@@ -66,13 +66,25 @@ pub struct ImageRecord {
 }
 
 /// Where the PTX of an image lies.
-#[derive(Clone)]
-pub enum Ptx {
-    /// Texts of our own compiler.
-    Texts(&'static [PtxText]),
+#[derive(Clone, Default)]
+pub struct Ptx {
+    /// Texts of our own compiler, and fat binaries that hold one.
+    pub texts: &'static [PtxText],
     /// Fat binaries of which each holds a text: those of the linked members of a relocatable program, or
     /// the program's one.
-    Fatbins(Vec<&'static [u8]>),
+    pub fatbins: Vec<&'static [u8]>,
+}
+
+impl Ptx {
+    fn plain_texts(&self) -> impl Iterator<Item = &'static [u8]> + Clone {
+        self.texts.iter().map(PtxText::bytes).filter(|text| !fatbin::is_fatbin(text))
+    }
+
+    fn containers(&self) -> impl Iterator<Item = &'static [u8]> {
+        let among_texts =
+            self.texts.iter().map(PtxText::bytes).filter(|text| fatbin::is_fatbin(text));
+        among_texts.chain(self.fatbins.iter().copied())
+    }
 }
 
 /// Defined in the PTX of NVIDIA's own device runtime, which nvcc links into programs that launch from
@@ -85,15 +97,10 @@ impl ImageRecord {
     /// # Errors
     /// There is none, which says what there is instead and what to do; or it does not decompress.
     pub fn texts(&self) -> Result<Vec<Cow<'static, [u8]>>> {
-        let containers = match &self.ptx {
-            Ptx::Texts(texts) => {
-                return Ok(texts.iter().map(|text| Cow::Borrowed(text.bytes())).collect());
-            }
-            Ptx::Fatbins(containers) => containers,
-        };
-        let mut texts = Vec::with_capacity(containers.len());
-        for container in containers {
+        let mut texts: Vec<_> = self.ptx.plain_texts().map(Cow::Borrowed).collect();
+        for container in self.ptx.containers() {
             match fatbin::newest_ptx(container) {
+                Ok(Some(text)) if contains(&text, DEVICE_RUNTIME_MARK) => {}
                 Ok(Some(text)) => texts.push(text),
                 // A member without device code.
                 Ok(None) if fatbin::entries(container).is_empty() => {}
@@ -104,25 +111,20 @@ impl ImageRecord {
                 }
             }
         }
-        texts.retain(|text| !contains(text, DEVICE_RUNTIME_MARK));
         Ok(texts)
     }
 
     /// The highest architecture that the PTX is made for, 90 for compute_90.
     pub fn ptx_architecture(&self) -> Option<u32> {
-        match &self.ptx {
-            Ptx::Texts([]) => None,
-            Ptx::Texts(texts) => Some(ptx_capability(texts.iter().map(PtxText::bytes))),
-            Ptx::Fatbins(containers) => {
-                // The device runtime's own text is for the newest architecture there is. It comes with
-                // a program's members, never alone.
-                let newest = containers.iter().map(|container| {
-                    fatbin::architectures(container, fatbin::Kind::Ptx).into_iter().max()
-                });
-                let own = newest.zip(containers).filter(|(_, one)| !is_device_runtime(one));
-                own.filter_map(|(newest, _)| newest).max()
-            }
-        }
+        let own = self.ptx.plain_texts();
+        let own = (own.clone().next().is_some()).then(|| ptx_capability(own));
+        // The device runtime's own text is for the newest architecture there is. It comes with a program's
+        // members, never alone.
+        let newest = self.ptx.containers().filter_map(|container| {
+            let newest = fatbin::architectures(container, fatbin::Kind::Ptx).into_iter().max()?;
+            (!is_device_runtime(container)).then_some(newest)
+        });
+        newest.chain(own).max()
     }
 }
 
@@ -162,6 +164,8 @@ fn without_ptx(container: &[u8]) -> DeviceError {
 pub struct Registry {
     /// By number. What has been unregistered leaves a gap, so that numbers stay.
     pub images: Vec<Option<ImageRecord>>,
+    /// Numbers of the images of our own compiler's programs and libraries, by their record's address.
+    pub own_images: HashMap<usize, usize>,
     /// By the address that host code uses.
     pub kernels: HashMap<usize, KernelRecord>,
     /// By the address that host code uses.
@@ -182,6 +186,16 @@ pub fn add_image(image: ImageRecord) -> usize {
     with(|registry| {
         registry.images.push(Some(image));
         registry.images.len() - 1
+    })
+}
+
+/// Records the device code of a program or library of our own, once; its number.
+pub fn add_own_image(address: usize, record: impl FnOnce() -> ImageRecord) -> usize {
+    with(|registry| {
+        *registry.own_images.entry(address).or_insert_with(|| {
+            registry.images.push(Some(record()));
+            registry.images.len() - 1
+        })
     })
 }
 

@@ -166,7 +166,7 @@ impl<'ctx> Registration<'_, '_, 'ctx> {
                 continue;
             }
             let host = self.unit.function(id)?;
-            self.stub(id, host)?;
+            define_stub(self.unit, id, host)?;
             let name = text(self.unit, &self.unit.device_symbol(&kernel.symbol, kernel.linkage));
             let address = host.as_global_value().as_pointer_value();
             let (name, address) = (name.into(), address.into());
@@ -233,116 +233,111 @@ impl<'ctx> Registration<'_, '_, 'ctx> {
         let args = [callback, wrapper, id, nothing];
         register_with_constructor(context, self.unit.llvm, &name, &args, CONSTRUCTOR_PRIORITY)
     }
+}
 
-    /// A kernel's host function: takes its configuration, and launches.
-    fn stub(&self, id: FuncId, function: FunctionValue<'ctx>) -> Result<()> {
-        if function.count_basic_blocks() > 0 {
-            return Ok(());
-        }
-        let unit = self.unit;
-        let context = unit.context;
-        let builder = context.create_builder();
-        builder.position_at_end(context.append_basic_block(function, "entry"));
-        let (word, wide, ptr) = (context.i32_type(), context.i64_type(), unit.ptr);
-        let dims = word.array_type(3);
-        let args = self.argument_table(id, function, &builder)?;
-        let (grid, block) =
-            (builder.build_alloca(dims, "grid")?, builder.build_alloca(dims, "block")?);
-        let (shared, stream) =
-            (builder.build_alloca(wide, "shared")?, builder.build_alloca(ptr, "stream")?);
-        let places = [grid, block, shared, stream].map(BasicMetadataValueEnum::from);
-        let pop = self.declare("__cudaPopCallConfiguration", &places, true);
-        let popped = builder.build_direct_call(pop, &places, "")?.try_as_basic_value().basic();
-        let Some(BasicValueEnum::IntValue(popped)) = popped else {
-            return Err(bug("lower", "a runtime call without its result"));
-        };
-        let (launch, end) = (
-            context.append_basic_block(function, "launch"),
-            context.append_basic_block(function, "end"),
-        );
-        let failed =
-            builder.build_int_compare(inkwell::IntPredicate::NE, popped, word.const_zero(), "")?;
-        builder.build_conditional_branch(failed, end, launch)?;
-        builder.position_at_end(launch);
-        let handle = function.as_global_value().as_pointer_value();
-        let axes = |place: PointerValue<'ctx>| -> Result<[IntValue<'ctx>; 3]> {
-            let mut axes = [word.const_zero(); 3];
-            for (index, axis) in axes.iter_mut().enumerate() {
-                // SAFETY: three axes.
-                let at = unsafe {
-                    builder.build_in_bounds_gep(
-                        word,
-                        place,
-                        &[wide.const_int(index as u64, false)],
-                        "",
-                    )?
-                };
-                *axis = builder.build_load(word, at, "")?.into_int_value();
-            }
-            Ok(axes)
-        };
-        let (grid, block) = (axes(grid)?, axes(block)?);
-        let shared = builder.build_load(wide, shared, "")?.into_int_value();
-        let stream = builder.build_load(ptr, stream, "")?.into_pointer_value();
-        launch_kernel(unit, &builder, handle, grid, block, args, shared, stream)?;
-        builder.build_unconditional_branch(end)?;
-        builder.position_at_end(end);
-        builder.build_return(None)?;
-        Ok(())
+/// A kernel's host function: takes its configuration, and launches.
+pub(super) fn define_stub<'ctx>(
+    unit: &Unit<'_, 'ctx>,
+    id: FuncId,
+    function: FunctionValue<'ctx>,
+) -> Result<()> {
+    if function.count_basic_blocks() > 0 {
+        return Ok(());
     }
-
-    /// An array with the address of every argument.
-    fn argument_table(
-        &self,
-        id: FuncId,
-        function: FunctionValue<'ctx>,
-        builder: &inkwell::builder::Builder<'ctx>,
-    ) -> Result<PointerValue<'ctx>> {
-        let unit = self.unit;
-        let (wide, ptr) = (unit.context.i64_type(), unit.ptr);
-        let kernel = unit.ir.function(id);
-        let signature = unit.function_signature(id)?;
-        let table = ptr.array_type(kernel.params().len().max(1) as u32);
-        let table = builder.build_alloca(table, "args")?;
-        let missing = || bug("lower", "a parameter is missing");
-        for (index, local) in kernel.params().iter().enumerate() {
-            let first = signature.param_index(index);
-            let param = |part: u32| function.get_nth_param(first + part).ok_or_else(missing);
-            let place = match signature.params[index] {
-                ParamAbi::ByVal { .. } | ParamAbi::Address { .. } => param(0)?.into_pointer_value(),
-                ParamAbi::Direct { ty, .. } => {
-                    let place = builder.build_alloca(ty, "")?;
-                    builder.build_store(place, param(0)?)?;
-                    place
-                }
-                ParamAbi::Parts { parts } => {
-                    // Whole registers, which may be more than the aggregate has.
-                    let place = builder.build_alloca(wide.array_type(2), "")?;
-                    for (part, number) in parts.iter().flatten().zip(0..) {
-                        let offset = wide.const_int(part.offset_bytes, false);
-                        let byte = unit.context.i8_type();
-                        // SAFETY: parts lie within 16 bytes.
-                        let at =
-                            unsafe { builder.build_in_bounds_gep(byte, place, &[offset], "")? };
-                        builder.build_store(at, param(number)?)?;
-                    }
-                    place
-                }
-            };
-            debug_assert!(!local.name.contains('\0'));
-            // SAFETY: the table has a place for each parameter.
-            let slot = unsafe {
+    let context = unit.context;
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let (word, wide, ptr) = (context.i32_type(), context.i64_type(), unit.ptr);
+    let dims = word.array_type(3);
+    let args = argument_table(unit, id, function, &builder)?;
+    let (grid, block) = (builder.build_alloca(dims, "grid")?, builder.build_alloca(dims, "block")?);
+    let (shared, stream) =
+        (builder.build_alloca(wide, "shared")?, builder.build_alloca(ptr, "stream")?);
+    let places = [grid, block, shared, stream].map(BasicMetadataValueEnum::from);
+    let pop = declare_for(unit, "__cudaPopCallConfiguration", &places, true);
+    let popped = builder.build_direct_call(pop, &places, "")?.try_as_basic_value().basic();
+    let Some(BasicValueEnum::IntValue(popped)) = popped else {
+        return Err(bug("lower", "a runtime call without its result"));
+    };
+    let (launch, end) = (
+        context.append_basic_block(function, "launch"),
+        context.append_basic_block(function, "end"),
+    );
+    let failed =
+        builder.build_int_compare(inkwell::IntPredicate::NE, popped, word.const_zero(), "")?;
+    builder.build_conditional_branch(failed, end, launch)?;
+    builder.position_at_end(launch);
+    let handle = function.as_global_value().as_pointer_value();
+    let axes = |place: PointerValue<'ctx>| -> Result<[IntValue<'ctx>; 3]> {
+        let mut axes = [word.const_zero(); 3];
+        for (index, axis) in axes.iter_mut().enumerate() {
+            // SAFETY: three axes.
+            let at = unsafe {
                 builder.build_in_bounds_gep(
-                    ptr,
-                    table,
+                    word,
+                    place,
                     &[wide.const_int(index as u64, false)],
                     "",
                 )?
             };
-            builder.build_store(slot, place)?;
+            *axis = builder.build_load(word, at, "")?.into_int_value();
         }
-        Ok(table)
+        Ok(axes)
+    };
+    let (grid, block) = (axes(grid)?, axes(block)?);
+    let shared = builder.build_load(wide, shared, "")?.into_int_value();
+    let stream = builder.build_load(ptr, stream, "")?.into_pointer_value();
+    launch_kernel(unit, &builder, handle, grid, block, args, shared, stream)?;
+    builder.build_unconditional_branch(end)?;
+    builder.position_at_end(end);
+    builder.build_return(None)?;
+    Ok(())
+}
+
+/// An array with the address of every argument.
+fn argument_table<'ctx>(
+    unit: &Unit<'_, 'ctx>,
+    id: FuncId,
+    function: FunctionValue<'ctx>,
+    builder: &inkwell::builder::Builder<'ctx>,
+) -> Result<PointerValue<'ctx>> {
+    let (wide, ptr) = (unit.context.i64_type(), unit.ptr);
+    let kernel = unit.ir.function(id);
+    let signature = unit.function_signature(id)?;
+    let table = ptr.array_type(kernel.params().len().max(1) as u32);
+    let table = builder.build_alloca(table, "args")?;
+    let missing = || bug("lower", "a parameter is missing");
+    for (index, local) in kernel.params().iter().enumerate() {
+        let first = signature.param_index(index);
+        let param = |part: u32| function.get_nth_param(first + part).ok_or_else(missing);
+        let place = match signature.params[index] {
+            ParamAbi::ByVal { .. } | ParamAbi::Address { .. } => param(0)?.into_pointer_value(),
+            ParamAbi::Direct { ty, .. } => {
+                let place = builder.build_alloca(ty, "")?;
+                builder.build_store(place, param(0)?)?;
+                place
+            }
+            ParamAbi::Parts { parts } => {
+                // Whole registers, which may be more than the aggregate has.
+                let place = builder.build_alloca(wide.array_type(2), "")?;
+                for (part, number) in parts.iter().flatten().zip(0..) {
+                    let offset = wide.const_int(part.offset_bytes, false);
+                    let byte = unit.context.i8_type();
+                    // SAFETY: parts lie within 16 bytes.
+                    let at = unsafe { builder.build_in_bounds_gep(byte, place, &[offset], "")? };
+                    builder.build_store(at, param(number)?)?;
+                }
+                place
+            }
+        };
+        debug_assert!(!local.name.contains('\0'));
+        // SAFETY: the table has a place for each parameter.
+        let slot = unsafe {
+            builder.build_in_bounds_gep(ptr, table, &[wide.const_int(index as u64, false)], "")?
+        };
+        builder.build_store(slot, place)?;
     }
+    Ok(table)
 }
 
 fn declare_for<'ctx>(

@@ -92,8 +92,8 @@ fn kernel_records<'ctx>(unit: &Unit<'_, 'ctx>) -> Result<Vec<BasicValueEnum<'ctx
     Ok(records)
 }
 
-/// A kernel's host function does nothing; its address is the handle, so it must not be merged with
-/// another's. Units that mention the same kernel share one.
+/// A kernel's host function does nothing where nobody calls it; its address is the handle, so it must not be
+/// merged with another's. Units that mention the same kernel share one.
 fn define_handle<'ctx>(
     unit: &Unit<'_, 'ctx>,
     id: FuncId,
@@ -102,13 +102,17 @@ fn define_handle<'ctx>(
     if handle.count_basic_blocks() > 0 {
         return Ok(());
     }
-    let entry = unit.context.append_basic_block(handle, "entry");
-    let builder = unit.context.create_builder();
-    builder.position_at_end(entry);
-    if let Some(debug) = &unit.debug {
-        debug.describe_handle(unit, id, handle, &builder);
+    if matches!(unit.options.host_runtime, HostRuntime::CdpCallable) {
+        cudart::define_stub(unit, id, handle)?;
+    } else {
+        let entry = unit.context.append_basic_block(handle, "entry");
+        let builder = unit.context.create_builder();
+        builder.position_at_end(entry);
+        if let Some(debug) = &unit.debug {
+            debug.describe_handle(unit, id, handle, &builder);
+        }
+        builder.build_return(None)?;
     }
-    builder.build_return(None)?;
     let internal = unit.ir.function(id).linkage == cdp_ir::Linkage::Internal;
     handle.set_linkage(if internal { Linkage::Internal } else { Linkage::WeakAny });
     handle.add_attribute(AttributeLoc::Function, unit.attribute("noinline"));

@@ -132,7 +132,7 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
     pub fn device_symbol(&self, symbol: &str, linkage: IrLinkage) -> String {
         let module_id = match &self.options.host_runtime {
             HostRuntime::Cudart(cudart) => &cudart.module_id,
-            HostRuntime::Cdp => &self.options.module_id,
+            HostRuntime::Cdp | HostRuntime::CdpCallable => &self.options.module_id,
         };
         if linkage != IrLinkage::Internal || module_id.is_empty() {
             return symbol.to_string();

@@ -64,13 +64,19 @@ unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
 
 fn record(code: &'static [u8]) -> ImageRecord {
     if code.starts_with(&fatbin::MAGIC.to_le_bytes()) {
-        return ImageRecord { machine_code: code, ptx: Ptx::Fatbins(vec![code]) };
+        return ImageRecord {
+            machine_code: code,
+            ptx: Ptx { fatbins: vec![code], ..Ptx::default() },
+        };
     }
     if code.starts_with(ELF_MAGIC) {
-        return ImageRecord { machine_code: code, ptx: Ptx::Fatbins(Vec::new()) };
+        return ImageRecord { machine_code: code, ptx: Ptx::default() };
     }
     let text = Box::leak(Box::new(PtxText { text: code.as_ptr(), bytes: code.len() as u64 }));
-    ImageRecord { machine_code: &[], ptx: Ptx::Texts(std::slice::from_ref(text)) }
+    ImageRecord {
+        machine_code: &[],
+        ptx: Ptx { texts: std::slice::from_ref(text), ..Ptx::default() },
+    }
 }
 
 fn load(code: &'static [u8]) -> Result<u64> {

@@ -113,7 +113,7 @@ pub unsafe extern "C" fn __cdp_register_unit(unit: *const abi::Unit) {
     let work = || {
         // SAFETY: compiled code passes a unit that lives as long as the process.
         let Some(unit) = (unsafe { unit.as_ref() }) else { return };
-        if !version_fits("a translation unit", unit.version) {
+        if !version_fits("a translation unit", unit.version, abi::VERSION) {
             return;
         }
         // SAFETY: as above.
@@ -125,26 +125,32 @@ pub unsafe extern "C" fn __cdp_register_unit(unit: *const abi::Unit) {
 /// Records the device code of the program. Called by compiled code before `main`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cdp_register_image(image: *const abi::Image) {
-    let work = || {
-        // SAFETY: compiled code passes an image that lives as long as the process.
-        let Some(image) = (unsafe { image.as_ref() }) else { return };
-        if version_fits("the device code", image.version) {
-            // SAFETY: as above.
-            registry::add_image(unsafe { image.record() });
-        }
-    };
-    let _ = catch_unwind(AssertUnwindSafe(work));
+    // SAFETY: compiled code passes an image that lives as long as the process.
+    let _ = catch_unwind(AssertUnwindSafe(|| unsafe { own_image(image) }));
 }
 
-fn version_fits(what: &str, version: u32) -> bool {
-    if version != abi::VERSION {
+/// The number of an image of our own, recorded now if it has not been.
+///
+/// # Safety
+/// The image is null, or as its layout says and lives as long as the process.
+unsafe fn own_image(image: *const abi::Image) -> Option<usize> {
+    // SAFETY: the caller's promise.
+    let known = unsafe { image.as_ref() }?;
+    if !version_fits("the device code", known.version, abi::IMAGE_VERSION) {
+        return None;
+    }
+    // SAFETY: as above.
+    Some(registry::add_own_image(image as usize, || unsafe { known.record() }))
+}
+
+fn version_fits(what: &str, version: u32, ours: u32) -> bool {
+    if version != ours {
         process::complain(&format!(
             "{what} was compiled for version {version} of the run-time library and this is version \
-             {}: build the program with one release of the compiler",
-            abi::VERSION
+             {ours}: build the program with one release of the compiler"
         ));
     }
-    version == abi::VERSION
+    version == ours
 }
 
 /// Where host code finds a `__managed__` variable. There is no error to return: a program whose

@@ -10,44 +10,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::kernel::Dim3;
 use super::{call, given, put};
-use crate::abi::string;
+use crate::abi::{self, WRAPPER_MAGIC, Wrapper, container, string};
 use crate::error::{CudaError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 use cdp_image::fatbin;
 
 use crate::process;
 
-/// `__fatBinC_Wrapper_t` of `fatbinary_section.h`.
-#[repr(C)]
-pub struct Wrapper {
-    magic: u32,
-    version: u32,
-    data: *const u8,
-    /// Version 2: the fat binaries of the relocatable objects that `data` was linked from, up to a null.
-    members: *const *const u8,
-}
-
-const WRAPPER_MAGIC: u32 = 0x4662_43B1;
 const WITH_MEMBERS: u32 = 2;
 
 /// What a handle points to. It lives as long as the process, because libraries unregister late.
 struct Handle {
     image: usize,
-}
-
-/// A whole fat binary.
-///
-/// # Safety
-/// `data` is null or points to bytes that are as many as their header says.
-unsafe fn container(data: *const u8) -> Option<&'static [u8]> {
-    const HEADER_BYTES: usize = 16;
-    if data.is_null() {
-        return None;
-    }
-    // SAFETY: the caller's promise, here and below.
-    let header = unsafe { std::slice::from_raw_parts(data, HEADER_BYTES) };
-    let bytes = usize::try_from(fatbin::claimed_bytes(header)?).ok()?;
-    Some(unsafe { std::slice::from_raw_parts(data, bytes) })
 }
 
 /// # Safety
@@ -71,7 +45,7 @@ unsafe fn image(wrapper: &Wrapper) -> Option<ImageRecord> {
     if containers.is_empty() || !linked.is_empty() {
         containers = vec![machine_code];
     }
-    Some(ImageRecord { machine_code, ptx: Ptx::Fatbins(containers) })
+    Some(ImageRecord { machine_code, ptx: Ptx { fatbins: containers, ..Ptx::default() } })
 }
 
 /// Records the device code of a program, a library or (without relocatable device code) a file.
@@ -82,12 +56,30 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const Wrapper) -> *mu
         let record = unsafe { wrapper.as_ref().and_then(|wrapper| image(wrapper)) };
         let record = record.unwrap_or_else(|| {
             process::complain("the program registers device code in a form that is not known");
-            ImageRecord { machine_code: &[], ptx: Ptx::Fatbins(Vec::new()) }
+            ImageRecord { machine_code: &[], ptx: Ptx::default() }
         });
         let handle = Box::leak(Box::new(Handle { image: registry::add_image(record) }));
         std::ptr::from_mut(handle).cast()
     };
     catch_unwind(work).unwrap_or(std::ptr::null_mut())
+}
+
+/// Registers a unit of relocatable device code that was linked into an image of our own: its objects'
+/// constructor calls this through `__cudaRegisterLinkedBinary<id>`, before or after the image's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cdp_register_linked(
+    image: *const abi::Image,
+    callback: Option<unsafe extern "C" fn(*mut *mut c_void)>,
+) {
+    let work = || {
+        // SAFETY: compiled code passes an image that lives as long as the process.
+        let image = unsafe { super::own_image(image) }?;
+        Some(std::ptr::from_mut(Box::leak(Box::new(Handle { image }))).cast())
+    };
+    if let (Ok(Some(handle)), Some(callback)) = (catch_unwind(work), callback) {
+        // SAFETY: the unit's own function, which registers with the handle. Outside of our own unwinding.
+        unsafe { callback(handle) };
+    }
 }
 
 /// All of a fat binary's kernels and variables have been registered.
