@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "src/bitcode.cpp",
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/guard.cpp",
     "src/launches/body.cpp",
+    "src/managed.cpp",
     "src/optimizer.cpp",
     "src/raise.cpp",
     "src/unroll.cpp",

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cdp::CdpVersion;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
@@ -86,11 +87,20 @@ fn checks(path: &Path) -> Result<&'static [&'static str], Failed> {
     Ok(if Directives::of(path)?.skips("race") { &[""] } else { &["", "race"] })
 }
 
+/// Whether a program's kernels wait for their children (`cdp: 1`), which they can do below sm_90 only.
+fn is_cdp1(path: &Path) -> Result<bool, Failed> {
+    Ok(Directives::of(path)?.cdp() == Some(CdpVersion::Cdp1))
+}
+
 fn with_cdpc(path: &Path) -> Outcome {
     let folder = folder()?;
     let source = path.display().to_string();
     // As `cdpc run` does it, and with the cubin that a GPU would get.
-    succeed(folder.path(), &["build", &source, "-o", "program"])?;
+    let mut args = vec!["build", &source, "-o", "program"];
+    if is_cdp1(path)? {
+        args.extend(["--cdp", "1", "--arch", "sm_75"]);
+    }
+    succeed(folder.path(), &args)?;
     let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
     execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
 }
@@ -116,9 +126,13 @@ fn with_nvcc(path: &Path) -> Outcome {
     let libraries = cudadevrt.parent().ok_or("a library in no folder")?.to_owned();
     let nvcc = toolkit.nvcc.clone().ok_or("no nvcc")?;
     // PTX beside the machine code is what the CPU device runs.
-    let arch = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
+    let mut arch = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
     let mut compile = in_folder(&nvcc);
-    compile.args([arch, "-std=c++17", "-dc", "-o", "program.o", "-I"]);
+    if is_cdp1(path)? {
+        arch = "-gencode=arch=compute_75,code=[sm_75,compute_75]";
+        compile.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
+    }
+    compile.args([arch, "-std=c++17", "--extended-lambda", "-dc", "-o", "program.o", "-I"]);
     // The helpers of NVIDIA's samples, which nvcc has not either.
     compile.arg(crate::support::root().join("compiler/cdp/src/cuda/headers"));
     succeed(compile.arg(path))?;

@@ -6,6 +6,7 @@
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
+use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
 use inkwell::values::{
@@ -13,9 +14,10 @@ use inkwell::values::{
 };
 
 use crate::artifact::LlvmModule;
-use crate::error::{LowerError, Result};
+use crate::error::{LowerError, Result, bug};
 use crate::foreign::{self, ForeignKernel, LAUNCH, MEMSET, MEMSET_2D, link_memset};
 use crate::launches;
+use crate::managed;
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
@@ -63,6 +65,8 @@ pub fn lower_clang(
         raw::forget_groups(&module);
         join_statics(&module);
         keep_what_host_code_names(&module);
+        managed::mark(context, &module)?;
+        define_traps(context, &module)?;
         inline_dimensions(context, &module);
         problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;
         Ok(module)
@@ -145,6 +149,24 @@ fn inline_dimensions(context: &Context, module: &Module<'_>) {
             function.add_attribute(AttributeLoc::Function, attribute);
         }
     }
+}
+
+/// What the entries of pure and deleted functions in tables of virtual functions call: device code has no C++
+/// library that defines it.
+fn define_traps<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
+    for name in ["__cxa_pure_virtual", "__cxa_deleted_virtual"] {
+        let Some(function) = module.get_function(name).filter(|f| raw::is_declaration(*f)) else {
+            continue;
+        };
+        let trap = Intrinsic::find("llvm.trap").and_then(|trap| trap.get_declaration(module, &[]));
+        let trap = trap.ok_or_else(|| bug("virtual functions", "LLVM has no llvm.trap"))?;
+        function.set_linkage(Linkage::WeakODR);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, ""));
+        builder.build_call(trap, &[], "")?;
+        builder.build_unreachable()?;
+    }
+    Ok(())
 }
 
 /// The device runtime ignores the value of a memset (FACTS.md), so that ours is called. Whether there

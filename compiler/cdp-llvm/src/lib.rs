@@ -26,6 +26,7 @@ pub mod launch;
 pub mod launches;
 mod libdevice;
 pub mod lower;
+mod managed;
 pub mod options;
 mod pipeline;
 mod raise;
@@ -48,6 +49,7 @@ pub use inkwell;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use lower::lower;
+pub use managed::redirect_managed;
 pub use options::{
     CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchTuning, Libdevice, LowerOptions, OptLevel,
     UNIT_INSTRUCTIONS,

@@ -166,6 +166,26 @@ pub fn clang(job: &Job, clang: &Path, request: &ClangRequest) -> Result<ClangOut
     Ok(ClangOutput { bytes, messages, failed: false, dependencies: dependencies(&rule) })
 }
 
+/// Has clang make an object of bitcode, with the options that say how.
+///
+/// # Errors
+/// When clang does not run, or does not take the bitcode.
+pub fn clang_object(
+    job: &Job,
+    clang: &Path,
+    stem: &str,
+    bitcode: &[u8],
+    options: &[OsString],
+) -> Result<Vec<u8>, ToolError> {
+    let (source, object) = (job.file_name(stem, "bc"), job.file_name(stem, "o"));
+    job.write(&source, bitcode)?;
+    let mut args: Vec<OsString> = ["-x", "ir", "-c"].map(OsString::from).to_vec();
+    args.extend_from_slice(options);
+    args.extend(["-o", &object, &source].map(OsString::from));
+    job.run(Tool::Clang, clang, args)?;
+    job.read(&object)
+}
+
 /// A file's name that is no option.
 fn guarded(path: &Path) -> OsString {
     if path.as_os_str().as_encoded_bytes().starts_with(b"-") {

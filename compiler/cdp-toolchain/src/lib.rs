@@ -43,7 +43,7 @@ pub use arch::{
 pub use assemble::{
     AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, parse_usage, ptx_version,
 };
-pub use clang::{CLANG_MAJOR, ClangOutput, ClangRequest, clang};
+pub use clang::{CLANG_MAJOR, ClangOutput, ClangRequest, clang, clang_object};
 pub use cubin::{Cubin, CubinError, CubinKind, KernelInfo, KernelParam};
 pub use device_runtime::{
     COMMON_NAMES, CdpFlavor, DOCUMENTED_NAMES, DeviceRuntimeUse, cdp_flavor,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cdp_llvm::{ClangFacts, LowerError};
-use cdp_toolchain::{Arch, ClangOutput, Job, clang};
+use cdp_toolchain::{Arch, ClangOutput, Job, clang, clang_object};
 
 use crate::analysis::{Report, SourceInput};
 use crate::build::{Build, Input};
@@ -33,6 +33,8 @@ pub(crate) enum Half {
     Device(Arch),
     /// An object of the host half.
     Host,
+    /// Bitcode that the object of the host half is made of.
+    HostUnoptimised,
     /// Bitcode of the host half, not optimised, for looking at.
     HostBitcode,
     /// The text after preprocessing, of the device half or the host half.
@@ -165,6 +167,46 @@ impl Compiler {
         half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
+        if half != Half::Host {
+            return self.read_half(job, source, half, options);
+        }
+        let text = source.given_text().map(|(_, text)| text.into_bytes());
+        if text.or_else(|| std::fs::read(source.name()).ok()).is_some_and(|t| names_managed(&t)) {
+            return self.host_with_managed(job, source, options);
+        }
+        let read = self.read_half(job, source, half, options)?;
+        let names = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| names_managed(&text));
+        match read.bytes.is_some() && read.dependencies.iter().any(names) {
+            true => self.host_with_managed(job, source, options),
+            false => Ok(read),
+        }
+    }
+
+    /// The host half of a file that has `__managed__` variables, or includes some.
+    fn host_with_managed(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        options: &CompileOptions,
+    ) -> Result<Read, Error> {
+        let mut read = self.read_half(job, source, Half::HostUnoptimised, options)?;
+        if let Some(bitcode) = read.bytes.take().filter(|_| !job.is_dry_run()) {
+            let redirected = cdp_llvm::redirect_managed(&source.name(), &bitcode)
+                .map_err(|error| crate::compiler::from_foreign(&source.name(), error))?;
+            let stem = format!("{}-managed", Input::Cuda(source.clone()).stem());
+            let (program, how) = (self.toolchain().clang()?, args::host_object(options));
+            read.bytes = Some(clang_object(job, program, &stem, &redirected, &how)?);
+        }
+        Ok(read)
+    }
+
+    fn read_half(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        half: Half,
+        options: &CompileOptions,
+    ) -> Result<Read, Error> {
         let program = self.toolchain().clang()?;
         let file = on_disk(job, source)?;
         let mut request = args::request(self, job, half, options)?;
@@ -209,6 +251,12 @@ impl Compiler {
             Err(other) => Err(crate::compiler::from_foreign(&name, other).into()),
         }
     }
+}
+
+/// Whether a text may declare a managed variable.
+fn names_managed(text: &[u8]) -> bool {
+    const NAME: &[u8] = b"__managed__";
+    text.windows(NAME.len()).any(|word| word == NAME)
 }
 
 /// Device code, and what is known of it.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use cdp_frontend::preprocess::MacroOption;
-use cdp_toolchain::{Arch, ClangRequest, Job, ToolVersion};
+use cdp_toolchain::{ClangRequest, Job, ToolVersion};
 
 use super::{Half, headers};
 use crate::compiler::Compiler;
@@ -44,19 +44,26 @@ pub(super) fn request(
                 let list = format!("-D__CUDA_ARCH_LIST__={}", all.join(","));
                 add(&[&list, "-Wno-macro-redefined"]);
             }
-            device(&mut add, options, arch);
+            device(&mut add, options);
         }
-        Half::Host | Half::HostBitcode | Half::Text(None) | Half::Check(None) => {
+        Half::Host
+        | Half::HostUnoptimised
+        | Half::HostBitcode
+        | Half::Text(None)
+        | Half::Check(None) => {
             add(&["--cuda-host-only"]);
             // Names of kernels may have the architectures in them, and are to be the device half's.
             for arch in options.archs() {
                 add(&[&format!("--cuda-gpu-arch={arch}")]);
             }
             host(&mut add, half, options);
+            if half == Half::HostUnoptimised {
+                add(&["-Xclang", "-disable-llvm-passes"]);
+            }
         }
     }
     let extension = match half {
-        Half::Device(_) | Half::HostBitcode => {
+        Half::Device(_) | Half::HostUnoptimised | Half::HostBitcode => {
             add(&["-c", "-emit-llvm"]);
             "bc"
         }
@@ -85,7 +92,7 @@ pub(super) fn request(
 }
 
 /// Optimisation is ours: clang hands over what it read.
-fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions, arch: Arch) {
+fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
     // Places of launches, for messages; dropped again where nobody asked for them.
     add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
@@ -99,9 +106,6 @@ fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions, arch: Arch) {
     }
     if !math.prec_div || !math.prec_sqrt {
         add(&["-Xclang", "-fapprox-func"]);
-    }
-    if options.cdp() == CdpVersion::Cdp1 && arch.number() < 90 {
-        add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED"]);
     }
     if options.debug == DebugInfo::Full {
         add(&["-D__CUDACC_DEBUG__"]);
@@ -126,6 +130,15 @@ fn host(add: &mut impl FnMut(&[&str]), half: Half, options: &CompileOptions) {
     }
 }
 
+/// How an object is made of the bitcode of a host half.
+pub(super) fn host_object(options: &CompileOptions) -> Vec<OsString> {
+    let mut args = Vec::new();
+    host(&mut |words| args.extend(words.iter().map(OsString::from)), Half::Host, options);
+    // Said when the bitcode was made.
+    args.push("-w".into());
+    args
+}
+
 /// Messages in a form that is read again.
 fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&[
@@ -147,6 +160,10 @@ fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("c++17"))]);
     // Names of files and folders are the same wherever the compiler runs.
     add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=.", "-cuid=cdp"]);
+    if options.cdp() == CdpVersion::Cdp1 {
+        let quiet = "-D__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING";
+        add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED", "-Wno-macro-redefined", quiet]);
+    }
     if options.per_thread_default_stream {
         add(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]);
     }
@@ -176,6 +193,7 @@ fn args_of_folders(
     }
     // Behind everything of the program's own.
     add("-idirafter", &headers.join("samples"));
+    add("-include", std::path::Path::new("__cdp_cuda.h"));
     for file in &options.forced_includes {
         add("-include", file);
     }

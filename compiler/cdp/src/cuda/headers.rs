@@ -4,13 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use cdp_toolchain::Job;
+use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::options::CompileOptions;
 
 /// Folder, name and text. Those in `lacking` are always found, those in `samples` after all others.
 const FILES: &[(&str, &str)] = &[
+    ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
     ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),
+    ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
     ("samples/exception.h", include_str!("headers/exception.h")),
     ("samples/helper_cuda.h", include_str!("headers/helper_cuda.h")),
     ("samples/helper_functions.h", include_str!("headers/helper_functions.h")),
@@ -23,7 +26,7 @@ const FILES: &[(&str, &str)] = &[
 /// The folder with the headers: in the cache if there is one, else in the job's.
 pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Error> {
     // Another compiler may have other headers.
-    let name = concat!("headers-", env!("CDP_SOURCE_DIGEST"));
+    let name = format!("headers-{}", digest());
     if let Some(cache) = &options.cache_dir {
         let folder = cache.join(name);
         if folder.is_dir() || make_whole(cache, &folder).is_ok() {
@@ -39,6 +42,16 @@ pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Err
         })?;
     }
     Ok(folder)
+}
+
+/// What tells these headers from those of another compiler.
+pub(super) fn digest() -> String {
+    let mut digest = Sha256::new();
+    for part in FILES.iter().flat_map(|(name, text)| [name, text]) {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Makes the folder under another name, so that it is whole when it is there.

@@ -66,8 +66,10 @@ const CURES: &[(&str, &str)] = &[
          a reference to it",
     ),
     (
-        "__managed__",
-        "clang has no `__managed__` variables: use a pointer to memory of cudaMallocManaged",
+        "no matching function for call to 'cudaDeviceSynchronize'",
+        "kernels cannot wait for their children since CUDA 12: launch what comes after them into \
+         cudaStreamTailLaunch; `--cdp 1` and an architecture below sm_90 (`--arch sm_75`) bring \
+         the old way back",
     ),
 ];
 

@@ -228,19 +228,16 @@ fn refuse_reference(what: &str, name: *const c_char) {
     ));
 }
 
-/// Gives the managed variables of an image their places, before host code first reads one. Not 0 if all
-/// is well.
+/// Gives the managed variables of an image their places, before host code first reads one; without a handle,
+/// those that were registered without one. Not 0 if all is well.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     let work = || -> Result<()> {
         // SAFETY: compiled code passes the handle that it was given.
-        let image = unsafe { number(handle) }.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+        let image = unsafe { number(handle) };
         let pointers: Vec<usize> = registry::with(|registry| {
             let managed = registry.variables.iter().filter(|(_, known)| known.managed);
-            managed
-                .filter(|(_, known)| known.home.image() == Some(image))
-                .map(|(at, _)| *at)
-                .collect()
+            managed.filter(|(_, known)| known.home.image() == image).map(|(at, _)| *at).collect()
         });
         for pointer in pointers {
             let (address, _) = process::current()?.variable(pointer)?;

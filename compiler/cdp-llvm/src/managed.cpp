@@ -1,0 +1,129 @@
+// `__managed__` variables in host code of clang's, which has no such thing (managed.rs): every use of the
+// variable becomes a use of the place that the runtime gives it.
+
+#include "llvm-c/Core.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+/// Constructors of programs run after this one.
+static constexpr int RegisteringPriority = 101;
+
+static bool isEntry(const User *Use) {
+  if (auto *Variable = dyn_cast<GlobalVariable>(Use))
+    return Variable->getSection() == "llvm_offload_entries" || Variable->getName().starts_with("llvm.");
+  return isa<Constant>(Use) && all_of(Use->users(), isEntry) && !Use->user_empty();
+}
+
+/// The symbol in device code, which clang's entry for the variable has when it is not the variable's own.
+static StringRef deviceSymbol(GlobalVariable &Variable) {
+  for (const User *Entry : Variable.users())
+    if (isa<ConstantStruct>(Entry) && isEntry(Entry))
+      for (const Use &Field : Entry->operands())
+        if (auto *Name = dyn_cast<GlobalVariable>(Field->stripPointerCasts()))
+          if (Name != &Variable && Name->hasInitializer())
+            if (auto *Text = dyn_cast<ConstantDataSequential>(Name->getInitializer()))
+              if (Text->isCString())
+                return Text->getAsCString();
+  return Variable.getName();
+}
+
+/// A function that yields the variable's place, asking the runtime the first time.
+static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *Slot) {
+  LLVMContext &C = M.getContext();
+  auto *Pointer = PointerType::getUnqual(C);
+  FunctionCallee Init = M.getOrInsertFunction("__cudaInitModule", Type::getInt8Ty(C), Pointer);
+  auto *F = Function::Create(FunctionType::get(Pointer, false), GlobalValue::InternalLinkage,
+                             "__cdp_managed_" + Variable.getName(), M);
+  F->addFnAttr(Attribute::AlwaysInline);
+  F->addFnAttr(Attribute::NoUnwind);
+  auto *Entry = BasicBlock::Create(C, "", F), *Ask = BasicBlock::Create(C, "ask", F),
+       *Known = BasicBlock::Create(C, "known", F);
+  IRBuilder<> B(Entry);
+  B.CreateCondBr(B.CreateIsNull(B.CreateLoad(Pointer, Slot)), Ask, Known);
+  B.SetInsertPoint(Ask);
+  B.CreateCall(Init, ConstantPointerNull::get(Pointer));
+  B.CreateBr(Known);
+  B.SetInsertPoint(Known);
+  B.CreateRet(B.CreateLoad(Pointer, Slot));
+  return F;
+}
+
+static void registerSlot(Module &M, IRBuilder<> &B, GlobalVariable &Variable, GlobalVariable *Slot) {
+  Type *Int = B.getInt32Ty(), *Pointer = B.getPtrTy();
+  Type *Parameters[] = {Pointer, Pointer, Pointer, Pointer, Int, B.getInt64Ty(), Int, Int};
+  FunctionCallee Register = M.getOrInsertFunction(
+      "__cudaRegisterManagedVar", FunctionType::get(B.getVoidTy(), Parameters, false));
+  Value *Null = ConstantPointerNull::get(B.getPtrTy());
+  Value *Name = B.CreateGlobalString(deviceSymbol(Variable));
+  uint64_t Bytes = M.getDataLayout().getTypeAllocSize(Variable.getValueType());
+  B.CreateCall(Register, {Null, Slot, Null, Name, B.getInt32(0), B.getInt64(Bytes), B.getInt32(0),
+                          B.getInt32(0)});
+}
+
+/// Puts calls of the accessor where the variable is used. The name of another variable whose initial value
+/// has this one's address; null when there is none.
+static GlobalVariable *redirect(GlobalVariable &Variable, Function *Accessor) {
+  convertUsersOfConstantsToInstructions({&Variable});
+  SmallVector<Use *> Uses;
+  for (Use &U : Variable.uses())
+    if (isa<Instruction>(U.getUser()))
+      Uses.push_back(&U);
+    else if (!isEntry(U.getUser())) {
+      const User *Holder = U.getUser();
+      while (!isa<GlobalVariable>(Holder) && !Holder->user_empty())
+        Holder = *Holder->user_begin();
+      if (auto *Other = dyn_cast<GlobalVariable>(Holder))
+        return const_cast<GlobalVariable *>(Other);
+    }
+  for (Use *U : Uses) {
+    auto *At = cast<Instruction>(U->getUser());
+    if (auto *Phi = dyn_cast<PHINode>(At))
+      At = Phi->getIncomingBlock(*U)->getTerminator();
+    CallInst *Place = IRBuilder<>(At).CreateCall(Accessor);
+    if (auto *Phi = dyn_cast<PHINode>(U->getUser()))
+      // Edges from one block have one value.
+      for (unsigned I = 0; I < Phi->getNumIncomingValues(); ++I) {
+        if (Phi->getIncomingBlock(I) == At->getParent() && Phi->getIncomingValue(I) == &Variable)
+          Phi->setIncomingValue(I, Place);
+      }
+    else
+      U->set(Place);
+  }
+  return nullptr;
+}
+
+/// Gives every variable of a section to the runtime. Null, or what cannot be done, which the caller frees
+/// with `LLVMDisposeMessage`.
+extern "C" char *cdp_managed_host(LLVMModuleRef Module, const char *Section, size_t Size) {
+  auto &M = *unwrap(Module);
+  SmallVector<GlobalVariable *> Variables;
+  for (GlobalVariable &V : M.globals())
+    if (V.getSection() == StringRef(Section, Size))
+      Variables.push_back(&V);
+  if (Variables.empty())
+    return nullptr;
+  auto *Constructor = Function::Create(FunctionType::get(Type::getVoidTy(M.getContext()), false),
+                                       GlobalValue::InternalLinkage, "__cdp_register_managed", M);
+  IRBuilder<> B(BasicBlock::Create(M.getContext(), "", Constructor));
+  auto *Pointer = PointerType::getUnqual(M.getContext());
+  for (GlobalVariable *V : Variables) {
+    auto *Slot = new GlobalVariable(M, Pointer, false, GlobalValue::InternalLinkage,
+                                    ConstantPointerNull::get(Pointer), "__cdp_slot_" + V->getName());
+    registerSlot(M, B, *V, Slot);
+    if (GlobalVariable *Other = redirect(*V, accessor(M, *V, Slot)))
+      return LLVMCreateMessage(("the initial value of `" + Other->getName() +
+                                "` has the address of `__managed__` variable `" + V->getName() + "`")
+                                   .str()
+                                   .c_str());
+    V->setSection("");
+  }
+  B.CreateRetVoid();
+  appendToGlobalCtors(M, Constructor, RegisteringPriority);
+  return nullptr;
+}

@@ -1,0 +1,94 @@
+// What clang's own headers for CUDA lack, included before everything of a program's.
+#pragma once
+
+#include <new>
+
+// Managed variables are known by their section (crate cdp-llvm, managed.rs).
+#undef __managed__
+#define __managed__ __attribute__((device)) __attribute__((section("__cdp_managed")))
+
+// CUDA's headers declare these for device code, and define them for nvcc's front end only.
+template <typename T> static __inline__ __device__ cudaError_t cudaMalloc(T **place, size_t bytes)
+{
+    return ::cudaMalloc((void **)(void *)place, bytes);
+}
+
+template <typename T>
+static __inline__ __device__ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel)
+{
+    return ::cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+
+template <typename T>
+static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, T kernel, int block_threads, size_t shared_bytes)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks, (const void *)kernel, block_threads, shared_bytes);
+}
+
+template <typename T>
+static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, T kernel, int block_threads, size_t shared_bytes, unsigned int flags)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, (const void *)kernel, block_threads, shared_bytes, flags);
+}
+
+// CUDA's header has this for passes that see `__CUDA_ARCH__` only; host passes check kernels too.
+#if defined(CUDA_FORCE_CDP1_IF_SUPPORTED) && !defined(__CUDA_ARCH__)
+extern "C" __device__ cudaError_t cudaDeviceSynchronize(void);
+#endif
+
+// Memory of types aligned to more than malloc aligns to: the start of the block stands before it.
+#if defined(__cpp_aligned_new)
+static __inline__ __device__ void *__cdp_aligned_new(__SIZE_TYPE__ bytes, __SIZE_TYPE__ alignment)
+{
+    char *block = static_cast<char *>(::malloc(bytes + alignment + sizeof(void *)));
+    if (!block) {
+        return nullptr;
+    }
+    __SIZE_TYPE__ first = reinterpret_cast<__SIZE_TYPE__>(block) + sizeof(void *) + alignment - 1;
+    void **place = reinterpret_cast<void **>(first & ~(alignment - 1));
+    place[-1] = block;
+    return place;
+}
+
+static __inline__ __device__ void __cdp_aligned_delete(void *place)
+{
+    if (place) {
+        ::free(static_cast<void **>(place)[-1]);
+    }
+}
+
+#define __CDP_ALIGNED_FORMS(brackets)                                                                       \
+    inline __device__ void *operator new brackets(__SIZE_TYPE__ bytes, std::align_val_t alignment)           \
+    {                                                                                                       \
+        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                               \
+    }                                                                                                       \
+    inline __device__ void *operator new brackets(                                                           \
+        __SIZE_TYPE__ bytes, std::align_val_t alignment, const std::nothrow_t &) noexcept                    \
+    {                                                                                                       \
+        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                               \
+    }                                                                                                       \
+    inline __device__ void operator delete brackets(void *place, std::align_val_t) noexcept                  \
+    {                                                                                                       \
+        __cdp_aligned_delete(place);                                                                        \
+    }                                                                                                       \
+    inline __device__ void operator delete brackets(                                                         \
+        void *place, std::align_val_t, const std::nothrow_t &) noexcept                                      \
+    {                                                                                                       \
+        __cdp_aligned_delete(place);                                                                        \
+    }                                                                                                       \
+    inline __device__ void operator delete brackets(                                                         \
+        void *place, __SIZE_TYPE__, std::align_val_t) noexcept                                               \
+    {                                                                                                       \
+        __cdp_aligned_delete(place);                                                                        \
+    }
+
+#define __CDP_SINGLE
+__CDP_ALIGNED_FORMS(__CDP_SINGLE)
+__CDP_ALIGNED_FORMS([])
+#undef __CDP_SINGLE
+#undef __CDP_ALIGNED_FORMS
+#endif
