@@ -172,7 +172,10 @@ pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<
 }
 
 /// The runtime as a shared library that programs find by its bare name.
-fn build_shared_runtime(release: &Path) -> Outcome<PathBuf> {
+///
+/// # Errors
+/// When it does not build.
+pub fn build_shared_runtime(release: &Path) -> Outcome<PathBuf> {
     let mut command = cargo();
     command.args([
         "rustc",

@@ -3,6 +3,7 @@
 mod compile;
 mod device;
 mod generate;
+mod launch;
 mod lines;
 mod measure;
 mod memory;
@@ -24,6 +25,8 @@ pub enum Bench {
     Compile(compile::CompileOptions),
     /// Speed of device code on a GPU, against nvcc and clang, with registers and instructions
     Device(device::DeviceOptions),
+    /// Nested parallelism on a GPU: by nvcc, by cdpc at every level of the launch optimiser, flat and by hand
+    Launch(launch::LaunchOptions),
     /// How compile time and memory grow with the length of a program, up to 100,000 lines
     Lines(lines::LinesOptions),
     /// Compiling from memory by the library: time of a call, threads, resident memory
@@ -40,6 +43,7 @@ pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
         Bench::Device(options) => device::device(ui, common, options),
+        Bench::Launch(options) => launch::launch(ui, common, options),
         Bench::Lines(options) => lines::lines(ui, common, options),
         Bench::Memory(options) => memory::memory(ui, options),
         Bench::Run(options) => run::bench_run(ui, common, options),
