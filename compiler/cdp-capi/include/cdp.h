@@ -232,6 +232,11 @@ typedef struct {
 #define CDP_ERROR_BUG 6
 
 /**
+ * cdp_compiler_cancel gave the compilation up.
+ */
+#define CDP_ERROR_CANCELLED 7
+
+/**
  * Told by the first bytes.
  */
 #define CDP_KIND_DETECT 0
@@ -444,6 +449,15 @@ cdp_result *cdp_build(const cdp_compiler *compiler,
                       cdp_goal goal);
 
 /**
+ * Gives up what other threads are compiling with this compiler: their cdp_compile and cdp_build end soon,
+ * with a result of status CDP_ERROR_CANCELLED. A tool of CUDA's is killed; the library's own work ends
+ * before its next function, codegen unit or stage. Compilations that begin later are not affected.
+ *
+ * Any thread, also while others compile; NULL is ignored.
+ */
+void cdp_compiler_cancel(const cdp_compiler *compiler);
+
+/**
  * Lowers the launches (`@cdp.launch`) of LLVM IR, text or bitcode, and does nothing else: the result
  * holds LLVM IR as text. Free it with cdp_result_free.
  *
@@ -567,6 +581,33 @@ cdp_status cdp_program_launch(const cdp_program *program,
                               size_t param_count);
 
 /**
+ * Begins (`on`) or ends the record of grids that cdp_program_trace gives. A program begins without: a record
+ * grows with every launch.
+ *
+ * CDP_ERROR_DEVICE on a GPU, CDP_ERROR_REQUEST for NULL.
+ */
+cdp_status cdp_program_set_trace(const cdp_program *program,
+                                 bool on);
+
+/**
+ * Waits for the program's work and gives the recorded grids, who launched them, where and when, as a file
+ * of chrome://tracing and Perfetto: `cdpc run --trace` writes the same. Its text is the result's bytes; free
+ * it with cdp_result_free.
+ *
+ * The result's status is CDP_ERROR_DEVICE on a GPU and when a kernel failed. Returns NULL for NULL.
+ */
+cdp_result *cdp_program_trace(const cdp_program *program);
+
+/**
+ * Waits for the program's work and gives what each kernel has done so far, as one JSON object: launches,
+ * blocks, threads, instructions, memory transactions, barriers and so on, as `cdpc run --profile` with
+ * `--message-format json`. Its text is the result's bytes; free it with cdp_result_free.
+ *
+ * As for cdp_program_trace.
+ */
+cdp_result *cdp_program_profile(const cdp_program *program);
+
+/**
  * Waits for all work of the program, and tells whether a kernel failed. On the CPU device the message
  * says which thread did what where.
  *
@@ -613,6 +654,15 @@ const char *cdp_result_error(const cdp_result *result);
  * Any number of threads may read a result at once.
  */
 const cdp_message *cdp_result_message(const cdp_result *result, size_t index);
+
+/**
+ * Returns the result's messages as `cdpc --message-format json` writes them: an object a line, with code,
+ * severity, message, places, notes and cures; empty without messages, NULL for NULL. It lives as long as the
+ * result.
+ *
+ * Any number of threads may read a result at once.
+ */
+const char *cdp_result_messages_json(const cdp_result *result);
 
 /**
  * Returns kernel number `index`, from 0, or NULL past the last. It lives as long as the result.

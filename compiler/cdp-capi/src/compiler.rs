@@ -266,6 +266,19 @@ pub unsafe extern "C" fn cdp_build(
     })
 }
 
+/// Gives up what other threads are compiling with this compiler: their cdp_compile and cdp_build end soon,
+/// with a result of status CDP_ERROR_CANCELLED. A tool of CUDA's is killed; the library's own work ends
+/// before its next function, codegen unit or stage. Compilations that begin later are not affected.
+///
+/// Any thread, also while others compile; NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_compiler_cancel(compiler: *const cdp_compiler) {
+    // SAFETY: by the interface's contract.
+    if let Some(compiler) = unsafe { compiler.as_ref() } {
+        compiler.compiler.cancel();
+    }
+}
+
 /// Lowers the launches (`@cdp.launch`) of LLVM IR, text or bitcode, and does nothing else: the result
 /// holds LLVM IR as text. Free it with cdp_result_free.
 ///

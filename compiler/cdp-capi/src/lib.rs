@@ -35,6 +35,9 @@ pub const CDP_ERROR_DEVICE: cdp_status = 5;
 /// A mistake of cdp; the message asks for a report.
 pub const CDP_ERROR_BUG: cdp_status = 6;
 
+/// cdp_compiler_cancel gave the compilation up.
+pub const CDP_ERROR_CANCELLED: cdp_status = 7;
+
 /// The version of this interface: a program that was compiled with a header of another number must
 /// not go on.
 pub const CDP_API_VERSION: u32 = 1;

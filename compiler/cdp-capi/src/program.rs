@@ -371,6 +371,58 @@ pub unsafe extern "C" fn cdp_program_launch(
     })
 }
 
+/// Begins (`on`) or ends the record of grids that cdp_program_trace gives. A program begins without: a record
+/// grows with every launch.
+///
+/// CDP_ERROR_DEVICE on a GPU, CDP_ERROR_REQUEST for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_set_trace(
+    program: *const cdp_program,
+    on: bool,
+) -> cdp_status {
+    status(|| {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        program.check(program.device.set_trace(on))
+    })
+}
+
+/// Waits for the program's work and gives the recorded grids, who launched them, where and when, as a file
+/// of chrome://tracing and Perfetto: `cdpc run --trace` writes the same. Its text is the result's bytes; free
+/// it with cdp_result_free.
+///
+/// The result's status is CDP_ERROR_DEVICE on a GPU and when a kernel failed. Returns NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_trace(program: *const cdp_program) -> *mut cdp_result {
+    // SAFETY: by the interface's contract.
+    unsafe { summary(program, |device| device.trace_json()) }
+}
+
+/// Waits for the program's work and gives what each kernel has done so far, as one JSON object: launches,
+/// blocks, threads, instructions, memory transactions, barriers and so on, as `cdpc run --profile` with
+/// `--message-format json`. Its text is the result's bytes; free it with cdp_result_free.
+///
+/// As for cdp_program_trace.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_profile(program: *const cdp_program) -> *mut cdp_result {
+    // SAFETY: by the interface's contract.
+    unsafe { summary(program, |device| device.profile_json()) }
+}
+
+/// # Safety
+/// The program is NULL or lives.
+unsafe fn summary(
+    program: *const cdp_program,
+    tell: impl Fn(&dyn Device) -> Result<String, DeviceError>,
+) -> *mut cdp_result {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        let program = unsafe { object(program, "program") }?;
+        program.start_clock()?;
+        Ok(cdp_result::of_summary(program.check(tell(program.device.as_ref()))))
+    })
+}
+
 /// Waits for all work of the program, and tells whether a kernel failed. On the CPU device the message
 /// says which thread did what where.
 ///

@@ -5,15 +5,18 @@ use std::ptr::null;
 
 use cdp_library::{
     BuildOutput, Error, Failure, Goal, KernelDescription, LaunchEdge, Message, ParamDescription,
-    Place,
+    Place, Report, render_reports,
 };
+use serde_json::json;
+
+use cdp_library::frontend::diagnostics::render::Format;
 
 use cdp_library::toolchain::ToolError;
 
 use crate::util::{Failed, c_string, free, last_error, set_last_error};
 use crate::{
-    CDP_ERROR_BUG, CDP_ERROR_INPUT, CDP_ERROR_PROGRAM, CDP_ERROR_REQUEST, CDP_ERROR_TOOL, CDP_OK,
-    cdp_status,
+    CDP_ERROR_BUG, CDP_ERROR_CANCELLED, CDP_ERROR_INPUT, CDP_ERROR_PROGRAM, CDP_ERROR_REQUEST,
+    CDP_ERROR_TOOL, CDP_OK, cdp_status,
 };
 
 /// What a compilation made, or why it made nothing. It never changes.
@@ -24,6 +27,8 @@ pub struct cdp_result {
     bytes: Vec<u8>,
     error: Option<CString>,
     messages: Vec<cdp_message>,
+    /// The messages as `cdpc --message-format json` writes them.
+    messages_json: CString,
     kernels: Vec<cdp_kernel>,
     launches: Vec<cdp_launch>,
     /// What the pointers in the lists above lead to.
@@ -134,6 +139,7 @@ impl cdp_result {
             Ok(made) => {
                 result.add_messages(&made.messages());
                 result.add_tool_warnings(&made.tool_warnings);
+                result.set_json(&made.reports, &made.tool_warnings);
                 result.kernels =
                     made.kernels.iter().map(|k| kernel(&mut result.strings, k)).collect();
                 result.launches =
@@ -150,6 +156,20 @@ impl cdp_result {
         match outcome {
             Ok(text) => result.set_bytes(text.into_bytes()),
             Err(failure) => result.fail(&failure),
+        }
+        Box::into_raw(Box::new(result))
+    }
+
+    /// Text about a run, which no program can be loaded from.
+    pub(crate) fn of_summary(outcome: Result<String, Failed>) -> *mut cdp_result {
+        let mut result = cdp_result::empty(Goal::Ast);
+        match outcome {
+            Ok(text) => result.set_bytes(text.into_bytes()),
+            Err(failed) => {
+                result.status = failed.status;
+                set_last_error(&failed.message);
+                result.error = Some(c_string(&failed.message));
+            }
         }
         Box::into_raw(Box::new(result))
     }
@@ -178,6 +198,7 @@ impl cdp_result {
             bytes: Vec::new(),
             error: None,
             messages: Vec::new(),
+            messages_json: CString::default(),
             kernels: Vec::new(),
             launches: Vec::new(),
             strings: Strings::default(),
@@ -190,6 +211,15 @@ impl cdp_result {
         set_last_error(&message);
         self.error = Some(c_string(&message));
         self.add_messages(&failure.messages());
+        self.set_json(failure.reports(), &[]);
+    }
+
+    fn set_json(&mut self, reports: &[Report], tool_warnings: &[String]) {
+        let mut text = render_reports(reports, Format::Json, false);
+        for warning in tool_warnings {
+            text += &format!("{}\n", json!({ "severity": "warning", "message": warning }));
+        }
+        self.messages_json = c_string(&text);
     }
 
     /// What ptxas and nvlink warn of: findings without code and place.
@@ -236,6 +266,7 @@ fn status_of(error: &Error) -> cdp_status {
         Error::Tool(ToolError::BadRequest(_)) => CDP_ERROR_REQUEST,
         Error::Tool(_) | Error::Io { .. } | Error::OutOfMemory { .. } => CDP_ERROR_TOOL,
         Error::Input { .. } => CDP_ERROR_INPUT,
+        Error::Cancelled => CDP_ERROR_CANCELLED,
         _ => CDP_ERROR_BUG,
     }
 }
@@ -360,6 +391,16 @@ pub unsafe extern "C" fn cdp_result_message(
     // SAFETY: by the interface's contract.
     let message = unsafe { result.as_ref() }.and_then(|result| result.messages.get(index));
     message.map_or(null(), std::ptr::from_ref)
+}
+/// Returns the result's messages as `cdpc --message-format json` writes them: an object a line, with code,
+/// severity, message, places, notes and cures; empty without messages, NULL for NULL. It lives as long as the
+/// result.
+///
+/// Any number of threads may read a result at once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_result_messages_json(result: *const cdp_result) -> *const c_char {
+    // SAFETY: by the interface's contract.
+    unsafe { result.as_ref() }.map_or(null(), |result| result.messages_json.as_ptr())
 }
 
 /// Returns kernel number `index`, from 0, or NULL past the last. It lives as long as the result.

@@ -11,6 +11,8 @@ use crate::program::*;
 use crate::result::*;
 use crate::*;
 
+mod records;
+
 const PROGRAM: &str = "
 __global__ void child(int *out, int step) { out[threadIdx.x] = threadIdx.x * step; }
 __global__ void parent(int *out) { child<<<1, 4>>>(out, 10); }

@@ -12,7 +12,7 @@ use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
 use crate::launches::remark::LaunchRemark;
-use crate::options::{DebugInfo, LowerOptions, OptLevel};
+use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget, Machine};
@@ -31,6 +31,7 @@ pub struct LlvmModule {
     target: CodeTarget,
     opt_level: OptLevel,
     debug: DebugInfo,
+    cancel: Cancel,
     remarks: Vec<LaunchRemark>,
 }
 
@@ -99,6 +100,7 @@ impl LlvmModule {
             target,
             opt_level: options.opt_level,
             debug: options.debug,
+            cancel: options.cancel.clone(),
             remarks: Vec::new(),
         })
     }
@@ -196,6 +198,7 @@ impl LlvmModule {
 
     /// Runs a pipeline in LLVM's textual form.
     pub fn run_passes(&self, pipeline: &str) -> Result<()> {
+        self.cancel.check()?;
         if self.target == CodeTarget::Host {
             let options = PassBuilderOptions::create();
             options.set_loop_vectorization(true);
@@ -224,6 +227,7 @@ impl LlvmModule {
         if self.target == CodeTarget::Host {
             return Err(bug("emit", "PTX of a host module"));
         }
+        self.cancel.check()?;
         let text = self.machine.emit(&self.module, |text| {
             self.diagnosed()?;
             let text = std::str::from_utf8(text).map_err(|error| bug("emit", error.to_string()))?;
@@ -237,6 +241,7 @@ impl LlvmModule {
         if self.target != CodeTarget::Host {
             return Err(bug("emit", "an object of a device module"));
         }
+        self.cancel.check()?;
         let buffer = self
             .machine
             .write_to_memory_buffer(&self.module, FileType::Object)

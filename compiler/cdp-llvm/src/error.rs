@@ -28,6 +28,8 @@ pub enum LowerError {
     Launches(Vec<LaunchCallError>),
     /// LLVM asked for memory and got none, or there was no room for a stack.
     OutOfMemory,
+    /// Who asked for the code gave it up ([`crate::Cancel`]).
+    Cancelled,
     /// A mistake of this crate or of the producer of the IR.
     Bug(Bug),
 }
@@ -61,6 +63,7 @@ impl fmt::Display for LowerError {
                 f.write_str(&lines.join("\n"))
             }
             LowerError::OutOfMemory => f.write_str("out of memory"),
+            LowerError::Cancelled => f.write_str("cancelled"),
             LowerError::Bug(bug) => write!(
                 f,
                 "internal error in stage `{}`, function `{}`: {}; please report this",

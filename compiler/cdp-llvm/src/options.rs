@@ -1,6 +1,7 @@
 //! What a caller decides before lowering.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cdp_launch::LaunchAbi;
 
@@ -124,6 +125,36 @@ pub struct LowerOptions {
     pub unit_instructions: u32,
     /// Threads that compile codegen units; 0 for as many as the machine has.
     pub threads: usize,
+    /// Who asked for the code may give it up.
+    pub cancel: Cancel,
+}
+
+/// Gives work up from another thread: what holds a copy ends before its next function, codegen unit or stage
+/// with [`LowerError::Cancelled`]. Once cancelled, always cancelled.
+///
+/// [`LowerError::Cancelled`]: crate::LowerError::Cancelled
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Gives the work up.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was given up.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// What others look at, who do not know this type.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
+    pub(crate) fn check(&self) -> crate::error::Result<()> {
+        if self.is_cancelled() { Err(crate::LowerError::Cancelled) } else { Ok(()) }
+    }
 }
 
 /// The usual size of a codegen unit: about 70 ms of work, against three for the cutting.
@@ -149,6 +180,7 @@ impl LowerOptions {
             max_registers_given: false,
             unit_instructions: UNIT_INSTRUCTIONS,
             threads: 0,
+            cancel: Cancel::default(),
         }
     }
 

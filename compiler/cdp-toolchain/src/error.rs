@@ -115,6 +115,8 @@ pub enum ToolError {
     },
     /// There is no clang to read a `.cu` file; the sentence says what to do.
     NoClang(String),
+    /// The job was given up ([`crate::JobOptions::cancelled`]).
+    Cancelled,
     /// The request itself makes no sense, for example a link of nothing.
     BadRequest(String),
 }
@@ -233,6 +235,7 @@ impl fmt::Display for ToolError {
             ToolError::Io { action, path, source } => {
                 write!(f, "could not {action} ({}): {source}", path.display())
             }
+            ToolError::Cancelled => f.write_str("cancelled"),
             ToolError::BadRequest(message) | ToolError::NoClang(message) => f.write_str(message),
         }
     }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -97,6 +98,8 @@ pub struct JobOptions {
     pub output_limit_bytes: usize,
     /// Files in the folder of `keep` that are not to be overwritten: the build's inputs.
     pub spared: Vec<PathBuf>,
+    /// Set by another thread to end the tool that runs, and to start no other.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 impl Default for JobOptions {
@@ -108,6 +111,7 @@ impl Default for JobOptions {
             temp_dir: None,
             output_limit_bytes: 1 << 20,
             spared: Vec::new(),
+            cancelled: Arc::default(),
         }
     }
 }
@@ -253,12 +257,18 @@ impl Job {
         if self.options.dry_run {
             return Ok(ToolOutput { stdout: String::new(), stderr: String::new() });
         }
+        let is_cancelled = || self.options.cancelled.load(Ordering::Relaxed);
+        if is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
         let child = self
             .start(&command)
             .map_err(|source| ToolError::Start { command: command.clone(), source })?;
-        let finished = wait(child, self.options.time_limit, self.options.output_limit_bytes)
-            .map_err(|source| ToolError::Start { command: command.clone(), source })?;
+        let finished =
+            wait(child, self.options.time_limit, self.options.output_limit_bytes, &is_cancelled)
+                .map_err(|source| ToolError::Start { command: command.clone(), source })?;
         match finished.status {
+            None if is_cancelled() => Err(ToolError::Cancelled),
             None => Err(ToolError::TimedOut {
                 command,
                 limit: self.options.time_limit,
@@ -295,6 +305,9 @@ impl Job {
     }
 }
 
+/// How often a running tool is looked after, whether it is still wanted.
+const CANCEL_POLL: Duration = Duration::from_millis(20);
+
 /// What a tool may take to say its version.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -308,7 +321,7 @@ pub(crate) fn probe(program: &Path, args: &[&str]) -> io::Result<String> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped()),
     )?;
-    let finished = wait(child, PROBE_LIMIT, 64 << 10)?;
+    let finished = wait(child, PROBE_LIMIT, 64 << 10, &|| false)?;
     match finished.status {
         Some(status) if status.success() => Ok(finished.stdout),
         Some(status) => Err(io::Error::other(format!("{status}: {}", finished.stderr.trim()))),
@@ -329,7 +342,7 @@ fn joined(stdout: &str, stderr: &str) -> String {
 }
 
 struct Finished {
-    /// `None` when it was killed at the limit.
+    /// `None` when it was killed: at the limit, or because it was cancelled.
     status: Option<ExitStatus>,
     stdout: String,
     stderr: String,
@@ -373,13 +386,18 @@ impl Capture {
     }
 }
 
-fn wait(mut tool: Running, limit: Duration, output_limit_bytes: usize) -> io::Result<Finished> {
+fn wait(
+    mut tool: Running,
+    limit: Duration,
+    output_limit_bytes: usize,
+    is_cancelled: &dyn Fn() -> bool,
+) -> io::Result<Finished> {
     let deadline = Instant::now() + limit;
     let (done, finished) = mpsc::channel();
     let (out, err) = (tool.child.stdout.take(), tool.child.stderr.take());
     let stdout = out.map(|s| Capture::start(s, output_limit_bytes, done.clone())).transpose()?;
     let stderr = err.map(|s| Capture::start(s, output_limit_bytes, done)).transpose()?;
-    let status = wait_for_exit(&mut tool, &finished, deadline)?;
+    let status = wait_for_exit(&mut tool, &finished, deadline, is_cancelled)?;
     let text = |capture: Option<Capture>| capture.map(|c| c.text()).unwrap_or_default();
     Ok(Finished { status, stdout: text(stdout), stderr: text(stderr) })
 }
@@ -390,11 +408,15 @@ fn wait_for_exit(
     tool: &mut Running,
     streams: &Receiver<()>,
     deadline: Instant,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Option<ExitStatus>> {
-    for _ in 0..2 {
+    let mut open = 2;
+    while open > 0 && !is_cancelled() {
         let left = deadline.saturating_duration_since(Instant::now());
-        if let Err(mpsc::RecvTimeoutError::Timeout) = streams.recv_timeout(left) {
-            break;
+        match streams.recv_timeout(left.min(CANCEL_POLL)) {
+            Err(mpsc::RecvTimeoutError::Timeout) if left > CANCEL_POLL => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => break,
+            _ => open -= 1,
         }
     }
     let mut pause = Duration::from_micros(50);
@@ -402,7 +424,7 @@ fn wait_for_exit(
         if let Some(status) = tool.try_wait()? {
             return Ok(Some(status));
         }
-        if Instant::now() >= deadline {
+        if Instant::now() >= deadline || is_cancelled() {
             tool.kill()?;
             return Ok(None);
         }
@@ -443,6 +465,24 @@ mod tests {
         let ToolError::Failed { status, output, .. } = &error else { panic!("{error}") };
         assert!(status.contains('7') && output == "why\n");
         assert!(error.to_string().contains("command: /bin/sh -c 'echo why"), "{error}");
+    }
+
+    #[test]
+    fn a_cancelled_job_ends_its_tool_and_starts_no_other() {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let job = job(JobOptions { cancelled: cancelled.clone(), ..JobOptions::default() });
+        for script in ["echo before; exec sleep 30", "exec sleep 30 >&- 2>&-"] {
+            cancelled.store(false, Ordering::Relaxed);
+            let begun = Instant::now();
+            thread::scope(|scope| {
+                let run = scope.spawn(|| sh(&job, script));
+                thread::sleep(Duration::from_millis(100));
+                cancelled.store(true, Ordering::Relaxed);
+                assert!(matches!(run.join().unwrap(), Err(ToolError::Cancelled)));
+            });
+            assert!(begun.elapsed() < Duration::from_secs(10));
+        }
+        assert!(matches!(sh(&job, "true"), Err(ToolError::Cancelled)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use cdp_toolchain::{
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
-use crate::compiler::{Compiler, DeviceCode};
+use crate::compiler::{Compiler, DeviceCode, check_cancelled};
 use crate::describe::{KernelDescription, check_against_cubin, describe_linked_kernel};
 use crate::error::{Error, Failure, guard, guard_input};
 use crate::graph::{LaunchEdge, LaunchGraph};
@@ -251,25 +251,32 @@ impl Compiler {
     /// It may be called on a thread with a small stack.
     ///
     /// # Errors
-    /// [`Failure::Program`] with every error of every input, or what the environment did.
+    /// [`Failure::Program`] with every error of every input, or what the environment did;
+    /// [`Error::Cancelled`] after [`Compiler::cancel`].
     pub fn compile(
         &self,
         inputs: &[Input],
         goal: Goal,
         options: &CompileOptions,
     ) -> Result<BuildOutput, Failure> {
+        let cancellable = self.cancellable();
         // Without tools there is nothing to put into a folder.
-        let job = Job::new(JobOptions { dry_run: !goal.needs_tools(), ..JobOptions::default() })?;
+        let job = Job::new(JobOptions {
+            dry_run: !goal.needs_tools(),
+            cancelled: cancellable.cancel.flag(),
+            ..JobOptions::default()
+        })?;
+        let build = |request: &BuildRequest<'_>| cancellable.run(|| self.build(request));
         let request =
             BuildRequest { cubin: true, ..BuildRequest::new(inputs, goal, options, &job) };
         // With another compiler's IR among the inputs, that is what LLVM gives up on.
         let is_foreign =
             |input: &&Input| matches!(input, Input::Bytes(InputKind::Llvm, ..) | Input::Cuda(_));
         if let Some(input) = inputs.iter().find(is_foreign) {
-            return guard_input(&input.name(), || self.build(&request));
+            return guard_input(&input.name(), || build(&request));
         }
         let name = inputs.first().map(Input::name).unwrap_or_default();
-        guard("build", &name, || self.build(&request))
+        guard("build", &name, || build(&request))
     }
 
     /// Builds.
@@ -373,6 +380,7 @@ impl Build<'_> {
         source: &SourceInput,
         pass: Pass,
     ) -> Result<Option<Analysis>, Failure> {
+        check_cancelled()?;
         let analysis = analyse(source, pass, self.request.options)?;
         self.out.timings.frontend += analysis.elapsed.as_secs_f64();
         self.out.reports.push(analysis.report.clone());
@@ -412,6 +420,7 @@ impl Build<'_> {
 
     /// PTX of an input; `None` for objects.
     fn device_code(&mut self, input: &Input, arch: Arch) -> Result<Option<DeviceCode>, Failure> {
+        check_cancelled()?;
         let started = Instant::now();
         let options = self.request.options;
         let want_ir = self.request.goal == Goal::LlvmIr;

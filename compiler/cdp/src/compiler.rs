@@ -1,10 +1,11 @@
 //! The stages after the front end, bound to the CUDA tools that were found.
 
+use std::cell::RefCell;
 use std::path::Path;
-use std::sync::{Arc as Shared, OnceLock};
+use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
 use cdp_llvm::{
-    ClangFacts, CudartUnit, ForeignFacts, HostRuntime, Libdevice, LlvmModule, LowerError,
+    Cancel, ClangFacts, CudartUnit, ForeignFacts, HostRuntime, Libdevice, LlvmModule, LowerError,
     LowerOptions, inkwell,
 };
 use cdp_toolchain::{
@@ -26,6 +27,45 @@ use crate::ptx_version::{self, PtxVersion};
 pub struct Compiler {
     toolchain: Toolchain,
     libdevice: Libdevice,
+    /// What is being compiled by [`Compiler::compile`], to be given up; what has ended is swept out.
+    running: Mutex<Vec<Cancel>>,
+}
+
+thread_local! {
+    /// For what this thread compiles. Stages are called by embedders too, who do not pass it on.
+    static CANCEL: RefCell<Cancel> = RefCell::default();
+}
+
+/// A compilation that [`Compiler::cancel`] reaches, until it is dropped.
+pub(crate) struct Cancellable<'c> {
+    compiler: &'c Compiler,
+    pub cancel: Cancel,
+}
+
+impl Cancellable<'_> {
+    /// Does the work of the compilation, or what a thread of its does of it.
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = CANCEL.replace(self.cancel.clone());
+        let result = work();
+        CANCEL.set(before);
+        result
+    }
+}
+
+impl Drop for Cancellable<'_> {
+    fn drop(&mut self) {
+        let own = self.cancel.flag();
+        let mut running = self.compiler.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|other| !Shared::ptr_eq(&other.flag(), &own));
+    }
+}
+
+/// Whether what this thread compiles goes on.
+pub(crate) fn check_cancelled() -> Result<(), Error> {
+    match CANCEL.with_borrow(Cancel::is_cancelled) {
+        true => Err(Error::Cancelled),
+        false => Ok(()),
+    }
 }
 
 /// Device code of one input and architecture.
@@ -42,6 +82,21 @@ pub struct DeviceCode {
 }
 
 impl Compiler {
+    /// Gives up what other threads are compiling with [`Compiler::compile`]: those calls end soon, with
+    /// [`Error::Cancelled`]. A tool of CUDA's is killed; our own work ends before its next function, codegen
+    /// unit or stage. Compilations that begin later are not affected.
+    pub fn cancel(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.iter().for_each(Cancel::cancel);
+    }
+
+    pub(crate) fn cancellable(&self) -> Cancellable<'_> {
+        let cancel = Cancel::default();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.push(cancel.clone());
+        Cancellable { compiler: self, cancel }
+    }
+
     /// Looks for CUDA's tools. Without any the stages up to PTX work all the same.
     ///
     /// # Errors
@@ -62,7 +117,7 @@ impl Compiler {
         let read =
             move || path.as_ref().and_then(|path| std::fs::read(path).ok()).map(Shared::from);
         let libdevice = Libdevice::new(move || bytes.get_or_init(&read).clone());
-        Compiler { toolchain, libdevice }
+        Compiler { toolchain, libdevice, running: Mutex::default() }
     }
 
     /// The tools that were found.
@@ -452,6 +507,7 @@ impl Compiler {
         lower.libdevice = self.libdevice.clone();
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;
+        lower.cancel = CANCEL.with_borrow(Clone::clone);
         lower
     }
 
@@ -488,6 +544,7 @@ fn from_lowering(error: LowerError) -> Error {
         LowerError::Bug(bug) => {
             Error::Bug { stage: bug.stage, place: bug.function, message: bug.message }
         }
+        LowerError::Cancelled => Error::Cancelled,
         LowerError::OutOfMemory => {
             Error::OutOfMemory { doing: "emit".into(), message: error.to_string() }
         }

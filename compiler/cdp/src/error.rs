@@ -28,6 +28,8 @@ pub enum Error {
     Input { name: String, message: String },
     /// There was not enough memory, or no room for a stack or thread.
     OutOfMemory { doing: String, message: String },
+    /// It was given up by [`crate::Compiler::cancel`].
+    Cancelled,
     /// A mistake of cdp.
     Bug { stage: &'static str, place: String, message: String },
 }
@@ -54,6 +56,7 @@ impl fmt::Display for Error {
             Error::Abi(error) => write!(f, "{error}\n  help: {}", error.cure()),
             Error::Tool(error) => error.fmt(f),
             Error::Input { name, message } => write!(f, "{name}: {message}"),
+            Error::Cancelled => f.write_str("the compilation was cancelled"),
             Error::OutOfMemory { doing, message } => write!(
                 f,
                 "{message} in {doing}\n  help: raise the memory limit (`ulimit -v`), or give a smaller input"
@@ -80,7 +83,10 @@ impl std::error::Error for Error {
 
 impl From<ToolError> for Error {
     fn from(error: ToolError) -> Self {
-        Error::Tool(error)
+        match error {
+            ToolError::Cancelled => Error::Cancelled,
+            error => Error::Tool(error),
+        }
     }
 }
 
@@ -144,7 +150,7 @@ impl From<Error> for Failure {
 
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
-        Error::Tool(error).into()
+        Error::from(error).into()
     }
 }
 

@@ -48,6 +48,11 @@ impl Emulator {
         self.core.set_timeout(timeout);
     }
 
+    /// Whether grids are recorded from now on ([`Emulator::trace`]); what was recorded stays.
+    pub fn set_trace(&mut self, on: bool) {
+        self.core.config.trace = on;
+    }
+
     /// Changes the limits for launches from now on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.core.limits = limits;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
-use crate::error::{CudaError, Result};
+use crate::error::{CudaError, DeviceError, Result};
 use crate::properties::{self, DeviceProp};
 
 /// Which implementation.
@@ -272,6 +272,11 @@ pub struct KernelAttributes {
     pub non_portable_cluster: i32,
 }
 
+fn no_record() -> DeviceError {
+    let detail = "only the CPU device records what kernels do; on a GPU use Nsight Systems and Nsight Compute";
+    DeviceError::new(CudaError::NOT_SUPPORTED, detail)
+}
+
 /// A device.
 ///
 /// Addresses are `u64`: device addresses for device memory, host addresses for host memory.
@@ -479,6 +484,27 @@ pub trait Device: Send + Sync {
     /// `None` for no limit. On the CPU device; a GPU's kernels run as long as the driver lets them.
     fn set_timeout(&self, _timeout: Option<Duration>) -> Result<()> {
         Ok(())
+    }
+    /// Begins or ends the record of grids that [`Device::trace_json`] tells; what was recorded stays.
+    ///
+    /// # Errors
+    /// `cudaErrorNotSupported` on a GPU, whose tools are NVIDIA's.
+    fn set_trace(&self, _on: bool) -> Result<()> {
+        Err(no_record())
+    }
+    /// Waits for all work, and gives the recorded grids as Chrome trace JSON.
+    ///
+    /// # Errors
+    /// As [`Device::set_trace`], and faults.
+    fn trace_json(&self) -> Result<String> {
+        Err(no_record())
+    }
+    /// Waits for all work, and gives what each kernel did since the device was opened, as JSON.
+    ///
+    /// # Errors
+    /// As [`Device::trace_json`].
+    fn profile_json(&self) -> Result<String> {
+        Err(no_record())
     }
     /// Waits for all work. Faults of earlier launches show here.
     fn synchronize(&self) -> Result<()>;

@@ -203,6 +203,7 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             let next = self.pending.borrow_mut().pop_front();
             let Some(id) = next else { return Ok(()) };
             let name = &self.ir.function(id).name;
+            self.options.cancel.check()?;
             body::lower_function(self, id).map_err(|error| in_function(error, name))?;
         }
     }

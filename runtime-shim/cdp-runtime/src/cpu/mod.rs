@@ -512,6 +512,23 @@ impl Device for CpuDevice {
         Ok(())
     }
 
+    fn set_trace(&self, on: bool) -> Result<()> {
+        self.state().emulator.set_trace(on);
+        Ok(())
+    }
+
+    fn trace_json(&self) -> Result<String> {
+        let mut state = self.state();
+        state.wait_for(Work::All)?;
+        Ok(state.past.trace_json(&state.emulator))
+    }
+
+    fn profile_json(&self) -> Result<String> {
+        let mut state = self.state();
+        state.wait_for(Work::All)?;
+        Ok(state.past.profile_text(&state.emulator, MessageFormat::Json))
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.state().wait_for(Work::All)
     }

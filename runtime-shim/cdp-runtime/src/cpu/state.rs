@@ -97,7 +97,7 @@ pub struct State {
     /// Allocations that host code uses too.
     shared: HashMap<u64, MemoryType>,
     queued: usize,
-    past: Past,
+    pub(super) past: Past,
 }
 
 impl State {

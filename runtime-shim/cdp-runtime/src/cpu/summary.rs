@@ -64,8 +64,13 @@ impl Past {
     /// # Errors
     /// A sentence with the file and what is wrong.
     pub fn write_trace(&self, emulator: &Emulator, path: &Path) -> Result<(), String> {
-        let text = chrome_json(&self.whole_trace(emulator));
+        let text = self.trace_json(emulator);
         std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// The trace as Chrome's JSON.
+    pub fn trace_json(&self, emulator: &Emulator) -> String {
+        chrome_json(&self.whole_trace(emulator))
     }
 
     /// The table of the kernels.
