@@ -1,4 +1,4 @@
-//! Generates the parser from its grammar, and a table of the pages that explain the codes.
+//! Generates the parser of `#if` lines from its grammar, and a table of the pages that explain the codes.
 
 use std::path::Path;
 use std::{env, fs};

@@ -1,6 +1,9 @@
-//! Brackets made to match before anything else looks at the tokens, so that every later step can
-//! jump from a bracket to its partner. Unbalanced ones are reported here and nowhere else.
+//! The tokens of the parser, made from those of the preprocessor: brackets that match, so that the parser
+//! can jump from each to its partner (unbalanced ones are reported here and nowhere else), operators
+//! spelled as words, and nothing that may stand anywhere: `__extension__`, stray `#`, and pragmas that
+//! begin no statement.
 
+use super::words::{Word, Words};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::lex::{Flags, Token, TokenKind};
@@ -49,6 +52,7 @@ fn spelling(kind: TokenKind) -> &'static str {
 pub fn balance(
     tokens: Vec<Token>,
     end: Span,
+    words: &Words,
     session: &mut Session,
     out: &mut Diagnostics,
 ) -> Balanced {
@@ -66,6 +70,10 @@ pub fn balance(
         if let Some(joined) = spaced_launch(&tokens[at..], state.session) {
             token = joined;
             at += 1;
+        }
+        if let Some(length) = state.left_out(&mut token, &tokens[at..], words) {
+            at += length;
+            continue;
         }
         if closer(token.kind).is_some() {
             if state.open.len() >= MAX_NESTING {
@@ -115,6 +123,54 @@ struct Balancer<'a> {
 }
 
 impl Balancer<'_> {
+    /// The number of tokens that the parser does not see, `token` the first. A word that is an operator
+    /// becomes one.
+    fn left_out(&mut self, token: &mut Token, rest: &[Token], words: &Words) -> Option<usize> {
+        match token.kind {
+            TokenKind::Ident => match words.get(token.symbol) {
+                Word::Skip => return Some(1),
+                Word::Spelled(kind) => token.kind = kind,
+                _ => {}
+            },
+            TokenKind::Hash | TokenKind::HashHash => {
+                self.out.push(Diagnostic::new(
+                    Code::E0201,
+                    token.span,
+                    "a stray `#` in the program",
+                ));
+                return Some(1);
+            }
+            TokenKind::PragmaUnroll if !self.ends_statement(words) => {
+                let end = rest.iter().position(|token| token.kind == TokenKind::PragmaEnd);
+                return Some(end.map_or(1, |end| end + 1));
+            }
+            TokenKind::PragmaNoUnroll | TokenKind::PragmaCdp if !self.ends_statement(words) => {
+                return Some(1);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Whether a statement or declaration may begin after what there is.
+    fn ends_statement(&self, words: &Words) -> bool {
+        use TokenKind as T;
+        self.done.last().is_none_or(|last| match last.kind {
+            T::Ident => matches!(words.get(last.symbol), Word::Do | Word::Else),
+            kind => matches!(
+                kind,
+                T::Semi
+                    | T::LBrace
+                    | T::RBrace
+                    | T::RParen
+                    | T::Colon
+                    | T::PragmaNoUnroll
+                    | T::PragmaCdp
+                    | T::PragmaEnd
+            ),
+        })
+    }
+
     fn push(&mut self, token: Token) {
         self.done.push(token);
         self.partner.push(NONE);

@@ -1,325 +1,138 @@
-//! What the subset leaves out: each construct refused by its name, passed as a whole, and replaced
-//! by an error token, so that the rest of the program is still read.
+//! What the subset leaves out, where several productions meet it. Each construct is named and passed as
+//! a whole; what only one production meets is refused there.
 
-use super::classify::Classifier;
-use super::context::{ContextKind, Mode};
-use super::scopes::Meaning;
-use super::token::Kind;
+use super::declarations::Declared;
+use super::lookahead::Path;
+use super::parser::{Fault, Parsed, Parser};
+use super::specifiers::{Place, Specifiers};
+use super::symbols::Meaning;
 use super::words::{Refusal, Word};
+use crate::ast::*;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::lex::{Token, TokenKind};
-use crate::source::Span;
+use crate::lex::TokenKind as T;
 
-impl Classifier<'_> {
-    pub fn refuse(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::new(code, span, message));
-    }
-
-    /// Takes back what was emitted of the current item, passes the rest of it, and puts an error
-    /// item in its place.
-    pub fn drop_item(&mut self) {
-        let start = self.top().item_start;
-        let token = self.input[self.at];
-        self.out.truncate(start);
-        self.skip_declaration();
-        self.emit(Kind::ErrorItem, token);
-        self.next_item();
-    }
-
-    /// Passes a declaration: to its `;`, or past a function's body.
-    pub fn skip_declaration(&mut self) {
-        while let Some(token) = self.peek(0) {
-            match token.kind {
-                TokenKind::Semi => {
-                    self.at += 1;
-                    return;
-                }
-                TokenKind::RBrace | TokenKind::RParen | TokenKind::RBracket => return,
-                TokenKind::LBrace => {
-                    self.skip_group();
-                    // `struct S { } x;` and `T x{};` go on to their `;`, a function's body does not.
-                    match self.peek(0).map(|next| next.kind) {
-                        Some(TokenKind::Semi) => self.at += 1,
-                        Some(TokenKind::Comma | TokenKind::LBrace) => continue,
-                        _ => {}
-                    }
-                    return;
-                }
-                _ => self.at = self.group_end(self.at),
-            }
-        }
-    }
-
-    /// Passes an expression, up to where it must end.
-    fn skip_expression(&mut self) {
-        while let Some(token) = self.peek(0) {
-            match token.kind {
-                TokenKind::Semi
-                | TokenKind::Comma
-                | TokenKind::RParen
-                | TokenKind::RBrace
-                | TokenKind::RBracket
-                | TokenKind::Colon => return,
-                _ => self.at = self.group_end(self.at),
-            }
-        }
-    }
-
-    /// An expression that was refused, in place of the tokens since `token`.
-    fn error_expression(&mut self, token: Token) {
-        self.enter_expr();
-        self.emit(Kind::ErrorExpr, token);
-    }
-
-    pub fn refused_word(&mut self, refusal: Refusal, token: Token) {
-        let word = self.text(token.symbol).to_owned();
-        let code = refusal.code();
-        match refusal {
-            Refusal::Template => self.refuse_template(token),
-            Refusal::Typename => {
-                self.refuse(
-                    code,
-                    token.span,
-                    "templates (`typename`) are outside the `.cdp` subset",
-                );
+impl Parser<'_> {
+    /// A word of C++ outside the subset. It is passed where what follows can be read without it;
+    /// otherwise the declaration or statement ends.
+    pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
+        let word = self.text_at(self.at).to_owned();
+        let (message, help) = match refusal {
+            Refusal::COnly(right) => {
+                self.report_c_word(right);
                 self.at += 1;
+                return Ok(());
             }
+            Refusal::TypeWord | Refusal::VaArg => {
+                self.refuse_type_word(refusal);
+                return Ok(());
+            }
+            Refusal::Template => return self.refuse_template().map(|_| ()),
+            Refusal::Typename => ("templates (`typename`) are outside the `.cdp` subset", ""),
             Refusal::Try => {
-                let found = Diagnostic::new(
-                    code,
-                    token.span,
-                    "exceptions (`try`) are outside the `.cdp` subset",
-                );
-                self.diagnostics.push(found.help("return an error code instead"));
+                ("exceptions (`try`) are outside the `.cdp` subset", "return an error code instead")
+            }
+            Refusal::Virtual => (
+                "virtual functions are outside the `.cdp` subset",
+                "use a function pointer, or a `switch` on a kind",
+            ),
+            Refusal::Friend => {
+                ("`friend` is outside the `.cdp` subset: all members are public", "")
+            }
+            Refusal::Explicit => ("constructors (`explicit`) are outside the `.cdp` subset", ""),
+            Refusal::Export => ("modules (`export`) are outside the `.cdp` subset", ""),
+            Refusal::Goto => ("labels of a block (WORD) are outside the `.cdp` subset", ""),
+            Refusal::Concept | Refusal::Requires => {
+                ("concepts and constraints (WORD) are outside the `.cdp` subset", "")
+            }
+            Refusal::Access => (
+                "access control (WORD) is outside the `.cdp` subset",
+                "leave it out: all members are public in a `struct`",
+            ),
+            Refusal::Consteval => {
+                ("WORD is outside the `.cdp` subset", "write `constexpr` for a variable")
+            }
+            _ => return Err(self.expected("a declaration")),
+        };
+        let message = message.replace("WORD", &format!("`{word}`"));
+        let found = Diagnostic::new(refusal.code(), self.span_at(self.at), message);
+        self.report(if help.is_empty() { found } else { found.help(help) });
+        match refusal {
+            Refusal::Typename | Refusal::Try | Refusal::Consteval | Refusal::Access => {
                 self.at += 1;
-            }
-            Refusal::Catch => {
-                self.at = self.group_end(self.at + 1);
-                self.skip_statement();
-                self.next_item();
-            }
-            Refusal::Throw if self.top().mode == Mode::Named => {
-                // The empty exception specification of old C++.
-                self.take(Kind::Noexcept);
-                if self.kind_at(self.at) == Some(TokenKind::LParen) {
-                    self.skip_group();
+                if refusal == Refusal::Access {
+                    self.eat(T::Colon);
                 }
+                Ok(())
             }
-            Refusal::Throw => {
-                let found = Diagnostic::new(
-                    code,
-                    token.span,
-                    "exceptions (`throw`) are outside the `.cdp` subset",
-                );
-                self.diagnostics
-                    .push(found.help("return an error code, or end the kernel with `__trap()`"));
-                self.skip_expression();
-                self.error_expression(token);
-            }
-            Refusal::Goto => {
-                let message = format!("labels of a block (`{word}`) are outside the `.cdp` subset");
-                self.refuse(code, token.span, message);
-                self.drop_item();
-            }
-            Refusal::Coroutine => {
-                let message = format!("coroutines (`{word}`) are outside the `.cdp` subset");
-                self.refuse(code, token.span, message);
-                self.skip_expression();
-                self.error_expression(token);
-            }
-            Refusal::DynamicCast => {
-                let message = "`dynamic_cast` is outside the `.cdp` subset, as inheritance is";
-                self.refuse(code, token.span, message);
-                self.at += 1;
-                while let Some(next) = self.peek(0) {
-                    match next.kind {
-                        TokenKind::LParen => {
-                            self.skip_group();
-                            break;
-                        }
-                        TokenKind::Semi | TokenKind::RBrace => break,
-                        _ => self.at += 1,
-                    }
-                }
-                self.error_expression(token);
-            }
-            // `va_list list;`
-            Refusal::VaArg if self.kind_at(self.at + 1) != Some(TokenKind::LParen) => {
+            _ => Err(Fault::Refused),
+        }
+    }
+
+    /// A type outside the subset, passed.
+    pub fn refuse_type_word(&mut self, refusal: Refusal) {
+        let word = self.text_at(self.at);
+        let found = match refusal {
+            Refusal::VaArg => {
                 let message =
                     format!("variable arguments (`{word}`) are outside the `.cdp` subset");
-                let found = Diagnostic::new(code, token.span, message);
-                self.diagnostics
-                    .push(found.help("write a variadic macro, or pass an array and its length"));
-                self.at += 1;
-                self.set_typed();
-                self.emit(Kind::ErrorType, token);
+                Diagnostic::new(refusal.code(), self.span_at(self.at), message)
+                    .help("write a variadic macro, or pass an array and its length")
             }
-            Refusal::Typeid | Refusal::VaArg => {
-                let message = match refusal {
-                    Refusal::Typeid => "`typeid` is outside the `.cdp` subset",
-                    _ => "reading variable arguments is outside the `.cdp` subset",
-                };
-                self.refuse(code, token.span, message);
-                self.at += 1;
-                if self.kind_at(self.at) == Some(TokenKind::LParen) {
-                    self.skip_group();
-                }
-                self.error_expression(token);
+            _ => {
+                let message = format!("the type `{word}` is outside the `.cdp` subset");
+                Diagnostic::new(refusal.code(), self.span_at(self.at), message)
             }
-            Refusal::This => {
-                let message = "`this` is outside the `.cdp` subset, as member functions are";
-                self.refuse(code, token.span, message);
-                self.at += 1;
-                self.error_expression(token);
-            }
-            Refusal::Virtual => {
-                let message = "virtual functions are outside the `.cdp` subset";
-                let found = Diagnostic::new(code, token.span, message);
-                self.diagnostics
-                    .push(found.help("use a function pointer, or a `switch` on a kind"));
-                self.drop_item();
-            }
-            Refusal::Friend => {
-                self.refuse(
-                    code,
-                    token.span,
-                    "`friend` is outside the `.cdp` subset: all members are public",
-                );
-                self.drop_item();
-            }
-            Refusal::Explicit => {
-                self.refuse(
-                    code,
-                    token.span,
-                    "constructors (`explicit`) are outside the `.cdp` subset",
-                );
-                self.drop_item();
-            }
-            Refusal::Concept | Refusal::Requires => {
-                let message =
-                    format!("concepts and constraints (`{word}`) are outside the `.cdp` subset");
-                self.refuse(code, token.span, message);
-                self.drop_item();
-            }
-            Refusal::Export => {
-                self.refuse(code, token.span, "modules (`export`) are outside the `.cdp` subset");
-                self.drop_item();
-            }
-            Refusal::Access => self.refuse_access(token, &word),
-            Refusal::Consteval => {
-                let found = Diagnostic::new(
-                    code,
-                    token.span,
-                    format!("`{word}` is outside the `.cdp` subset"),
-                );
-                self.diagnostics.push(found.help("write `constexpr` for a variable"));
-                self.at += 1;
-            }
-            Refusal::COnly(right) => self.refuse_c_word(token, &word, right),
-            Refusal::TypeWord => {
-                self.refuse(
-                    code,
-                    token.span,
-                    format!("the type `{word}` is outside the `.cdp` subset"),
-                );
-                self.set_typed();
-                self.take(Kind::ErrorType);
-            }
-        }
-    }
-
-    fn refuse_access(&mut self, token: Token, word: &str) {
-        let has_colon = self.kind_at(self.at + 1) == Some(TokenKind::Colon);
-        let message = format!("access control (`{word}`) is outside the `.cdp` subset");
-        let found = Diagnostic::new(Code::E0224, token.span, message);
-        self.diagnostics.push(found.help("leave it out: all members are public in a `struct`"));
-        self.at += if has_colon { 2 } else { 1 };
-        self.next_item();
-    }
-
-    /// A keyword of C that C++ does not know; it is read as what the user meant where that exists.
-    fn refuse_c_word(&mut self, token: Token, word: &str, right: &'static str) {
-        let found = Diagnostic::new(Code::E0239, token.span, format!("`{word}` is C, not C++"));
-        let found = match right.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
-            true => found.suggest("write", token.span, right),
-            false => found.help(format!("use {right} instead")),
         };
-        self.diagnostics.push(found);
-        match word {
-            "_Bool" => {
-                let symbol = self.session.names.intern("bool");
-                if self.top().mode != Mode::Expr {
-                    self.set_typed();
-                }
-                self.emit(Kind::TypeWord, Token { symbol, ..token });
-                self.at += 1;
-            }
-            "__auto_type" => {
-                let symbol = self.session.names.intern("auto");
-                self.set_typed();
-                self.top().auto = true;
-                self.emit(Kind::Auto, Token { symbol, ..token });
-                self.at += 1;
-            }
-            "_Static_assert" => {
-                self.enter_expr();
-                self.take(Kind::StaticAssert);
-            }
-            "_Alignof" => {
-                self.enter_expr();
-                self.take(Kind::Alignof);
-            }
-            "_Alignas" => {
-                self.enter_specs();
-                self.take(Kind::Alignas);
-            }
-            "_Generic" => {
-                self.at += 1;
-                if self.kind_at(self.at) == Some(TokenKind::LParen) {
-                    self.skip_group();
-                }
-                self.error_expression(token);
-            }
-            _ => self.at += 1,
-        }
+        self.report(found);
+        self.at += 1;
+    }
+
+    /// A keyword of C that C++ does not know; `right` is what C++ has for it. Not passed.
+    pub fn report_c_word(&mut self, right: &str) {
+        let (word, span) = (self.text_at(self.at), self.span_at(self.at));
+        let found = Diagnostic::new(Code::E0239, span, format!("`{word}` is C, not C++"));
+        self.report(match right.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
+            true => found.suggest("write", span, right),
+            false => found.help(format!("use {right} instead")),
+        });
+    }
+
+    /// `catch (...) { }`, after a `try` that was refused.
+    pub fn skip_catch(&mut self) {
+        self.at += 1;
+        self.skip_parentheses();
+        self.skip_item();
     }
 
     /// A template declaration, passed as a whole. Its name is remembered, so that uses with `<...>`
     /// are refused by name too.
-    fn refuse_template(&mut self, token: Token) {
-        let found =
-            Diagnostic::new(Code::E0220, token.span, "templates are outside the `.cdp` subset");
-        self.diagnostics
-            .push(found.help("write one function or type for each set of types that you use"));
+    pub fn refuse_template(&mut self) -> Parsed<Decl> {
         let start = self.at;
+        let message = "templates are outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0220, self.span_at(start), message);
+        self.report(found.help("write one function or type for each set of types that you use"));
         self.at += 1;
-        if self.kind_at(self.at) == Some(TokenKind::Lt) {
+        if self.is(T::Lt) {
             self.skip_angles();
         }
         let head = self.at;
-        self.skip_declaration();
-        let end = self.at;
-        if let Some(name) = self.declared_name(head, end) {
-            let mark = self.input[name].symbol;
-            self.scopes.declare(mark, Meaning::Template);
+        self.skip_item();
+        if let Some(name) = self.template_name(head, self.at) {
+            self.symbols.declare(self.symbol_at(name), Meaning::Template);
         }
-        self.at = end.max(start + 1);
-        let item = self.top().item_start;
-        self.out.truncate(item);
-        self.emit(Kind::ErrorItem, token);
-        self.next_item();
+        Ok(Decl { kind: DeclKind::Error, span: self.since(start) })
     }
 
     /// Passes `<...>`.
     fn skip_angles(&mut self) {
         let mut depth = 0i32;
-        while let Some(token) = self.peek(0) {
-            match token.kind {
-                TokenKind::Lt => depth += 1,
-                TokenKind::Gt => depth -= 1,
-                TokenKind::Shr => depth -= 2,
-                TokenKind::LaunchClose => depth -= 3,
-                TokenKind::Semi | TokenKind::LBrace | TokenKind::RBrace => return,
+        while let Some(kind) = self.kind() {
+            match kind {
+                T::Lt => depth += 1,
+                T::Gt => depth -= 1,
+                T::Shr => depth -= 2,
+                T::LaunchClose => depth -= 3,
+                T::Semi | T::LBrace | T::RBrace => return,
                 _ => {}
             }
             self.at = self.group_end(self.at);
@@ -329,30 +142,21 @@ impl Classifier<'_> {
         }
     }
 
-    /// The name that the declaration in `start..end` declares: after `struct`, or before the first
+    /// The name that the template in `start..end` declares: after `struct`, or before the first
     /// parenthesis, `=` or `;`.
-    fn declared_name(&self, start: usize, end: usize) -> Option<usize> {
+    fn template_name(&self, start: usize, end: usize) -> Option<usize> {
         let mut last_name = None;
         let mut at = start;
         while at < end {
-            match self.kind_at(at)? {
-                TokenKind::Ident if self.word_at(at) == Word::Record => {
-                    return self.is_name_at(at + 1).then_some(at + 1);
-                }
+            match (self.kind_at(at)?, self.word_at(at)) {
+                (T::Ident, Word::Record) => return self.is_name_at(at + 1).then_some(at + 1),
                 // The parentheses of `__launch_bounds__(...)` are not the parameters.
-                TokenKind::Ident
-                    if matches!(
-                        self.word_at(at),
-                        Word::AttributeCall | Word::GnuAttribute | Word::Alignas
-                    ) =>
-                {
+                (T::Ident, Word::AttributeCall | Word::GnuAttribute | Word::Alignas) => {
                     at = self.group_end(at + 1);
                     continue;
                 }
-                TokenKind::Ident if self.is_name_at(at) => last_name = Some(at),
-                TokenKind::LParen | TokenKind::Eq | TokenKind::Semi | TokenKind::LBrace => {
-                    return last_name;
-                }
+                (T::Ident, Word::Name) => last_name = Some(at),
+                (T::LParen | T::Eq | T::Semi | T::LBrace, _) => return last_name,
                 _ => {}
             }
             at += 1;
@@ -360,81 +164,151 @@ impl Classifier<'_> {
         last_name
     }
 
-    pub fn refuse_lambda(&mut self, token: Token) {
-        let mut at = self.group_end(self.at);
-        let capture = self.session.sources.join(token.span, self.input[at - 1].span);
-        let found = Diagnostic::new(
-            Code::E0221,
-            capture,
-            "lambda expressions are outside the `.cdp` subset",
-        );
-        self.diagnostics.push(
+    /// `[captures](parameters) { }`, passed.
+    pub fn refuse_lambda(&mut self) -> Expr {
+        let start = self.at;
+        let captures = self.group_end(start);
+        let span = self.span(start, captures);
+        let message = "lambda expressions are outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0221, span, message);
+        self.report(
             found.help("write a `__device__` function, and pass what it captures as arguments"),
         );
-        while let Some(kind) = self.kind_at(at) {
+        self.at = captures;
+        while let Some(kind) = self.kind() {
             match kind {
-                TokenKind::LBrace => {
-                    at = self.group_end(at);
+                T::LBrace => {
+                    self.at = self.group_end(self.at);
                     break;
                 }
-                TokenKind::Semi | TokenKind::RBrace | TokenKind::RParen => break,
-                _ => at = self.group_end(at),
+                T::Semi | T::RBrace | T::RParen => break,
+                _ => self.at = self.group_end(self.at),
             }
         }
-        self.at = at;
-        self.error_expression(Token { span: capture, ..token });
+        Expr { kind: ExprKind::Error, span, depth: 1 }
     }
 
-    /// `({ ... })`
-    pub fn refuse_statement_expression(&mut self, token: Token) {
-        let message = "GNU statement expressions are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0238, token.span, message);
-        self.diagnostics.push(found.help("write a function"));
-        self.skip_group();
-        self.error_expression(token);
-    }
-
-    /// `a ?: b`, after its `?`.
-    pub fn refuse_short_conditional(&mut self, token: Token) {
+    /// `a ?: b`
+    pub fn refuse_short_conditional(&mut self, question: usize) {
         let message =
             "the conditional without a middle operand (`?:`) is outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0238, token.span, message);
-        self.diagnostics.push(found.help("write the condition's value between `?` and `:`"));
-        self.error_expression(token);
+        let found = Diagnostic::new(Code::E0238, self.span_at(question), message);
+        self.report(found.help("write the condition's value between `?` and `:`"));
     }
 
-    /// `&&label`
-    pub fn refuse_label_address(&mut self, token: Token) {
-        let message = "addresses of labels are outside the `.cdp` subset";
-        self.refuse(Code::E0238, token.span, message);
-        self.at += 2;
-        self.error_expression(token);
+    /// `.*`, `->*` and `<=>`, which are read as the operators most like them.
+    pub fn refuse_operator(&mut self) {
+        let span = self.span_at(self.at);
+        match self.kind() {
+            Some(T::DotStar | T::ArrowStar) => {
+                self.error(Code::E0237, span, "pointers to members are outside the `.cdp` subset");
+            }
+            Some(T::Spaceship) => {
+                let message = "the three-way comparison `<=>` is outside the `.cdp` subset";
+                self.error(Code::E0240, span, message);
+            }
+            _ => {}
+        }
     }
 
-    pub fn refuse_destructor(&mut self, token: Token) {
-        self.refuse(Code::E0223, token.span, "destructors are outside the `.cdp` subset");
-        self.drop_item();
+    /// `T::*` and `T::~T`; passed up to the `*` or `~`.
+    pub fn refuse_odd_scope(&mut self, path: &Path) {
+        let span = self.span_at(path.last);
+        match self.kind_at(path.end + 1) {
+            Some(T::Star) => {
+                self.error(Code::E0237, span, "pointers to members are outside the `.cdp` subset");
+            }
+            Some(T::Tilde) => {
+                self.error(Code::E0223, span, "destructors are outside the `.cdp` subset");
+            }
+            _ => self.error(Code::E0201, span, "expected a name after `::`"),
+        }
+        self.at = path.end + 1;
     }
 
-    /// `name(` in a record.
-    pub fn refuse_member_function(&mut self) {
-        let Some(name) = self.out.last().copied() else { return };
-        let text = self.text(name.symbol).to_owned();
-        let record = self.contexts.iter().rev().find(|context| context.kind == ContextKind::Record);
-        let tag = record.and_then(|context| context.name).map(|tag| self.text(tag).to_owned());
-        let owner = tag.clone().unwrap_or_else(|| "the record".to_owned());
-        let found = if text.starts_with("operator") {
-            let message = format!("member operators (`{text}`) are outside the `.cdp` subset");
-            Diagnostic::new(Code::E0236, name.span, message)
-                .help("write the operator as a free function")
-        } else {
-            let message = format!("member functions (`{text}`) are outside the `.cdp` subset");
-            let cure = format!(
-                "write a free function that takes the object: `{text}({owner} &object, ...)`"
-            );
-            Diagnostic::new(Code::E0222, name.span, message).help(cure)
+    /// `S(` in the record `S`.
+    pub fn refuse_constructor(&mut self, path: &Path) -> Parsed<()> {
+        let own = self.record == Some(self.symbol_at(path.start));
+        if !own || self.kind_at(path.end) != Some(T::LParen) {
+            return Ok(());
+        }
+        let name = self.text_at(path.start);
+        let cure = format!(
+            "fill the members with an initialiser, `{name} x = {{ ... }};`, or write a function that returns one"
+        );
+        let message = format!("constructors (of `{name}`) are outside the `.cdp` subset");
+        let found = Diagnostic::new(Code::E0223, self.span_at(path.start), message);
+        self.report(found.help(cure));
+        Err(Fault::Refused)
+    }
+
+    /// `= delete;` and `= default;` after parameters.
+    pub fn refuse_special_function(&mut self) -> Parsed<()> {
+        let next = self.at + 1;
+        let word = ["delete", "default"].into_iter().find(|word| self.is_text(next, word));
+        let Some(word) = word.filter(|_| self.is(T::Eq)) else { return Ok(()) };
+        let message = format!("functions with `= {word}` are outside the `.cdp` subset");
+        let cure = match word {
+            "delete" => "leave the declaration out: what is not declared cannot be called",
+            _ => "leave the declaration out: records are made and copied member by member",
         };
-        self.diagnostics.push(found);
-        self.drop_item();
+        let span = self.span(self.at, next + 1);
+        self.report(Diagnostic::new(Code::E0239, span, message).help(cure));
+        Err(Fault::Refused)
+    }
+
+    /// `auto [a, b] = ...;`, at the bracket or the `&` before it. The names are declared with an
+    /// unknown type, so that their uses raise nothing more.
+    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<Declared> {
+        self.eat(T::Amp);
+        let open = self.at;
+        let message = "structured bindings are outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0232, self.span_at(open), message);
+        self.report(found.help("give the object a name, and use its members"));
+        let names: Vec<usize> =
+            (open + 1..self.group_end(open)).filter(|&at| self.is_name_at(at)).collect();
+        if names.is_empty() || !matches!(specs.place, Place::File | Place::Block) {
+            return Err(Fault::Refused);
+        }
+        let mut declarators = Vec::new();
+        for at in names {
+            let base = Ident { name: self.symbol_at(at), span: self.span_at(at) };
+            let span = base.span;
+            let name = QualName { global: false, scopes: Vec::new(), base, operator: None, span };
+            let declarator =
+                Declarator { name: Some(name), parts: Vec::new(), attrs: Vec::new(), span };
+            declarators.push(InitDeclarator { declarator, bit_width: None, init: None, span });
+            self.symbols.declare(base.name, Meaning::Value);
+        }
+        self.skip_item();
+        specs.specs.ty.kind = TypeSpecKind::Error;
+        Ok(Declared::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+    }
+
+    /// A function's body in a block; what was read of it becomes a prototype.
+    pub fn refuse_nested_function(&mut self, declarator: &Declarator) {
+        let span = match &declarator.name {
+            Some(name) => name.base.span,
+            None => self.span_at(self.at),
+        };
+        let message = "functions inside functions are outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0238, span, message);
+        self.report(found.help("define it at file scope, before this function"));
+        self.at = self.group_end(self.at);
+    }
+
+    /// `using enum E;`, and `using Base::member;` in a record.
+    pub fn refuse_using(&mut self, place: Place) -> Parsed<()> {
+        let (what, cure) = if self.word() == Word::Enum {
+            ("`using enum` is", "write the enumerators with the enumeration's name before `::`")
+        } else if place == Place::Member {
+            ("using-declarations of members are", "declare the member here")
+        } else {
+            return Ok(());
+        };
+        let message = format!("{what} outside the `.cdp` subset");
+        let found = Diagnostic::new(Code::E0239, self.span_at(self.at - 1), message);
+        self.report(found.help(cure));
+        Err(Fault::Refused)
     }
 }

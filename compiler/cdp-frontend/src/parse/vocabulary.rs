@@ -1,7 +1,7 @@
 //! What the parser knows before it has read anything: words, the types and function templates that
 //! CUDA's headers declare, names of attributes. Made once for a session, and with the session copied.
 
-use super::scopes::{Meaning, NO_SCOPE, Scopes};
+use super::symbols::{Meaning, NO_SCOPE, Symbols};
 use super::words::Words;
 use crate::check::builtins;
 use crate::intern::{Interner, Symbol};
@@ -10,7 +10,7 @@ use crate::intern::{Interner, Symbol};
 pub(crate) struct Vocabulary {
     pub(super) words: Words,
     /// The meanings at the beginning of a program.
-    pub(super) scopes: Scopes,
+    pub(super) symbols: Symbols,
     pub(super) std: Symbol,
 }
 
@@ -18,17 +18,17 @@ impl Vocabulary {
     /// Interns everything.
     pub fn new(names: &mut Interner) -> Self {
         let words = Words::new(names);
-        let mut scopes = Scopes::default();
+        let mut symbols = Symbols::default();
         for def in builtins::types::all_types() {
-            scopes.declare(names.intern(def.name), Meaning::Type(NO_SCOPE));
+            symbols.declare(names.intern(def.name), Meaning::Type(NO_SCOPE));
         }
         for name in builtins::template_names() {
-            scopes.declare(names.intern(name), Meaning::CudaTemplate);
+            symbols.declare(names.intern(name), Meaning::CudaTemplate);
         }
         // The tree names an attribute without underscores, which the text may never do.
         for (name, ..) in crate::attributes::KNOWN {
             names.intern(name);
         }
-        Vocabulary { words, scopes, std: names.intern("std") }
+        Vocabulary { words, symbols, std: names.intern("std") }
     }
 }

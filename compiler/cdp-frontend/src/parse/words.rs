@@ -1,17 +1,15 @@
 //! The words that mean something to the parser: keywords, CUDA specifiers, and the C++ words that
 //! the subset refuses. Looked up by symbol number, so that a token costs one array access.
 
-use super::token::Kind;
 use crate::diagnostics::Code;
 use crate::intern::{Interner, Symbol};
+use crate::lex::TokenKind;
 
 /// What a word is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Word {
     /// Not a keyword.
     Name,
-    /// A keyword with no treatment of its own in the classifier.
-    Plain(Kind),
     /// `int`, `unsigned`, ...
     Type,
     Auto,
@@ -33,22 +31,32 @@ pub enum Word {
     Using,
     Namespace,
     StaticAssert,
-    /// `if`, `while`, `switch`: a parenthesised head follows.
-    Head(Kind),
+    If,
+    Else,
+    While,
+    Do,
+    Switch,
     For,
-    /// `do`, `else`: a statement follows.
-    Before(Kind),
     Return,
     Case,
     Goto,
     Default,
+    Break,
+    Continue,
     Asm,
     Operator,
     New,
+    Delete,
+    Sizeof,
+    Alignof,
+    Offsetof,
+    Bool,
+    Nullptr,
+    Noexcept,
     /// `static_cast` and the like.
     NamedCast,
     /// An operator spelled as a word.
-    Spelled(Kind),
+    Spelled(TokenKind),
     /// `__extension__`
     Skip,
     /// A word of C++ (or C) that the subset leaves out.
@@ -175,34 +183,39 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("using", W::Using),
     ("namespace", W::Namespace),
     ("static_assert", W::StaticAssert),
-    ("if", W::Head(Kind::If)),
-    ("while", W::Head(Kind::While)),
-    ("switch", W::Head(Kind::Switch)),
+    ("if", W::If),
+    ("while", W::While),
+    ("switch", W::Switch),
     ("for", W::For),
-    ("do", W::Before(Kind::Do)),
-    ("else", W::Before(Kind::Else)),
+    ("do", W::Do),
+    ("else", W::Else),
     ("return", W::Return),
     ("case", W::Case),
     ("default", W::Default),
-    ("break", W::Plain(Kind::Break)),
-    ("continue", W::Plain(Kind::Continue)),
+    ("break", W::Break),
+    ("continue", W::Continue),
     ("asm __asm__ __asm", W::Asm),
     ("operator", W::Operator),
     ("new", W::New),
-    ("delete", W::Plain(Kind::Delete)),
-    ("sizeof", W::Plain(Kind::Sizeof)),
-    ("alignof __alignof__ __alignof", W::Plain(Kind::Alignof)),
-    ("__builtin_offsetof", W::Plain(Kind::Offsetof)),
+    ("delete", W::Delete),
+    ("sizeof", W::Sizeof),
+    ("alignof __alignof__ __alignof", W::Alignof),
+    ("__builtin_offsetof", W::Offsetof),
     ("static_cast reinterpret_cast const_cast", W::NamedCast),
-    ("true false", W::Plain(Kind::Bool)),
-    ("nullptr __null", W::Plain(Kind::Nullptr)),
-    ("noexcept", W::Plain(Kind::Noexcept)),
-    ("and", W::Spelled(Kind::AndAnd)),
-    ("or xor bitor not_eq", W::Spelled(Kind::Binary)),
-    ("not", W::Spelled(Kind::Bang)),
-    ("compl", W::Spelled(Kind::Tilde)),
-    ("bitand", W::Spelled(Kind::Amp)),
-    ("and_eq or_eq xor_eq", W::Spelled(Kind::OpAssign)),
+    ("true false", W::Bool),
+    ("nullptr __null", W::Nullptr),
+    ("noexcept", W::Noexcept),
+    ("and", W::Spelled(TokenKind::AndAnd)),
+    ("or", W::Spelled(TokenKind::OrOr)),
+    ("xor", W::Spelled(TokenKind::Caret)),
+    ("bitor", W::Spelled(TokenKind::Pipe)),
+    ("not_eq", W::Spelled(TokenKind::Ne)),
+    ("not", W::Spelled(TokenKind::Bang)),
+    ("compl", W::Spelled(TokenKind::Tilde)),
+    ("bitand", W::Spelled(TokenKind::Amp)),
+    ("and_eq", W::Spelled(TokenKind::AmpEq)),
+    ("or_eq", W::Spelled(TokenKind::PipeEq)),
+    ("xor_eq", W::Spelled(TokenKind::CaretEq)),
     ("__extension__", W::Skip),
     ("template", W::Refused(Refusal::Template)),
     ("typename", W::Refused(Refusal::Typename)),

@@ -1,4 +1,5 @@
-//! `#if` expressions: integer arithmetic in 64 bits, signed unless an operand is unsigned.
+//! `#if` expressions: integer arithmetic in 64 bits, signed unless an operand is unsigned. The grammar,
+//! which is context-free, is `condition.lalrpop`; here are the words of its errors and the arithmetic.
 
 use super::Preprocessor;
 use crate::diagnostics::{Code, Diagnostic};
@@ -6,8 +7,28 @@ use crate::lex::{Flags, Token, TokenKind};
 use crate::literal;
 use crate::source::Span;
 
-/// Nesting of parentheses, unary operators and `?:`.
-const MAX_DEPTH: u32 = 256;
+#[allow(clippy::all, unused, missing_docs)]
+mod grammar {
+    include!(concat!(env!("OUT_DIR"), "/preprocess/condition.rs"));
+}
+
+use grammar::ConditionParser;
+use lalrpop_util::ParseError;
+
+/// Operators inside each other.
+const MAX_DEPTH: u32 = 4096;
+
+/// A terminal of the grammar.
+#[derive(Clone, Copy, Debug)]
+enum Terminal {
+    /// A number or character.
+    Value,
+    Name,
+    /// The word `defined`, out of a macro.
+    Defined,
+    /// A punctuator, or what fits nowhere.
+    Sign(TokenKind),
+}
 
 /// A value; `unsigned` as in `uintmax_t`.
 #[derive(Clone, Copy)]
@@ -27,6 +48,7 @@ impl Value {
 }
 
 /// What went wrong, and where.
+#[derive(Debug)]
 struct Problem {
     span: Span,
     message: String,
@@ -41,11 +63,7 @@ impl Preprocessor<'_> {
             return false;
         }
         let end = line.last().map_or(directive.after(), |token| token.span.after());
-        let mut parser = Parser { preprocessor: self, tokens: &line, at: 0, end, depth: 0 };
-        let result = parser.conditional(true).and_then(|value| match parser.peek() {
-            None => Ok(value),
-            Some(token) => Err(parser.unexpected(token, "an operator")),
-        });
+        let result = self.read(&line, end).and_then(|node| self.value(&node, true));
         match result {
             Ok(value) => value.is_true(),
             Err(problem) => {
@@ -105,161 +123,194 @@ impl Preprocessor<'_> {
     }
 }
 
-/// A recursive-descent reader of one line, with its depth bounded.
-struct Parser<'p, 'a, 't> {
-    preprocessor: &'p mut Preprocessor<'a>,
-    tokens: &'t [Token],
-    at: usize,
-    end: Span,
+/// An expression, with the number of operators inside each other.
+#[derive(Debug)]
+struct Node {
+    kind: NodeKind,
     depth: u32,
 }
 
-impl Parser<'_, '_, '_> {
-    fn peek(&self) -> Option<Token> {
-        self.tokens.get(self.at).copied()
+#[derive(Debug)]
+enum NodeKind {
+    Value(Token),
+    Name(Token),
+    /// `defined(name)`
+    Defined(Token),
+    Unary(Token, Box<Node>),
+    Binary(Token, Box<Node>, Box<Node>),
+    Conditional(Box<Node>, Box<Node>, Box<Node>),
+}
+
+/// What an action of the grammar gives.
+type Built = Result<Node, ParseError<usize, Terminal, Problem>>;
+
+impl Node {
+    fn value(token: Token) -> Node {
+        Node { kind: NodeKind::Value(token), depth: 0 }
     }
 
-    fn take(&mut self, kind: TokenKind) -> bool {
-        let found = self.peek().is_some_and(|token| token.kind == kind);
-        self.at += usize::from(found);
-        found
+    fn name(token: Token) -> Node {
+        Node { kind: NodeKind::Name(token), depth: 0 }
     }
 
-    fn unexpected(&self, token: Token, expected: &str) -> Problem {
-        let text = &self.preprocessor.session.names[token.symbol];
-        Problem {
-            span: token.span,
-            message: format!("expected {expected} in the `#if` expression, found `{text}`"),
+    fn defined(token: Token) -> Node {
+        Node { kind: NodeKind::Defined(token), depth: 0 }
+    }
+
+    fn unary(operator: Token, operand: Node) -> Built {
+        let depth = operand.depth;
+        Node::above(NodeKind::Unary(operator, Box::new(operand)), depth, operator.span)
+    }
+
+    fn binary(operator: Token, lhs: Node, rhs: Node) -> Built {
+        let depth = lhs.depth.max(rhs.depth);
+        let kind = NodeKind::Binary(operator, Box::new(lhs), Box::new(rhs));
+        Node::above(kind, depth, operator.span)
+    }
+
+    fn conditional(test: Node, then: Node, otherwise: Node) -> Built {
+        let depth = test.depth.max(then.depth).max(otherwise.depth);
+        let span = test.span();
+        let kind = NodeKind::Conditional(Box::new(test), Box::new(then), Box::new(otherwise));
+        Node::above(kind, depth, span)
+    }
+
+    /// A node above others, unless the tree would become too deep to walk.
+    fn above(kind: NodeKind, depth: u32, span: Span) -> Built {
+        if depth >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} deep");
+            return Err(ParseError::User { error: Problem { span, message } });
+        }
+        Ok(Node { kind, depth: depth + 1 })
+    }
+
+    /// The place of the outermost operator.
+    fn span(&self) -> Span {
+        match &self.kind {
+            NodeKind::Value(token)
+            | NodeKind::Name(token)
+            | NodeKind::Defined(token)
+            | NodeKind::Unary(token, _)
+            | NodeKind::Binary(token, ..) => token.span,
+            NodeKind::Conditional(test, ..) => test.span(),
         }
     }
+}
 
-    /// `or ('?' conditional ':' conditional)?`. `live` is false in operands that do not count.
-    fn conditional(&mut self, live: bool) -> Result<Value, Problem> {
-        self.deeper()?;
-        let condition = self.binary(0, live)?;
-        let result = if self.take(TokenKind::Question) {
-            let then = self.conditional(live && condition.is_true())?;
-            if !self.take(TokenKind::Colon) {
-                let span = self.peek().map_or(self.end, |token| token.span);
-                return Err(Problem {
-                    span,
-                    message: "expected `:` after `?` in the `#if` expression".to_owned(),
-                });
+impl Preprocessor<'_> {
+    /// The tree of a line.
+    fn read(&self, line: &[Token], end: Span) -> Result<Node, Problem> {
+        let terminal = |token: &Token| match token.kind {
+            TokenKind::Ident if token.symbol == self.words.defined => Terminal::Defined,
+            TokenKind::Ident => Terminal::Name,
+            TokenKind::Number | TokenKind::Char => Terminal::Value,
+            kind => Terminal::Sign(kind),
+        };
+        let input = line.iter().enumerate().map(|(at, token)| Ok((at, terminal(token), at + 1)));
+        let (at, expected) = match ConditionParser::new().parse(line, input) {
+            Ok(node) => return Ok(node),
+            Err(ParseError::User { error }) => return Err(error),
+            Err(ParseError::UnrecognizedToken { token: (at, ..), expected }) => (at, expected),
+            Err(ParseError::UnrecognizedEof { expected, .. }) => (line.len(), expected),
+            Err(ParseError::ExtraToken { token: (at, ..) }) => (at, Vec::new()),
+            Err(ParseError::InvalidToken { location }) => (location, Vec::new()),
+        };
+        Err(self.problem(line, at, &expected, end))
+    }
+
+    /// The words for a line that the grammar does not take at token `at`.
+    fn problem(&self, line: &[Token], at: usize, expected: &[String], end: Span) -> Problem {
+        let takes = |terminal: &str| expected.iter().any(|one| one.trim_matches('"') == terminal);
+        let text = |token: &Token| &self.session.names[token.symbol];
+        let before = at.checked_sub(1).map(|before| line[before]);
+        let is_defined = |token: &Token| token.symbol == self.words.defined;
+        let may_call =
+            |name: &Token| name.kind == TokenKind::Ident && name.symbol != self.words.false_;
+        let defined = match before {
+            Some(open) if open.kind == TokenKind::LParen => {
+                at.checked_sub(2).map(|before| line[before]).filter(is_defined)
             }
-            let otherwise = self.conditional(live && !condition.is_true())?;
-            let chosen = if condition.is_true() { then } else { otherwise };
-            Value { unsigned: then.unsigned || otherwise.unsigned, ..chosen }
-        } else {
-            condition
+            other => other.filter(is_defined),
         };
-        self.depth -= 1;
-        Ok(result)
-    }
-
-    fn deeper(&mut self) -> Result<(), Problem> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            let span = self.peek().map_or(self.end, |token| token.span);
-            return Err(Problem { span, message: format!("nested more than {MAX_DEPTH} deep") });
-        }
-        Ok(())
-    }
-
-    /// Binary operators that bind at least as tightly as `level`.
-    fn binary(&mut self, level: u8, live: bool) -> Result<Value, Problem> {
-        let mut left = self.unary(live)?;
-        while let Some(operator) = self.peek() {
-            let Some(own) = precedence(operator.kind).filter(|own| *own >= level) else { break };
-            self.at += 1;
-            let right_live = live
-                && match operator.kind {
-                    TokenKind::AndAnd => left.is_true(),
-                    TokenKind::OrOr => !left.is_true(),
-                    _ => true,
-                };
-            let right = self.binary(own + 1, right_live)?;
-            left = match apply(operator.kind, left, right) {
-                Some(value) => value,
-                None if !right_live => left,
-                None => {
-                    return Err(Problem {
-                        span: operator.span,
-                        message: "division by zero".to_owned(),
-                    });
+        let (span, message) = if let Some(word) = defined {
+            (word.span, "`defined` takes the name of a macro".to_owned())
+        } else if let (Some(name), Some(TokenKind::LParen)) =
+            (before.filter(may_call), line.get(at).map(|token| token.kind))
+        {
+            let message = format!(
+                "`{}` is not a macro, so it cannot be used with arguments here",
+                text(&name)
+            );
+            (name.span, message)
+        } else if takes("value") {
+            match line.get(at) {
+                Some(token) => {
+                    let found = text(token);
+                    let message =
+                        format!("expected a value in the `#if` expression, found `{found}`");
+                    (token.span, message)
                 }
-            };
-        }
-        Ok(left)
+                None => (end, "the `#if` expression ends too early".to_owned()),
+            }
+        } else if let Some(open) = open_parenthesis(&line[..at]).filter(|_| takes(")")) {
+            (open.span, "this `(` has no `)`".to_owned())
+        } else if takes(":") {
+            let span = line.get(at).map_or(end, |token| token.span);
+            (span, "expected `:` after `?` in the `#if` expression".to_owned())
+        } else {
+            let found = line.get(at).map_or("", text);
+            let span = line.get(at).map_or(end, |token| token.span);
+            (span, format!("expected an operator in the `#if` expression, found `{found}`"))
+        };
+        Problem { span, message }
     }
 
-    fn unary(&mut self, live: bool) -> Result<Value, Problem> {
-        let Some(token) = self.peek() else {
-            return Err(Problem {
-                span: self.end,
-                message: "the `#if` expression ends too early".to_owned(),
-            });
-        };
-        self.at += 1;
-        match token.kind {
-            TokenKind::Bang | TokenKind::Minus | TokenKind::Plus | TokenKind::Tilde => {
-                self.deeper()?;
-                let value = self.unary(live)?;
-                self.depth -= 1;
-                Ok(match token.kind {
+    /// The value of a tree. `live` is false in operands that do not count.
+    fn value(&mut self, node: &Node, live: bool) -> Result<Value, Problem> {
+        Ok(match &node.kind {
+            NodeKind::Value(token) => self.constant(*token)?,
+            // A name that is no macro is 0.
+            NodeKind::Name(token) => Value::signed(i64::from(token.symbol == self.words.true_)),
+            NodeKind::Defined(token) => Value::signed(i64::from(self.is_defined(*token))),
+            NodeKind::Unary(operator, operand) => {
+                let value = self.value(operand, live)?;
+                match operator.kind {
                     TokenKind::Bang => Value::signed(i64::from(!value.is_true())),
                     TokenKind::Minus => Value { bits: value.bits.wrapping_neg(), ..value },
                     TokenKind::Tilde => Value { bits: !value.bits, ..value },
                     _ => value,
-                })
-            }
-            TokenKind::LParen => {
-                let value = self.conditional(live)?;
-                if !self.take(TokenKind::RParen) {
-                    return Err(Problem {
-                        span: token.span,
-                        message: "this `(` has no `)`".to_owned(),
-                    });
-                }
-                Ok(value)
-            }
-            TokenKind::Ident => self.name(token),
-            TokenKind::Number | TokenKind::Char => self.constant(token),
-            _ => Err(self.unexpected(token, "a value")),
-        }
-    }
-
-    /// A name that is no macro is 0; `true` is 1; `defined` may come out of a macro.
-    fn name(&mut self, token: Token) -> Result<Value, Problem> {
-        let words = &self.preprocessor.words;
-        if token.symbol == words.true_ {
-            return Ok(Value::signed(1));
-        }
-        if token.symbol == words.defined {
-            let parenthesised = self.take(TokenKind::LParen);
-            if let Some(name) = self.peek().filter(|name| name.kind == TokenKind::Ident) {
-                self.at += 1;
-                if !parenthesised || self.take(TokenKind::RParen) {
-                    return Ok(Value::signed(i64::from(self.preprocessor.is_defined(name))));
                 }
             }
-            return Err(Problem {
-                span: token.span,
-                message: "`defined` takes the name of a macro".to_owned(),
-            });
-        }
-        if token.symbol != words.false_
-            && self.peek().is_some_and(|next| next.kind == TokenKind::LParen)
-        {
-            let text = &self.preprocessor.session.names[token.symbol];
-            let message =
-                format!("`{text}` is not a macro, so it cannot be used with arguments here");
-            return Err(Problem { span: token.span, message });
-        }
-        Ok(Value::signed(0))
+            NodeKind::Binary(operator, lhs, rhs) => {
+                let left = self.value(lhs, live)?;
+                let right_live = live
+                    && match operator.kind {
+                        TokenKind::AndAnd => left.is_true(),
+                        TokenKind::OrOr => !left.is_true(),
+                        _ => true,
+                    };
+                let right = self.value(rhs, right_live)?;
+                match apply(operator.kind, left, right) {
+                    Some(value) => value,
+                    None if !right_live => left,
+                    None => {
+                        let message = "division by zero".to_owned();
+                        return Err(Problem { span: operator.span, message });
+                    }
+                }
+            }
+            NodeKind::Conditional(test, then, otherwise) => {
+                let test = self.value(test, live)?.is_true();
+                let then = self.value(then, live && test)?;
+                let otherwise = self.value(otherwise, live && !test)?;
+                let unsigned = then.unsigned || otherwise.unsigned;
+                Value { unsigned, ..if test { then } else { otherwise } }
+            }
+        })
     }
 
     fn constant(&mut self, token: Token) -> Result<Value, Problem> {
-        let text = &self.preprocessor.session.names[token.symbol];
+        let text = &self.session.names[token.symbol];
         let problem = |message: String| Problem { span: token.span, message };
         if token.kind == TokenKind::Char {
             let value = literal::character(text).map_err(|error| problem(error.message))?;
@@ -275,20 +326,20 @@ impl Parser<'_, '_, '_> {
     }
 }
 
-fn precedence(kind: TokenKind) -> Option<u8> {
-    use TokenKind::*;
-    Some(match kind {
-        OrOr => 1,
-        AndAnd => 2,
-        Pipe => 3,
-        Caret => 4,
-        Amp => 5,
-        EqEq | Ne => 6,
-        Lt | Gt | Le | Ge => 7,
-        Shl | Shr => 8,
-        Plus | Minus => 9,
-        Star | Slash | Percent => 10,
-        _ => return None,
+/// The innermost `(` that is not closed.
+fn open_parenthesis(line: &[Token]) -> Option<Token> {
+    let mut closed = 0;
+    line.iter().rev().copied().find(|token| match token.kind {
+        TokenKind::RParen => {
+            closed += 1;
+            false
+        }
+        TokenKind::LParen if closed == 0 => true,
+        TokenKind::LParen => {
+            closed -= 1;
+            false
+        }
+        _ => false,
     })
 }
 

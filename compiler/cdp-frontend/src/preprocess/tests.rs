@@ -190,10 +190,9 @@ fn bad_conditionals() {
     assert_eq!(findings("#if 1\nx"), ["1:E0109"]);
     assert_eq!(findings("#endif\n#else"), ["1:E0109", "2:E0109"]);
     assert_eq!(findings("#if 0\n#else\n#else\n#endif"), ["3:E0109"]);
-    assert_eq!(
-        findings(&format!("#if {}1{}\n#endif", "(".repeat(10_000), ")".repeat(10_000))),
-        ["1:E0110"]
-    );
+    // Parentheses nest as deep as one likes, operators do not.
+    let nested = format!("#if {}1{}\nx\n#endif", "(".repeat(10_000), ")".repeat(10_000));
+    assert_eq!(expand(&nested), "x");
     assert_eq!(findings(&format!("#if {}1\n#endif", "!".repeat(10_000))), ["1:E0110"]);
 }
 

@@ -33,17 +33,29 @@ fn kind(word: Word) -> Option<&'static str> {
         Word::Attribute | Word::AttributeCall => "CUDA specifiers",
         Word::Alignas | Word::GnuAttribute => "Alignment and attributes",
         Word::StaticAssert => "Assertions",
-        Word::Head(_)
+        Word::If
+        | Word::Else
+        | Word::While
+        | Word::Do
+        | Word::Switch
         | Word::For
-        | Word::Before(_)
         | Word::Case
         | Word::Goto
         | Word::Default
         | Word::Return => "Statements",
         Word::Asm => "Inline PTX",
-        Word::Operator | Word::New | Word::NamedCast | Word::Plain(_) => {
-            "Expressions, jumps and constants"
-        }
+        Word::Break
+        | Word::Continue
+        | Word::Operator
+        | Word::New
+        | Word::Delete
+        | Word::Sizeof
+        | Word::Alignof
+        | Word::Offsetof
+        | Word::Bool
+        | Word::Nullptr
+        | Word::Noexcept
+        | Word::NamedCast => "Expressions, jumps and constants",
         Word::Spelled(_) => "Operators as words",
         Word::Skip => "Read and ignored",
     })

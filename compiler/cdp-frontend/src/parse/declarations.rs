@@ -1,0 +1,557 @@
+//! Declarations: files, namespaces, variables and functions, initialisers.
+
+use super::declarators::Naming;
+use super::parser::{Fault, Parsed, Parser};
+use super::specifiers::{Place, Specifiers};
+use super::symbols::{Mark, Meaning, NO_SCOPE, ScopeId};
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+
+impl Parser<'_> {
+    /// `unit = { external-declaration }`, up to a `}` or the end.
+    pub fn external_declarations(&mut self) -> Vec<Decl> {
+        let mut decls = Vec::new();
+        while self.kind().is_some_and(|kind| kind != T::RBrace) {
+            let start = self.at;
+            match self.external_declaration(&mut decls) {
+                Ok(()) => {}
+                Err(fault) => {
+                    self.skip_external(fault);
+                    decls.push(Decl { kind: DeclKind::Error, span: self.since(start) });
+                }
+            }
+            self.at = self.at.max(start + 1);
+        }
+        decls
+    }
+
+    /// ```text
+    /// external-declaration = ";" | pragma | using | namespace | linkage | static-assertion
+    ///                      | declaration | function
+    /// ```
+    pub fn external_declaration(&mut self, decls: &mut Vec<Decl>) -> Parsed<()> {
+        let start = self.at;
+        let decl = match self.kind() {
+            Some(T::Semi) => {
+                self.at += 1;
+                Decl { kind: DeclKind::Empty, span: self.since(start) }
+            }
+            Some(T::PragmaCdp) => {
+                self.at += 1;
+                let kind = PragmaKind::Cdp(self.symbol_at(start));
+                let span = self.span_at(start);
+                Decl { kind: DeclKind::Pragma(Pragma { kind, span }), span }
+            }
+            Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaEnd) => {
+                self.skip_pragmas();
+                return Ok(());
+            }
+            _ => match self.word() {
+                Word::Using => {
+                    decls.extend(self.using(Place::File)?);
+                    return Ok(());
+                }
+                Word::Namespace => self.namespace(false)?,
+                Word::Storage if self.word_at(start + 1) == Word::Namespace => {
+                    self.at += 1;
+                    self.namespace(true)?
+                }
+                Word::Storage
+                    if self.is_text(start, "extern")
+                        && self.kind_at(start + 1) == Some(T::String) =>
+                {
+                    self.linkage()?
+                }
+                Word::StaticAssert | Word::Refused(Refusal::COnly("static_assert")) => {
+                    self.static_assertion()?
+                }
+                Word::Asm => {
+                    let message = "file-scope `asm` is outside the `.cdp` subset";
+                    self.error(Code::E0241, self.span_at(start), message);
+                    return Err(Fault::Refused);
+                }
+                Word::Refused(Refusal::Catch) => {
+                    self.skip_catch();
+                    return Ok(());
+                }
+                Word::Refused(Refusal::Template) => self.refuse_template()?,
+                Word::Refused(Refusal::Access) => {
+                    self.refuse_word(Refusal::Access)?;
+                    return Ok(());
+                }
+                _ => self.declaration(Place::File)?,
+            },
+        };
+        decls.push(decl);
+        Ok(())
+    }
+
+    /// Passes the rest of a declaration that was given up. After a syntax error the body of a function
+    /// is still read, for the errors in it.
+    fn skip_external(&mut self, fault: Fault) {
+        if fault == Fault::Syntax {
+            while let Some(kind) = self.kind() {
+                let before = self.at.checked_sub(1).and_then(|before| self.kind_at(before));
+                match kind {
+                    T::LBrace if before == Some(T::RParen) => {
+                        self.block();
+                        return;
+                    }
+                    T::Semi | T::RBrace | T::LBrace | T::RParen | T::RBracket => break,
+                    _ => self.at = self.group_end(self.at),
+                }
+            }
+        }
+        self.skip_item();
+    }
+
+    // ---- Namespaces and linkage --------------------------------------------------------------------
+
+    /// ```text
+    /// namespace = [ "inline" ] "namespace" [ name { "::" name } ] "{" unit "}"
+    ///           | "namespace" name "=" path ";"
+    /// ```
+    /// The current token is the keyword.
+    fn namespace(&mut self, inline: bool) -> Parsed<Decl> {
+        let start = self.at;
+        if self.is_name_at(start + 1) && self.kind_at(start + 2) == Some(T::Eq) {
+            return self.namespace_alias();
+        }
+        self.at += 1;
+        let mut names = Vec::new();
+        while self.is_name() {
+            names.push(self.ident()?);
+            if !self.eat(T::ColonColon) {
+                break;
+            }
+        }
+        if !self.is(T::LBrace) {
+            let message = "expected `{` after the name of the namespace";
+            self.error(Code::E0201, self.span_at(start), message);
+            return Err(Fault::Syntax);
+        }
+        let scopes = if inline { Vec::new() } else { self.open_namespace(&names) };
+        let close = self.group_end(self.at) - 1;
+        self.at += 1;
+        let decls = self.external_declarations();
+        self.at = close + 1;
+        for (mark, scope) in scopes.into_iter().rev() {
+            self.symbols.leave_into(mark, scope);
+        }
+        let kind = DeclKind::Namespace(NamespaceDecl { inline, names, decls });
+        Ok(Decl { kind, span: self.since(start) })
+    }
+
+    /// The names of anonymous and inline namespaces stay visible after them: they open no scope.
+    fn open_namespace(&mut self, names: &[Ident]) -> Vec<(Mark, ScopeId)> {
+        let mut scopes = Vec::new();
+        for ident in names {
+            let scope = match self.symbols.get(ident.name) {
+                Some(Meaning::Namespace(scope)) => scope,
+                _ => {
+                    let scope = self.symbols.new_scope();
+                    self.symbols.declare(ident.name, Meaning::Namespace(scope));
+                    scope
+                }
+            };
+            scopes.push((self.symbols.enter(), scope));
+            self.symbols.open(scope);
+        }
+        scopes
+    }
+
+    fn namespace_alias(&mut self) -> Parsed<Decl> {
+        let start = self.at;
+        self.at += 1;
+        let name = self.ident()?;
+        self.at += 1;
+        let path = self.path(self.at);
+        let target = self.path_name("a namespace")?;
+        if let Some(meaning @ Meaning::Namespace(_)) = path.meaning {
+            self.symbols.declare(name.name, meaning);
+        }
+        self.semicolon("this `namespace`", "`;`")?;
+        let kind = DeclKind::NamespaceAlias { name, target };
+        Ok(Decl { kind, span: self.since(start) })
+    }
+
+    /// `linkage = "extern" string ( "{" unit "}" | external-declaration )`
+    fn linkage(&mut self) -> Parsed<Decl> {
+        let start = self.at;
+        self.at += 1;
+        let language = self.string();
+        let braces = self.is(T::LBrace);
+        let mut decls = Vec::new();
+        if braces {
+            let close = self.group_end(self.at) - 1;
+            self.at += 1;
+            decls = self.external_declarations();
+            self.at = close + 1;
+        } else {
+            self.external_declaration(&mut decls)?;
+        }
+        let kind = DeclKind::Linkage(LinkageDecl { language, decls, braces });
+        Ok(Decl { kind, span: self.since(start) })
+    }
+
+    // ---- Using and assertions ------------------------------------------------------------------------
+
+    /// ```text
+    /// using = "using" "namespace" path ";" | "using" path { "," path } ";"
+    ///       | "using" name attributes "=" type-name ";"
+    /// ```
+    /// `using a::b, a::c;` is one declaration for each name; there is always one.
+    pub fn using(&mut self, place: Place) -> Parsed<Vec<Decl>> {
+        let start = self.at;
+        self.at += 1;
+        if self.word() == Word::Namespace {
+            self.at += 1;
+            let path = self.path(self.at);
+            let name = self.path_name("a namespace")?;
+            if let Some(Meaning::Namespace(scope)) = path.meaning {
+                self.symbols.open(scope);
+            }
+            self.semicolon("this `using`", "`;`")?;
+            return Ok(vec![Decl {
+                kind: DeclKind::UsingNamespace(name),
+                span: self.since(start),
+            }]);
+        }
+        let named = self.is_name() && {
+            let next = self.at + 1;
+            matches!(self.kind_at(next), Some(T::Eq | T::LBracket))
+                || matches!(self.word_at(next), Word::GnuAttribute | Word::Alignas)
+        };
+        if named {
+            return Ok(vec![self.alias(start)?]);
+        }
+        self.refuse_using(place)?;
+        let mut decls = Vec::new();
+        loop {
+            let path = self.path(self.at);
+            let name = self.path_name("a name")?;
+            if let Some(meaning) = path.meaning {
+                self.symbols.declare(self.symbol_at(path.last), meaning);
+            }
+            let comma = self.eat(T::Comma);
+            if !comma {
+                self.semicolon("this `using`", "`,` or `;`")?;
+            }
+            decls.push(Decl { kind: DeclKind::UsingName(name), span: self.since(start) });
+            if !comma {
+                return Ok(decls);
+            }
+        }
+    }
+
+    fn alias(&mut self, start: usize) -> Parsed<Decl> {
+        let name = self.ident()?;
+        let mut attrs = Vec::new();
+        self.attributes(&mut attrs)?;
+        self.expect(T::Eq, "`=`")?;
+        let ty = self.type_name()?;
+        self.semicolon("this `using`", "`;`")?;
+        self.symbols.declare(name.name, Meaning::Type(NO_SCOPE));
+        let kind = DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty }));
+        Ok(Decl { kind, span: self.since(start) })
+    }
+
+    /// A possibly qualified name that must be here.
+    fn path_name(&mut self, wanted: &str) -> Parsed<QualName> {
+        if !self.is_path_at(self.at) && self.word() != Word::Operator {
+            return Err(self.expected(wanted));
+        }
+        let path = self.path(self.at);
+        Ok(self.qual_name(&path))
+    }
+
+    pub fn ident(&mut self) -> Parsed<Ident> {
+        if !self.is_name() {
+            return Err(self.expected("a name"));
+        }
+        self.at += 1;
+        let at = self.at - 1;
+        Ok(Ident { name: self.symbol_at(at), span: self.span_at(at) })
+    }
+
+    /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`
+    pub fn static_assertion(&mut self) -> Parsed<Decl> {
+        let start = self.at;
+        if let Word::Refused(Refusal::COnly(right)) = self.word() {
+            self.report_c_word(right);
+        }
+        self.at += 1;
+        self.check_parenthesis()?;
+        let (condition, message) = self.group("`,` or `)`", |p| {
+            let condition = p.assignment()?;
+            let message = match p.eat(T::Comma) {
+                true if p.is_string() => Some(p.string()),
+                true => return Err(p.expected("a string")),
+                false => None,
+            };
+            Ok((condition, message))
+        })?;
+        self.semicolon("this `static_assert`", "`;`")?;
+        let kind = DeclKind::StaticAssert { condition, message };
+        Ok(Decl { kind, span: self.since(start) })
+    }
+
+    // ---- Variables and functions -----------------------------------------------------------------------
+
+    /// ```text
+    /// declaration = specifiers [ init-declarator { "," init-declarator } ] ";"
+    /// function    = specifiers declarator block
+    /// ```
+    pub fn declaration(&mut self, place: Place) -> Parsed<Decl> {
+        let start = self.at;
+        let simple = match self.declared(place)? {
+            Declared::Function(function) => {
+                let kind = DeclKind::Function(function);
+                return Ok(Decl { kind, span: self.since(start) });
+            }
+            Declared::Simple(simple) => simple,
+        };
+        Ok(Decl { kind: DeclKind::Simple(simple), span: self.since(start) })
+    }
+
+    fn declared(&mut self, place: Place) -> Parsed<Declared> {
+        let specs = self.specifiers(place)?;
+        if specs.auto && self.is(T::LBracket) && self.std_attribute_end().is_none()
+            || specs.auto && self.is(T::Amp) && self.kind_at(self.at + 1) == Some(T::LBracket)
+        {
+            return self.refuse_bindings(specs);
+        }
+        let mut declarators = Vec::new();
+        if !self.ends_specifiers(&specs) {
+            loop {
+                let mark = self.symbols.enter();
+                let item = match self.init_declarator(&specs) {
+                    Ok(item) => item,
+                    Err(fault) => {
+                        self.symbols.leave(mark);
+                        return Err(fault);
+                    }
+                };
+                let function = is_function(&item.declarator);
+                if function && item.init.is_none() && self.is(T::LBrace) {
+                    if place == Place::File && declarators.is_empty() {
+                        let body = self.block();
+                        self.leave_declarator(mark, &specs, &item.declarator);
+                        let (specs, declarator) = (specs.specs, item.declarator);
+                        let function = FunctionDef { specs, declarator, body };
+                        return Ok(Declared::Function(Box::new(function)));
+                    }
+                    self.refuse_nested_function(&item.declarator);
+                    self.leave_declarator(mark, &specs, &item.declarator);
+                    declarators.push(item);
+                    let specs = specs.specs;
+                    return Ok(Declared::Simple(Box::new(SimpleDecl { specs, declarators })));
+                }
+                self.leave_declarator(mark, &specs, &item.declarator);
+                declarators.push(item);
+                if !self.eat(T::Comma) {
+                    break;
+                }
+            }
+        }
+        let what = match declarators.last().and_then(|item| item.declarator.name.as_ref()) {
+            Some(name) => format!("the declaration of `{}`", self.session.name(name.base.name)),
+            None if specs.body => "the definition of the type".to_owned(),
+            None => "this declaration".to_owned(),
+        };
+        self.semicolon(&what, if declarators.is_empty() { "`;`" } else { "`;` or `,`" })?;
+        Ok(Declared::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+    }
+
+    /// Closes the scope of a declarator's parameters; the declared name stays.
+    fn leave_declarator(&mut self, mark: Mark, specs: &Specifiers, declarator: &Declarator) {
+        self.symbols.leave(mark);
+        let plain = declarator.name.as_ref().and_then(QualName::as_plain);
+        if let Some(name) = plain.filter(|_| specs.place != Place::Member || specs.typedef) {
+            let meaning = match specs.typedef {
+                true => Meaning::Type(NO_SCOPE),
+                false => Meaning::Value,
+            };
+            self.symbols.declare(name, meaning);
+        }
+    }
+
+    /// After specifiers: nothing is declared, or what follows cannot be.
+    fn ends_specifiers(&self, specs: &Specifiers) -> bool {
+        match self.kind() {
+            Some(T::LParen | T::Star | T::Amp | T::AndAnd | T::ColonColon) => false,
+            Some(T::Colon) => specs.place != Place::Member,
+            Some(T::Ident) => {
+                let declares = self.is_name() || self.word() == Word::Operator;
+                !declares
+                    || (specs.body && self.starts_line(self.at) && self.begins_declaration(false))
+            }
+            _ => true,
+        }
+    }
+
+    /// ```text
+    /// init-declarator = declarator attributes [ initialiser ]
+    ///                 | [ declarator attributes ] ":" assignment attributes
+    /// ```
+    pub fn init_declarator(&mut self, specs: &Specifiers) -> Parsed<InitDeclarator> {
+        let start = self.at;
+        let mut declarator = match self.is(T::Colon) {
+            true => self.no_declarator(),
+            false => self.declarator(specs, Naming::Named, false)?,
+        };
+        self.declarator_attributes(&mut declarator.attrs)?;
+        let mut bit_width = None;
+        let mut init = None;
+        if specs.place == Place::Member && self.eat(T::Colon) {
+            bit_width = Some(self.assignment()?);
+            self.attributes(&mut declarator.attrs)?;
+        } else {
+            if is_function(&declarator) {
+                self.refuse_special_function()?;
+            }
+            if !(is_function(&declarator) && self.is(T::LBrace)) {
+                init = self.initialiser()?;
+            }
+        }
+        Ok(InitDeclarator { declarator, bit_width, init, span: self.since(start) })
+    }
+
+    /// Attributes, and the refused `asm("symbol")`, after a declarator.
+    fn declarator_attributes(&mut self, attrs: &mut Vec<Attr>) -> Parsed<()> {
+        loop {
+            self.attributes(attrs)?;
+            match self.word() {
+                Word::Asm => {
+                    let message = "naming a symbol with `asm` is outside the `.cdp` subset";
+                    self.error(Code::E0241, self.span_at(self.at), message);
+                    self.at += 1;
+                    self.skip_parentheses();
+                }
+                Word::Refused(Refusal::Try) => self.refuse_word(Refusal::Try)?,
+                Word::Refused(refusal @ Refusal::Requires) => self.refuse_word(refusal)?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// `initialiser = "=" initialiser-clause | braces | "(" clauses ")"`
+    fn initialiser(&mut self) -> Parsed<Option<Initializer>> {
+        let start = self.at;
+        let kind = match self.kind() {
+            Some(T::Eq) => {
+                self.at += 1;
+                InitializerKind::Assign(self.initialiser_clause()?)
+            }
+            Some(T::LBrace) => InitializerKind::Brace(self.braces()?),
+            Some(T::LParen) => InitializerKind::Paren(self.arguments_or_error(true)),
+            _ => return Ok(None),
+        };
+        Ok(Some(Initializer { kind, span: self.since(start) }))
+    }
+
+    /// `initialiser-clause = assignment | braces`
+    pub fn initialiser_clause(&mut self) -> Parsed<Expr> {
+        if !self.is(T::LBrace) {
+            return self.assignment();
+        }
+        let list = self.braces()?;
+        Ok(self.brace_expr(list))
+    }
+
+    pub fn brace_expr(&mut self, list: InitList) -> Expr {
+        let span = list.span;
+        self.expr_at(ExprKind::InitList(list), span)
+    }
+
+    /// `braces = "{" [ item { "," item } [ "," ] ] "}"`; after an error, what could be read.
+    pub fn braces(&mut self) -> Parsed<InitList> {
+        let start = self.at;
+        if !self.is(T::LBrace) {
+            return Err(self.expected("`{`"));
+        }
+        let result = self.group("`,` or `}`", |p| {
+            let mut items = Vec::new();
+            p.skip_pragmas();
+            while !p.is(T::RBrace) {
+                items.push(p.init_item()?);
+                p.skip_pragmas();
+                if !p.eat(T::Comma) {
+                    break;
+                }
+                p.skip_pragmas();
+            }
+            Ok(items)
+        });
+        let items = result.unwrap_or_else(|_| {
+            let value = self.error_expr(start);
+            vec![InitItem { designators: Vec::new(), value }]
+        });
+        Ok(InitList { items, span: self.since(start) })
+    }
+
+    /// ```text
+    /// item       = initialiser-clause | designator { designator } [ "=" ] initialiser-clause
+    /// designator = "." name | "[" expression "]"
+    /// ```
+    fn init_item(&mut self) -> Parsed<InitItem> {
+        let mut designators = Vec::new();
+        if self.is_name() && self.kind_at(self.at + 1) == Some(T::Colon) {
+            // `{ a: 1 }`, read as `{ .a = 1 }`.
+            let name = self.ident()?;
+            let text = self.session.name(name.name);
+            let message = format!("GNU's designator `{text}:` is outside the `.cdp` subset");
+            let found = Diagnostic::new(Code::E0238, name.span, message);
+            let cure = format!("write `.{text} =`");
+            self.report(found.help(cure));
+            self.at += 1;
+            let value = self.initialiser_clause()?;
+            return Ok(InitItem { designators: vec![Designator::Field(name)], value });
+        }
+        while let Some(designator) = self.designator()? {
+            designators.push(designator);
+        }
+        if !designators.is_empty() && !self.is(T::LBrace) {
+            self.expect(T::Eq, "`=`")?;
+        }
+        Ok(InitItem { designators, value: self.initialiser_clause()? })
+    }
+
+    pub fn designator(&mut self) -> Parsed<Option<Designator>> {
+        Ok(match self.kind() {
+            Some(T::Dot) => {
+                self.at += 1;
+                Some(Designator::Field(self.member_name()?))
+            }
+            Some(T::LBracket) if !self.is_lambda() => {
+                Some(Designator::Index(self.group("`]`", Self::index)?))
+            }
+            _ => None,
+        })
+    }
+
+    /// The index of a designator; a range is refused.
+    fn index(&mut self) -> Parsed<Expr> {
+        let first = self.expression()?;
+        if self.is(T::Ellipsis) {
+            let message = "ranges of designators (`[a ... b]`) are outside the `.cdp` subset";
+            let found = Diagnostic::new(Code::E0238, self.span_at(self.at), message);
+            self.report(found.help("write a designator for each element, or assign in a loop"));
+            self.at += 1;
+            self.expression()?;
+        }
+        Ok(first)
+    }
+}
+
+/// What a declaration turned out to be.
+pub(super) enum Declared {
+    Simple(Box<SimpleDecl>),
+    Function(Box<FunctionDef>),
+}
+
+fn is_function(declarator: &Declarator) -> bool {
+    matches!(declarator.parts.first(), Some(DeclaratorPart::Function(_)))
+}

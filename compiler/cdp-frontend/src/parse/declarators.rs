@@ -1,0 +1,387 @@
+//! Declarators: pointers, names, arrays and parameters.
+
+use super::lookahead::Path;
+use super::parser::{Fault, Parsed, Parser};
+use super::specifiers::{Place, Specifiers};
+use super::symbols::Meaning;
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+
+/// Types nest no deeper by one declarator.
+const MAX_PARTS: usize = 256;
+
+/// Whether a declarator has a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    Named,
+    /// A parameter's.
+    Either,
+    Abstract,
+}
+
+impl Parser<'_> {
+    /// `abstract-declarator = [ declarator without a name ]`
+    pub fn abstract_declarator(&mut self, specs: &Specifiers) -> Parsed<Declarator> {
+        self.declarator(specs, Naming::Abstract, false)
+    }
+
+    /// The declarator of a type that has none.
+    pub fn no_declarator(&self) -> Declarator {
+        let span = self.since(self.at);
+        Declarator { name: None, parts: Vec::new(), attrs: Vec::new(), span }
+    }
+
+    /// ```text
+    /// declarator = { pointer } direct
+    /// pointer    = "*" { qualifier | attribute } | "&" qualifiers | "&&"
+    /// ```
+    /// `inner` is set inside the parentheses of another declarator.
+    pub fn declarator(
+        &mut self,
+        specs: &Specifiers,
+        naming: Naming,
+        inner: bool,
+    ) -> Parsed<Declarator> {
+        let start = self.at;
+        let mut pointers = Vec::new();
+        while let Some(pointer) = self.pointer(specs.place)? {
+            pointers.push(pointer);
+        }
+        let mut declarator = self.direct(specs, naming, inner)?;
+        for (part, attrs) in pointers.into_iter().rev() {
+            declarator.parts.push(part);
+            declarator.attrs.extend(attrs);
+        }
+        if let Some(excess) = declarator.parts.get(MAX_PARTS) {
+            let message =
+                format!("a declarator has more than {MAX_PARTS} pointers, arrays and functions");
+            let found = Diagnostic::new(Code::E0205, excess.span(), message);
+            self.report(found);
+            declarator.parts.truncate(MAX_PARTS);
+        }
+        declarator.span = self.since(start);
+        Ok(declarator)
+    }
+
+    fn pointer(&mut self, place: Place) -> Parsed<Option<(DeclaratorPart, Vec<Attr>)>> {
+        let start = self.at;
+        if self.is_name() && self.kind_at(start + 1) == Some(T::ColonColon) {
+            let path = self.path(start);
+            if self.kind_at(path.end) == Some(T::ColonColon) {
+                self.refuse_odd_scope(&path);
+                return self.pointer(place);
+            }
+        }
+        let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() else { return Ok(None) };
+        self.at += 1;
+        let mut attrs = Vec::new();
+        let mut quals = Qualifiers::default();
+        if kind != T::AndAnd {
+            loop {
+                if self.word() == Word::Qualifier {
+                    self.qualifier(&mut quals);
+                } else if self.refuse_restrict() {
+                } else if kind != T::Star
+                    || place == Place::Trailing
+                    || !self.attribute(&mut attrs)?
+                {
+                    break;
+                }
+            }
+        }
+        let span = self.since(start);
+        let part = match kind {
+            T::Star => DeclaratorPart::Pointer { quals, span },
+            _ => DeclaratorPart::Reference { rvalue: kind == T::AndAnd, quals, span },
+        };
+        Ok(Some((part, attrs)))
+    }
+
+    /// ```text
+    /// direct = [ declared-name | "(" declarator ")" ] { "[" [ expression ] "]" | function }
+    /// ```
+    fn direct(&mut self, specs: &Specifiers, naming: Naming, inner: bool) -> Parsed<Declarator> {
+        let mut declarator = self.no_declarator();
+        let mut named = false;
+        if self.is(T::LParen) && (naming == Naming::Named || !self.is_abstract_function()) {
+            let group = self.group("`)`", |p| p.declarator(specs, naming, true))?;
+            declarator.name = group.name;
+            declarator.parts = group.parts;
+            declarator.attrs = group.attrs;
+        } else if naming != Naming::Abstract
+            && (self.is_path_at(self.at) || self.word() == Word::Operator)
+        {
+            declarator.name = Some(self.declared_name(specs)?);
+            named = true;
+        } else if naming == Naming::Named {
+            return Err(self.expected("a name"));
+        }
+        loop {
+            let start = self.at;
+            let part = match self.kind() {
+                Some(T::LBracket) if self.std_attribute_end().is_none() => {
+                    let size = self.group("`]`", |p| {
+                        p.refuse_bracket_words();
+                        Ok(if p.is(T::RBracket) { None } else { Some(p.expression()?) })
+                    })?;
+                    DeclaratorPart::Array { size, span: self.since(start) }
+                }
+                Some(T::LParen) => {
+                    // Directly after the name they may be an initialiser's.
+                    if std::mem::take(&mut named) && !inner {
+                        if specs.place == Place::Member {
+                            return Err(self.refuse_member_function(&declarator));
+                        }
+                        if !self.opens_parameters(specs.function_like) {
+                            self.refuse_old_parameters(specs.place)?;
+                            return Ok(declarator);
+                        }
+                    }
+                    self.function_part()?
+                }
+                _ => return Ok(declarator),
+            };
+            named = false;
+            declarator.parts.push(part);
+        }
+    }
+
+    /// `(` where a name may be missing: the parameters of an unnamed function.
+    fn is_abstract_function(&self) -> bool {
+        matches!(self.kind_at(self.at + 1), Some(T::RParen | T::Ellipsis))
+            || self.is_specifier_at(self.at + 1)
+    }
+
+    /// The name that is declared, which hides a type of the same name from here on.
+    fn declared_name(&mut self, specs: &Specifiers) -> Parsed<QualName> {
+        let path = self.path(self.at);
+        let name = self.qual_name(&path);
+        if path.qualified {
+            self.open_scopes_of(&path);
+        } else if specs.place != Place::Member || specs.typedef {
+            let meaning = match specs.typedef {
+                true => Meaning::Type(super::symbols::NO_SCOPE),
+                false => Meaning::Value,
+            };
+            self.symbols.declare(name.base.name, meaning);
+        }
+        Ok(name)
+    }
+
+    /// The parameters and body of `int a::f(T)` see the names of `a`.
+    fn open_scopes_of(&mut self, path: &Path) {
+        let mut scope = None;
+        for at in path.start..path.last {
+            if self.kind_at(at) != Some(T::Ident) {
+                continue;
+            }
+            let symbol = self.symbol_at(at);
+            let meaning = match scope {
+                None => self.symbols.get(symbol),
+                Some(scope) => self.symbols.lookup(scope, symbol),
+            };
+            let Some(Meaning::Namespace(inner)) = meaning else { return };
+            self.symbols.open(inner);
+            scope = Some(inner);
+        }
+    }
+
+    /// ```text
+    /// function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" trailing ]
+    /// ```
+    /// The names of parameters last as long as the declarator and the body that may follow: the scope
+    /// is [`Parser::declaration`]'s.
+    fn function_part(&mut self) -> Parsed<DeclaratorPart> {
+        let start = self.at;
+        let (mut params, variadic) = self.group("`,` or `)`", Self::parameters)?;
+        let span = self.since(start);
+        if let [only] = params.as_slice()
+            && only.declarator.name.is_none()
+            && only.declarator.parts.is_empty()
+            && matches!(only.specs.ty.kind, TypeSpecKind::Builtin(BuiltinType::Void))
+        {
+            params.clear();
+        }
+        let quals = self.qualifiers();
+        if let Some(span) = quals.const_.or(quals.volatile).or(quals.restrict) {
+            self.error(Code::E0222, span, "only member functions are qualified");
+        }
+        let noexcept = match self.word() {
+            Word::Noexcept | Word::Refused(Refusal::Throw) => {
+                let span = self.span_at(self.at);
+                self.at += 1;
+                self.skip_parentheses();
+                Some(span)
+            }
+            _ => None,
+        };
+        let trailing_return = match self.eat(T::Arrow) {
+            true => Some(Box::new(self.trailing_return()?)),
+            false => None,
+        };
+        Ok(DeclaratorPart::Function(FunctionPart {
+            params,
+            variadic,
+            noexcept,
+            trailing_return,
+            span,
+        }))
+    }
+
+    /// `parameters = [ parameter { "," parameter } ] [ [ "," ] "..." ]`
+    fn parameters(&mut self) -> Parsed<(Vec<Param>, Option<crate::source::Span>)> {
+        let mut params = Vec::new();
+        if self.is(T::RParen) {
+            return Ok((params, None));
+        }
+        loop {
+            if self.is(T::Ellipsis) {
+                self.at += 1;
+                return Ok((params, Some(self.span_at(self.at - 1))));
+            }
+            params.push(self.parameter()?);
+            if !self.eat(T::Comma) {
+                return Ok((params, None));
+            }
+        }
+    }
+
+    /// `parameter = specifiers [ declarator attributes ] [ "=" initialiser-clause ]`
+    fn parameter(&mut self) -> Parsed<Param> {
+        let start = self.at;
+        let specs = self.specifiers(Place::Parameter)?;
+        let mut declarator = self.declarator(&specs, Naming::Either, false)?;
+        self.attributes(&mut declarator.attrs)?;
+        let default = match self.eat(T::Eq) {
+            true => Some(self.initialiser_clause()?),
+            false => None,
+        };
+        Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
+    }
+
+    /// `trailing = specifiers { pointer }`
+    fn trailing_return(&mut self) -> Parsed<TypeName> {
+        let start = self.at;
+        let specs = self.specifiers(Place::Trailing)?;
+        let middle = self.at;
+        let mut parts = Vec::new();
+        while let Some((part, _)) = self.pointer(Place::Trailing)? {
+            parts.push(part);
+        }
+        parts.reverse();
+        let span = self.since(middle);
+        let declarator = Declarator { name: None, parts, attrs: Vec::new(), span };
+        let ty = TypeName { specs: specs.specs, declarator, span: self.since(start) };
+        self.refuse_trailing_brackets();
+        Ok(ty)
+    }
+
+    /// `auto f() -> int (*)(int)`, at the first bracket of the type.
+    fn refuse_trailing_brackets(&mut self) {
+        if !matches!(self.kind(), Some(T::LParen | T::LBracket))
+            || self.std_attribute_end().is_some()
+        {
+            return;
+        }
+        let message = "a result type in brackets after `->` is outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0240, self.span_at(self.at), message);
+        self.report(found.help("give the type a name: `using Result = ...;`"));
+        while matches!(self.kind(), Some(T::LParen | T::LBracket)) {
+            self.at = self.group_end(self.at);
+        }
+    }
+
+    /// `name(` in a record.
+    fn refuse_member_function(&mut self, declarator: &Declarator) -> Fault {
+        let Some(name) = &declarator.name else { return self.expected("`;`") };
+        let text = self.session.name(name.base.name);
+        let owner = self.record.map_or("the record", |tag| self.session.name(tag));
+        let found = if name.operator.is_some() {
+            let message = format!("member operators (`{text}`) are outside the `.cdp` subset");
+            Diagnostic::new(Code::E0236, name.base.span, message)
+                .help("write the operator as a free function")
+        } else {
+            let message = format!("member functions (`{text}`) are outside the `.cdp` subset");
+            let cure = format!(
+                "write a free function that takes the object: `{text}({owner} &object, ...)`"
+            );
+            Diagnostic::new(Code::E0222, name.base.span, message).help(cure)
+        };
+        self.report(found);
+        Fault::Refused
+    }
+
+    /// `int f(a, b) int a; float b; { }`, at the parenthesis.
+    fn refuse_old_parameters(&mut self, place: Place) -> Parsed<()> {
+        if place != Place::File {
+            return Ok(());
+        }
+        let close = self.group_end(self.at);
+        let names = (self.at + 1..close - 1)
+            .all(|at| self.is_name_at(at) || self.kind_at(at) == Some(T::Comma));
+        let mut body = close;
+        while names && self.is_in_old_list(body) {
+            body += 1;
+        }
+        let ended = body == close || self.kind_at(body - 1) == Some(T::Semi);
+        if !names || !ended || self.kind_at(body) != Some(T::LBrace) {
+            return Ok(());
+        }
+        let span = self.span(self.at, close);
+        let found =
+            Diagnostic::new(Code::E0239, span, "parameters named without types are C, not C++");
+        self.report(found.help("write each parameter's type before its name"));
+        self.at = body;
+        Err(Fault::Refused)
+    }
+
+    /// A token of the declarations between an old parameter list and the body.
+    fn is_in_old_list(&self, at: usize) -> bool {
+        match self.kind_at(at) {
+            Some(T::Ident) => {
+                self.is_name_at(at)
+                    || matches!(self.word_at(at), Word::Type | Word::Qualifier | Word::Record)
+            }
+            Some(T::Star | T::Comma | T::Semi | T::LBracket | T::RBracket | T::Number) => true,
+            _ => false,
+        }
+    }
+
+    /// `static`, `const` and `restrict` in the brackets of an array parameter, after the bracket.
+    fn refuse_bracket_words(&mut self) {
+        let mut reported = false;
+        loop {
+            let next = self.at + 1;
+            let restrict = self.is_text(self.at, "restrict")
+                && (self.is_name_at(next)
+                    || matches!(self.kind_at(next), Some(T::RBracket | T::Number)));
+            if !matches!(self.word(), Word::Storage | Word::Qualifier) && !restrict {
+                return;
+            }
+            if !std::mem::replace(&mut reported, true) {
+                let text = self.text_at(self.at);
+                let message = format!("`{text}` in the brackets of a parameter is C, not C++");
+                let found = Diagnostic::new(Code::E0239, self.span_at(self.at), message);
+                self.report(found.help("leave it out, or write the parameter as a pointer"));
+            }
+            self.at += 1;
+        }
+    }
+
+    /// `int *restrict p`: C's word, which C++ takes for a name.
+    pub fn refuse_restrict(&mut self) -> bool {
+        let next = self.at + 1;
+        if !self.is_text(self.at, "restrict")
+            || !(self.is_name_at(next) || self.word_at(next) == Word::Qualifier)
+        {
+            return false;
+        }
+        let span = self.span_at(self.at);
+        let found = Diagnostic::new(Code::E0239, span, "`restrict` is C, not C++");
+        self.report(found.suggest("write", span, "__restrict__"));
+        self.at += 1;
+        true
+    }
+}

@@ -1,0 +1,355 @@
+//! Expressions with operators, by precedence climbing.
+
+use super::lookahead::Path;
+use super::parser::{Parsed, Parser};
+use super::words::Word;
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+use crate::source::Span;
+
+/// The binary operators and how tightly each binds; all associate to the left.
+pub(super) fn binary(kind: T) -> Option<(BinaryOp, u8)> {
+    Some(match kind {
+        T::OrOr => (BinaryOp::LogOr, 1),
+        T::AndAnd => (BinaryOp::LogAnd, 2),
+        T::Pipe => (BinaryOp::BitOr, 3),
+        T::Caret => (BinaryOp::BitXor, 4),
+        T::Amp => (BinaryOp::BitAnd, 5),
+        T::EqEq => (BinaryOp::Eq, 6),
+        T::Ne => (BinaryOp::Ne, 6),
+        // `<=>` is refused and read as `<`, and `.*` and `->*` as `*`.
+        T::Lt | T::Spaceship => (BinaryOp::Lt, 7),
+        T::Gt => (BinaryOp::Gt, 7),
+        T::Le => (BinaryOp::Le, 7),
+        T::Ge => (BinaryOp::Ge, 7),
+        T::Shl => (BinaryOp::Shl, 8),
+        T::Shr => (BinaryOp::Shr, 8),
+        T::Plus => (BinaryOp::Add, 9),
+        T::Minus => (BinaryOp::Sub, 9),
+        T::Star | T::DotStar | T::ArrowStar => (BinaryOp::Mul, 10),
+        T::Slash => (BinaryOp::Div, 10),
+        T::Percent => (BinaryOp::Rem, 10),
+        _ => return None,
+    })
+}
+
+/// The assignment operators, with the operation of a compound one.
+pub(super) fn assignment(kind: T) -> Option<Option<BinaryOp>> {
+    Some(match kind {
+        T::Eq => None,
+        T::StarEq => Some(BinaryOp::Mul),
+        T::SlashEq => Some(BinaryOp::Div),
+        T::PercentEq => Some(BinaryOp::Rem),
+        T::PlusEq => Some(BinaryOp::Add),
+        T::MinusEq => Some(BinaryOp::Sub),
+        T::ShlEq => Some(BinaryOp::Shl),
+        T::ShrEq => Some(BinaryOp::Shr),
+        T::AmpEq => Some(BinaryOp::BitAnd),
+        T::CaretEq => Some(BinaryOp::BitXor),
+        T::PipeEq => Some(BinaryOp::BitOr),
+        _ => return None,
+    })
+}
+
+fn prefix(kind: T) -> Option<UnaryOp> {
+    Some(match kind {
+        T::Star => UnaryOp::Deref,
+        T::Amp => UnaryOp::AddrOf,
+        T::Plus => UnaryOp::Plus,
+        T::Minus => UnaryOp::Minus,
+        T::Bang => UnaryOp::Not,
+        T::Tilde => UnaryOp::BitNot,
+        T::PlusPlus => UnaryOp::PreInc,
+        T::MinusMinus => UnaryOp::PreDec,
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// A node, or an error node where the tree would become too deep to walk.
+    pub fn expr_at(&mut self, kind: ExprKind, span: Span) -> Expr {
+        let depth = 1 + expr_depth(&kind);
+        if depth > MAX_DEPTH {
+            let message = format!("an expression is nested more than {MAX_DEPTH} deep");
+            let found = Diagnostic::new(Code::E0205, span.before(), message);
+            self.report(found.help("compute parts of it into variables"));
+            return Expr { kind: ExprKind::Error, span, depth: 1 };
+        }
+        Expr { kind, span, depth }
+    }
+
+    /// A node from `start` to the last token that was passed.
+    pub fn expr(&mut self, kind: ExprKind, start: usize) -> Expr {
+        let span = self.since(start);
+        self.expr_at(kind, span)
+    }
+
+    /// What stands for something that was reported.
+    pub fn error_expr(&self, start: usize) -> Expr {
+        Expr { kind: ExprKind::Error, span: self.since(start), depth: 1 }
+    }
+
+    /// `expression = assignment { "," assignment }`
+    pub fn expression(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let mut lhs = self.assignment()?;
+        while self.is(T::Comma) {
+            let op_span = self.span_at(self.at);
+            self.at += 1;
+            let rhs = Box::new(self.assignment()?);
+            let kind = ExprKind::Comma { op_span, lhs: Box::new(lhs), rhs };
+            lhs = self.expr(kind, start);
+        }
+        Ok(lhs)
+    }
+
+    /// ```text
+    /// assignment = binary [ "?" expression ":" assignment ]
+    ///            | binary assignment-operator initialiser-clause
+    /// ```
+    pub fn assignment(&mut self) -> Parsed<Expr> {
+        self.nested("an expression is", |p| {
+            let start = p.at;
+            let lhs = p.binary(1)?;
+            let Some(kind) = p.kind() else { return Ok(lhs) };
+            if kind == T::Question {
+                return p.conditional(lhs, start);
+            }
+            let Some(op) = assignment(kind) else { return Ok(lhs) };
+            let op_span = p.span_at(p.at);
+            p.at += 1;
+            let rhs = Box::new(p.initialiser_clause()?);
+            Ok(p.expr(ExprKind::Assign { op, op_span, lhs: Box::new(lhs), rhs }, start))
+        })
+    }
+
+    fn conditional(&mut self, condition: Expr, start: usize) -> Parsed<Expr> {
+        let question = self.at;
+        let question_span = self.span_at(question);
+        self.at += 1;
+        let then = match self.is(T::Colon) {
+            true => {
+                self.refuse_short_conditional(question);
+                self.error_expr(question)
+            }
+            false => self.expression()?,
+        };
+        let colon_span = self.span_at(self.at);
+        self.expect(T::Colon, "`:` or `,`")?;
+        let otherwise = Box::new(self.assignment()?);
+        let (condition, then) = (Box::new(condition), Box::new(then));
+        let kind = ExprKind::Conditional { condition, question_span, then, colon_span, otherwise };
+        Ok(self.expr(kind, start))
+    }
+
+    /// `binary = cast { binary-operator cast }`, with operators that bind at least as tightly as
+    /// `level`.
+    fn binary(&mut self, level: u8) -> Parsed<Expr> {
+        let mut lhs = self.cast()?;
+        while let Some((op, own)) = self.kind().and_then(binary)
+            && own >= level
+        {
+            let op_span = self.span_at(self.at);
+            self.refuse_operator();
+            self.at += 1;
+            let rhs = self.binary(own + 1)?;
+            let span = self.session.sources.join(lhs.span, rhs.span);
+            let (left, rhs) = (Box::new(lhs), Box::new(rhs));
+            lhs = self.expr_at(ExprKind::Binary { op, op_span, lhs: left, rhs }, span);
+        }
+        Ok(lhs)
+    }
+
+    /// ```text
+    /// cast = "(" type-name ")" cast | prefix-operator cast | "sizeof" ... | "alignof" ...
+    ///      | "new" ... | "delete" [ "[" "]" ] cast | postfix
+    /// ```
+    fn cast(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let Some(kind) = self.kind() else { return self.postfix() };
+        if let Some(op) = prefix(kind) {
+            return self.unary(op);
+        }
+        match kind {
+            // The type of `(unknown)x` is reported where it is read.
+            T::LParen if self.is_type_name_at(start + 1) || self.is_unknown_cast(start) => {
+                self.c_cast()
+            }
+            T::AndAnd if self.is_name_at(start + 1) => {
+                let message = "addresses of labels are outside the `.cdp` subset";
+                self.error(Code::E0238, self.span_at(start), message);
+                self.at += 2;
+                Ok(self.error_expr(start))
+            }
+            T::ColonColon if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {
+                self.at += 1;
+                match self.word() {
+                    Word::New => self.new_expression(start, true),
+                    _ => self.delete_expression(start),
+                }
+            }
+            T::Ident => match self.word() {
+                Word::Sizeof | Word::Alignof => self.size_of(),
+                Word::Refused(super::words::Refusal::COnly(right @ "alignof")) => {
+                    self.report_c_word(right);
+                    self.size_of()
+                }
+                Word::New => self.new_expression(start, false),
+                Word::Delete => self.delete_expression(start),
+                _ => self.postfix(),
+            },
+            _ => self.postfix(),
+        }
+    }
+
+    /// `prefix-operator cast`
+    fn unary(&mut self, op: UnaryOp) -> Parsed<Expr> {
+        let start = self.at;
+        let op_span = self.span_at(start);
+        self.at += 1;
+        let operand = Box::new(self.nested("an expression is", Self::cast)?);
+        Ok(self.expr(ExprKind::Unary { op, op_span, operand }, start))
+    }
+
+    /// `"(" type-name ")" ( cast | braces )`
+    fn c_cast(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let ty = Box::new(self.group("`)`", Self::type_name)?);
+        if self.is(T::LBrace) {
+            let init = self.braces()?;
+            let literal = self.expr(ExprKind::CompoundLiteral { ty, init }, start);
+            return self.suffixes(literal, start);
+        }
+        let operand = Box::new(self.nested("an expression is", Self::cast)?);
+        Ok(self.expr(ExprKind::Cast { style: CastStyle::C, ty, operand }, start))
+    }
+
+    /// `( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )`
+    fn size_of(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let size = self.word() == Word::Sizeof;
+        self.at += 1;
+        let is_type = self.is(T::LParen)
+            && (self.is_type_name_at(self.at + 1) || self.is_unknown_cast(self.at));
+        // `sizeof (T){...}` is that of a compound literal.
+        let kind = if is_type && self.kind_at(self.group_end(self.at)) != Some(T::LBrace) {
+            let ty = Box::new(self.group("`)`", Self::type_name)?);
+            if size { ExprKind::SizeofType(ty) } else { ExprKind::AlignofType(ty) }
+        } else {
+            let operand = Box::new(self.nested("an expression is", Self::cast)?);
+            if size { ExprKind::SizeofExpr(operand) } else { ExprKind::AlignofExpr(operand) }
+        };
+        Ok(self.expr(kind, start))
+    }
+
+    /// `"delete" [ "[" "]" ] cast`
+    fn delete_expression(&mut self, start: usize) -> Parsed<Expr> {
+        self.at += 1;
+        let array = self.is(T::LBracket) && self.kind_at(self.at + 1) == Some(T::RBracket);
+        if array {
+            self.at += 2;
+        }
+        let operand = Box::new(self.nested("an expression is", Self::cast)?);
+        Ok(self.expr(ExprKind::Delete { array, operand }, start))
+    }
+
+    /// ```text
+    /// new      = [ "::" ] "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
+    /// new-type = { qualifier | type-word | name | "struct" name } { "*" } { "[" expression "]" }
+    ///          | "(" type-name ")"
+    /// ```
+    fn new_expression(&mut self, start: usize, global: bool) -> Parsed<Expr> {
+        self.at += 1;
+        let mut placement = Vec::new();
+        if self.is(T::LParen) && !self.is_type_name_at(self.at + 1) {
+            placement = self.arguments_or_error(false);
+        }
+        let ty = match self.is(T::LParen) {
+            true => self.group("`)`", Self::type_name)?,
+            false => self.new_type()?,
+        };
+        let at = self.at;
+        let kind = match self.kind() {
+            Some(T::LParen) => Some(InitializerKind::Paren(self.arguments_or_error(false))),
+            Some(T::LBrace) => Some(InitializerKind::Brace(self.braces()?)),
+            _ => None,
+        };
+        let init = kind.map(|kind| Initializer { kind, span: self.since(at) });
+        let parts = NewExpr { global, placement, ty, init };
+        Ok(self.expr(ExprKind::New(Box::new(parts)), start))
+    }
+
+    fn new_type(&mut self) -> Parsed<TypeName> {
+        let start = self.at;
+        let specs = self.specifiers(super::specifiers::Place::TypeName)?;
+        let middle = self.at;
+        let mut stars = Vec::new();
+        while self.is(T::Star) {
+            self.at += 1;
+            let span = self.span_at(self.at - 1);
+            stars.push(DeclaratorPart::Pointer { quals: self.qualifiers(), span });
+        }
+        let mut parts = Vec::new();
+        while self.is(T::LBracket) {
+            let at = self.at;
+            let size = Some(self.group("`]`", Self::expression)?);
+            parts.push(DeclaratorPart::Array { size, span: self.since(at) });
+        }
+        parts.extend(stars.into_iter().rev());
+        let declarator =
+            Declarator { name: None, parts, attrs: Vec::new(), span: self.since(middle) };
+        Ok(TypeName { specs: specs.specs, declarator, span: self.since(start) })
+    }
+
+    /// `name "<" arguments ">"` of a template that is none of CUDA's, refused by name; passed.
+    pub fn refuse_template_use(&mut self, path: &Path, end: usize) {
+        let name = self.text_at(path.last);
+        let found = match path.in_std {
+            true => {
+                let message = format!(
+                    "`std::{name}` is outside the `.cdp` subset: it is part of the C++ standard library"
+                );
+                (Code::E0243, message)
+            }
+            false => {
+                (Code::E0220, format!("templates (`{name}<...>`) are outside the `.cdp` subset"))
+            }
+        };
+        let span = self.span(path.start, end);
+        self.error(found.0, span, found.1);
+        self.at = end;
+    }
+}
+
+/// The deepest expression directly inside.
+fn expr_depth(kind: &ExprKind) -> u32 {
+    let list = |exprs: &[Expr]| exprs.iter().map(|expr| expr.depth).max().unwrap_or(0);
+    match kind {
+        ExprKind::Paren(inner) | ExprKind::SizeofExpr(inner) | ExprKind::AlignofExpr(inner) => {
+            inner.depth
+        }
+        ExprKind::Unary { operand, .. }
+        | ExprKind::Postfix { operand, .. }
+        | ExprKind::Cast { operand, .. }
+        | ExprKind::Delete { operand, .. } => operand.depth,
+        ExprKind::Binary { lhs, rhs, .. }
+        | ExprKind::Assign { lhs, rhs, .. }
+        | ExprKind::Comma { lhs, rhs, .. } => lhs.depth.max(rhs.depth),
+        ExprKind::Conditional { condition, then, otherwise, .. } => {
+            condition.depth.max(then.depth).max(otherwise.depth)
+        }
+        ExprKind::Call { callee, args, .. } => callee.depth.max(list(args)),
+        ExprKind::Launch(launch) => {
+            launch.kernel.depth.max(list(&launch.config)).max(list(&launch.args))
+        }
+        ExprKind::Index { base, index } => base.depth.max(index.depth),
+        ExprKind::Member { base, .. } => base.depth,
+        ExprKind::Construct { args, .. } => list(args),
+        ExprKind::New(parts) => list(&parts.placement),
+        ExprKind::InitList(init) | ExprKind::CompoundLiteral { init, .. } => {
+            init.items.iter().map(|item| item.value.depth).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}

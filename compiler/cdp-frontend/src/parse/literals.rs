@@ -1,0 +1,125 @@
+//! Literals. Their text is evaluated by `crate::literal`.
+
+use super::parser::{Parsed, Parser};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+use crate::literal;
+use crate::source::Span;
+
+impl Parser<'_> {
+    fn literal_error(&mut self, at: usize, error: literal::LiteralError, code: Code) -> Expr {
+        let whole = self.span_at(at);
+        let text = self.text_at(at);
+        // A token that was spliced or pasted has no place for a part of it.
+        let same_text = whole.hi.saturating_sub(whole.lo) as usize == text.len();
+        let span = match same_text {
+            true => Span {
+                lo: whole.lo + error.range.start as u32,
+                hi: whole.lo + error.range.end as u32,
+                ..whole
+            },
+            false => whole,
+        };
+        let found = if error.user_suffix {
+            let text = &text[error.range.clone()];
+            let message = format!("user-defined literals (`{text}`) are outside the `.cdp` subset");
+            Diagnostic::new(Code::E0233, span, message)
+        } else {
+            Diagnostic::new(code, span, error.message)
+        };
+        self.report(found);
+        Expr { kind: ExprKind::Error, span: whole, depth: 1 }
+    }
+
+    pub fn number(&mut self) -> Expr {
+        let at = self.at;
+        self.at += 1;
+        match literal::number(self.text_at(at)) {
+            Ok(literal::Number::Int(value)) => self.expr(ExprKind::Int(value), at),
+            Ok(literal::Number::Float(value)) => self.expr(ExprKind::Float(value), at),
+            Err(error) => self.literal_error(at, error, Code::E0104),
+        }
+    }
+
+    pub fn character(&mut self) -> Expr {
+        let at = self.at;
+        self.at += 1;
+        let result = literal::character(self.text_at(at));
+        self.refuse_suffix();
+        match result {
+            Ok(value) => {
+                if value.multi {
+                    let message = "a character constant with several characters has an implementation-defined value";
+                    self.error(Code::W0153, self.span_at(at), message);
+                }
+                let span = self.span_at(at);
+                self.expr_at(ExprKind::Char(value), span)
+            }
+            Err(error) => self.literal_error(at, error, Code::E0105),
+        }
+    }
+
+    pub fn is_string(&self) -> bool {
+        matches!(self.kind(), Some(T::String | T::RawString))
+    }
+
+    /// A string that must be here.
+    pub fn required_string(&mut self) -> Parsed<StringLit> {
+        if self.is_string() { Ok(self.string()) } else { Err(self.expected("a string")) }
+    }
+
+    /// `string = literal { literal }`, joined.
+    pub fn string(&mut self) -> StringLit {
+        let start = self.at;
+        while self.is_string() {
+            self.at += 1;
+        }
+        let end = self.at;
+        let mut units = Vec::new();
+        let prefix = |p: &Self, at: usize| literal::encoding(p.text_at(at)).0;
+        let mut encoding = Encoding::Plain;
+        let mut decided = start;
+        for at in start..end {
+            let own = prefix(self, at);
+            if own != Encoding::Plain && encoding != Encoding::Plain && own != encoding {
+                let message = "strings with different prefixes cannot stand side by side";
+                let found = Diagnostic::new(Code::E0208, self.span_at(at), message);
+                self.report(found.secondary(self.span_at(decided), "the other prefix"));
+            } else if own != Encoding::Plain {
+                encoding = own;
+                decided = at;
+            }
+        }
+        for at in start..end {
+            // An unprefixed piece takes the prefix of its neighbours.
+            let text = self.text_at(at);
+            let result = if encoding != Encoding::Plain && prefix(self, at) == Encoding::Plain {
+                literal::string_as(text, encoding, &mut units)
+            } else {
+                literal::string(text, &mut units).map(|_| ())
+            };
+            if let Err(error) = result {
+                self.literal_error(at, error, Code::E0105);
+            }
+        }
+        let span = self.since(start);
+        self.refuse_suffix();
+        StringLit { encoding, units, span }
+    }
+
+    /// `"text"_suffix`, after the literal.
+    fn refuse_suffix(&mut self) {
+        let Some(suffix) = self.tokens.get(self.at).copied() else { return };
+        let joined = suffix.kind == T::Ident
+            && !suffix.spaced()
+            && suffix.span.lo == self.span_at(self.at - 1).hi
+            && self.text_at(self.at).starts_with('_');
+        if joined {
+            let text = self.text_at(self.at);
+            let message = format!("user-defined literals (`{text}`) are outside the `.cdp` subset");
+            self.error(Code::E0233, suffix.span, message);
+            self.at += 1;
+        }
+    }
+}

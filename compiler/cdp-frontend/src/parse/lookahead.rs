@@ -1,0 +1,432 @@
+//! What the parser finds out by looking ahead, without passing a token: what a possibly qualified name
+//! is, whether a type or a declaration begins here, and the few places where C++ reads the same tokens
+//! in two ways. What can be a declaration is one (C++ [stmt.ambig], [dcl.ambig.res]).
+
+use super::parser::Parser;
+use super::symbols::Meaning;
+use super::words::{Refusal, Word};
+use crate::lex::TokenKind as T;
+
+/// `[ "::" ] { name "::" } ( name | "operator" op )`
+#[derive(Clone, Copy)]
+pub(super) struct Path {
+    pub start: usize,
+    /// The last name, or the word `operator`.
+    pub last: usize,
+    /// After the whole name.
+    pub end: usize,
+    pub meaning: Option<Meaning>,
+    /// It begins with `std::`.
+    pub in_std: bool,
+    /// It has a `::`.
+    pub qualified: bool,
+}
+
+impl Parser<'_> {
+    /// True if a possibly qualified name begins at a place.
+    pub fn is_path_at(&self, at: usize) -> bool {
+        self.is_name_at(at) || self.kind_at(at) == Some(T::ColonColon)
+    }
+
+    /// The name that begins at a place.
+    pub fn path(&self, start: usize) -> Path {
+        let mut at = start;
+        let mut scope = None;
+        let mut known = true;
+        let mut in_std = false;
+        let mut qualified = self.kind_at(at) == Some(T::ColonColon);
+        at += usize::from(qualified);
+        loop {
+            let symbol = self.symbol_at(at);
+            let meaning = match scope {
+                None => self.symbols.get(symbol),
+                Some(scope) => self.symbols.lookup(scope, symbol),
+            };
+            let meaning = meaning.filter(|_| known);
+            let goes_on = self.kind_at(at + 1) == Some(T::ColonColon)
+                && self.kind_at(at + 2) == Some(T::Ident)
+                && matches!(self.word_at(at + 2), Word::Name | Word::Operator);
+            if goes_on && self.is_name_at(at) {
+                match meaning {
+                    Some(Meaning::Namespace(id) | Meaning::Type(id)) => scope = Some(id),
+                    _ if symbol == self.std => in_std = true,
+                    _ => known = false,
+                }
+                qualified = true;
+                at += 2;
+                continue;
+            }
+            let end = match self.word_at(at) {
+                Word::Operator => self.operator_end(at),
+                _ => at + 1,
+            };
+            return Path { start, last: at, end, meaning, in_std, qualified };
+        }
+    }
+
+    /// The place after `operator+` and the like.
+    fn operator_end(&self, at: usize) -> usize {
+        match self.kind_at(at + 1) {
+            Some(T::LParen | T::LBracket) => self.group_end(at + 1),
+            Some(T::Ident) if matches!(self.text_at(at + 1), "new" | "delete") => {
+                match self.kind_at(at + 2) {
+                    Some(T::LBracket) => self.group_end(at + 2),
+                    _ => at + 2,
+                }
+            }
+            Some(T::Ident) | None => at + 1,
+            // `operator""_suffix`
+            Some(T::String) if self.kind_at(at + 2) == Some(T::Ident) => at + 3,
+            Some(_) => at + 2,
+        }
+    }
+
+    /// The place after the type that begins here, if one does: specifiers without attributes.
+    pub fn type_end(&self, start: usize) -> Option<usize> {
+        let mut at = start;
+        let mut typed = false;
+        loop {
+            match self.word_at(at) {
+                Word::Type
+                | Word::Auto
+                | Word::Refused(Refusal::TypeWord | Refusal::COnly("bool" | "auto")) => {
+                    at += 1;
+                    typed = true;
+                }
+                Word::Refused(Refusal::VaArg) if self.kind_at(at + 1) != Some(T::LParen) => {
+                    at += 1;
+                    typed = true;
+                }
+                Word::Qualifier => at += 1,
+                Word::Typeof if !typed => {
+                    at = self.group_end(at + 1);
+                    typed = true;
+                }
+                Word::Record | Word::Enum if !typed => {
+                    at += 1;
+                    at += usize::from(self.word_at(at) == Word::Record);
+                    at = self.path(at).end;
+                    typed = true;
+                }
+                _ if typed || !self.is_path_at(at) => return typed.then_some(at),
+                _ => {
+                    let path = self.path(at);
+                    if !matches!(path.meaning, Some(Meaning::Type(_))) {
+                        return None;
+                    }
+                    at = path.end;
+                    typed = true;
+                }
+            }
+        }
+    }
+
+    /// True if a declaration specifier stands at a place.
+    pub fn is_specifier_at(&self, at: usize) -> bool {
+        matches!(
+            self.word_at(at),
+            Word::Storage
+                | Word::Typedef
+                | Word::Qualifier
+                | Word::Attribute
+                | Word::AttributeCall
+                | Word::Alignas
+                | Word::GnuAttribute
+        ) || self.type_end(at).is_some()
+    }
+
+    /// On a new line: what looks like the next declaration.
+    pub fn begins_declaration(&self, after_function: bool) -> bool {
+        match self.word() {
+            Word::Type | Word::Auto | Word::Storage | Word::Typedef | Word::Record | Word::Enum => {
+                true
+            }
+            Word::Attribute => !after_function,
+            Word::Name => self
+                .type_end(self.at)
+                .is_some_and(|end| self.is_name_at(end) || self.kind_at(end) == Some(T::Star)),
+            _ => false,
+        }
+    }
+
+    /// After a type that ends at `at`, where a statement began: `T(x)` or `T{x}` as an expression.
+    fn is_construction(&self, at: usize) -> bool {
+        match self.kind_at(at) {
+            Some(T::LBrace) => true,
+            Some(T::LParen) => {
+                let declarator = match self.kind_at(at + 1) {
+                    Some(T::Star | T::Amp | T::AndAnd) => true,
+                    Some(T::Ident) => self.kind_at(at + 2) == Some(T::RParen),
+                    _ => false,
+                };
+                let goes_on = matches!(
+                    self.kind_at(self.group_end(at)),
+                    Some(T::Semi | T::Eq | T::LParen | T::LBracket | T::Comma)
+                );
+                !(declarator && goes_on)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a declaration begins here, at the start of a statement or of a statement's head.
+    pub fn declares(&self) -> bool {
+        let at = self.at;
+        match self.word() {
+            Word::Storage
+            | Word::Typedef
+            | Word::Qualifier
+            | Word::Attribute
+            | Word::AttributeCall
+            | Word::Alignas
+            | Word::GnuAttribute
+            | Word::Auto
+            | Word::Record
+            | Word::Enum
+            | Word::Refused(
+                Refusal::TypeWord | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
+            ) => true,
+            Word::Refused(Refusal::COnly(right)) => right != "alignof" && !right.contains(' '),
+            Word::Refused(Refusal::VaArg) => self.kind_at(at + 1) != Some(T::LParen),
+            Word::Type => !self.is_construction(at + 1),
+            Word::Typeof => !self.is_construction(self.group_end(at + 1)),
+            Word::Name if self.is_path_at(at) => self.name_declares(),
+            _ => self.is(T::LBracket) && self.kind_at(at + 1) == Some(T::LBracket),
+        }
+    }
+
+    fn name_declares(&self) -> bool {
+        let path = self.path(self.at);
+        if self.word_at(path.last) == Word::Operator {
+            return false;
+        }
+        if self.kind_at(path.end) == Some(T::ColonColon) {
+            return true;
+        }
+        if matches!(path.meaning, Some(Meaning::Type(_))) {
+            return !self.is_construction(path.end);
+        }
+        if let Some(end) = self.template_arguments(&path) {
+            return path.meaning != Some(Meaning::CudaTemplate)
+                && (self.is_name_at(end)
+                    || matches!(self.kind_at(end), Some(T::Star | T::Amp | T::AndAnd)));
+        }
+        self.looks_declared(&path)
+    }
+
+    /// After an unknown name: another name follows, or `*name` and then `=` or `;`.
+    fn looks_declared(&self, path: &Path) -> bool {
+        if self.is_name_at(path.end) || self.word_at(path.end) == Word::Qualifier {
+            return true;
+        }
+        let mut at = path.end;
+        while matches!(self.kind_at(at), Some(T::Star | T::Amp)) {
+            at += 1;
+        }
+        at > path.end
+            && path.meaning != Some(Meaning::Value)
+            && self.is_name_at(at)
+            && matches!(self.kind_at(at + 1), Some(T::Eq | T::Semi))
+    }
+
+    /// `(*)`, `(&)`, `(*const)(...)`: an abstract declarator's parentheses.
+    fn is_abstract_group(&self, open: usize) -> bool {
+        let mut at = open + 1;
+        let mut pointers = 0;
+        loop {
+            match self.kind_at(at) {
+                Some(T::Star | T::Amp | T::AndAnd) => pointers += 1,
+                Some(T::Ident) if self.word_at(at) == Word::Qualifier => {}
+                Some(T::RParen | T::LBracket) => return pointers > 0,
+                _ => return false,
+            }
+            at += 1;
+        }
+    }
+
+    /// Inside an expression, whether a type stands at a place by itself, as in a cast, and not as the
+    /// beginning of `T(x)` or `T{x}`.
+    pub fn is_type_name_at(&self, at: usize) -> bool {
+        if self.type_end(at).is_none() {
+            return self.is_specifier_at(at);
+        }
+        // Only one word or name constructs: `unsigned int(3)` is no expression.
+        let end = match self.word_at(at) {
+            Word::Type => at + 1,
+            Word::Typeof => self.group_end(at + 1),
+            Word::Name => self.path(at).end,
+            _ => return true,
+        };
+        match self.kind_at(end) {
+            Some(T::LBrace) => false,
+            Some(T::LParen) => self.is_abstract_group(end),
+            _ => true,
+        }
+    }
+
+    /// At a `(` in an expression, which holds a name that is unknown and makes sense only as a type:
+    /// `(name *)`, `(name)x`.
+    pub fn is_unknown_cast(&self, open: usize) -> bool {
+        let path = self.path(open + 1);
+        if !self.is_path_at(open + 1) || self.word_at(path.last) == Word::Operator {
+            return false;
+        }
+        let mut at = path.end;
+        while matches!(self.kind_at(at), Some(T::Star | T::Amp)) {
+            at += 1;
+        }
+        if self.kind_at(at) != Some(T::RParen) {
+            return false;
+        }
+        let operand = matches!(self.kind_at(at + 1), Some(T::Number | T::Char | T::String))
+            || self.is_name_at(at + 1);
+        let before = open.checked_sub(1);
+        let in_expression = before.is_some_and(|before| match self.kind_at(before) {
+            Some(T::Comma | T::LParen | T::Question) => true,
+            Some(kind) => {
+                self.word_at(before) == Word::Return
+                    || super::expression::assignment(kind).is_some()
+                    || (super::expression::binary(kind).is_some()
+                        && !matches!(kind, T::Star | T::Amp | T::AndAnd | T::Lt | T::Gt))
+            }
+            None => false,
+        });
+        at > path.end || (operand && in_expression)
+    }
+
+    /// For a name followed by `<`: the place after the `>`, if this is a list of template arguments.
+    pub fn template_arguments(&self, path: &Path) -> Option<usize> {
+        let open = path.end;
+        if self.kind_at(open) != Some(T::Lt) {
+            return None;
+        }
+        if path.meaning != Some(Meaning::Template) {
+            let end = self.type_end(open + 1)?;
+            let fits = matches!(
+                self.kind_at(end)?,
+                T::Gt | T::Shr | T::LaunchClose | T::Comma | T::Star | T::Amp
+            );
+            if !fits {
+                return None;
+            }
+        }
+        let mut depth = 0i32;
+        let mut at = open;
+        for _ in 0..256 {
+            match self.kind_at(at)? {
+                T::Lt => depth += 1,
+                T::Gt => depth -= 1,
+                T::Shr => depth -= 2,
+                T::LaunchClose => depth -= 3,
+                T::Semi
+                | T::LBrace
+                | T::RBrace
+                | T::RParen
+                | T::AndAnd
+                | T::OrOr
+                | T::LaunchOpen => return None,
+                _ => {}
+            }
+            at = self.group_end(at);
+            if depth <= 0 {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// `T x(` at the parenthesis: parameters if they can be, else constructor arguments.
+    pub fn opens_parameters(&self, function_like: bool) -> bool {
+        let open = self.at;
+        let close = self.group_end(open) - 1;
+        let mut at = open + 1;
+        while at < close {
+            if self.kind_at(at) == Some(T::Ellipsis) {
+                return true;
+            }
+            if !self.could_be_parameter(at, function_like) {
+                return false;
+            }
+            while at < close && self.kind_at(at) != Some(T::Comma) {
+                at = self.group_end(at);
+            }
+            at += 1;
+        }
+        true
+    }
+
+    fn could_be_parameter(&self, at: usize, function_like: bool) -> bool {
+        // `[[maybe_unused]] int x`
+        if self.kind_at(at) == Some(T::LBracket) {
+            return self.kind_at(at + 1) == Some(T::LBracket);
+        }
+        if !self.is_specifier_at(at) {
+            // An unknown type's name, most likely, in what must be a function.
+            let two_names = self.is_name_at(at) && self.is_name_at(at + 1);
+            return two_names || (function_like && self.is_name_at(at));
+        }
+        let Some(end) = self.type_end(at) else { return true };
+        match self.kind_at(end) {
+            Some(T::LBrace) => false,
+            Some(T::LParen) => {
+                // `int(x)` declares x, unless more of an expression follows.
+                let ends = matches!(
+                    self.kind_at(self.group_end(end)),
+                    Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq)
+                );
+                ends && match self.kind_at(end + 1) {
+                    Some(T::Star | T::Amp | T::AndAnd | T::RParen) => true,
+                    Some(T::Ident) => {
+                        self.is_specifier_at(end + 1) || self.kind_at(end + 2) == Some(T::RParen)
+                    }
+                    _ => false,
+                }
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the parentheses of a `for` hold `declaration : range`, perhaps after `init;`.
+    pub fn is_range_for(&self, open: usize) -> bool {
+        let mut at = open + 1;
+        let end = self.group_end(open) - 1;
+        let (mut questions, mut semicolons) = (0, 0);
+        while at < end {
+            match self.kind_at(at) {
+                Some(T::Semi) => semicolons += 1,
+                Some(T::Question) => questions += 1,
+                Some(T::Colon) if questions == 0 => return semicolons < 2,
+                Some(T::Colon) => questions -= 1,
+                _ => {}
+            }
+            at = self.group_end(at);
+        }
+        false
+    }
+
+    /// `[`, at an operand: the captures of a lambda expression.
+    pub fn is_lambda(&self) -> bool {
+        let after = self.group_end(self.at);
+        matches!(self.kind_at(after), Some(T::LParen | T::LBrace | T::Arrow | T::Lt))
+            || self.word_at(after) == Word::Attribute
+            || self.is_text(after, "mutable")
+    }
+
+    /// An attribute that ends at `end` belongs to a statement (`[[fallthrough]];`, `[[likely]]`),
+    /// where none changes what a program does.
+    pub fn is_statement_attribute(&self, end: usize) -> bool {
+        let another =
+            self.kind_at(end) == Some(T::LBracket) && self.kind_at(end + 1) == Some(T::LBracket);
+        !another && !self.is_specifier_at(end)
+    }
+
+    /// At `[[`: the place after `]]`, if this is an attribute.
+    pub fn std_attribute_end(&self) -> Option<usize> {
+        let inner = self.at + 1;
+        let outer_end = self.group_end(self.at);
+        let is_one = self.is(T::LBracket)
+            && self.kind_at(inner) == Some(T::LBracket)
+            && self.group_end(inner) + 1 == outer_end;
+        is_one.then_some(outer_end)
+    }
+}

@@ -1,0 +1,377 @@
+//! Operands: names, literals, parentheses, constructions, and what is written behind them.
+
+use super::parser::{Parsed, Parser};
+use super::symbols::Meaning;
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+
+impl Parser<'_> {
+    /// Whether an expression can begin here.
+    pub fn begins_expression(&self) -> bool {
+        match self.kind() {
+            Some(T::Ident) => match self.word() {
+                Word::Name
+                | Word::Type
+                | Word::Typeof
+                | Word::Operator
+                | Word::New
+                | Word::Delete
+                | Word::Sizeof
+                | Word::Alignof
+                | Word::Offsetof
+                | Word::Bool
+                | Word::Nullptr
+                | Word::NamedCast
+                | Word::Noexcept
+                | Word::Refused(_) => true,
+                _ => self.type_end(self.at).is_some(),
+            },
+            Some(kind) => matches!(
+                kind,
+                T::Number
+                    | T::Char
+                    | T::String
+                    | T::RawString
+                    | T::LParen
+                    | T::LBracket
+                    | T::ColonColon
+                    | T::Star
+                    | T::Amp
+                    | T::AndAnd
+                    | T::Plus
+                    | T::Minus
+                    | T::Bang
+                    | T::Tilde
+                    | T::PlusPlus
+                    | T::MinusMinus
+            ),
+            None => false,
+        }
+    }
+
+    /// `postfix = operand { suffix }`
+    pub fn postfix(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let operand = self.operand()?;
+        self.suffixes(operand, start)
+    }
+
+    /// ```text
+    /// suffix = "[" expression "]" | "(" [ clauses ] ")" | "." name | "->" name | "++" | "--"
+    ///        | "<<<" [ clauses ] ">>>" "(" [ clauses ] ")"
+    /// ```
+    pub fn suffixes(&mut self, mut base: Expr, start: usize) -> Parsed<Expr> {
+        loop {
+            let at = self.at;
+            let op_span = self.span_at(at);
+            let kind = match self.kind() {
+                Some(T::LBracket) => {
+                    let index = self.group("`,` or `]`", Self::expression);
+                    let index = Box::new(index.unwrap_or_else(|_| self.error_expr(at)));
+                    ExprKind::Index { base: Box::new(base), index }
+                }
+                Some(T::LParen) => {
+                    let args = self.arguments_or_error(false);
+                    let args_span = self.since(at);
+                    ExprKind::Call { callee: Box::new(base), args, args_span }
+                }
+                Some(T::Dot | T::Arrow) => {
+                    self.at += 1;
+                    let arrow = self.kind_at(at) == Some(T::Arrow);
+                    let member = self.member_name()?;
+                    ExprKind::Member { base: Box::new(base), arrow, op_span, member }
+                }
+                Some(T::PlusPlus) => {
+                    self.at += 1;
+                    ExprKind::Postfix { op: PostfixOp::Inc, op_span, operand: Box::new(base) }
+                }
+                Some(T::MinusMinus) => {
+                    self.at += 1;
+                    ExprKind::Postfix { op: PostfixOp::Dec, op_span, operand: Box::new(base) }
+                }
+                Some(T::LaunchOpen) => self.launch(base)?,
+                _ => return Ok(base),
+            };
+            base = self.expr(kind, start);
+        }
+    }
+
+    /// A member's name, which may be any word.
+    pub fn member_name(&mut self) -> Parsed<Ident> {
+        if !self.is(T::Ident) {
+            return Err(self.expected("a name"));
+        }
+        if self.kind_at(self.at + 1) == Some(T::ColonColon) {
+            let message = "qualified member names are outside the `.cdp` subset";
+            self.error(Code::E0240, self.span_at(self.at), message);
+            self.at += 2;
+            return self.member_name();
+        }
+        self.at += 1;
+        let at = self.at - 1;
+        Ok(Ident { name: self.symbol_at(at), span: self.span_at(at) })
+    }
+
+    /// `"<<<" [ clauses ] ">>>" "(" [ clauses ] ")"`
+    fn launch(&mut self, kernel: Expr) -> Parsed<ExprKind> {
+        let open = self.at;
+        self.at += 1;
+        self.launches += 1;
+        let config = match self.is(T::LaunchClose) {
+            true => Ok(Vec::new()),
+            false => self.list(Self::initialiser_clause).and_then(|config| {
+                let ends = self.is(T::LaunchClose);
+                if ends { Ok(config) } else { Err(self.expected("`,` or `>>>`")) }
+            }),
+        };
+        self.launches -= 1;
+        let config = config?;
+        self.at += 1;
+        let config_span = self.since(open);
+        if !self.is(T::LParen) {
+            let found = self.found();
+            let message =
+                format!("expected `(` and the kernel's arguments after `>>>`, found {found}");
+            let found = Diagnostic::new(Code::E0201, self.behind(), message);
+            self.report(found.help("a kernel without parameters is launched with empty parentheses: `kernel<<<grid, block>>>()`"));
+            return Err(super::parser::Fault::Syntax);
+        }
+        let at = self.at;
+        let args = self.arguments_or_error(false);
+        let args_span = self.since(at);
+        let launch = LaunchExpr { kernel, config, config_span, args, args_span };
+        Ok(ExprKind::Launch(Box::new(launch)))
+    }
+
+    /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`; one error in
+    /// the place of all if one is wrong.
+    pub fn arguments_or_error(&mut self, some: bool) -> Vec<Expr> {
+        let start = self.at;
+        let result = self.group("`,` or `)`", |p| match p.is(T::RParen) && !some {
+            true => Ok(Vec::new()),
+            false => p.list(Self::initialiser_clause),
+        });
+        result.unwrap_or_else(|_| vec![self.error_expr(start)])
+    }
+
+    /// ```text
+    /// operand = path | template "<" type-name { "," type-name } ">" | literal | "(" expression ")"
+    ///         | simple-type ( "(" [ clauses ] ")" | braces )
+    ///         | named-cast "<" type-name ">" "(" expression ")"
+    ///         | "offsetof" "(" type-name "," name { designator } ")"
+    /// ```
+    fn operand(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        match self.kind() {
+            Some(T::Ident) => self.word_operand(),
+            Some(T::ColonColon) if self.is_name_at(start + 1) => self.name_operand(),
+            Some(T::ColonColon) if self.word_at(start + 1) == Word::Operator => self.plain_name(),
+            Some(T::Number) => Ok(self.number()),
+            Some(T::Char) => Ok(self.character()),
+            Some(T::String | T::RawString) => {
+                let string = self.string();
+                Ok(self.expr(ExprKind::String(string), start))
+            }
+            Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
+                let message = "GNU statement expressions are outside the `.cdp` subset";
+                let found = Diagnostic::new(Code::E0238, self.span_at(start), message);
+                self.report(found.help("write a function"));
+                self.at = self.group_end(start);
+                Ok(self.error_expr(start))
+            }
+            Some(T::LParen) => {
+                let inner = self.group("`,` or `)`", Self::expression);
+                let inner = Box::new(inner.unwrap_or_else(|_| self.error_expr(start)));
+                Ok(self.expr(ExprKind::Paren(inner), start))
+            }
+            Some(T::LBracket) if self.is_lambda() => Ok(self.refuse_lambda()),
+            _ => Err(self.no_expression()),
+        }
+    }
+
+    fn no_expression(&mut self) -> super::parser::Fault {
+        self.unexpected(Code::E0207, "an expression")
+    }
+
+    fn word_operand(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        match self.word() {
+            Word::Name => self.name_operand(),
+            Word::Operator => self.plain_name(),
+            Word::Type | Word::Typeof => self.construction(),
+            Word::Bool => {
+                self.at += 1;
+                let value = self.is_text(start, "true");
+                Ok(self.expr(ExprKind::Bool(value), start))
+            }
+            Word::Nullptr => {
+                self.at += 1;
+                Ok(self.expr(ExprKind::Nullptr, start))
+            }
+            Word::NamedCast => self.named_cast(),
+            Word::Offsetof => self.offset_of(),
+            Word::Noexcept => {
+                let message =
+                    "the operator `noexcept` is outside the `.cdp` subset, as exceptions are";
+                self.error(Code::E0240, self.span_at(start), message);
+                self.at += 1;
+                self.skip_parentheses();
+                Ok(self.error_expr(start))
+            }
+            Word::Refused(refusal) => self.refused_operand(refusal),
+            _ => Err(self.no_expression()),
+        }
+    }
+
+    fn name_operand(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let path = self.path(start);
+        match path.meaning {
+            Some(Meaning::Type(_)) => return self.construction(),
+            Some(Meaning::CudaTemplate) if self.kind_at(path.end) == Some(T::Lt) => {
+                let name = self.qual_name(&path);
+                self.at += 1;
+                let types = self.list(Self::type_name)?;
+                self.expect(T::Gt, "`,` or `>`")?;
+                return Ok(self.expr(ExprKind::TemplateName { name, types }, start));
+            }
+            _ => {}
+        }
+        if self.kind_at(path.end) == Some(T::ColonColon) {
+            self.refuse_odd_scope(&path);
+            return self.operand();
+        }
+        if let Some(end) = self.template_arguments(&path) {
+            self.refuse_template_use(&path, end);
+            return Ok(self.error_expr(start));
+        }
+        self.plain_name()
+    }
+
+    fn plain_name(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let path = self.path(start);
+        let name = self.qual_name(&path);
+        Ok(self.expr(ExprKind::Name(name), start))
+    }
+
+    /// `simple-type ( "(" [ clauses ] ")" | braces )`
+    fn construction(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let end = match self.word() {
+            Word::Type => start + 1,
+            Word::Typeof => self.group_end(start + 1),
+            _ => self.path(start).end,
+        };
+        if !matches!(self.kind_at(end), Some(T::LParen | T::LBrace)) {
+            return Err(self.no_expression());
+        }
+        let ty = Box::new(self.simple_type()?);
+        let at = self.at;
+        let braces = self.is(T::LBrace);
+        let args = match braces {
+            true => {
+                let list = self.braces()?;
+                vec![self.brace_expr(list)]
+            }
+            false => self.arguments_or_error(false),
+        };
+        let args_span = self.since(at);
+        Ok(self.expr(ExprKind::Construct { ty, args, braces, args_span }, start))
+    }
+
+    /// `named-cast "<" type-name ">" "(" expression ")"`
+    fn named_cast(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let style = match self.text_at(start) {
+            "static_cast" => CastStyle::Static,
+            "const_cast" => CastStyle::Const,
+            _ => CastStyle::Reinterpret,
+        };
+        self.at += 1;
+        self.expect(T::Lt, "`<`")?;
+        let ty = Box::new(self.type_name()?);
+        self.expect(T::Gt, "`>`")?;
+        self.check_parenthesis()?;
+        let at = self.at;
+        let operand = self.group("`,` or `)`", Self::expression);
+        let operand = Box::new(operand.unwrap_or_else(|_| self.error_expr(at)));
+        Ok(self.expr(ExprKind::Cast { style, ty, operand }, start))
+    }
+
+    /// `"offsetof" "(" type-name "," name { designator } ")"`
+    fn offset_of(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        self.check_parenthesis()?;
+        let (ty, path) = self.group("`)`", |p| {
+            let ty = Box::new(p.type_name()?);
+            p.expect(T::Comma, "`,`")?;
+            let mut path = vec![Designator::Field(p.member_name()?)];
+            while let Some(designator) = p.designator()? {
+                path.push(designator);
+            }
+            Ok((ty, path))
+        })?;
+        Ok(self.expr(ExprKind::Offsetof { ty, path }, start))
+    }
+
+    /// Words of C++ that are operands and outside the subset.
+    fn refused_operand(&mut self, refusal: Refusal) -> Parsed<Expr> {
+        let start = self.at;
+        match refusal {
+            Refusal::COnly("bool") | Refusal::TypeWord => {
+                // A type where an expression was expected, or `_Bool(x)`.
+                self.refuse_word(refusal)?;
+                self.skip_parentheses();
+            }
+            Refusal::COnly(right) if right.contains(' ') => {
+                self.report_c_word(right);
+                self.at += 1;
+                self.skip_parentheses();
+            }
+            Refusal::Throw => {
+                let message = "exceptions (`throw`) are outside the `.cdp` subset";
+                let found = Diagnostic::new(Code::E0227, self.span_at(start), message);
+                self.report(found.help("return an error code, or end the kernel with `__trap()`"));
+                self.skip_expression();
+            }
+            Refusal::Coroutine => {
+                let word = self.text_at(start);
+                let message = format!("coroutines (`{word}`) are outside the `.cdp` subset");
+                self.error(refusal.code(), self.span_at(start), message);
+                self.skip_expression();
+            }
+            Refusal::DynamicCast => {
+                let message = "`dynamic_cast` is outside the `.cdp` subset, as inheritance is";
+                self.error(refusal.code(), self.span_at(start), message);
+                self.at += 1;
+                while !matches!(self.kind(), Some(T::LParen | T::Semi | T::RBrace) | None) {
+                    self.at = self.group_end(self.at);
+                }
+                self.skip_parentheses();
+            }
+            Refusal::Typeid | Refusal::VaArg => {
+                let message = match refusal {
+                    Refusal::Typeid => "`typeid` is outside the `.cdp` subset",
+                    _ => "reading variable arguments is outside the `.cdp` subset",
+                };
+                self.error(refusal.code(), self.span_at(start), message);
+                self.at += 1;
+                self.skip_parentheses();
+            }
+            Refusal::This => {
+                let message = "`this` is outside the `.cdp` subset, as member functions are";
+                self.error(refusal.code(), self.span_at(start), message);
+                self.at += 1;
+            }
+            _ => {
+                self.refuse_word(refusal)?;
+                return self.operand();
+            }
+        }
+        Ok(self.error_expr(start))
+    }
+}

@@ -1,0 +1,391 @@
+//! The state of the parser, and what every production uses: looking at tokens, spans, the error of an
+//! unexpected token, and going on after one.
+//!
+//! Each production is one function with its rule written above it. It returns [`Parsed`]; a [`Fault`]
+//! has been reported, and ends productions outwards up to the next one that recovers: brackets
+//! ([`Parser::group`]), which always end at their partner, and statements, members and external
+//! declarations, which pass over the rest of themselves.
+
+use super::brackets::Balanced;
+use super::symbols::Symbols;
+use super::words::{Word, Words};
+use crate::ast::MAX_DEPTH;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::intern::Symbol;
+use crate::lex::{Flags, Token, TokenKind as T};
+use crate::session::Session;
+use crate::source::Span;
+
+/// Why a production ended early; it has been reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// The program is no C++ here; what follows is still read for its errors.
+    Syntax,
+    /// The construct is outside the subset; the rest of it is passed over.
+    Refused,
+}
+
+/// What a production gives.
+pub(super) type Parsed<X> = Result<X, Fault>;
+
+/// The state.
+pub(super) struct Parser<'a> {
+    pub session: &'a mut Session,
+    pub diagnostics: &'a mut Diagnostics,
+    pub words: &'a Words,
+    pub symbols: Symbols,
+    pub tokens: &'a [Token],
+    /// For each bracket the place of its partner.
+    pub partner: &'a [u32],
+    /// The next token.
+    pub at: usize,
+    /// Where the file ends.
+    pub end: Span,
+    pub std: Symbol,
+    /// Names that were reported as unknown types; each is reported once.
+    pub unknown_types: Vec<Symbol>,
+    /// The tag of the record whose members are read.
+    pub record: Option<Symbol>,
+    /// Productions of expressions and statements inside each other.
+    depth: u32,
+    /// Open `<<<`.
+    pub launches: u32,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(
+        balanced: &'a Balanced,
+        end: Span,
+        vocabulary: &'a super::Vocabulary,
+        session: &'a mut Session,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        Parser {
+            session,
+            diagnostics,
+            words: &vocabulary.words,
+            symbols: vocabulary.symbols.clone(),
+            tokens: &balanced.tokens,
+            partner: &balanced.partner,
+            at: 0,
+            end,
+            std: vocabulary.std,
+            unknown_types: Vec::new(),
+            record: None,
+            depth: 0,
+            launches: 0,
+        }
+    }
+
+    // ---- Tokens ----------------------------------------------------------------------------------
+
+    pub fn kind_at(&self, at: usize) -> Option<T> {
+        self.tokens.get(at).map(|token| token.kind)
+    }
+
+    pub fn kind(&self) -> Option<T> {
+        self.kind_at(self.at)
+    }
+
+    pub fn is(&self, kind: T) -> bool {
+        self.kind() == Some(kind)
+    }
+
+    /// Passes a token of this kind, if it is next.
+    pub fn eat(&mut self, kind: T) -> bool {
+        let found = self.is(kind);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// The word at a place; [`Word::Name`] also for what is no word.
+    pub fn word_at(&self, at: usize) -> Word {
+        match self.tokens.get(at) {
+            Some(token) if token.kind == T::Ident => self.words.get(token.symbol),
+            _ => Word::Name,
+        }
+    }
+
+    pub fn word(&self) -> Word {
+        self.word_at(self.at)
+    }
+
+    /// True for an identifier that is no keyword.
+    pub fn is_name_at(&self, at: usize) -> bool {
+        self.kind_at(at) == Some(T::Ident) && self.word_at(at) == Word::Name
+    }
+
+    pub fn is_name(&self) -> bool {
+        self.is_name_at(self.at)
+    }
+
+    pub fn symbol_at(&self, at: usize) -> Symbol {
+        self.tokens.get(at).map_or(Symbol::EMPTY, |token| token.symbol)
+    }
+
+    pub fn text_at(&self, at: usize) -> &str {
+        self.session.names.resolve(self.symbol_at(at))
+    }
+
+    pub fn is_text(&self, at: usize, text: &str) -> bool {
+        self.text_at(at) == text
+    }
+
+    pub fn starts_line(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.flags.has(Flags::LINE_START))
+    }
+
+    /// The place after the group that begins at `at`, or after the token there.
+    pub fn group_end(&self, at: usize) -> usize {
+        match self.partner.get(at) {
+            Some(&close) if close != super::brackets::NONE && close as usize > at => {
+                close as usize + 1
+            }
+            _ => at + 1,
+        }
+    }
+
+    // ---- Spans -----------------------------------------------------------------------------------
+
+    pub fn span_at(&self, at: usize) -> Span {
+        self.tokens.get(at).map_or(self.end, |token| token.span)
+    }
+
+    /// The span of tokens `start..end`; the empty span before `start` when there are none.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let first = self.span_at(start);
+        if end <= start {
+            return first.before();
+        }
+        self.session.sources.join(first, self.span_at(end - 1))
+    }
+
+    /// From a token to the last one that was passed.
+    pub fn since(&self, start: usize) -> Span {
+        self.span(start, self.at)
+    }
+
+    /// Just after the last token that was passed.
+    pub fn behind(&self) -> Span {
+        self.at.checked_sub(1).map_or(self.end, |last| self.span_at(last).after())
+    }
+
+    // ---- Errors ----------------------------------------------------------------------------------
+
+    pub fn report(&mut self, found: Diagnostic) {
+        self.diagnostics.push(found);
+    }
+
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::new(code, span, message));
+    }
+
+    /// A token as a message names it.
+    pub fn found(&self) -> String {
+        let Some(token) = self.tokens.get(self.at) else { return "the end of the file".to_owned() };
+        let text: String = self.session.names.resolve(token.symbol).chars().take(60).collect();
+        match token.kind {
+            T::String | T::RawString => "a string literal".to_owned(),
+            T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp => "a `#pragma`".to_owned(),
+            T::PragmaEnd => "the end of the line".to_owned(),
+            T::Ident if self.type_end(self.at).is_some() && self.word() != Word::Qualifier => {
+                format!("the type `{text}`")
+            }
+            _ => format!("`{text}`"),
+        }
+    }
+
+    /// The error of a token that fits nowhere: "expected `)`, found `;`".
+    pub fn expected(&mut self, wanted: &str) -> Fault {
+        self.unexpected(Code::E0201, wanted)
+    }
+
+    pub fn unexpected(&mut self, code: Code, wanted: &str) -> Fault {
+        // A bracket that was put in has had its report.
+        let span = self.span_at(self.at);
+        if matches!(self.kind(), Some(T::RParen | T::RBracket | T::RBrace)) && span.lo == span.hi {
+            return Fault::Syntax;
+        }
+        let mut found =
+            Diagnostic::new(code, span, format!("expected {wanted}, found {}", self.found()));
+        if self.is(T::LaunchClose) && self.launches == 0 {
+            found = Diagnostic::new(Code::E0201, span, "`>>>` without `<<<`");
+        } else if self.launches > 0 {
+            found = found.note("`<<<` was opened before and has no `>>>` yet");
+        }
+        self.report(found);
+        Fault::Syntax
+    }
+
+    /// Passes a token that must be here.
+    pub fn expect(&mut self, kind: T, wanted: &str) -> Parsed<()> {
+        if self.eat(kind) { Ok(()) } else { Err(self.expected(wanted)) }
+    }
+
+    /// A `;` that may be missing: where it clearly belongs, its absence is reported and nothing else.
+    /// `what` ends here; `wanted` is all that may follow.
+    pub fn semicolon(&mut self, what: &str, wanted: &str) -> Parsed<()> {
+        if self.eat(T::Semi) {
+            return Ok(());
+        }
+        if !self.semicolon_belongs_here() {
+            return Err(self.expected(wanted));
+        }
+        let place = self.behind();
+        let starts_line = self.starts_line(self.at);
+        let found = if starts_line && self.begins_declaration(false) {
+            Diagnostic::new(Code::E0203, place, format!("expected `;` after {what}"))
+                .secondary(self.span_at(self.at), "the next declaration begins here")
+        } else {
+            let message = format!("expected `;` after {what}, found {}", self.found());
+            let found = Diagnostic::new(Code::E0203, place, message);
+            match starts_line {
+                true => found.secondary(self.span_at(self.at), "unexpected here"),
+                false => found,
+            }
+        };
+        self.report(found.suggest("add", place, ";"));
+        Ok(())
+    }
+
+    /// The rest of the line is empty, or what follows begins a statement or ends the block.
+    fn semicolon_belongs_here(&self) -> bool {
+        let Some(token) = self.tokens.get(self.at) else { return true };
+        token.flags.has(Flags::LINE_START)
+            || token.kind == T::RBrace
+            || matches!(
+                self.word(),
+                Word::Return
+                    | Word::If
+                    | Word::For
+                    | Word::While
+                    | Word::Do
+                    | Word::Break
+                    | Word::Continue
+                    | Word::Switch
+                    | Word::Case
+                    | Word::Else
+            )
+    }
+
+    // ---- Groups, lists, depth ----------------------------------------------------------------------
+
+    /// What stands between the bracket here and its partner. Afterwards the parser is behind the
+    /// partner, whatever was found between them; `wanted` is what may follow the contents.
+    pub fn group<X>(
+        &mut self,
+        wanted: &str,
+        contents: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<X> {
+        let close = self.group_end(self.at) - 1;
+        let launches = std::mem::take(&mut self.launches);
+        self.at += 1;
+        let result = match contents(self) {
+            Ok(_) if self.at != close => Err(self.expected(wanted)),
+            result => result,
+        };
+        self.at = close + 1;
+        self.launches = launches;
+        result
+    }
+
+    /// `list = item { "," item }`
+    pub fn list<X>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<X>) -> Parsed<Vec<X>> {
+        let mut list = vec![item(self)?];
+        while self.eat(T::Comma) {
+            list.push(item(self)?);
+        }
+        Ok(list)
+    }
+
+    /// A production in a scope of its own.
+    pub fn scoped<X>(&mut self, production: impl FnOnce(&mut Self) -> X) -> X {
+        let mark = self.symbols.enter();
+        let result = production(self);
+        self.symbols.leave(mark);
+        result
+    }
+
+    /// A production inside another of its kind, refused where the tree would become too deep to walk.
+    pub fn nested<X>(
+        &mut self,
+        what: &str,
+        production: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<X> {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("{what} nested more than {MAX_DEPTH} deep");
+            let found = Diagnostic::new(Code::E0205, self.span_at(self.at).before(), message);
+            self.report(match what {
+                "an expression is" => found.help("compute parts of it into variables"),
+                _ => found,
+            });
+            return Err(Fault::Syntax);
+        }
+        self.depth += 1;
+        let result = production(self);
+        self.depth -= 1;
+        result
+    }
+
+    // ---- Going on after an error -------------------------------------------------------------------
+
+    /// Passes a statement or declaration: to its `;`, or past a function's body.
+    pub fn skip_item(&mut self) {
+        while let Some(kind) = self.kind() {
+            match kind {
+                T::Semi => {
+                    self.at += 1;
+                    return;
+                }
+                T::RBrace | T::RParen | T::RBracket => return,
+                T::LBrace => {
+                    self.at = self.group_end(self.at);
+                    // `struct S { } x;` and `T x{};` go on to their `;`, a function's body does not.
+                    match self.kind() {
+                        Some(T::Semi) => self.at += 1,
+                        Some(T::Comma | T::LBrace) => continue,
+                        _ => {}
+                    }
+                    return;
+                }
+                _ => self.at = self.group_end(self.at),
+            }
+        }
+    }
+
+    /// Passes an expression, up to where it must end.
+    pub fn skip_expression(&mut self) {
+        while let Some(kind) = self.kind() {
+            match kind {
+                T::Semi | T::Comma | T::RParen | T::RBrace | T::RBracket | T::Colon => return,
+                _ => self.at = self.group_end(self.at),
+            }
+        }
+    }
+
+    /// Passes the parentheses that may be here.
+    pub fn skip_parentheses(&mut self) {
+        if self.is(T::LParen) {
+            self.at = self.group_end(self.at);
+        }
+    }
+
+    /// Passes pragmas where none means anything.
+    pub fn skip_pragmas(&mut self) {
+        while matches!(
+            self.kind(),
+            Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd)
+        ) {
+            self.at = self.pragma_end(self.at);
+        }
+    }
+
+    /// The place after the pragma at `at`.
+    pub fn pragma_end(&self, at: usize) -> usize {
+        if self.kind_at(at) != Some(T::PragmaUnroll) {
+            return at + 1;
+        }
+        let rest = &self.tokens[at..];
+        rest.iter().position(|token| token.kind == T::PragmaEnd).map_or(at + 1, |end| at + end + 1)
+    }
+}

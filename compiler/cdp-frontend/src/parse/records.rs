@@ -1,0 +1,218 @@
+//! Records, their members, and enumerations.
+
+use super::parser::{Fault, Parsed, Parser};
+use super::specifiers::Place;
+use super::symbols::{Meaning, NO_SCOPE, ScopeId};
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::intern::Symbol;
+use crate::lex::TokenKind as T;
+
+impl Parser<'_> {
+    /// ```text
+    /// record = ( "struct" | "union" | "class" ) attributes [ tag ] "{" { member } "}"
+    ///        | ( "struct" | "union" | "class" ) attributes tag
+    /// ```
+    /// The flag says whether there was a body.
+    pub fn record(&mut self) -> Parsed<(TypeSpecKind, bool)> {
+        let start = self.at;
+        let kind = match self.text_at(start) {
+            "union" => RecordKind::Union,
+            "class" => RecordKind::Class,
+            _ => RecordKind::Struct,
+        };
+        self.at += 1;
+        let mut attrs = Vec::new();
+        self.attributes(&mut attrs)?;
+        let (tag, scope) = self.tag()?;
+        self.refuse_bases();
+        let members = match self.is(T::LBrace) {
+            true => Some(self.members(tag.as_ref().map(|tag| tag.base.name), scope)),
+            false if tag.is_none() => return Err(self.expected("a name or `{`")),
+            false => None,
+        };
+        let body = members.is_some();
+        let keyword_span = self.span_at(start);
+        let record = RecordSpec { kind, keyword_span, attrs, tag, members };
+        Ok((TypeSpecKind::Record(Box::new(record)), body))
+    }
+
+    /// `tag = name [ "final" ]`, declared unless it only mentions what is known.
+    fn tag(&mut self) -> Parsed<(Option<QualName>, ScopeId)> {
+        if !self.is_path_at(self.at) {
+            return Ok((None, NO_SCOPE));
+        }
+        let path = self.path(self.at);
+        let symbol = self.symbol_at(path.last);
+        let name = self.qual_name(&path);
+        if self.is_text(self.at, "final") {
+            self.at += 1;
+        }
+        let next = self.kind();
+        let defines = matches!(next, Some(T::LBrace | T::Semi | T::Colon));
+        let meaning = self.symbols.get(symbol);
+        let known = matches!(meaning, Some(Meaning::Type(_)));
+        let mut scope = NO_SCOPE;
+        // A function or variable of the same name keeps its meaning, unless the tag is new here; a
+        // forward declaration does not hide the scope of an earlier definition.
+        if !path.qualified && (defines || meaning.is_none()) && (!known || next != Some(T::Semi)) {
+            scope = self.symbols.new_scope();
+            self.symbols.declare_tag(symbol, scope);
+        }
+        Ok((Some(name), scope))
+    }
+
+    /// `"{" { member } "}"`
+    fn members(&mut self, tag: Option<Symbol>, scope: ScopeId) -> Vec<Decl> {
+        let close = self.group_end(self.at) - 1;
+        let outer = std::mem::replace(&mut self.record, tag);
+        let mark = self.symbols.enter();
+        self.at += 1;
+        let mut members = Vec::new();
+        while self.at < close {
+            let start = self.at;
+            self.skip_pragmas();
+            if self.at >= close {
+                break;
+            }
+            if self.refuse_access() {
+                continue;
+            }
+            let member = self.member().unwrap_or_else(|_| {
+                self.skip_item();
+                Decl { kind: DeclKind::Error, span: self.since(start) }
+            });
+            members.push(member);
+            self.at = self.at.max(start + 1);
+        }
+        self.at = close + 1;
+        self.symbols.leave_into(mark, scope);
+        self.record = outer;
+        members
+    }
+
+    /// `member = ";" | alias | static-assertion | declaration`
+    fn member(&mut self) -> Parsed<Decl> {
+        let start = self.at;
+        if self.eat(T::Semi) {
+            return Ok(Decl { kind: DeclKind::Empty, span: self.since(start) });
+        }
+        if self.is(T::Tilde) {
+            let message = "destructors are outside the `.cdp` subset";
+            self.error(Code::E0223, self.span_at(start), message);
+            return Err(Fault::Refused);
+        }
+        match self.word() {
+            Word::Using => Ok(self.using(Place::Member)?.swap_remove(0)),
+            Word::StaticAssert => self.static_assertion(),
+            Word::Refused(Refusal::COnly("static_assert")) => self.static_assertion(),
+            Word::Refused(Refusal::Template) => self.refuse_template(),
+            _ => self.declaration(Place::Member),
+        }
+    }
+
+    /// ```text
+    /// enumeration = "enum" [ "class" | "struct" ] attributes [ tag ] [ ":" type-name ]
+    ///               [ "{" [ enumerator { "," enumerator } [ "," ] ] "}" ]
+    /// ```
+    pub fn enumeration(&mut self) -> Parsed<(TypeSpecKind, bool)> {
+        let start = self.at;
+        self.at += 1;
+        let scoped = self.word() == Word::Record;
+        self.at += usize::from(scoped);
+        let mut attrs = Vec::new();
+        self.attributes(&mut attrs)?;
+        let (tag, scope) = self.tag()?;
+        let has_base = self.is(T::Colon)
+            && (self.is_specifier_at(self.at + 1) || self.is_path_at(self.at + 1));
+        let underlying = match has_base {
+            true => {
+                self.at += 1;
+                let start = self.at;
+                let specs = self.specifiers(Place::TypeName)?.specs;
+                let declarator = self.no_declarator();
+                Some(TypeName { specs, declarator, span: self.since(start) })
+            }
+            false => None,
+        };
+        let enumerators = match self.is(T::LBrace) {
+            true => Some(self.enumerators(scoped, scope)),
+            false if tag.is_none() => return Err(self.expected("a name or `{`")),
+            false => None,
+        };
+        let body = enumerators.is_some();
+        let keyword_span = self.span_at(start);
+        let spec = EnumSpec { keyword_span, scoped, attrs, tag, underlying, enumerators };
+        Ok((TypeSpecKind::Enum(Box::new(spec)), body))
+    }
+
+    fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {
+        let mark = self.symbols.enter();
+        let mut list = Vec::new();
+        // What was read before an error stays.
+        let _ = self.group("`,` or `}`", |p| {
+            p.skip_pragmas();
+            while !p.is(T::RBrace) {
+                let enumerator = p.enumerator()?;
+                list.push(enumerator);
+                p.skip_pragmas();
+                if !p.eat(T::Comma) {
+                    break;
+                }
+                p.skip_pragmas();
+            }
+            Ok(())
+        });
+        self.symbols.leave_into(mark, scope);
+        if !scoped {
+            for enumerator in &list {
+                self.symbols.declare(enumerator.name.name, Meaning::Value);
+            }
+        }
+        list
+    }
+
+    /// `enumerator = name attributes [ "=" assignment ]`
+    fn enumerator(&mut self) -> Parsed<Enumerator> {
+        let name = self.ident()?;
+        self.attributes(&mut Vec::new())?;
+        let value = match self.eat(T::Eq) {
+            true => Some(self.assignment()?),
+            false => None,
+        };
+        self.symbols.declare(name.name, Meaning::Value);
+        Ok(Enumerator { name, value })
+    }
+
+    /// `: public Base`, passed up to the body.
+    fn refuse_bases(&mut self) {
+        if !self.is(T::Colon) {
+            return;
+        }
+        let mut at = self.at;
+        loop {
+            match self.kind_at(at) {
+                Some(T::LBrace) => break,
+                Some(T::Semi | T::RBrace) | None => return,
+                _ => at = self.group_end(at),
+            }
+        }
+        let message = "inheritance is outside the `.cdp` subset";
+        let found = Diagnostic::new(Code::E0225, self.span_at(self.at), message);
+        self.report(found.help("make the base a member"));
+        self.at = at;
+    }
+
+    /// `public:` and the like, passed.
+    fn refuse_access(&mut self) -> bool {
+        let Word::Refused(Refusal::Access) = self.word() else { return false };
+        let word = self.text_at(self.at);
+        let message = format!("access control (`{word}`) is outside the `.cdp` subset");
+        let found = Diagnostic::new(Code::E0224, self.span_at(self.at), message);
+        self.report(found.help("leave it out: all members are public in a `struct`"));
+        self.at += 1;
+        self.eat(T::Colon);
+        true
+    }
+}

@@ -1,0 +1,535 @@
+//! Declaration specifiers, and types by themselves.
+
+use super::lookahead::Path;
+use super::parser::{Fault, Parsed, Parser};
+use super::symbols::Meaning;
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+use crate::source::Span;
+
+/// Where a declaration stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// A file, namespace or linkage block.
+    File,
+    Block,
+    /// The head of `if`, `switch`, `while` or `for`.
+    Head,
+    /// A record.
+    Member,
+    Parameter,
+    /// A type by itself.
+    TypeName,
+    /// After `->`, where attributes are those of the function.
+    Trailing,
+}
+
+/// Specifiers, and what the declarators after them need to know.
+pub(super) struct Specifiers {
+    pub specs: DeclSpecs,
+    pub typedef: bool,
+    /// `void`, or an execution space, is among them: a function is declared.
+    pub function_like: bool,
+    pub auto: bool,
+    /// They end in the body of a record or enumeration.
+    pub body: bool,
+    pub place: Place,
+}
+
+/// What has been read of a list of specifiers.
+struct Reading {
+    out: Specifiers,
+    /// Places of type words.
+    words: Vec<usize>,
+    types: Vec<TypeSpec>,
+    /// The declared name comes next, though there was no type.
+    untyped: bool,
+}
+
+impl Reading {
+    fn typed(&self) -> bool {
+        !self.words.is_empty() || !self.types.is_empty()
+    }
+}
+
+impl Parser<'_> {
+    /// ```text
+    /// specifiers = specifier { specifier }
+    /// specifier  = storage | qualifier | type-word | attribute | type
+    /// type       = "auto" | name | record | enumeration
+    ///            | ( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"
+    /// ```
+    /// A name is a specifier only while there is no type; after it, it is what is declared.
+    pub fn specifiers(&mut self, place: Place) -> Parsed<Specifiers> {
+        let start = self.at;
+        let nothing = TypeSpec { kind: TypeSpecKind::Error, span: self.since(start) };
+        let specs = DeclSpecs {
+            storage: Vec::new(),
+            quals: Qualifiers::default(),
+            ty: nothing,
+            attrs: Vec::new(),
+            span: self.since(start),
+        };
+        let out = Specifiers {
+            specs,
+            typedef: false,
+            function_like: false,
+            auto: false,
+            body: false,
+            place,
+        };
+        let mut reading = Reading { out, words: Vec::new(), types: Vec::new(), untyped: false };
+        while !reading.untyped && self.specifier(&mut reading, start)? {}
+        if self.at == start && !reading.typed() {
+            let external = matches!(place, Place::File | Place::Member);
+            return Err(self.expected(if external { "a declaration" } else { "a type" }));
+        }
+        let Reading { mut out, words, types, .. } = reading;
+        out.specs.span = self.since(start);
+        out.specs.ty = self.one_type(&words, types, start);
+        Ok(out)
+    }
+
+    /// One specifier; false if there is none here.
+    fn specifier(&mut self, reading: &mut Reading, start: usize) -> Parsed<bool> {
+        let at = self.at;
+        let place = reading.out.place;
+        if reading.out.body && self.starts_line(at) && self.begins_declaration(false) {
+            return Ok(false);
+        }
+        reading.out.body = false;
+        match self.word() {
+            Word::Storage | Word::Typedef => {
+                if place == Place::Member && self.is_text(at, "static") {
+                    let message = "static members are outside the `.cdp` subset";
+                    self.error(Code::E0239, self.span_at(at), message);
+                    return Err(Fault::Refused);
+                }
+                reading.out.typedef |= self.word() == Word::Typedef;
+                let kind = storage_kind(self.text_at(at));
+                reading.out.specs.storage.push(Storage { kind, span: self.span_at(at) });
+                self.at += 1;
+            }
+            Word::Qualifier => self.qualifier(&mut reading.out.specs.quals),
+            Word::Type => {
+                reading.out.function_like |= self.is_text(at, "void");
+                reading.words.push(at);
+                self.at += 1;
+            }
+            Word::Refused(refusal) => return self.refused_specifier(refusal, reading),
+            Word::Attribute if place == Place::Trailing => return Ok(false),
+            Word::Attribute => {
+                reading.out.function_like |= matches!(
+                    self.text_at(at),
+                    "__global__" | "__device__" | "__host__" | "__forceinline__" | "__noinline__"
+                );
+                self.attribute(&mut reading.out.specs.attrs)?;
+            }
+            Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
+                if place == Place::Trailing {
+                    return Ok(false);
+                }
+                self.attribute(&mut reading.out.specs.attrs)?;
+            }
+            Word::Auto => {
+                reading.out.auto = true;
+                self.at += 1;
+                self.push_type(reading, TypeSpecKind::Auto, at);
+            }
+            Word::Typeof => {
+                let kind = self.typeof_specifier()?;
+                self.push_type(reading, kind, at);
+            }
+            Word::Record => {
+                let (kind, body) = self.record()?;
+                reading.out.body = body;
+                self.push_type(reading, kind, at);
+            }
+            Word::Enum => {
+                let (kind, body) = self.enumeration()?;
+                reading.out.body = body;
+                self.push_type(reading, kind, at);
+            }
+            Word::Operator if !reading.typed() && place == Place::Member => {
+                let message = "conversion functions are outside the `.cdp` subset";
+                self.error(Code::E0236, self.span_at(at), message);
+                return Err(Fault::Refused);
+            }
+            Word::Name if self.is_path_at(at) => {
+                if reading.typed() {
+                    return Ok(self.refuse_restrict());
+                }
+                return self.named_type(reading, start);
+            }
+            _ if self.std_attribute_end().is_some() && place != Place::Trailing => {
+                return self.attribute(&mut reading.out.specs.attrs);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn push_type(&self, reading: &mut Reading, kind: TypeSpecKind, start: usize) {
+        reading.types.push(TypeSpec { kind, span: self.since(start) });
+    }
+
+    /// A name where the type is still to come: the type, or a mistake.
+    fn named_type(&mut self, reading: &mut Reading, start: usize) -> Parsed<bool> {
+        let path = self.path(self.at);
+        if self.kind_at(path.end) == Some(T::ColonColon) {
+            self.refuse_odd_scope(&path);
+            return Ok(true);
+        }
+        if reading.out.place == Place::Member {
+            self.refuse_constructor(&path)?;
+        }
+        if matches!(path.meaning, Some(Meaning::Type(_))) {
+            let name = self.qual_name(&path);
+            self.push_type(reading, TypeSpecKind::Named(name), path.start);
+            return Ok(true);
+        }
+        if let Some(end) = self.template_arguments(&path) {
+            self.refuse_template_use(&path, end);
+            self.push_type(reading, TypeSpecKind::Error, path.start);
+            return Ok(true);
+        }
+        let next = self.kind_at(path.end);
+        let first = path.start == start;
+        let place = reading.out.place;
+        let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
+        let untyped = match place {
+            Place::Parameter | Place::Member | Place::TypeName | Place::Trailing => {
+                !first && ends && place == Place::Member
+            }
+            _ => (!first && ends) || next == Some(T::LParen),
+        };
+        if untyped || self.word_at(path.last) == Word::Operator {
+            self.report_untyped(&path);
+            let span = self.span_at(self.at).before();
+            reading.types.push(TypeSpec { kind: TypeSpecKind::Error, span });
+            reading.untyped = true;
+            return Ok(true);
+        }
+        if place == Place::File && self.is_text(self.at, "import") {
+            let span = self.span(path.start, path.end);
+            self.error(Code::E0235, span, "modules (`import`) are outside the `.cdp` subset");
+            return Err(Fault::Refused);
+        }
+        self.report_unknown_type(&path);
+        self.at = path.end;
+        self.push_type(reading, TypeSpecKind::Error, path.start);
+        Ok(true)
+    }
+
+    /// A name that stands for a type and is none; reported once.
+    pub fn report_unknown_type(&mut self, path: &Path) {
+        let symbol = self.symbol_at(path.last);
+        if self.unknown_types.contains(&symbol) {
+            return;
+        }
+        self.unknown_types.push(symbol);
+        let span = self.span(path.start, path.end);
+        let name = self.session.names.resolve(symbol);
+        let mut found = if path.in_std {
+            let message = format!(
+                "`std::{name}` is outside the `.cdp` subset: it is part of the C++ standard library"
+            );
+            Diagnostic::new(Code::E0243, span, message)
+        } else {
+            Diagnostic::new(Code::E0204, span, format!("unknown type name `{name}`"))
+        };
+        if let Some(header) = header_of(name) {
+            found = found.help(format!("`#include <{header}>` declares it"));
+        } else if let Some(right) = similar_type(name) {
+            found = found.suggest("did you mean", self.span_at(path.last), right);
+        }
+        self.report(found);
+    }
+
+    /// A declared name without a type before it, as in C before 1999.
+    fn report_untyped(&mut self, path: &Path) {
+        let span = self.span_at(path.start);
+        let name = self.text_at(path.last).to_owned();
+        let function = self.kind_at(path.end) == Some(T::LParen);
+        let what = if function { "return type" } else { "type" };
+        let found = Diagnostic::new(Code::E0204, span, format!("`{name}` has no {what}"));
+        self.report(if name == "main" {
+            found.suggest("write the type before it", span.before(), "int ")
+        } else if function {
+            found
+                .help("write the type before it, for example `void`")
+                .note(format!("if `{name}` is meant to be a macro, no such macro is defined"))
+        } else {
+            found.help("write the type before it, for example `int` or `auto`")
+        });
+    }
+
+    /// Words of C and C++ outside the subset that stand among specifiers.
+    fn refused_specifier(&mut self, refusal: Refusal, reading: &mut Reading) -> Parsed<bool> {
+        let at = self.at;
+        match refusal {
+            Refusal::COnly("bool") => {
+                self.report_c_word("bool");
+                self.at += 1;
+                self.push_type(reading, TypeSpecKind::Builtin(BuiltinType::Bool), at);
+            }
+            Refusal::COnly("auto") => {
+                self.report_c_word("auto");
+                self.at += 1;
+                reading.out.auto = true;
+                self.push_type(reading, TypeSpecKind::Auto, at);
+            }
+            Refusal::COnly("alignas") => {
+                return self.attribute(&mut reading.out.specs.attrs);
+            }
+            Refusal::TypeWord | Refusal::VaArg => {
+                self.refuse_type_word(refusal);
+                self.push_type(reading, TypeSpecKind::Error, at);
+            }
+            Refusal::Throw if reading.typed() => return Ok(false),
+            _ => return self.refuse_word(refusal).map(|()| true),
+        }
+        Ok(true)
+    }
+
+    /// `( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"`
+    pub fn typeof_specifier(&mut self) -> Parsed<TypeSpecKind> {
+        self.at += 1;
+        self.check_parenthesis()?;
+        self.group("`)`", |p| {
+            Ok(match p.is_type_name_at(p.at) {
+                true => TypeSpecKind::TypeofType(Box::new(p.type_name()?)),
+                false => TypeSpecKind::TypeofExpr(Box::new(p.expression()?)),
+            })
+        })
+    }
+
+    /// `qualifiers = { "const" | "volatile" | "__restrict__" }`
+    pub fn qualifiers(&mut self) -> Qualifiers {
+        let mut quals = Qualifiers::default();
+        while self.word() == Word::Qualifier {
+            self.qualifier(&mut quals);
+        }
+        quals
+    }
+
+    pub fn qualifier(&mut self, quals: &mut Qualifiers) {
+        let span = Some(self.span_at(self.at));
+        match self.text_at(self.at).trim_matches('_') {
+            "const" => quals.const_ = quals.const_.or(span),
+            "volatile" => quals.volatile = quals.volatile.or(span),
+            _ => quals.restrict = quals.restrict.or(span),
+        }
+        self.at += 1;
+    }
+
+    /// Exactly one type from the words and types of a list that began at `start`.
+    fn one_type(&mut self, words: &[usize], mut types: Vec<TypeSpec>, start: usize) -> TypeSpec {
+        let two_types = |p: &mut Self, at: Span, other: Span, label: &str| {
+            let found = Diagnostic::new(Code::E0206, at, "two types in one declaration")
+                .secondary(other, label)
+                .help("if the two are separate declarations, put `;` between them");
+            p.report(found);
+        };
+        let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
+        let (Some(first_word), Some(last_word)) = (words.first(), words.last()) else {
+            if types.is_empty() {
+                let span = self.since(start).after();
+                let found = Diagnostic::new(Code::E0204, span, "this declaration names no type")
+                    .help("write the type after the specifiers");
+                self.report(found);
+                return TypeSpec { kind: TypeSpecKind::Error, span };
+            }
+            if types.len() > 1 && !types.iter().any(is_error) {
+                two_types(self, types[1].span, types[0].span, "the first type");
+            }
+            return types.swap_remove(0);
+        };
+        let span = self.span(*first_word, last_word + 1);
+        if let Some(other) = types.first() {
+            if !is_error(other) {
+                two_types(self, other.span, span, "the other type");
+            }
+            return types.swap_remove(0);
+        }
+        let texts: Vec<&str> = words.iter().map(|&at| self.text_at(at)).collect();
+        if let Some(builtin) = builtin_type(&texts) {
+            return TypeSpec { kind: TypeSpecKind::Builtin(builtin), span };
+        }
+        let message = format!("`{}` is not a type", texts.join(" "));
+        let found = Diagnostic::new(Code::E0206, span, message);
+        self.report(found.label("these words do not go together"));
+        TypeSpec { kind: TypeSpecKind::Error, span }
+    }
+
+    /// `type-name = specifiers abstract-declarator`
+    pub fn type_name(&mut self) -> Parsed<TypeName> {
+        let start = self.at;
+        self.scoped(|p| {
+            let specs = p.specifiers(Place::TypeName)?;
+            let declarator = p.abstract_declarator(&specs)?;
+            Ok(TypeName { specs: specs.specs, declarator, span: p.since(start) })
+        })
+    }
+
+    /// A type that is one name or word, without a declarator: `float` in `float(x)`.
+    pub fn simple_type(&mut self) -> Parsed<TypeName> {
+        let start = self.at;
+        let kind = match self.word() {
+            Word::Type => {
+                self.at += 1;
+                match builtin_type(&[self.text_at(start)]) {
+                    Some(builtin) => TypeSpecKind::Builtin(builtin),
+                    None => TypeSpecKind::Error,
+                }
+            }
+            Word::Typeof => self.typeof_specifier()?,
+            _ => {
+                let path = self.path(self.at);
+                TypeSpecKind::Named(self.qual_name(&path))
+            }
+        };
+        let span = self.since(start);
+        let ty = TypeSpec { kind, span };
+        let (storage, quals, attrs) = (Vec::new(), Qualifiers::default(), Vec::new());
+        let specs = DeclSpecs { storage, quals, ty, attrs, span };
+        let declarator = self.no_declarator();
+        Ok(TypeName { specs, declarator, span })
+    }
+
+    /// Passes a name, and gives it as the tree has it.
+    pub fn qual_name(&mut self, path: &Path) -> QualName {
+        let global = self.kind_at(path.start) == Some(T::ColonColon);
+        let ident = |p: &Self, at: usize| Ident { name: p.symbol_at(at), span: p.span_at(at) };
+        let scopes = match path.last - path.start {
+            0 => Vec::new(),
+            _ => (path.start..path.last)
+                .filter(|&at| self.kind_at(at) == Some(T::Ident))
+                .map(|at| ident(self, at))
+                .collect(),
+        };
+        let (base, operator) = match self.word_at(path.last) {
+            Word::Operator => self.operator_name(path),
+            _ => (ident(self, path.last), None),
+        };
+        let span = self.span(path.start, path.end);
+        self.at = path.end;
+        QualName { global, scopes, base, operator, span }
+    }
+
+    /// `operator+` as one name.
+    fn operator_name(&mut self, path: &Path) -> (Ident, Option<OverloadedOp>) {
+        let mut text = String::from("operator");
+        for at in path.last + 1..path.end {
+            if self.kind_at(at) == Some(T::Ident) {
+                text.push(' ');
+            }
+            text.push_str(self.text_at(at));
+        }
+        let span = self.span(path.last, path.end);
+        if path.end == path.last + 1 {
+            let message = "conversion functions are outside the `.cdp` subset";
+            self.error(Code::E0236, self.span_at(path.last), message);
+        } else if text.contains('"') {
+            let message = "user-defined literals are outside the `.cdp` subset";
+            self.error(Code::E0233, span, message);
+        }
+        let operator = text.strip_prefix("operator").and_then(OverloadedOp::from_symbol);
+        (Ident { name: self.session.names.intern(&text), span }, operator)
+    }
+}
+
+fn storage_kind(text: &str) -> StorageKind {
+    match text {
+        "typedef" => StorageKind::Typedef,
+        "extern" => StorageKind::Extern,
+        "static" => StorageKind::Static,
+        "register" => StorageKind::Register,
+        "thread_local" | "_Thread_local" | "__thread" => StorageKind::ThreadLocal,
+        "constexpr" => StorageKind::Constexpr,
+        "mutable" => StorageKind::Mutable,
+        _ => StorageKind::Inline,
+    }
+}
+/// The type that a set of words means, in any order; `None` if they do not go together.
+pub(super) fn builtin_type(words: &[&str]) -> Option<BuiltinType> {
+    use BuiltinType as B;
+    let count = |word: &str| words.iter().filter(|other| other.trim_matches('_') == word).count();
+    let (signed, unsigned, long) = (count("signed"), count("unsigned"), count("long"));
+    let base: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !matches!(word.trim_matches('_'), "signed" | "unsigned" | "long"))
+        .collect();
+    if signed + unsigned > 1 || long > 2 {
+        return None;
+    }
+    let pick = |plain: B, unsigned_type: B| Some(if unsigned == 1 { unsigned_type } else { plain });
+    let integer_words = |base: &[&str]| matches!(base, [] | ["int"]);
+    let ty = match (base.as_slice(), long) {
+        (base, 0) if integer_words(base) => return pick(B::Int, B::UInt),
+        (base, 1) if integer_words(base) => return pick(B::Long, B::ULong),
+        (base, 2) if integer_words(base) => return pick(B::LongLong, B::ULongLong),
+        (["char"], 0) => match (signed, unsigned) {
+            (1, _) => return Some(B::SChar),
+            (_, 1) => return Some(B::UChar),
+            _ => B::Char,
+        },
+        (["short"] | ["short", "int"] | ["int", "short"], 0) => return pick(B::Short, B::UShort),
+        (["__int128"], 0) => return pick(B::Int128, B::UInt128),
+        (["__int128_t"], 0) => B::Int128,
+        (["__uint128_t"], 0) => B::UInt128,
+        (["void"], 0) => B::Void,
+        (["bool"], 0) => B::Bool,
+        (["wchar_t"], 0) => B::WChar,
+        (["char8_t"], 0) => B::Char8,
+        (["char16_t"], 0) => B::Char16,
+        (["char32_t"], 0) => B::Char32,
+        (["float"], 0) => B::Float,
+        (["double"], 0) => B::Double,
+        (["double"], 1) => B::LongDouble,
+        _ => return None,
+    };
+    (signed + unsigned == 0).then_some(ty)
+}
+/// The header a C program would include for a type.
+fn header_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "FILE" => "stdio.h",
+        "clock_t" | "time_t" | "tm" => "time.h",
+        "div_t" | "ldiv_t" => "stdlib.h",
+        "ptrdiff_t" | "size_t" | "max_align_t" => "stddef.h",
+        _ if name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint")) => {
+            "stdint.h"
+        }
+        _ => return None,
+    })
+}
+
+/// The type a misspelled or foreign name probably means.
+fn similar_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "boolean" | "BOOL" | "Bool" => "bool",
+        "byte" | "BYTE" | "u8" | "uint8" => "unsigned char",
+        "u16" | "uint16" | "WORD" => "unsigned short",
+        "u32" | "uint32" | "DWORD" => "unsigned int",
+        "u64" | "uint64" => "unsigned long long",
+        "i8" | "int8" => "signed char",
+        "i16" | "int16" => "short",
+        "i32" | "int32" => "int",
+        "i64" | "int64" => "long long",
+        "f32" => "float",
+        "f64" => "double",
+        "string" => "const char *",
+        "__fp16" | "fp16" => "__half",
+        _ => {
+            const TYPES: [&str; 9] =
+                ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
+            return TYPES
+                .into_iter()
+                .find(|right| name.len() > 2 && crate::preprocess::near(name, right));
+        }
+    })
+}

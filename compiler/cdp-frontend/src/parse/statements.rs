@@ -1,0 +1,554 @@
+//! Statements. A statement that is wrong becomes an error and is passed over to its `;` or past its
+//! block; the next one is read as usual.
+
+use super::parser::{Fault, Parsed, Parser};
+use super::specifiers::Place;
+use super::words::{Refusal, Word};
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::lex::TokenKind as T;
+
+impl Parser<'_> {
+    /// `block = "{" { statement } "}"`
+    pub fn block(&mut self) -> Block {
+        let start = self.at;
+        let close = self.group_end(start) - 1;
+        self.at += 1;
+        let stmts = self.scoped(|p| {
+            let mut stmts = Vec::new();
+            while p.at < close {
+                let before = p.at;
+                p.block_item(close, &mut stmts);
+                p.at = p.at.max(before + 1);
+            }
+            stmts
+        });
+        self.at = close + 1;
+        Block { stmts, span: self.since(start), close_span: self.span_at(close) }
+    }
+
+    /// A statement of a block, and what can stand only there.
+    fn block_item(&mut self, close: usize, stmts: &mut Vec<Stmt>) {
+        let start = self.at;
+        match self.word() {
+            Word::Else => {
+                let message = "this `else` belongs to no `if`";
+                let found = Diagnostic::new(Code::E0201, self.span_at(start), message);
+                self.report(found.help("an `if` with several statements needs braces around them"));
+                self.at += 1;
+            }
+            Word::Refused(Refusal::Catch) => self.skip_catch(),
+            Word::Refused(Refusal::Access) => {
+                // The word is passed, and what follows it is read.
+                let _ = self.refuse_word(Refusal::Access);
+            }
+            Word::Using => match self.using(Place::Block) {
+                Ok(decls) => {
+                    for decl in decls {
+                        let span = decl.span;
+                        stmts.push(self.stmt_at(StmtKind::Decl(decl), span));
+                    }
+                }
+                Err(_) => stmts.push(self.skipped_statement(start)),
+            },
+            _ => {
+                let mut after = start;
+                while matches!(
+                    self.kind_at(after),
+                    Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd)
+                ) {
+                    after = self.pragma_end(after);
+                }
+                if after >= close {
+                    self.at = close;
+                } else {
+                    stmts.push(self.statement());
+                }
+            }
+        }
+    }
+
+    /// An error in place of a statement that began at `start`, the rest of which is passed over.
+    fn skipped_statement(&mut self, start: usize) -> Stmt {
+        self.skip_item();
+        let span = self.since(start);
+        self.stmt_at(StmtKind::Error, span)
+    }
+
+    /// ```text
+    /// statement = { label | pragma } ( block | if | switch | while | do | for | "break" ";"
+    ///           | "continue" ";" | "goto" name ";" | "return" [ expression | braces ] ";" | asm
+    ///           | declaration | expression ";" | ";" )
+    /// ```
+    pub fn statement(&mut self) -> Stmt {
+        let start = self.at;
+        let result = self.nested("statements are", Self::prefixed);
+        result.unwrap_or_else(|_| {
+            let skipped = self.skipped_statement(start);
+            while self.word() == Word::Else {
+                self.at += 1;
+                self.skip_item();
+            }
+            skipped
+        })
+    }
+
+    fn prefixed(&mut self) -> Parsed<Stmt> {
+        let start = self.at;
+        let (mut labels, mut pragmas) = (Vec::new(), Vec::new());
+        loop {
+            if let Some(label) = self.label()? {
+                labels.push(label);
+            } else if let Some(pragma) = self.pragma()? {
+                pragmas.push(pragma);
+            } else if !self.skip_statement_attribute() {
+                break;
+            }
+        }
+        let first = self.at;
+        let mut stmt = match self.bare_statement() {
+            Ok(stmt) => stmt,
+            Err(_) => self.skipped_statement(first),
+        };
+        if !labels.is_empty() || !pragmas.is_empty() {
+            (stmt.labels, stmt.pragmas) = (labels, pragmas);
+            stmt.span = self.since(start);
+        }
+        Ok(stmt)
+    }
+
+    /// `[[fallthrough]]`, `__attribute__((fallthrough))`
+    fn skip_statement_attribute(&mut self) -> bool {
+        let end = match self.word() {
+            Word::GnuAttribute => {
+                let end = self.group_end(self.at + 1);
+                (self.kind_at(end) == Some(T::Semi)).then_some(end)
+            }
+            _ => self.std_attribute_end(),
+        };
+        let end = end.filter(|end| self.is_statement_attribute(*end));
+        self.at = end.unwrap_or(self.at);
+        end.is_some()
+    }
+
+    /// ```text
+    /// label = "case" expression [ "..." expression ] ":" | "default" ":" | name ":"
+    /// ```
+    fn label(&mut self) -> Parsed<Option<Label>> {
+        let start = self.at;
+        let kind = match self.word() {
+            Word::Case => {
+                self.at += 1;
+                let low = self.expression()?;
+                match self.eat(T::Ellipsis) {
+                    true => LabelKind::CaseRange(low, self.expression()?),
+                    false => LabelKind::Case(low),
+                }
+            }
+            Word::Default => {
+                self.at += 1;
+                LabelKind::Default
+            }
+            Word::Name if self.is_name() && self.kind_at(start + 1) == Some(T::Colon) => {
+                LabelKind::Named(self.ident()?)
+            }
+            _ => return Ok(None),
+        };
+        self.expect(T::Colon, "`:`")?;
+        Ok(Some(Label { kind, span: self.since(start) }))
+    }
+
+    /// `pragma = "#unroll" [ expression ] end | "#nounroll" | "#cdp"`
+    fn pragma(&mut self) -> Parsed<Option<Pragma>> {
+        let start = self.at;
+        let kind = match self.kind() {
+            Some(T::PragmaUnroll) => {
+                self.at += 1;
+                let count = match self.is(T::PragmaEnd) {
+                    true => None,
+                    false => Some(self.expression()?),
+                };
+                self.expect(T::PragmaEnd, "the end of the line")?;
+                PragmaKind::Unroll(count)
+            }
+            Some(T::PragmaNoUnroll) => {
+                self.at += 1;
+                PragmaKind::NoUnroll
+            }
+            Some(T::PragmaCdp) => {
+                self.at += 1;
+                PragmaKind::Cdp(self.symbol_at(start))
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Pragma { kind, span: self.since(start) }))
+    }
+
+    fn bare_statement(&mut self) -> Parsed<Stmt> {
+        let start = self.at;
+        let kind = match self.word() {
+            Word::If => self.if_statement()?,
+            Word::Switch => self.switch_statement()?,
+            Word::While => self.while_statement()?,
+            Word::Do => self.do_statement()?,
+            Word::For => self.for_statement()?,
+            Word::Break => self.jump("`break`", StmtKind::Break)?,
+            Word::Continue => self.jump("`continue`", StmtKind::Continue)?,
+            Word::Goto => self.goto_statement()?,
+            Word::Return => self.return_statement()?,
+            Word::Asm => self.asm_statement()?,
+            Word::StaticAssert | Word::Refused(Refusal::COnly("static_assert")) => {
+                StmtKind::Decl(self.static_assertion()?)
+            }
+            Word::Using => StmtKind::Decl(self.using(Place::Block)?.swap_remove(0)),
+            Word::Namespace => self.namespace_in_block()?,
+            Word::Refused(Refusal::Template) => StmtKind::Decl(self.refuse_template()?),
+            Word::Refused(Refusal::Try) => {
+                self.refuse_word(Refusal::Try)?;
+                return self.bare_statement();
+            }
+            // It stays for the `if` around this statement.
+            Word::Else => {
+                self.expected("a statement");
+                StmtKind::Error
+            }
+            _ => match self.kind() {
+                Some(T::LBrace) => StmtKind::Block(self.block()),
+                Some(T::Semi) => {
+                    self.at += 1;
+                    StmtKind::Empty
+                }
+                _ if self.declares() => StmtKind::Decl(self.declaration(Place::Block)?),
+                _ => self.expression_statement()?,
+            },
+        };
+        let span = self.since(start);
+        Ok(self.stmt_at(kind, span))
+    }
+
+    /// A node, or an error node where the tree would become too deep to walk.
+    fn stmt_at(&mut self, kind: StmtKind, span: crate::source::Span) -> Stmt {
+        let depth = 1 + stmt_depth(&kind);
+        let (labels, pragmas) = (Vec::new(), Vec::new());
+        if depth > MAX_DEPTH {
+            let message = format!("statements are nested more than {MAX_DEPTH} deep");
+            self.error(Code::E0205, span.before(), message);
+            return Stmt { labels, pragmas, kind: StmtKind::Error, span, depth: 1 };
+        }
+        Stmt { labels, pragmas, kind, span, depth }
+    }
+
+    fn expression_statement(&mut self) -> Parsed<StmtKind> {
+        if !self.begins_expression() {
+            return Err(self.expected("a statement"));
+        }
+        let value = self.expression()?;
+        self.semicolon("this expression", "`;` or `,`")?;
+        Ok(StmtKind::Expr(value))
+    }
+
+    // ---- Branches and loops ------------------------------------------------------------------------
+
+    /// `"(" ... ")"` after a keyword. What is wrong in it becomes `error`, and the body is read.
+    fn head<X>(
+        &mut self,
+        contents: impl FnOnce(&mut Self) -> Parsed<X>,
+        error: impl FnOnce(Expr) -> X,
+    ) -> Parsed<X> {
+        self.check_parenthesis()?;
+        let start = self.at;
+        let result = self.group("`)`", contents);
+        Ok(result.unwrap_or_else(|_| error(self.error_expr(start))))
+    }
+
+    /// `if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]`
+    fn if_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword_span = self.span_at(self.at);
+        self.at += 1;
+        let constexpr = self.is_text(self.at, "constexpr").then(|| self.span_at(self.at));
+        self.at += usize::from(constexpr.is_some());
+        self.scoped(|p| {
+            let (init, condition) =
+                p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
+            let then = p.statement();
+            let otherwise = match p.word() == Word::Else {
+                true => {
+                    p.at += 1;
+                    Some(p.statement())
+                }
+                false => None,
+            };
+            let parts = IfStmt { keyword_span, constexpr, init, condition, then, otherwise };
+            Ok(StmtKind::If(Box::new(parts)))
+        })
+    }
+
+    /// `switch = "switch" "(" [ init ] condition ")" statement`
+    fn switch_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword_span = self.span_at(self.at);
+        self.at += 1;
+        self.scoped(|p| {
+            let (init, condition) =
+                p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
+            let body = p.statement();
+            Ok(StmtKind::Switch(Box::new(SwitchStmt { keyword_span, init, condition, body })))
+        })
+    }
+
+    /// `while = "while" "(" condition ")" statement`
+    fn while_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword_span = self.span_at(self.at);
+        self.at += 1;
+        self.scoped(|p| {
+            let condition = Box::new(p.head(Self::condition, Condition::Expr)?);
+            let body = Box::new(p.statement());
+            Ok(StmtKind::While { keyword_span, condition, body })
+        })
+    }
+
+    /// `do = "do" statement "while" "(" expression ")" ";"`
+    fn do_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword_span = self.span_at(self.at);
+        self.at += 1;
+        let body = Box::new(self.statement());
+        if self.word() != Word::While {
+            return Err(self.expected("`while`"));
+        }
+        self.at += 1;
+        let condition = Box::new(self.head(Self::expression, |error| error)?);
+        self.semicolon("`do ... while (...)`", "`;`")?;
+        Ok(StmtKind::DoWhile { keyword_span, body, condition })
+    }
+
+    /// ```text
+    /// for = "for" "(" init [ condition ] ";" [ expression ] ")" statement
+    ///     | "for" "(" [ init ] specifiers declarator ":" initialiser-clause ")" statement
+    /// ```
+    fn for_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword_span = self.span_at(self.at);
+        self.at += 1;
+        if self.is(T::LParen) && self.is_range_for(self.at) {
+            return self.scoped(|p| p.range_for(keyword_span));
+        }
+        self.scoped(|p| {
+            let (init, condition, step) = p.head(
+                |p| {
+                    let init = p.init()?;
+                    let condition = if p.is(T::Semi) { None } else { Some(p.condition()?) };
+                    p.expect(T::Semi, "`;`")?;
+                    let step = if p.is(T::RParen) { None } else { Some(p.expression()?) };
+                    Ok((init, condition, step))
+                },
+                |error| {
+                    let (span, depth) = (error.span, 1);
+                    let (labels, pragmas) = (Vec::new(), Vec::new());
+                    let kind = StmtKind::Expr(error);
+                    (Stmt { labels, pragmas, kind, span, depth }, None, None)
+                },
+            )?;
+            let body = p.statement();
+            let parts = ForStmt { keyword_span, init, condition, step, body };
+            Ok(StmtKind::For(Box::new(parts)))
+        })
+    }
+
+    fn range_for(&mut self, keyword_span: crate::source::Span) -> Parsed<StmtKind> {
+        let head = self.group("`)`", |p| {
+            let first_semi = p.head_semicolon();
+            let init = if first_semi { Some(p.init()?) } else { None };
+            let specs = p.specifiers(Place::Head)?;
+            let start = p.at;
+            let declarator = p.init_declarator(&specs)?;
+            let span = p.since(start);
+            let declarators = vec![InitDeclarator { span, ..declarator }];
+            p.expect(T::Colon, "`:`")?;
+            let range = p.initialiser_clause()?;
+            Ok((init, SimpleDecl { specs: specs.specs, declarators }, range))
+        });
+        let body = self.statement();
+        let Ok((init, variable, range)) = head else { return Ok(StmtKind::Error) };
+        let parts = RangeForStmt { keyword_span, init, variable, range, body };
+        Ok(StmtKind::RangeFor(Box::new(parts)))
+    }
+
+    /// Whether a `;` follows in these parentheses.
+    fn head_semicolon(&self) -> bool {
+        let mut at = self.at;
+        loop {
+            match self.kind_at(at) {
+                Some(T::Semi) => return true,
+                Some(T::RParen) | None => return false,
+                _ => at = self.group_end(at),
+            }
+        }
+    }
+
+    fn init_and_condition(&mut self) -> Parsed<(Option<Stmt>, Condition)> {
+        let init = if self.head_semicolon() { Some(self.init()?) } else { None };
+        Ok((init, self.condition()?))
+    }
+
+    /// `init = declaration | [ expression ] ";"`
+    fn init(&mut self) -> Parsed<Stmt> {
+        let start = self.at;
+        let kind = if self.eat(T::Semi) {
+            StmtKind::Empty
+        } else if self.declares() {
+            StmtKind::Decl(self.declaration(Place::Head)?)
+        } else {
+            let value = self.expression()?;
+            self.expect(T::Semi, "`;` or `,`")?;
+            StmtKind::Expr(value)
+        };
+        let span = self.since(start);
+        Ok(self.stmt_at(kind, span))
+    }
+
+    /// `condition = expression | specifiers init-declarator`
+    fn condition(&mut self) -> Parsed<Condition> {
+        if !self.declares() {
+            return Ok(Condition::Expr(self.expression()?));
+        }
+        let start = self.at;
+        let specs = self.specifiers(Place::Head)?;
+        let declarators = vec![self.init_declarator(&specs)?];
+        let simple = SimpleDecl { specs: specs.specs, declarators };
+        let span = self.since(start);
+        Ok(Condition::Decl(Decl { kind: DeclKind::Simple(Box::new(simple)), span }))
+    }
+
+    // ---- Jumps and assembly ------------------------------------------------------------------------
+
+    fn jump(&mut self, what: &str, kind: StmtKind) -> Parsed<StmtKind> {
+        self.at += 1;
+        self.semicolon(what, "`;`")?;
+        Ok(kind)
+    }
+
+    fn goto_statement(&mut self) -> Parsed<StmtKind> {
+        let keyword = self.span_at(self.at);
+        self.at += 1;
+        if self.is(T::Star) {
+            let message = "a computed `goto` is outside the `.cdp` subset";
+            let found = Diagnostic::new(Code::E0228, keyword, message);
+            self.report(found.help("use a `switch` in a loop"));
+            return Err(Fault::Refused);
+        }
+        let name = self.ident()?;
+        self.semicolon("this statement", "`;`")?;
+        Ok(StmtKind::Goto(name))
+    }
+
+    fn return_statement(&mut self) -> Parsed<StmtKind> {
+        self.at += 1;
+        let value = match self.kind() {
+            Some(T::Semi | T::RBrace) | None => None,
+            Some(T::LBrace) => Some(self.initialiser_clause()?),
+            _ if self.begins_expression() => Some(self.expression()?),
+            _ => None,
+        };
+        let wanted = if value.is_some() { "`;` or `,`" } else { "`;`" };
+        self.semicolon("`return`", wanted)?;
+        Ok(StmtKind::Return(value))
+    }
+
+    fn namespace_in_block(&mut self) -> Parsed<StmtKind> {
+        if self.is_name_at(self.at + 1) && self.kind_at(self.at + 2) == Some(T::Eq) {
+            let mut decls = Vec::new();
+            self.external_declaration(&mut decls)?;
+            return Ok(StmtKind::Decl(decls.swap_remove(0)));
+        }
+        let message = "a namespace can stand only at file scope or in a namespace";
+        self.error(Code::E0201, self.span_at(self.at), message);
+        Err(Fault::Refused)
+    }
+
+    /// ```text
+    /// asm      = "asm" { qualifier } "(" string [ ":" operands [ ":" operands [ ":" clobbers ] ] ] ")" ";"
+    /// operands = [ operand { "," operand } ]
+    /// operand  = [ "[" name "]" ] string [ "(" expression ")" ]
+    /// ```
+    fn asm_statement(&mut self) -> Parsed<StmtKind> {
+        self.at += 1;
+        let mut volatile = None;
+        while matches!(self.word(), Word::Qualifier | Word::Storage) {
+            if self.text_at(self.at).contains("volatile") {
+                volatile = volatile.or(Some(self.span_at(self.at)));
+            }
+            self.at += 1;
+        }
+        self.check_parenthesis()?;
+        let (template, groups) = self.group("`:` or `)`", |p| {
+            let template = p.required_string()?;
+            let mut groups: Vec<Vec<AsmOperand>> = Vec::new();
+            loop {
+                if p.is(T::ColonColon) {
+                    groups.push(Vec::new());
+                } else if !p.is(T::Colon) {
+                    return Ok((template, groups));
+                }
+                p.at += 1;
+                let none = matches!(p.kind(), Some(T::Colon | T::ColonColon | T::RParen));
+                groups.push(if none { Vec::new() } else { p.list(Self::asm_operand)? });
+            }
+        })?;
+        self.semicolon("this `asm`", "`;`")?;
+        Ok(StmtKind::Asm(Box::new(self.asm(volatile, template, groups))))
+    }
+
+    fn asm(
+        &mut self,
+        volatile: Option<crate::source::Span>,
+        template: StringLit,
+        groups: Vec<Vec<AsmOperand>>,
+    ) -> AsmStmt {
+        let basic = groups.is_empty();
+        let mut groups = groups.into_iter();
+        let (outputs, inputs, clobbers) = (groups.next(), groups.next(), groups.next());
+        if let Some(extra) = groups.next() {
+            let span = extra.first().map_or(template.span, |operand| operand.span);
+            let message = "`asm` takes outputs, inputs and clobbers, and nothing after them";
+            self.error(Code::E0201, span, message);
+        }
+        for operand in outputs.iter().chain(&inputs).flatten() {
+            if matches!(operand.expr.kind, ExprKind::Error) && operand.expr.span == operand.span {
+                let message = "expected `(` and the operand after its constraint";
+                self.error(Code::E0201, operand.span.after(), message);
+            }
+        }
+        let clobbers =
+            clobbers.unwrap_or_default().into_iter().map(|operand| operand.constraint).collect();
+        let (outputs, inputs) = (outputs.unwrap_or_default(), inputs.unwrap_or_default());
+        AsmStmt { volatile, template, outputs, inputs, clobbers, basic }
+    }
+
+    /// Without an expression it is a clobber, which has only a string.
+    fn asm_operand(&mut self) -> Parsed<AsmOperand> {
+        let start = self.at;
+        let name = match self.is(T::LBracket) {
+            true => Some(self.group("`]`", Self::ident)?),
+            false => None,
+        };
+        let constraint = self.required_string()?;
+        let expr = match self.is(T::LParen) {
+            true => self.group("`,` or `)`", Self::expression)?,
+            false => Expr { kind: ExprKind::Error, span: self.since(start), depth: 1 },
+        };
+        Ok(AsmOperand { name, constraint, expr, span: self.since(start) })
+    }
+}
+
+/// The deepest statement directly inside.
+fn stmt_depth(kind: &StmtKind) -> u32 {
+    match kind {
+        StmtKind::Block(block) => block.stmts.iter().map(|stmt| stmt.depth).max().unwrap_or(0),
+        StmtKind::If(parts) => {
+            parts.then.depth.max(parts.otherwise.as_ref().map_or(0, |stmt| stmt.depth))
+        }
+        StmtKind::Switch(parts) => parts.body.depth,
+        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => body.depth,
+        StmtKind::For(parts) => parts.body.depth,
+        StmtKind::RangeFor(parts) => parts.body.depth,
+        _ => 0,
+    }
+}
