@@ -64,6 +64,7 @@ pub fn lower_clang(
         let data = machine.get_target_data();
         raw::forget_groups(&module);
         join_statics(&module);
+        cluster_dimensions(context, &module);
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
         define_traps(context, &module)?;
@@ -123,6 +124,16 @@ fn join_statics(module: &Module<'_>) {
             unsafe { old.delete() };
         }
     }
+}
+
+/// `__cluster_dims__`, which our header makes an annotation of, since clang forgets it for NVPTX.
+fn cluster_dimensions(context: &Context, module: &Module<'_>) {
+    for (function, numbers) in raw::annotated(module, "cdp.cluster_dims") {
+        let dims = [0, 1, 2].map(|d| numbers.get(d).copied().unwrap_or(1).max(1).to_string());
+        let attribute = context.create_string_attribute("nvvm.cluster_dim", &dims.join(","));
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    raw::forget_annotations(module);
 }
 
 /// clang lists the device variables and kernels that host code names in a variable of its own, so that

@@ -474,8 +474,10 @@ pub(crate) fn instruction<'ctx>(call: CallSiteValue<'ctx>) -> InstructionValue<'
     unsafe { InstructionValue::new(call.as_value_ref()) }
 }
 
+mod annotations;
 mod raising;
 
+pub(crate) use annotations::{annotated, forget_annotations};
 pub(crate) use raising::{
     demangled, forget_groups, forget_list, forget_places, inline, kept_through, operand_is, place,
     promote, replace_instruction, users_of,

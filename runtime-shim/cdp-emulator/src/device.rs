@@ -452,6 +452,7 @@ impl Emulator {
     /// Queues a kernel. Does not wait.
     ///
     /// # Errors
+    /// [`Error::InvalidCluster`] for clusters that the device, the kernel or the grid refuses,
     /// [`Error::InvalidConfiguration`] for dimensions or shared memory that the device or the
     /// kernel refuses, [`Error::InvalidValue`] for a parameter buffer of the wrong size,
     /// [`Error::Unsupported`] for a kernel with an instruction that the device does not run.
@@ -487,6 +488,7 @@ impl Emulator {
         self.core
             .check_configuration(&request)
             .map_err(|message| Error::InvalidConfiguration { message })?;
+        self.core.check_cluster(&request).map_err(|message| Error::InvalidCluster { message })?;
         // An invalid stream is found before the grid is made.
         self.core.stream_ends(launch.stream)?;
         let key = self.core.add_grid(request, None, None, self.core.clock, false);

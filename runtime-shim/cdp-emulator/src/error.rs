@@ -49,6 +49,8 @@ pub enum Error {
     InvalidHandle { what: &'static str },
     /// The launch configuration breaks a limit of the device.
     InvalidConfiguration { message: String },
+    /// The clusters of a launch break a limit, or the grid is no whole number of them.
+    InvalidCluster { message: String },
     /// An argument out of range.
     InvalidValue { message: String },
     /// A device address range that is not allocated.
@@ -73,6 +75,7 @@ impl Error {
             Error::NoSuchVariable { .. } => 13,
             Error::InvalidHandle { .. } => 400,
             Error::InvalidConfiguration { .. } => 9,
+            Error::InvalidCluster { .. } => 912,
             Error::InvalidValue { .. } | Error::InvalidAddress { .. } => 1,
             Error::OutOfMemory { .. } | Error::HostMemory { .. } => 2,
             Error::Faulted => 719,
@@ -108,7 +111,9 @@ impl fmt::Display for Error {
                 write!(f, "no device variable `{name}` in the module")
             }
             Error::InvalidHandle { what } => write!(f, "this {what} was never made or is gone"),
-            Error::InvalidConfiguration { message } => write!(f, "launch refused: {message}"),
+            Error::InvalidConfiguration { message } | Error::InvalidCluster { message } => {
+                write!(f, "launch refused: {message}")
+            }
             Error::InvalidValue { message } => f.write_str(message),
             Error::InvalidAddress { address, size_bytes, message } => {
                 write!(f, "{size_bytes} bytes at {address:#x}: {message}")

@@ -135,7 +135,7 @@ fn clusters_that_do_not_fit_are_refused() {
     ] {
         let params: &[u8] = if kernel == "ring" { &zero } else { &[] };
         match launch(&mut bench, kernel, grid, cluster, params) {
-            Err(Error::InvalidConfiguration { message }) => {
+            Err(Error::InvalidCluster { message }) => {
                 assert!(message.contains(part), "{message}");
             }
             other => panic!("{kernel} {grid:?} {cluster:?}: {other:?}"),

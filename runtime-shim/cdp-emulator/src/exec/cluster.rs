@@ -24,6 +24,8 @@ const RANK_SHIFT: u32 = 24;
 #[derive(Debug, Default)]
 pub struct Cluster {
     /// The other blocks.
+    // Boxed, because they come from boxes and are large.
+    #[allow(clippy::vec_box)]
     pub peers: Vec<Box<Block>>,
     /// Completed phases of the cluster's barrier.
     phase: u32,

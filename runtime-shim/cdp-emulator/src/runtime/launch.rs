@@ -158,7 +158,8 @@ impl Core {
             return Err(Fault::new(ReportKind::InvalidInstruction, None, message));
         }
         let info = &self.program.kernels[kernel as usize].info;
-        let clusters = info.cluster.is_some_and(|cluster| cluster != [1; 3]);
+        let clusters =
+            info.cluster_must_be_set || info.cluster.is_some_and(|cluster| cluster != [1; 3]);
         // Device code cannot launch clusters.
         if clusters || self.check_configuration(&request).is_err() {
             return refuse(self, errors::INVALID_CONFIGURATION);

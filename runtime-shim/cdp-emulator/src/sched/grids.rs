@@ -103,7 +103,12 @@ impl Core {
         if shared > most.min(MAX_SHARED_BYTES) {
             return Err(format!("{shared} bytes of shared memory a block; the limit is {most}"));
         }
-        check_cluster(kernel, request)
+        Ok(())
+    }
+
+    /// Why the clusters of a launch are refused, if they are.
+    pub fn check_cluster(&self, request: &LaunchRequest) -> Result<(), String> {
+        check_cluster(&self.program.kernels[request.kernel as usize], request)
     }
 
     /// Enters a grid into the table, not yet queued.
@@ -480,7 +485,7 @@ impl Core {
     }
 }
 
-/// Why the clusters of a launch are refused, if they are.
+/// As [`Core::check_cluster`], of a kernel.
 fn check_cluster(kernel: &Kernel, request: &LaunchRequest) -> Result<(), String> {
     let (name, own) = (&kernel.info.name, kernel.info.cluster);
     let text = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");

@@ -1,2 +1,8 @@
 /* clang's wrapper of CUDA's headers includes this part of cuRAND in every file. It belongs to a library
-   that a program asks for by itself, so that nothing stands here. */
+   that a program asks for by itself, so that nothing of it stands here.
+
+   What stands here instead is what clang lacks for clusters of blocks: it forgets `__cluster_dims__` where it
+   makes code for NVIDIA's devices, and cooperative groups want to be told that it has the functions. */
+#undef __cluster_dims__
+#define __cluster_dims__(...) __attribute__((annotate("cdp.cluster_dims", __VA_ARGS__)))
+#define _CG_CLUSTER_INTRINSICS_AVAILABLE
