@@ -2,7 +2,8 @@
 //!
 //! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
-//! ([`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]).
+//! ([`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
+//! the shared variables that it refuses ([`shared`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
 //! (`cdp-llvm`).
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cdp_llvm::{ClangFacts, LowerError};
-use cdp_toolchain::{Arch, ClangOutput, Job, clang, clang_object};
+use cdp_toolchain::{Arch, ClangOutput, Job, clang_object};
 
 use crate::analysis::{Report, SourceInput};
 use crate::build::{Build, Input};
@@ -25,6 +26,7 @@ mod args;
 mod graph;
 mod headers;
 mod report;
+mod shared;
 
 /// What clang makes of a file in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +218,8 @@ impl Compiler {
         }
         request.source = file.path;
         request.stem = Input::Cuda(source.clone()).stem();
-        let ClangOutput { bytes, messages, failed, dependencies } = clang(job, program, &request)?;
+        let ClangOutput { bytes, messages, failed, dependencies } =
+            shared::run(job, program, request)?;
         let report = report::read(&messages, source, &options.warnings);
         // A warning may be an error by request.
         let failed = failed || report.has_errors();

@@ -61,9 +61,9 @@ pub(super) fn of_limits(
 /// What to do about differences between clang and nvcc, by a part of clang's message.
 const CURES: &[(&str, &str)] = &[
     (
-        "initialization is not supported for __shared__ variables",
-        "clang wants no constructor or destructor here: declare aligned storage of the type's size, and \
-         a reference to it",
+        super::shared::REFUSED,
+        "shared variables have no initial value; where the declaration has none and comes from a macro, \
+         write it out",
     ),
     (
         "no matching function for call to 'cudaDeviceSynchronize'",

@@ -1,0 +1,363 @@
+//! `__shared__` variables whose type has a constructor or destructor, such as `cuda::barrier`.
+//!
+//! nvcc takes them and runs neither; clang refuses them. Where clang has refused some, their
+//! declarations are written again as storage of the type's size and alignment with a reference to it,
+//! and clang reads that text in the file's place. What else a declaration may be stays as it is, so that
+//! clang's refusal stands.
+//!
+//! ```text
+//! __shared__ cuda::barrier<scope> bar[2];
+//! using __cdp_type_bar = cuda::barrier<scope> [2]; __shared__
+//!     __attribute__((aligned(alignof(__cdp_type_bar)))) unsigned char __cdp_place_bar[sizeof(__cdp_type_bar)]; __cdp_type_bar &bar =
+//!     reinterpret_cast<__cdp_type_bar &>(__cdp_place_bar);                          // on one line
+//! ```
+//!
+//! This is no parser of C++: it splits one declaration whose place clang has given.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+
+use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
+
+use crate::error::Error;
+
+/// The part of clang's message that asks for this.
+pub(super) const REFUSED: &str = "initialization is not supported for __shared__ variables";
+
+/// How often clang is asked again: each time it may see templates that it did not reach before.
+const MOST_ROUNDS: usize = 4;
+
+/// Places of names, as clang gives them: line, and column in bytes, both from 1.
+type Places = Vec<(usize, usize)>;
+
+/// Runs clang, again with such declarations written anew where it refuses some.
+///
+/// # Errors
+/// clang did not run, or the text could not be kept for it.
+pub(super) fn run(
+    job: &Job,
+    program: &Path,
+    mut request: ClangRequest,
+) -> Result<ClangOutput, Error> {
+    let mut output = clang(job, program, &request)?;
+    // What clang reads in the place of a file: the file, its text, and where that is kept.
+    let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
+    for round in 0..MOST_ROUNDS {
+        let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
+        let mut is_new = false;
+        for (file, places) in wanted {
+            let Some(path) = plain(&file) else { continue };
+            let text = match texts.get(&path) {
+                Some((text, _)) => text.clone(),
+                None => match std::fs::read_to_string(&path) {
+                    Ok(text) => text,
+                    Err(_) => continue,
+                },
+            };
+            if let Some(text) = rewrite(&text, &places) {
+                let kept = job.work_dir().join(job.file_name("shared", "cu"));
+                keep(&kept, &text)?;
+                texts.insert(path, (text, kept));
+                is_new = true;
+            }
+        }
+        if !is_new {
+            break;
+        }
+        let list = job.work_dir().join(job.file_name("shared", "yaml"));
+        keep(
+            &list,
+            &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
+        )?;
+        if round > 0 {
+            request.args.truncate(request.args.len() - 2);
+        }
+        request.args.push("-ivfsoverlay".into());
+        request.args.push(list.into());
+        output = clang(job, program, &request)?;
+    }
+    Ok(output)
+}
+
+fn keep(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|source| Error::Io {
+        action: "write".into(),
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// A path as LLVM's file systems compare it: absolute, without `.` and `..`.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut made = PathBuf::new();
+    for part in std::path::absolute(path).ok()?.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(made.pop()),
+            other => made.push(other),
+        }
+    }
+    Some(made)
+}
+
+/// Where clang refused a variable, by file.
+fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
+    let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
+    for line in messages.lines() {
+        let Some((place, message)) = line.split_once(": error: ") else { continue };
+        // Ranges may stand behind the column: `a.cu:3:9:{3:1-3:8}`.
+        let place = place.split_once(":{").map_or(place, |(place, _)| place);
+        let mut parts = place.rsplitn(3, ':');
+        let numbers = (parts.next().map(str::parse), parts.next().map(str::parse));
+        let (Some(Ok(column)), Some(Ok(line)), Some(file)) = (numbers.0, numbers.1, parts.next())
+        else {
+            continue;
+        };
+        if message.starts_with(REFUSED) {
+            files.entry(PathBuf::from(file)).or_default().push((line, column));
+        }
+    }
+    files
+}
+
+/// The text with those declarations written again; `None` if none could be.
+fn rewrite(text: &str, places: &[(usize, usize)]) -> Option<String> {
+    let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+    for &place in places {
+        let Some(at) = offset(text, place) else { continue };
+        let Some(range) = declaration(text, at) else { continue };
+        // Several names of one declaration ask for it once.
+        if !edits.contains_key(&range.start)
+            && let Some(new) = storage_and_reference(&text[range.clone()])
+        {
+            edits.insert(range.start, (range.end, new));
+        }
+    }
+    if edits.is_empty() {
+        return None;
+    }
+    let mut made = String::with_capacity(text.len() + 256 * edits.len());
+    let mut done = 0;
+    for (start, (end, new)) in edits {
+        made.push_str(&text[done..start]);
+        made.push_str(&new);
+        done = end;
+    }
+    made.push_str(&text[done..]);
+    Some(made)
+}
+
+/// A file that tells clang to read other text in the place of files (`-ivfsoverlay`), with their names
+/// kept in messages and line tables.
+fn overlay<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> String {
+    // The format is YAML; in single quotes only the quote itself is special.
+    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "''"));
+    let entries: Vec<String> = files
+        .map(|(name, kept)| {
+            format!(
+                "{{ 'type': 'file', 'name': {}, 'external-contents': {} }}",
+                quoted(name),
+                quoted(kept)
+            )
+        })
+        .collect();
+    format!(
+        "{{ 'version': 0, 'use-external-names': 'false', 'roots': [{}] }}\n",
+        entries.join(", ")
+    )
+}
+
+fn offset(text: &str, (line, column): (usize, usize)) -> Option<usize> {
+    let start = match line.checked_sub(2) {
+        None => 0,
+        Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
+    };
+    let at = start + column.checked_sub(1)?;
+    text.is_char_boundary(at).then_some(at)
+}
+
+/// The declaration around a name: behind the last `;`, `{`, `}` or label before it, to its `;`.
+fn declaration(text: &str, at: usize) -> Option<Range<usize>> {
+    let from = text[..at].rfind("__shared__")?;
+    if text[from..at].contains([';', '{', '}']) {
+        return None;
+    }
+    let before = text[..from].trim_end();
+    // `static __shared__`, or an alignment in front of it.
+    let word = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    let start = match &before[word..] {
+        "static" => word,
+        "extern" => return None,
+        _ => from,
+    };
+    let end = at + text[at..].find([';', '{', '}'])?;
+    text[end..].starts_with(';').then_some(start..end + 1)
+}
+
+/// The declaration as storage with references; `None` for one of another form.
+fn storage_and_reference(declaration: &str) -> Option<String> {
+    let body = declaration.strip_suffix(';')?;
+    // What directives and comments do to it is not looked into.
+    if body.contains(['#', '=', '"', '\'']) || body.contains("//") || body.contains("/*") {
+        return None;
+    }
+    let declarators = split_at_commas(body);
+    let (first, more) = declarators.split_first()?;
+    let (specifiers, first) = split_name(first)?;
+    let mut rest = specifiers.replace("__shared__", " ");
+    if let Some(at) = find_word(&rest, "static") {
+        rest.replace_range(at..at + "static".len(), " ");
+    }
+    let (attributes, of_type) = split_attributes(&rest)?;
+    let mut made = String::new();
+    let mut names = vec![first];
+    for declarator in more {
+        let (pointer, name) = split_name(declarator)?;
+        if !pointer.trim().is_empty() {
+            return None;
+        }
+        names.push(name);
+    }
+    for (name, bounds) in names {
+        let of_type = of_type.split_whitespace().collect::<Vec<_>>().join(" ");
+        made.push_str(&format!(
+            "using __cdp_type_{name} = {of_type} {bounds}; {attributes}__shared__ \
+             __attribute__((aligned(alignof(__cdp_type_{name})))) unsigned char \
+             __cdp_place_{name}[sizeof(__cdp_type_{name})]; __cdp_type_{name} &{name} = \
+             reinterpret_cast<__cdp_type_{name} &>(__cdp_place_{name}); "
+        ));
+    }
+    // Lines behind the declaration keep their numbers.
+    made.extend(body.matches('\n'));
+    Some(made)
+}
+
+/// What stands before a declarator's name, and the name with its array bounds.
+fn split_name(declarator: &str) -> Option<(&str, (&str, &str))> {
+    let text = declarator.trim_end();
+    let bounds_at = bounds_of(text)?;
+    let (head, bounds) = text.split_at(bounds_at);
+    let head = head.trim_end();
+    let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    let name = &head[start..];
+    let starts = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    starts.then_some((&head[..start], (name, bounds)))
+}
+
+/// Where the array bounds at the end of a declarator begin; its end if there are none.
+fn bounds_of(text: &str) -> Option<usize> {
+    let mut end = text.len();
+    while text[..end].trim_end().ends_with(']') {
+        let mut depth = 0;
+        let open = text[..end].char_indices().rev().find(|&(_, c)| {
+            depth += i32::from(c == ']') - i32::from(c == '[');
+            c == '[' && depth == 0
+        });
+        end = open?.0;
+    }
+    Some(end)
+}
+
+/// The attributes before a type (`alignas(16)`, `__align__(16)`, `__attribute__((...))`), and the type.
+fn split_attributes(specifiers: &str) -> Option<(String, &str)> {
+    let mut rest = specifiers.trim_start();
+    let mut attributes = String::new();
+    for _ in 0..8 {
+        let begins = ["alignas", "__align__", "__attribute__"].iter().any(|word| {
+            rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('('))
+        });
+        if !begins {
+            break;
+        }
+        let mut depth = 0;
+        let close = rest.char_indices().find(|&(_, c)| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            c == ')' && depth == 0
+        });
+        let (word, behind) = rest.split_at(close?.0 + 1);
+        attributes.push_str(word);
+        attributes.push(' ');
+        rest = behind.trim_start();
+    }
+    let of_type = rest.trim_end();
+    // A pointer or a reference has no constructor: clang spoke of something else.
+    (!of_type.is_empty() && !of_type.ends_with(['*', '&'])).then_some((attributes, of_type))
+}
+
+/// Parts between commas that stand in no brackets. `<` opens one, but not inside of others, where it
+/// compares.
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let (mut brackets, mut angles, mut start, mut parts) = (0, 0, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => brackets += 1,
+            ')' | ']' | '}' => brackets -= 1,
+            '<' if brackets == 0 => angles += 1,
+            '>' if brackets == 0 => angles -= 1,
+            ',' if brackets == 0 && angles == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .find(|&at| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(text: &str, name: &str) -> Option<String> {
+        let at = text.find(name).unwrap();
+        let line = text[..at].matches('\n').count() + 1;
+        let column = at - text[..at].rfind('\n').map_or(0, |at| at + 1) + 1;
+        rewrite(text, &[(line, column)])
+    }
+
+    #[test]
+    fn places_are_read_from_clangs_messages() {
+        let text = "dir/a.cu:17:54:{17:1-17:9}: error: initialization is not supported for __shared__ \
+                    variables [x]\na.cu:3:1: error: something else\nC:9:2: error: initialization is \
+                    not supported for __shared__ variables\n";
+        let found = refused(text);
+        assert_eq!(found[Path::new("dir/a.cu")], [(17, 54)]);
+        assert_eq!(found[Path::new("C")], [(9, 2)]);
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn declarations_become_storage_and_references() {
+        let text = "void k() {\n  int a; static __shared__ alignas(64) ns::B<1, (2 > 1)>\n    bar[N][2], c; f(bar);\n}\n";
+        let made = rewritten(text, "bar[").unwrap();
+        assert!(made.starts_with("void k() {\n  int a; using __cdp_type_bar = ns::B<1, (2 > 1)> [N][2]; alignas(64) __shared__ "), "{made}");
+        assert!(made.contains("; using __cdp_type_c = ns::B<1, (2 > 1)> ; "), "{made}");
+        assert!(made.ends_with("\n f(bar);\n}\n"), "{made}");
+        assert_eq!(text.lines().count(), made.lines().count());
+    }
+
+    #[test]
+    fn other_forms_are_left_to_clang() {
+        for text in [
+            "extern __shared__ B bar[];",
+            "__shared__ B bar = B(1);",
+            "__shared__ B bar{1};",
+            "__shared__ B *bar;",
+            "SHARED(B, bar);",
+            "__shared__ B other; B bar;",
+            "__shared__ B // why\n bar;",
+        ] {
+            assert_eq!(rewritten(text, "bar"), None, "{text}");
+        }
+        assert_eq!(rewrite("x", &[(9, 9), (1, 5), (0, 0)]), None);
+    }
+}
