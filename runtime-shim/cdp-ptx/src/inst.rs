@@ -548,6 +548,11 @@ pub enum Inst {
     /// `cvt.pack.sat.u16.s32 d, a, b`; for 8 bits and fewer (`dst_bits` 8, 4, 2) with `c`, whose low
     /// bits become the upper part.
     CvtPackSat { dst_bits: u32, dst_signed: bool, src_ty: ScalarType, dst: Reg, a: Operand, b: Operand, c: Option<Operand> },
+    /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b` and `cvt.rn.satfinite.e4m3x2.f16x2 d, a`: two floats to a
+    /// pair of 8 bits and fewer each; `a` of two sources becomes the upper element.
+    CvtToTiny { pair: TinyPair, src_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg, a: Operand, b: Option<Operand> },
+    /// `cvt.rn.f16x2.e4m3x2 d, a`
+    CvtFromTiny { dst_ty: ScalarType, pair: TinyPair, relu: bool, dst: Reg, src: Operand },
     /// `prmt.b32`
     Prmt { mode: PrmtMode, dst: Reg, a: Operand, b: Operand, c: Operand },
 

@@ -52,6 +52,26 @@ words! {
     }
 }
 
+words! {
+    /// Pairs of floats of 8 bits and fewer, which only `cvt` and matrix instructions know.
+    TinyPair {
+        E4m3x2 = "e4m3x2", E5m2x2 = "e5m2x2", E2m3x2 = "e2m3x2", E3m2x2 = "e3m2x2",
+        E2m1x2 = "e2m1x2",
+        /// Powers of two.
+        Ue8m0x2 = "ue8m0x2",
+    }
+}
+
+impl TinyPair {
+    /// The type of the register that holds a pair.
+    pub const fn register(self) -> ScalarType {
+        match self {
+            TinyPair::E2m1x2 => ScalarType::B8,
+            _ => ScalarType::B16,
+        }
+    }
+}
+
 /// What kind of bits a [`ScalarType`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeClass {

@@ -11,6 +11,7 @@ pub mod convert;
 pub mod float;
 pub mod half;
 pub mod int;
+pub mod tiny;
 pub mod video;
 
 use crate::code::{Alu, Inst, Shape};

@@ -4,7 +4,7 @@
 use cdp_ptx::{Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
-use crate::alu::{bits, float, half, int};
+use crate::alu::{bits, float, half, int, tiny};
 use crate::code::{Op, Order, Sem};
 
 impl Decoder<'_> {
@@ -39,6 +39,24 @@ impl Decoder<'_> {
                 let (d, a, b) = (self.narrow_dst(*dst)?, self.narrow(*a)?, self.narrow(*b)?);
                 let c = c.map(|c| self.narrow(c)).transpose()?.unwrap_or(a);
                 self.alu::<crate::alu::convert::PackSat>(d, [a, b, c], imm);
+                Ok(())
+            }
+            Inst::CvtToTiny { pair, src_ty, rounding, relu, satfinite, dst, a, b } => {
+                let imm = tiny::imm(*pair, *src_ty, *rounding, *relu, *satfinite);
+                let (d, a) = (self.narrow_dst(*dst)?, self.narrow(*a)?);
+                match b {
+                    Some(b) => {
+                        let b = self.narrow(*b)?;
+                        self.alu::<tiny::PairOfFloats>(d, [a, b, 0], imm);
+                    }
+                    None => self.alu::<tiny::PairOfHalves>(d, [a, 0, 0], imm),
+                }
+                Ok(())
+            }
+            Inst::CvtFromTiny { dst_ty, pair, relu, dst, src } => {
+                let imm = tiny::imm(*pair, *dst_ty, cdp_ptx::CvtRounding::Rn, *relu, false);
+                let (d, a) = (self.narrow_dst(*dst)?, self.narrow(*src)?);
+                self.alu::<tiny::HalvesOfPair>(d, [a, 0, 0], imm);
                 Ok(())
             }
             Inst::Prmt { mode, dst, a, b, c } => self.prmt(*mode, *dst, *a, *b, *c),

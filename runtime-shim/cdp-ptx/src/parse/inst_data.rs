@@ -159,13 +159,15 @@ impl<'a> Parser<'a> {
         if mods.flag("pack") {
             return self.cvt_pack(st, mods);
         }
-        if let Some(word) = mods.take(|word| is_tiny_float(word).then(|| word.to_string())) {
+        if mods.has("rs") {
             let message = format!(
-                "`{}`: conversions with `.{word}` (floating point of 8 bits and fewer) are not \
-                 supported",
+                "`{}`: stochastic rounding, which devices of sm_100a have, is not supported",
                 mods.full_name()
             );
             return Err(self.error_at(&mods.opcode, ErrorKind::Unsupported, message));
+        }
+        if let Some(pair) = mods.take(TinyPair::from_str) {
+            return self.cvt_tiny(st, mods, pair);
         }
         let rounding = mods.take(CvtRounding::from_str);
         let dst_ty = mods.ty(CVT_TYPES)?;
@@ -199,6 +201,42 @@ impl<'a> Parser<'a> {
             self.operand_of(st, src_ty, Width::AtLeast)?
         };
         Ok(Inst::Cvt { dst_ty, src_ty, rounding, ftz, sat, relu, satfinite, dst, src })
+    }
+
+    /// `cvt` to and from pairs of floats of 8 bits and fewer.
+    fn cvt_tiny(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        mut mods: Mods<'a>,
+        pair: TinyPair,
+    ) -> Result<Inst> {
+        let rounding =
+            mods.need("`.rn`, `.rz` or `.rp`", |word| match CvtRounding::from_str(word) {
+                Some(known @ (CvtRounding::Rn | CvtRounding::Rz | CvtRounding::Rp)) => Some(known),
+                _ => None,
+            })?;
+        let (relu, satfinite) = (mods.flag("relu"), mods.flag("satfinite"));
+        let exponents = pair == TinyPair::Ue8m0x2;
+        mods.require(!(relu && exponents), "powers of two have no sign")?;
+        let near = rounding == CvtRounding::Rn;
+        if mods.first_is(TinyPair::from_str) {
+            let types: &[_] = if exponents { &[F32, BF16x2] } else { &[F32, F16x2] };
+            let src_ty = mods.ty(types)?;
+            mods.require(
+                near != exponents,
+                "`.ue8m0x2` has `.rz` or `.rp`, the others have `.rn`",
+            )?;
+            mods.require(satfinite || exponents, "`.satfinite` is needed")?;
+            mods.finish()?;
+            let (dst, a) = self.d_a(st, pair.register(), src_ty)?;
+            let b = if src_ty == F32 { Some(self.next_operand(st, F32)?) } else { None };
+            return Ok(Inst::CvtToTiny { pair, src_ty, rounding, relu, satfinite, dst, a, b });
+        }
+        let dst_ty = mods.ty(if exponents { &[BF16x2] } else { &[F16x2] })?;
+        mods.require(near && !satfinite, "it is exact: `.rn`, without `.satfinite`")?;
+        mods.finish()?;
+        let (dst, src) = self.d_a(st, dst_ty, pair.register())?;
+        Ok(Inst::CvtFromTiny { dst_ty, pair, relu, dst, src })
     }
 
     /// `cvt.pack.sat.TYPE.s32{.b32} d, a, b{, c}`
@@ -327,12 +365,6 @@ fn check_comparison(mods: &Mods, cmp: CmpOp, unsigned: bool, ty: ScalarType) -> 
     let equality = matches!(cmp, Eq | Ne);
     let bits = ty.class() == TypeClass::Bits;
     mods.require(!bits || equality, "bits are only equal or not")
-}
-
-/// Words such as `e4m3x2`, `e2m1x2`, `ue8m0x2`.
-fn is_tiny_float(word: &str) -> bool {
-    let body = word.strip_prefix('u').unwrap_or(word).as_bytes();
-    matches!(body, [b'e', digit, b'm', ..] if digit.is_ascii_digit())
 }
 
 /// `.sat` stands where a value can be out of range, `.relu` and `.satfinite` where `.f32` is

@@ -62,6 +62,14 @@ impl<'a> Mods<'a> {
         self.untaken().any(|(_, found)| found == word)
     }
 
+    /// Is a word of this kind, taken or not, before the first scalar type?
+    pub fn first_is<T>(&self, read: impl Fn(&str) -> Option<T>) -> bool {
+        let words = &self.words[..self.count];
+        let kind = words.iter().position(|word| read(word).is_some());
+        let scalar = words.iter().position(|word| ScalarType::from_str(word).is_some());
+        kind.is_some_and(|kind| scalar.is_none_or(|scalar| kind < scalar))
+    }
+
     /// Takes the first scalar type, which must be one of `allowed`.
     pub fn ty(&mut self, allowed: &[ScalarType]) -> Result<ScalarType> {
         let Some(ty) = self.take(ScalarType::from_str) else {

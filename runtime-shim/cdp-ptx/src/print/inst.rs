@@ -74,6 +74,8 @@ impl Printer<'_> {
             | Inst::Istypep { .. }
             | Inst::Cvt { .. }
             | Inst::CvtPackHalf { .. }
+            | Inst::CvtToTiny { .. }
+            | Inst::CvtFromTiny { .. }
             | Inst::CvtPackSat { .. }
             | Inst::Prmt { .. }
             | Inst::Setp { .. }
@@ -526,6 +528,20 @@ impl Printer<'_> {
                 self.flag(*relu, "relu");
                 self.words(&[dst_ty.as_str(), "f32"]);
                 self.args(&[D(*dst), S(a, F32), S(b, F32)]);
+            }
+            Inst::CvtToTiny { pair, src_ty, rounding, relu, satfinite, dst, a, b } => {
+                self.mnemonic("cvt");
+                self.word(rounding.as_str());
+                self.flag(*satfinite, "satfinite");
+                self.flag(*relu, "relu");
+                self.words(&[pair.as_str(), src_ty.as_str()]);
+                self.args(&[D(*dst), S(a, *src_ty), SOpt(b, F32)]);
+            }
+            Inst::CvtFromTiny { dst_ty, pair, relu, dst, src } => {
+                self.mnemonic("cvt.rn");
+                self.flag(*relu, "relu");
+                self.words(&[dst_ty.as_str(), pair.as_str()]);
+                self.args(&[D(*dst), S(src, pair.register())]);
             }
             Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c } => {
                 let letter = if *dst_signed { "s" } else { "u" };

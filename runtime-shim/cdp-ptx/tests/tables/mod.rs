@@ -226,6 +226,14 @@ cvt{.rni|.rzi|.rmi|.rpi|}.f16.f16 %h0, %h1;
 cvt.{rn|rz}{.relu|.satfinite|.satfinite.relu|}.{f16|bf16}.f32 %h0, %f1;
 cvt.{rn|rz}{.relu|.satfinite|.satfinite.relu|}.{f16x2|bf16x2}.f32 %r0, %f1, %f2;
 cvt{.ftz|}.f32.bf16 %f0, %h1;
+cvt.rn.satfinite{.relu|}.{e4m3x2|e5m2x2|e2m3x2|e3m2x2}.f32 %h0, %f1, {%f2|0f3F800000};
+cvt.rn.satfinite{.relu|}.{e4m3x2|e5m2x2}.f16x2 %h0, %r1;
+cvt.rn{.relu|}.f16x2.{e4m3x2|e5m2x2|e2m3x2|e3m2x2} %r0, %h1;
+cvt.{rz|rp}{.satfinite|}.ue8m0x2.f32 %h0, %f1, %f2;
+cvt.{rz|rp}{.satfinite|}.ue8m0x2.bf16x2 %h0, %r1;
+cvt.rn.bf16x2.ue8m0x2 %r0, %h1;
+< .reg .b8 tiny; cvt.rn.satfinite{.relu|}.e2m1x2.f32 tiny, %f1, %f2; >
+< .reg .b8 tiny; cvt.rn{.relu|}.f16x2.e2m1x2 %r0, tiny; >
 cvt.{rni|rzi|rmi|rpi}.{u32|s32}.bf16 %r0, %h1;
 cvt.{rn|rz|rm|rp}.bf16.{u32|s32} %h0, %r1;
 cvt.{rn|rz|rm|rp}.bf16.f16 %h0, %h1;
@@ -556,7 +564,13 @@ cvt.f32.s32 %f0, %r1;
 cvt.rn.f64.f32 %d0, %f1;
 cvt.rn.s32.s64 %r0, %rd1;
 cvt.sat.s64.s32 %rd0, %r1;
-cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2;
+cvt.rn.e4m3x2.f32 %h0, %f1, %f2;
+cvt.rz.satfinite.e5m2x2.f32 %h0, %f1, %f2;
+cvt.rn.satfinite.f16x2.e4m3x2 %r0, %h1;
+cvt.rn.satfinite.e4m3x2.bf16x2 %h0, %r1;
+cvt.rn.ue8m0x2.f32 %h0, %f1, %f2;
+cvt.rz.relu.ue8m0x2.f32 %h0, %f1, %f2;
+cvt.rn.satfinite.e2m1x2.f32 %h0, %f1, %f2;
 vote.sync.ballot.pred %p0, %p1, -1;
 shfl.sync.up.b64 %rd0, %rd1, 1, 0, -1;
 redux.sync.add.f32 %f0, %f1, -1;
@@ -665,6 +679,8 @@ cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [sv]
 multimem.red.add.u32 [%rd0], %r1;
 st.async.mmio.release.sys.global.u32 [%rd0], %r1;
 prefetch.tensormap [%rd0];
+cvt.rs.f16x2.f32 %r0, %f1, %f2, %r3;
+cvt.rs.satfinite.e4m3x4.f32 %r0, <%f1, %f2, %f3, %f4>, %r5;
 nosuch.u32 %r0;
 ",
     ),
