@@ -327,6 +327,11 @@ pub enum Op {
     BarrierObject,
     /// Warp-wide exchange number `imm` of [`Function::collectives`].
     Collective,
+    /// Row `a` divides, in its low `imm` bits: a check.
+    Divisor {
+        /// The row has 64 bits.
+        wide: bool,
+    },
     /// `activemask` into row `d`.
     ActiveMask,
     /// `membar`, `fence`: no effect on values here, but ends the independence of blocks.

@@ -34,12 +34,14 @@ pub struct Checks {
     pub uninitialized: bool,
     /// Memory that is still allocated in the end.
     pub leaks: bool,
+    /// Integer divisions by zero, whose result a device makes up. To be chosen before modules are loaded.
+    pub divisions: bool,
 }
 
 impl Checks {
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
-        self.races || self.siblings || self.uninitialized
+        self.races || self.siblings || self.uninitialized || self.divisions
     }
 }
 
@@ -53,6 +55,7 @@ impl Default for Checks {
             siblings: false,
             uninitialized: false,
             leaks: false,
+            divisions: false,
         }
     }
 }

@@ -217,6 +217,7 @@ impl Linker<'_> {
     fn reserve_shared(&mut self) {
         for unit in &mut self.units {
             unit.links.reserved_shared = self.shared.len() as u32;
+            unit.links.check_divisions = self.machine.checks.divisions;
         }
         self.shared.push(SharedVariable {
             name: "the system's part".to_string(),

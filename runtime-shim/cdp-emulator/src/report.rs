@@ -57,6 +57,8 @@ pub enum ReportKind {
     Uninitialized,
     /// Memory that is never released.
     Leak,
+    /// An integer divided by zero.
+    DivisionByZero,
 }
 
 impl ReportKind {
@@ -88,6 +90,7 @@ impl ReportKind {
             ReportKind::SiblingConflict => "sibling-conflict",
             ReportKind::Uninitialized => "uninitialized",
             ReportKind::Leak => "leak",
+            ReportKind::DivisionByZero => "division-by-zero",
         }
     }
 
@@ -119,7 +122,8 @@ impl ReportKind {
             ReportKind::Race
             | ReportKind::SiblingConflict
             | ReportKind::Uninitialized
-            | ReportKind::Leak => 0,
+            | ReportKind::Leak
+            | ReportKind::DivisionByZero => 0,
         }
     }
 }

@@ -236,3 +236,34 @@ fn modules_that_cannot_be_loaded() {
         other => panic!("{:?}", other.err()),
     }
 }
+
+/// The results are a device's own affair, so that only who divided by what is looked at.
+#[test]
+fn integer_divisions_by_zero_are_told_of_when_asked() {
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u64 data) {{
+    .reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [data];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 3;
+    div.u32 %r3, 12, %r2;
+    rem.s32 %r4, %r1, 5;
+    cvt.u64.u32 %rd2, %r2;
+    rem.s64 %rd3, 77, %rd2;
+    cvt.u16.u32 %h1, %r2;
+    div.s16 %h2, 100, %h1;
+    ret;
+}}"
+    );
+    for divisions in [false, true] {
+        let checks = Checks { divisions, ..Checks::default() };
+        let mut bench = load_with(&[("test.ptx", &text)], Config { checks, ..config() }).unwrap();
+        bench.run_with("k", 2, 32, &[0; 8]).unwrap();
+        let found = bench.device.take_findings();
+        assert_eq!(found.len(), if divisions { 3 } else { 0 });
+        for report in found {
+            assert_eq!(report.kind, ReportKind::DivisionByZero);
+            assert_eq!(report.count, 16, "{}", report.message);
+        }
+    }
+}

@@ -82,6 +82,8 @@ pub struct Findings {
     checked: HashSet<Place>,
     /// Reads of memory that was never written, by instruction: the first, and how many.
     unwritten: Vec<Unwritten>,
+    /// Divisions by zero, by instruction: the first, and how many.
+    divisions: Vec<(SiteRef, u64)>,
 }
 
 /// A read of memory that was never written.
@@ -177,6 +179,20 @@ impl Findings {
     /// Takes the reads of memory that was never written.
     pub fn take_unwritten(&mut self) -> Vec<Unwritten> {
         std::mem::take(&mut self.unwritten)
+    }
+
+    /// Notes divisions by zero of one instruction.
+    pub fn add_division(&mut self, site: SiteRef, count: u64) {
+        let place = |site: &SiteRef| (site.function, site.instruction);
+        match self.divisions.iter_mut().find(|known| place(&known.0) == place(&site)) {
+            Some(known) => known.1 += count,
+            None => self.divisions.push((site, count)),
+        }
+    }
+
+    /// Takes the divisions by zero.
+    pub fn take_divisions(&mut self) -> Vec<(SiteRef, u64)> {
+        std::mem::take(&mut self.divisions)
     }
 
     /// Takes what there is.

@@ -354,7 +354,19 @@ impl Decoder<'_> {
         self.ternary_with(alu, dst, [a, b, c], ty.bits() == 64, 0)
     }
 
+    /// If it was asked for, looks whether a divisor is zero.
+    fn divisor(&mut self, ty: T, b: Operand) -> Decoded {
+        if self.links.check_divisions {
+            let wide = ty.bits() == 64;
+            let (a, imm) = (self.row(b, wide)?, ty.bits());
+            let inst = crate::code::Inst { a, imm, ..self.blank(Op::Divisor { wide }) };
+            self.emit(inst);
+        }
+        Ok(())
+    }
+
     pub(super) fn div_int(&mut self, ty: T, dst: Reg, a: Operand, b: Operand) -> Decoded {
+        self.divisor(ty, b)?;
         let alu = match (ty.bits(), ty.is_signed()) {
             (16, false) => select::<int::DivU16>(),
             (16, true) => select::<int::DivS16>(),
@@ -368,6 +380,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn rem(&mut self, ty: T, dst: Reg, a: Operand, b: Operand) -> Decoded {
+        self.divisor(ty, b)?;
         let alu = match (ty.bits(), ty.is_signed()) {
             (16, false) => select::<int::RemU16>(),
             (16, true) => select::<int::RemS16>(),

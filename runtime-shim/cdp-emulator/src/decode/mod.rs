@@ -50,6 +50,8 @@ pub struct UnitLinks {
     pub variables: Vec<Option<Target>>,
     /// Number of the shared variable that stands for the system's part of shared memory.
     pub reserved_shared: u32,
+    /// Divisors are looked at.
+    pub check_divisions: bool,
     /// Static variables inside functions.
     pub locals: HashMap<(u32, u32), Target>,
 }

@@ -170,7 +170,7 @@ impl Verifier<'_> {
                 self.row(d, wide)?;
                 self.row(a, wide)
             }
-            Op::StackRestore { wide } => self.row(a, wide),
+            Op::StackRestore { wide } | Op::Divisor { wide } => self.row(a, wide),
             Op::ToGeneric(_) | Op::FromGeneric(_) => {
                 self.is(d, Shape::Wide)?;
                 self.is(a, Shape::Wide)

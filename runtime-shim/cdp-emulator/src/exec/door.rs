@@ -142,6 +142,17 @@ fn written(
     }
 }
 
+/// Lanes divide by zero.
+pub fn divided(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>, lanes: u32) {
+    if lanes == 0 {
+        return;
+    }
+    let site = super::run::site(block, warp, &run.path, lanes.trailing_zeros());
+    if let Some(mut watch) = machine.watch() {
+        watch.findings.add_division(site, u64::from(lanes.count_ones()));
+    }
+}
+
 /// Lanes execute a fence.
 #[inline(always)]
 pub fn fence(block: &mut Block, warp: &Warp, lanes: u32, order: Order) {

@@ -629,6 +629,13 @@ fn special<'m>(
                 }
             }
         }
+        Op::Divisor { wide } => {
+            let mask = u64::MAX >> (64 - inst.imm.clamp(1, 64));
+            // SAFETY: decoded row.
+            let is_zero = |&lane: &usize| unsafe { read_row(regs, inst.a, wide, lane) } & mask == 0;
+            let zero = lanes_of(active).filter(is_zero).fold(0, |lanes, lane| lanes | 1 << lane);
+            door::divided(machine, block, warp, run, zero);
+        }
         Op::Fence(order) => door::fence(block, warp, active, order),
         Op::Mma if active != 0 => {
             tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);

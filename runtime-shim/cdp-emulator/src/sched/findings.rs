@@ -49,6 +49,7 @@ impl Core {
             }
         }
         reports.extend(self.unwritten());
+        reports.extend(self.divisions());
         for report in &mut reports {
             if report.count > 1 {
                 report.message.push_str(&format!(" ({} times)", report.count));
@@ -112,6 +113,21 @@ impl Core {
             }
         }
         reports
+    }
+
+    /// Divisions by zero, as reports.
+    fn divisions(&mut self) -> Vec<Report> {
+        let found = self.watch_mut().map(|w| w.findings.take_divisions()).unwrap_or_default();
+        let report = |(site, count): (SiteRef, u64)| Report {
+            help: Some("a device gives some number and goes on: test the divisor first".into()),
+            count,
+            ..self.note(
+                ReportKind::DivisionByZero,
+                "division of an integer by zero".to_string(),
+                Some(site),
+            )
+        };
+        found.into_iter().map(report).collect()
     }
 
     /// What is still allocated.

@@ -26,13 +26,15 @@ pub struct CheckSet {
     pub init: bool,
     /// `leak`: memory that is never released.
     pub leak: bool,
+    /// `divide`: integers divided by zero.
+    pub divide: bool,
     /// `siblings`: conflicts between grids that one block launched into one stream.
     pub siblings: bool,
 }
 
 impl CheckSet {
     /// The names of the checks, for messages.
-    pub const NAMES: &str = "race, init, leak, siblings or all";
+    pub const NAMES: &str = "race, init, leak, divide, siblings or all";
 
     /// A list of names with commas. `all` is everything that is a mistake of the program.
     ///
@@ -45,7 +47,10 @@ impl CheckSet {
                 "race" => set.races = true,
                 "init" => set.init = true,
                 "leak" => set.leak = true,
-                "all" => set = CheckSet { races: true, init: true, leak: true, ..set },
+                "divide" => set.divide = true,
+                "all" => {
+                    set = CheckSet { races: true, init: true, leak: true, divide: true, ..set };
+                }
                 "siblings" => set.siblings = true,
                 other => return Err(other.to_string()),
             }
@@ -59,6 +64,7 @@ impl CheckSet {
             (self.races, "race"),
             (self.init, "init"),
             (self.leak, "leak"),
+            (self.divide, "divide"),
             (self.siblings, "siblings"),
         ];
         let chosen: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
@@ -191,6 +197,7 @@ impl CpuOptions {
                 siblings: self.checks.siblings,
                 uninitialized: self.checks.init,
                 leaks: self.checks.leak,
+                divisions: self.checks.divide,
                 ..Checks::default()
             },
             ..Config::default()
