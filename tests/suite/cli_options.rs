@@ -27,6 +27,9 @@ pub fn trials() -> Vec<Trial> {
         ("graph_in_a_browser", browser),
         ("kernels_chosen_at_run_time", chosen),
         ("sources_that_are_too_large", too_large),
+        ("ptx_that_no_ptxas_reads", newer_ptx),
+        ("the_machines_own_architecture", native),
+        ("stack_of_a_kernel", stack),
     ];
     if cfg!(unix) {
         tests.push(("broken_tools_are_not_replaced", broken_tools));
@@ -527,4 +530,49 @@ fn too_large() -> Outcome {
     contains(&expect(&["check", &file], 3)?.1, &["a.cdp", "larger than 64 MB"])?;
     let includes = write(&folder, "b.cdp", "#include \"a.cdp\"\n")?;
     contains(&expect(&["check", &includes], 1)?.1, &["a.cdp"])
+}
+
+/// The tools are asked what they read before they are given it.
+fn newer_ptx() -> Outcome {
+    let folder = folder()?;
+    let text = ".version 42.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    let file = write(&folder, "a.ptx", text)?;
+    let out = path(&folder, "a.cubin");
+    let said = [
+        "the PTX of `a` is in version 42.0, which no ptxas here reads",
+        "reads up to",
+        "--ptx-version",
+    ];
+    contains(&expect(&["build", &file, "-o", &out], 3)?.1, &said)
+}
+
+/// Without a GPU it is the default, with a warning.
+fn native() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let (ptx, stderr) =
+        expect(&["build", "--emit", "ptx", "-o", "-", "--arch", "native", &file], 0)?;
+    contains(&ptx, &[".target sm_"])?;
+    let has_gpu = Path::new("/dev/nvidiactl").exists();
+    match stderr.contains("there is no GPU for --arch native, so that sm_90 is taken") {
+        warned if warned != has_gpu => Ok(()),
+        _ => Err(format!("GPU {has_gpu}: {stderr}").into()),
+    }
+}
+
+fn stack() -> Outcome {
+    let folder = folder()?;
+    let text = "__device__ int deep(int n) { volatile int a[64]; a[n & 63] = n;\n\
+        return n == 0 ? 0 : deep(n - 1) + a[n & 63] * 0 + 1; }\n\
+        __global__ void k(int *p, int n) { *p = deep(n); }\n";
+    let file = write(&folder, "a.cdp", text)?;
+    let kernel =
+        ["run", "--device", "cpu", &file, "--kernel", "k", "--arg", "zeros i32[1]", "--arg", "20"];
+    contains(&expect(&kernel, 1)?.1, &["stack-overflow"])?;
+    let enough = [&kernel[..], &["--stack", "65536"]].concat();
+    contains(&expect(&enough, 0)?.0, &["argument 0: 20"])?;
+    contains(
+        &expect(&["run", &file, "--stack", "65536"], 2)?.1,
+        &["--stack counts only with --kernel"],
+    )
 }

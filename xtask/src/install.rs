@@ -1,10 +1,9 @@
-//! `cargo xtask install` and `cargo xtask dist`: the command, the libraries, the header, the man pages and the
-//! licences, in the places where Unix keeps them; in an archive for another machine.
+//! `cargo xtask install` and `cargo xtask dist`: the command, the libraries, the header, the manual pages,
+//! completions for shells and the licences, in the places where Unix keeps them; in an archive for another machine.
 //!
 //! What is installed needs neither LLVM nor Rust: LLVM is linked in. CUDA's tools are found at run time.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -12,6 +11,7 @@ use clap::Args;
 
 use crate::cargo::{build_release_with, output, root, target_dir};
 use crate::failure::{Failure, Outcome};
+use crate::files::{copy, create, link, write};
 use crate::table::{Align, bytes, table};
 use crate::ui::Ui;
 
@@ -91,10 +91,11 @@ fn install_into(to: &Path, prefix: &Path) -> Outcome<Vec<Vec<String>>> {
     copy(&release.join("libcudart.so"), &cudart, 0o755)?;
     strip(&cudart)?;
     copy(&root().join("compiler/cdp-capi/include/cdp.h"), &to.join("include/cdp.h"), 0o644)?;
-    write(&lib.join("pkgconfig/cdp.pc"), &pkg_config(prefix))?;
+    write(&lib.join("pkgconfig/cdp.pc"), pkg_config(prefix))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root().join(licence), &to.join("share/doc/cdp").join(licence), 0o644)?;
     }
+    papers(&release.join("cdpc"), &to.join("share"))?;
     let files = [
         "bin/cdpc".to_owned(),
         format!("lib/{versioned}"),
@@ -104,6 +105,25 @@ fn install_into(to: &Path, prefix: &Path) -> Outcome<Vec<Vec<String>>> {
     ];
     let size = |name: &String| fs::metadata(to.join(name)).map_or(0, |about| about.len());
     Ok(files.iter().map(|name| vec![name.clone(), bytes(size(name))]).collect())
+}
+
+/// Completions and where the shells look for them, below `share`.
+const COMPLETIONS: [(&str, &str); 4] = [
+    ("bash", "bash-completion/completions/cdpc"),
+    ("elvish", "elvish/lib/cdpc.elv"),
+    ("fish", "fish/vendor_completions.d/cdpc.fish"),
+    ("zsh", "zsh/site-functions/_cdpc"),
+];
+
+/// The manual pages and the completions, which the command itself makes.
+fn papers(cdpc: &Path, share: &Path) -> Outcome<()> {
+    let pages = share.join("man/man1");
+    create(&pages)?;
+    output(Command::new(cdpc).arg("man").arg(&pages))?;
+    for (shell, place) in COMPLETIONS {
+        write(&share.join(place), output(Command::new(cdpc).args(["completions", shell]))?)?;
+    }
+    Ok(())
 }
 
 fn pkg_config(prefix: &Path) -> String {
@@ -123,29 +143,27 @@ pub fn strip(path: &Path) -> Outcome<()> {
     output(Command::new("strip").arg("--strip-unneeded").arg(path)).map(|_| ())
 }
 
-fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> Failure + '_ {
-    move |error| Failure::new(format!("{}: {error}", path.display()))
-}
+#[cfg(test)]
+mod tests {
+    use std::fs;
 
-fn parent(path: &Path) -> Outcome<()> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).map_err(failed(folder))
-}
+    use super::*;
 
-fn copy(from: &Path, to: &Path, mode: u32) -> Outcome<()> {
-    parent(to)?;
-    // A program that runs cannot be overwritten, but its name can be given to another file.
-    let _ = fs::remove_file(to);
-    fs::copy(from, to).map_err(failed(from))?;
-    fs::set_permissions(to, fs::Permissions::from_mode(mode)).map_err(failed(to))
-}
-
-fn link(target: &str, path: &Path) -> Outcome<()> {
-    let _ = fs::remove_file(path);
-    symlink(target, path).map_err(failed(path))
-}
-
-fn write(path: &Path, text: &str) -> Outcome<()> {
-    parent(path)?;
-    fs::write(path, text).map_err(failed(path))
+    /// What stands for the command writes what it was asked for.
+    #[test]
+    fn the_command_writes_its_own_papers() {
+        let folder = std::env::temp_dir().join(format!("xtask-papers-{}", std::process::id()));
+        let script =
+            "#!/bin/sh\ncase $1 in man) echo page > \"$2/cdpc.1\";; *) echo for $2;; esac\n";
+        write(&folder.join("source"), script).unwrap();
+        let command = folder.join("cdpc");
+        copy(&folder.join("source"), &command, 0o755).unwrap();
+        papers(&command, &folder.join("share")).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join("share").join(name)).unwrap();
+        assert_eq!(read("man/man1/cdpc.1"), "page\n");
+        for (shell, place) in COMPLETIONS {
+            assert_eq!(read(place), format!("for {shell}\n"));
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -8,6 +8,7 @@ mod bundle;
 mod cargo;
 mod demo;
 mod failure;
+mod files;
 mod fuzz;
 mod install;
 mod interop;

@@ -12,7 +12,8 @@ use clap::Args;
 use sha2::{Digest, Sha256};
 
 use crate::cargo::{build_release, output, root, target_dir};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::files::{copy, create, entries, read, write};
 use crate::install::strip;
 use crate::table::bytes;
 use crate::ui::Ui;
@@ -49,25 +50,25 @@ pub fn wheel(ui: &Ui, options: &WheelOptions) -> Outcome<ExitCode> {
     let package = folder.join("cdp");
     create(&package)?;
     for file in files(&root().join("compiler/cdp-python/cdp"), "py")? {
-        copy(&file, &package.join(file.file_name().unwrap_or_default()))?;
+        copy(&file, &package.join(file.file_name().unwrap_or_default()), 0o644)?;
     }
     let library = package.join("libcdp.so");
-    copy(&release.join("libcdp.so"), &library)?;
+    copy(&release.join("libcdp.so"), &library, 0o755)?;
     strip(&library)?;
     let info = folder.join(format!("{NAME}-{version}.dist-info"));
     create(&info)?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        copy(&root().join(licence), &info.join(licence))?;
+        copy(&root().join(licence), &info.join(licence), 0o644)?;
     }
     let readme = read(&root().join("compiler/cdp-python/README.md"))?;
     let readme = String::from_utf8_lossy(&readme);
-    write(&info.join("METADATA"), &metadata(version, &readme))?;
+    write(&info.join("METADATA"), metadata(version, &readme))?;
     write(
         &info.join("WHEEL"),
-        &format!("Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: false\nTag: {tag}\n"),
+        format!("Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: false\nTag: {tag}\n"),
     )?;
     let record = info.join("RECORD");
-    write(&record, &list(&folder, &record)?)?;
+    write(&record, list(&folder, &record)?)?;
     let wheel = out.join(format!("{NAME}-{version}-{tag}.whl"));
     let _ = fs::remove_file(&wheel);
     let mut zip = Command::new("python3");
@@ -146,37 +147,10 @@ fn base64(data: &[u8]) -> String {
     text
 }
 
-fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
-    }
-    paths.sort();
-    Ok(paths)
-}
-
 fn files(folder: &Path, extension: &str) -> Outcome<Vec<PathBuf>> {
     let mut paths = entries(folder)?;
     paths.retain(|path| path.extension().is_some_and(|found| found == extension));
     Ok(paths)
-}
-
-fn read(path: &Path) -> Outcome<Vec<u8>> {
-    fs::read(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
-}
-
-fn write(path: &Path, text: &str) -> Outcome<()> {
-    fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
-}
-
-fn create(path: &Path) -> Outcome<()> {
-    fs::create_dir_all(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
-}
-
-fn copy(from: &Path, to: &Path) -> Outcome<()> {
-    let failed = |error| Failure::new(format!("{} to {}: {error}", from.display(), to.display()));
-    fs::copy(from, to).map(|_| ()).map_err(failed)
 }
 
 #[cfg(test)]

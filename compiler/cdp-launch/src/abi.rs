@@ -79,6 +79,7 @@ impl FromStr for RequestedAbi {
 pub struct AbiRequest {
     /// The number of the architecture: 90 for sm_90, sm_90a.
     pub arch_sm: u32,
+    /// Which device runtime the program is for.
     pub cdp: CdpVersion,
     /// 32 or 64.
     pub address_bits: u32,
@@ -90,13 +91,27 @@ pub enum AbiError {
     /// No ABI of this name.
     UnknownName(String),
     /// CDP1 ends before sm_90 (guide 4.18.5.3).
-    Cdp1FromSm90 { arch_sm: u32 },
+    Cdp1FromSm90 {
+        /// The number of the architecture.
+        arch_sm: u32,
+    },
     /// The prefixed names are CDP2 only.
-    PrefixedIsCdp2 { abi: LaunchAbi },
+    PrefixedIsCdp2 {
+        /// What was asked for.
+        abi: LaunchAbi,
+    },
     /// Below sm_90 the documented names are CDP1's implementation.
-    DocumentedIsCdp1 { abi: LaunchAbi, arch_sm: u32 },
+    DocumentedIsCdp1 {
+        /// What was asked for.
+        abi: LaunchAbi,
+        /// The number of the architecture.
+        arch_sm: u32,
+    },
     /// Addresses have 32 or 64 bits.
-    AddressBits { bits: u32 },
+    AddressBits {
+        /// What was asked for.
+        bits: u32,
+    },
 }
 
 impl AbiError {

@@ -34,7 +34,9 @@ pub enum ParamKind {
 /// A function of an ABI: name of each parameter as the guides write it, and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
+    /// In order.
     pub params: &'static [(&'static str, ParamKind)],
+    /// The buffer or the error code.
     pub result: ParamKind,
 }
 

@@ -16,6 +16,7 @@ pub const MAX_BUFFER_BYTES: u64 = 4096;
 /// A kernel parameter's type, as far as layout cares. In bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSize {
+    /// What it takes, padding at its own end included.
     pub size_bytes: u64,
     /// A power of two: the type's own alignment.
     pub align_bytes: u64,
@@ -31,7 +32,9 @@ impl ParamSize {
 /// Where a parameter lies in the buffer. In bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSlot {
+    /// From the beginning of the buffer.
     pub offset_bytes: u64,
+    /// What the parameter takes.
     pub size_bytes: u64,
     /// At most [`MAX_PARAM_ALIGN`]; the alignment of the child's `.param`.
     pub align_bytes: u64,
@@ -40,6 +43,7 @@ pub struct ParamSlot {
 /// The layout of a kernel's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferLayout {
+    /// Of each parameter, in order.
     pub slots: Vec<ParamSlot>,
     /// The end of the last parameter; 0 for a kernel without parameters.
     pub size_bytes: u64,
@@ -51,9 +55,19 @@ pub struct BufferLayout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The buffer would be larger than [`MAX_BUFFER_BYTES`].
-    TooLarge { size_bytes: u64, layout: BufferLayout },
+    TooLarge {
+        /// What it would be.
+        size_bytes: u64,
+        /// The layout all the same, for messages.
+        layout: BufferLayout,
+    },
     /// The alignment of parameter `index` is no power of two.
-    BadAlignment { index: usize, align_bytes: u64 },
+    BadAlignment {
+        /// From 0.
+        index: usize,
+        /// What was given.
+        align_bytes: u64,
+    },
 }
 
 impl fmt::Display for LayoutError {

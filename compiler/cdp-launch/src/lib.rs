@@ -40,6 +40,7 @@
 //!
 //! Reading order: [`abi`], [`entry`], [`layout`], [`stream`], [`limits`], [`runtime`], [`sequence`].
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod abi;

@@ -39,16 +39,43 @@ pub fn max_shared_bytes(arch_sm: u32) -> Option<u64> {
 /// A part of a configuration that cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitError {
-    /// A dimension is zero. `axis` 0 is x.
-    ZeroDimension { axis: usize },
+    /// A dimension is zero.
+    ZeroDimension {
+        /// 0 is x.
+        axis: usize,
+    },
     /// The product of a block's dimensions.
-    BlockThreads { threads: u64 },
+    BlockThreads {
+        /// In the block.
+        threads: u64,
+    },
     /// One dimension of a block.
-    BlockAxis { axis: usize, value: u64, limit: u64 },
+    BlockAxis {
+        /// 0 is x.
+        axis: usize,
+        /// What was given.
+        value: u64,
+        /// The most that is possible.
+        limit: u64,
+    },
     /// One dimension of a grid.
-    GridAxis { axis: usize, value: u64, limit: u64 },
+    GridAxis {
+        /// 0 is x.
+        axis: usize,
+        /// What was given.
+        value: u64,
+        /// The most that is possible.
+        limit: u64,
+    },
     /// Dynamic shared memory, alone or with the kernel's static part.
-    SharedBytes { bytes: u64, limit: u64, arch_sm: u32 },
+    SharedBytes {
+        /// What was asked for.
+        bytes: u64,
+        /// The most that a block can have.
+        limit: u64,
+        /// The number of the architecture.
+        arch_sm: u32,
+    },
 }
 
 impl fmt::Display for LimitError {

@@ -12,14 +12,17 @@ use crate::layout::BufferLayout;
 /// The operands of a launch: registers or immediates in PTX spelling.
 #[derive(Clone, Debug)]
 pub struct SequenceConfig<'a> {
+    /// Whose entry points are called.
     pub abi: LaunchAbi,
     /// 32 or 64.
     pub address_bits: u32,
+    /// The entry points for per-thread default streams.
     pub per_thread_stream: bool,
     /// The kernel's address (`mov.u64 %rd1, kernel;`).
     pub kernel: &'a str,
     /// 32-bit operands.
     pub grid: [&'a str; 3],
+    /// 32-bit operands.
     pub block: [&'a str; 3],
     /// 32-bit operand.
     pub shared_bytes: &'a str,

@@ -28,7 +28,10 @@ pub enum StreamRefusal {
     /// CDP1 has no such stream.
     NeedsCdp2,
     /// A v1 launch returns `cudaErrorInvalidValue`, and loses the buffer (FACTS.md).
-    NeedsV2 { abi: LaunchAbi },
+    NeedsV2 {
+        /// The ABI that the program has.
+        abi: LaunchAbi,
+    },
 }
 
 impl fmt::Display for StreamRefusal {
@@ -45,6 +48,7 @@ impl fmt::Display for StreamRefusal {
 }
 
 impl StreamConst {
+    /// Every constant.
     pub const ALL: [StreamConst; 5] = [
         StreamConst::Null,
         StreamConst::Legacy,

@@ -127,7 +127,13 @@ pub struct LowerOptions {
     pub threads: usize,
     /// Who asked for the code may give it up.
     pub cancel: Cancel,
+    /// The most statements of one function: LLVM's memory grows with them, and a function cannot be compiled in
+    /// parts.
+    pub max_statements: u32,
 }
+
+/// The usual limit of [`LowerOptions::max_statements`], three times what is meant to compile.
+pub const MAX_STATEMENTS: u32 = 2_000_000;
 
 /// Gives work up from another thread: what holds a copy ends before its next function, codegen unit or stage
 /// with [`LowerError::Cancelled`]. Once cancelled, always cancelled.
@@ -181,6 +187,7 @@ impl LowerOptions {
             unit_instructions: UNIT_INSTRUCTIONS,
             threads: 0,
             cancel: Cancel::default(),
+            max_statements: MAX_STATEMENTS,
         }
     }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use cdp_ir::*;
 use cdp_launch::LaunchAbi;
-use cdp_llvm::{DeviceImage, OptLevel, emit_image_object};
+use cdp_llvm::{DeviceImage, LowerError, OptLevel, emit_image_object};
 use common::*;
 
 /// A runtime that shows what the object asks of it.
@@ -135,4 +135,19 @@ fn a_host_program_runs() {
         assert_eq!(lines, wanted);
         assert_eq!(output.status.code(), Some(5));
     }
+}
+
+#[test]
+fn a_function_has_a_limit_of_statements() {
+    let mut options = options("sm_90", LaunchAbi::Cdp2V2);
+    options.max_statements = 3;
+    assert!(cdp_llvm::lower(&program(), &options).is_ok());
+    options.max_statements = 2;
+    let Err(LowerError::Unsupported { function, message, .. }) =
+        cdp_llvm::lower(&program(), &options)
+    else {
+        panic!("no error")
+    };
+    assert_eq!(function, "main");
+    assert!(message.contains("more than 2 statements") && message.contains("help:"), "{message}");
 }

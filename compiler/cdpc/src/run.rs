@@ -78,6 +78,7 @@ fn only_with_kernel(args: &Run) -> Result<(), Usage> {
         ("--grid", args.grid.is_some()),
         ("--block", args.block.is_some()),
         ("--shared", args.shared.is_some()),
+        ("--stack", args.stack.is_some()),
         ("--arg", !args.args.is_empty()),
     ];
     let given = given.iter().find(|(_, given)| *given);

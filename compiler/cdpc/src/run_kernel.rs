@@ -9,7 +9,7 @@ use cdp_run::{
     write_npy,
 };
 use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
-use cdp_runtime::{DeviceChoice, ModuleImage, open_device};
+use cdp_runtime::{DeviceChoice, Limit, ModuleImage, open_device};
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Device, Run};
@@ -57,6 +57,12 @@ pub fn run_kernel(
     };
     let device = open_device(choice, &image, cpu_options(args, format), Sinks::standard(format))
         .map_err(|error| Error::Request { message: error.to_string(), cure: None })?;
+    if let Some(bytes) = args.stack
+        && let Err(error) = device.set_limit(Limit::StackBytes, bytes)
+    {
+        let message = format!("--stack {bytes}: the device refuses this size: {error}");
+        return Ok(messages.usage(Usage(message)));
+    }
     let run = KernelRun {
         kernel: args.kernel.as_deref().unwrap_or_default(),
         grid: arguments.grid,

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::report::Bytes;
+
 /// A place in a PTX text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxPlace {
@@ -116,7 +118,7 @@ impl fmt::Display for Error {
             }
             Error::InvalidValue { message } => f.write_str(message),
             Error::InvalidAddress { address, size_bytes, message } => {
-                write!(f, "{size_bytes} bytes at {address:#x}: {message}")
+                write!(f, "{} at {address:#x}: {message}", Bytes(*size_bytes))
             }
             Error::OutOfMemory { asked_bytes, free_bytes } => {
                 write!(f, "{asked_bytes} bytes asked for, {free_bytes} bytes of device memory free")

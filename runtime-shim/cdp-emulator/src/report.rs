@@ -3,6 +3,16 @@
 
 use std::fmt;
 
+/// A number of bytes, in words: `1 byte`, `4 bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} byte{}", self.0, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
 /// What was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -334,7 +344,7 @@ impl fmt::Display for GridStep {
 
 impl fmt::Display for AllocationInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes at {:#x}: {}", self.size_bytes, self.base, self.what)?;
+        write!(f, "{} at {:#x}: {}", Bytes(self.size_bytes), self.base, self.what)?;
         if let Some(site) = &self.allocated_at {
             write!(f, "\n    allocated at {site}")?;
         }

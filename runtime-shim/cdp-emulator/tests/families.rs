@@ -11,43 +11,7 @@ use std::fmt::Write;
 
 use cdp_emulator::{Emulator, Error, Source};
 use common::config;
-
-const MODULE: &str = ".version 8.8
-.target sm_100a
-.address_size 64
-.global .align 16 .b8 gv[64];
-.const .align 16 .b8 cv[64];
-.shared .align 16 .b8 sv[64];
-.func (.param .b32 rr) fun (.param .b32 aa) { ret; }
-.func (.reg .b32 rr) regfun (.reg .b32 aa, .reg .f32 bb) { ret; }
-.func plain () { ret; }
-.visible .entry k(.param .align 16 .b8 kp[64])
-{
-  .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .b128 %q<4>;
-  .reg .f32 %f<16>; .reg .f64 %d<8>; .reg .v4 .b32 vec;
-  .local .align 16 .b8 lv[64];
-  .param .b32 a0; .param .b32 r0;
-L1:
-  targets: .branchtargets L1, L2;
-  proto: .callprototype (.param .b32 _) _ (.param .b32 _);
-  callees: .calltargets fun;
-  LINE
-L2:
-  ret;
-}
-";
-
-fn expand(template: &str) -> Vec<String> {
-    let group =
-        template.find('{').and_then(|open| Some((open, open + template[open..].find('}')?)));
-    let Some((open, close)) = group else {
-        return vec![template.replace('<', "{").replace('>', "}")];
-    };
-    let words = template[open + 1..close].split('|');
-    words
-        .flat_map(|word| expand(&format!("{}{word}{}", &template[..open], &template[close + 1..])))
-        .collect()
-}
+use tables::frame::{expand, module_with};
 
 /// The instruction's name: its opcode, with what makes it another instruction.
 fn name(line: &str) -> String {
@@ -80,7 +44,7 @@ fn page() -> String {
                 if !form.starts_with(|c: char| c.is_ascii_alphabetic() || c == '@') {
                     continue;
                 }
-                let text = MODULE.replace("LINE", &form);
+                let text = module_with(&form);
                 match device.load(&[Source { name: "form.ptx", text: &text }]) {
                     Err(Error::Unsupported { message, .. }) => {
                         read.entry(name(&form)).or_insert(message);

@@ -4,6 +4,7 @@
 //! Every byte may be hostile: each read is checked, damage ends the reading or is an error. This crate
 //! is not a reader of symbols and sections (that is cdp-toolchain, for which an ELF library does the
 //! work), and it never decodes machine code. It stays small because every compiled program links it.
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod bytes;

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use cdp_toolchain::{AddressSize, Arch, SearchOptions, Toolchain};
 use clap::Args;
 
 use super::measure::{Sample, run, summary};
+use super::tools::{ARCH, Tools};
 use super::{generate, machine, today};
 use crate::Common;
-use crate::cargo::{build_cdpc, in_path, output, root, target_dir};
+use crate::cargo::{output, root, target_dir};
 use crate::demo::{programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::table::{Align, bytes, markdown, milliseconds, table};
@@ -31,9 +31,6 @@ pub struct CompileOptions {
     #[arg(long)]
     write: bool,
 }
-
-/// The architecture of all measurements.
-const ARCH: Arch = Arch::SM_90;
 
 /// A way from a source file to an output.
 struct Contender {
@@ -90,43 +87,8 @@ pub fn compile(ui: &Ui, common: &Common, options: &CompileOptions) -> Outcome<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// The programs that are measured.
-struct Tools {
-    cdpc: PathBuf,
-    cuda_root: PathBuf,
-    nvcc: PathBuf,
-    ptxas: PathBuf,
-    nvlink: PathBuf,
-    cudadevrt: PathBuf,
-    clang: Option<PathBuf>,
-    common: Common,
-}
-
+/// The commands that are measured.
 impl Tools {
-    fn find(common: &Common) -> Outcome<Tools> {
-        let options = SearchOptions {
-            cuda_path: common.cuda_path.clone(),
-            start_dirs: vec![root()],
-            ..SearchOptions::from_process()
-        };
-        let toolchain = Toolchain::find(&options)?;
-        let toolkit = toolchain.assembler(ARCH, AddressSize::Bits64)?;
-        let link = toolchain.link_tools(ARCH, AddressSize::Bits64)?;
-        let absent = |what: &str| {
-            Failure::new(format!("the benchmark compares with {what}, which is not here"))
-        };
-        Ok(Tools {
-            cdpc: build_cdpc()?,
-            cuda_root: toolkit.root.clone(),
-            nvcc: toolkit.nvcc.clone().ok_or_else(|| absent("nvcc"))?,
-            ptxas: toolkit.ptxas.clone().ok_or_else(|| absent("ptxas"))?,
-            nvlink: link.nvlink,
-            cudadevrt: link.cudadevrt.ok_or_else(|| absent("libcudadevrt.a"))?,
-            clang: in_path("clang-22"),
-            common: common.clone(),
-        })
-    }
-
     fn cdpc(&self, source: &Path, emit: &str, out: &Path) -> Command {
         let mut command = Command::new(&self.cdpc);
         command

@@ -13,13 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use cdp_toolchain::{AddressSize, Arch, SearchOptions, Toolchain};
 use clap::Args;
 
 use super::measure::capture;
 use super::today;
+use super::tools::{ARCH, Tools};
 use crate::Common;
-use crate::cargo::{build_cdpc, in_path, output, root, target_dir};
+use crate::cargo::{output, root, target_dir};
 use crate::demo::with_cuda_path;
 use crate::failure::{Failure, Outcome};
 use crate::table::{Align, markdown, table};
@@ -40,9 +40,6 @@ pub struct DeviceOptions {
     #[arg(long)]
     write: bool,
 }
-
-/// The architecture of all measurements.
-const ARCH: Arch = Arch::SM_90;
 
 /// Who is compared; the first two are compared with each other.
 const CONTENDERS: [&str; 3] = ["cdpc", "nvcc", "clang"];
@@ -133,43 +130,7 @@ fn sources(options: &DeviceOptions) -> Outcome<Vec<PathBuf>> {
     if all.is_empty() { Err(Failure::new("no such program in tests/speed")) } else { Ok(all) }
 }
 
-/// The programs that compile and look into cubins.
-struct Tools {
-    cdpc: PathBuf,
-    cuda_root: PathBuf,
-    nvcc: PathBuf,
-    ptxas: PathBuf,
-    clang: Option<PathBuf>,
-    common: Common,
-}
-
 impl Tools {
-    fn find(common: &Common) -> Outcome<Tools> {
-        let options = SearchOptions {
-            cuda_path: common.cuda_path.clone(),
-            start_dirs: vec![root()],
-            ..SearchOptions::from_process()
-        };
-        let toolkit = Toolchain::find(&options)?;
-        let toolkit = toolkit.assembler(ARCH, AddressSize::Bits64)?;
-        let absent = |what: &str| {
-            Failure::new(format!("the benchmark compares with {what}, which is not here"))
-        };
-        Ok(Tools {
-            cdpc: build_cdpc()?,
-            cuda_root: toolkit.root.clone(),
-            nvcc: toolkit.nvcc.clone().ok_or_else(|| absent("nvcc"))?,
-            ptxas: toolkit.ptxas.clone().ok_or_else(|| absent("ptxas"))?,
-            clang: in_path("clang-22"),
-            common: common.clone(),
-        })
-    }
-
-    /// A tool that lies beside nvcc.
-    fn beside(&self, name: &str) -> Command {
-        Command::new(self.nvcc.with_file_name(name))
-    }
-
     /// The commands that make a contender's cubin; none when it is not here.
     fn cubin(&self, contender: &str, source: &Path, cuda: &Path, out: &Path) -> Vec<Command> {
         match (contender, &self.clang) {

@@ -8,6 +8,7 @@ mod lines;
 mod measure;
 mod memory;
 mod run;
+mod tools;
 
 use std::process::{Command, ExitCode};
 

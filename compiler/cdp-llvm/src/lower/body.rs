@@ -58,7 +58,8 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     pub(super) labels: Vec<HashMap<LabelId, BasicBlock<'ctx>>>,
     pub(super) own_labels: HashMap<LabelId, BasicBlock<'ctx>>,
     pub loc: Loc,
-    /// Counts NULL tests and the like, for names.
+    /// How many were lowered.
+    pub(super) statements: u32,
     pub(super) debug_scope: Option<super::debug::Scope<'ctx>>,
 }
 
@@ -92,6 +93,7 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         labels: Vec::new(),
         own_labels: HashMap::new(),
         loc: function.loc,
+        statements: 0,
         debug_scope,
     };
     if !unit.debug.as_ref().is_some_and(|debug| debug.is_full()) {

@@ -18,12 +18,26 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         done
     }
 
+    /// Refuses a function before LLVM takes more memory than machines have.
+    fn count_statement(&mut self) -> Result<()> {
+        self.statements += 1;
+        let most = self.unit.options.max_statements;
+        if self.statements <= most {
+            return Ok(());
+        }
+        Err(self.unsupported(format!(
+            "the function has more than {most} statements\n  help: cut it into several functions, or put the \
+             work into a loop over a table"
+        )))
+    }
+
     pub fn stmts(&mut self, block: &Block) -> Result<()> {
         block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
         self.set_loc(stmt.loc);
+        self.count_statement()?;
         match &stmt.kind {
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Block(block) => self.block(block),

@@ -425,6 +425,10 @@ pub struct Run {
     /// Dynamic shared memory for --kernel, in bytes
     #[arg(long, value_name = "BYTES")]
     pub shared: Option<u64>,
+    /// Stack of each thread for --kernel, in bytes (cudaLimitStackSize); the driver sizes it for code without
+    /// recursion
+    #[arg(long, value_name = "BYTES")]
+    pub stack: Option<u64>,
     /// A kernel argument: `7`, `2.5`, `zeros i32[1024]`, `file A.npy`, `file A.raw i32`, each with
     /// `-> OUT` to write the buffer to a file afterwards
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]

@@ -8,7 +8,7 @@ use super::run::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
 use crate::memory::space::{self, Window};
-use crate::report::ReportKind;
+use crate::report::{Bytes, ReportKind};
 
 /// Addresses of the lanes of a warp; inactive lanes repeat an active one.
 pub type Addresses = [u64; 32];
@@ -47,6 +47,7 @@ pub fn misaligned(address: u64, bytes: u64, write: bool) -> Box<Fault> {
 /// Why an access to global memory is wrong.
 #[cold]
 pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> Box<Fault> {
+    let amount = Bytes(bytes);
     let what = verb(write);
     let elsewhere = match space::window(address) {
         Window::Global => None,
@@ -58,7 +59,7 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
     };
     if let Some(elsewhere) = elsewhere {
         let message = format!(
-            "{what} of {bytes} bytes at {address:#x}, which is {elsewhere} and not global memory"
+            "{what} of {amount} at {address:#x}, which is {elsewhere} and not global memory"
         );
         let kind = match space::window(address) {
             Window::Shared | Window::Local => ReportKind::ForeignAddress,
@@ -67,15 +68,14 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
         return Fault::new(kind, None, message).at(address).help(FOREIGN_HELP);
     }
     if address < 1 << 16 {
-        let message =
-            format!("{what} of {bytes} bytes through a null pointer (address {address:#x})");
+        let message = format!("{what} of {amount} through a null pointer (address {address:#x})");
         return Fault::new(ReportKind::NullAccess, None, message).at(address);
     }
     let record = machine.memory.record_at(address);
     let (kind, message) = match record {
         Some(record) if !record.live && address - record.base < record.size_bytes => (
             ReportKind::UseAfterFree,
-            format!("{what} of {bytes} bytes at {address:#x}, in memory that was released"),
+            format!("{what} of {amount} at {address:#x}, in memory that was released"),
         ),
         Some(record)
             if record.live
@@ -85,7 +85,7 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
         {
             (
                 ReportKind::ReadOnlyWrite,
-                format!("store of {bytes} bytes at {address:#x}, in constant memory"),
+                format!("store of {amount} at {address:#x}, in constant memory"),
             )
         }
         _ => (ReportKind::OutOfBounds, out_of_bounds_text(machine, address, bytes, what)),
@@ -95,27 +95,30 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
 
 /// Where an address lies relative to the nearest allocation.
 pub fn out_of_bounds_text(machine: &Machine, address: u64, bytes: u64, what: &str) -> String {
+    let amount = Bytes(bytes);
     let Some(near) = machine.memory.nearest(address) else {
-        return format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated");
+        return format!("{what} of {amount} at {address:#x}, where nothing is allocated");
     };
     let end = near.base + near.size_bytes;
     if address < near.base {
         let distance = near.base - address;
-        format!("{what} of {bytes} bytes at {address:#x}, {distance} bytes before an allocation")
+        format!("{what} of {amount} at {address:#x}, {} before an allocation", Bytes(distance))
     } else if address < end {
         let beyond = address + bytes - end;
         format!(
-            "{what} of {bytes} bytes at {address:#x} runs {beyond} bytes past the end of an allocation"
+            "{what} of {amount} at {address:#x} runs {} past the end of an allocation",
+            Bytes(beyond)
         )
     } else {
         let distance = address - end;
         if distance == 0 {
             return format!(
-                "{what} of {bytes} bytes at {address:#x}, right behind the end of an allocation"
+                "{what} of {amount} at {address:#x}, right behind the end of an allocation"
             );
         }
         format!(
-            "{what} of {bytes} bytes at {address:#x}, {distance} bytes past the end of an allocation"
+            "{what} of {amount} at {address:#x}, {} past the end of an allocation",
+            Bytes(distance)
         )
     }
 }
@@ -140,9 +143,10 @@ pub fn uninitialized(
     lanes: u32,
     bytes: u64,
 ) -> Step<()> {
+    let amount = Bytes(bytes);
     let lane = lanes.trailing_zeros();
     let message = format!(
-        "load of {bytes} bytes at {}, which this block never wrote",
+        "load of {amount} at {}, which this block never wrote",
         block.grid.shared_text(at[lane as usize & 31])
     );
     let fault = Fault::new(ReportKind::UninitializedShared, Some(lane), message).help(
@@ -161,12 +165,13 @@ pub fn uninitialized(
 /// Why an access to shared memory is wrong.
 #[cold]
 pub fn bad_shared(block: &Block, at: &Addresses, mask: u32, bytes: u64, write: bool) -> Box<Fault> {
+    let amount = Bytes(bytes);
     let size = block.shared.len() as u64;
     for lane in lanes_of(mask) {
         let offset = at[lane];
         if offset >= space::WINDOW_BYTES || offset + bytes > size {
             let message = format!(
-                "{} of {bytes} bytes at offset {offset} of shared memory; the block has {size} bytes",
+                "{} of {amount} at offset {offset} of shared memory; the block has {size} bytes",
                 verb(write)
             );
             let fault = Fault::new(ReportKind::OutOfBounds, None, message).on(lane);
@@ -188,13 +193,14 @@ pub fn bad_shared(block: &Block, at: &Addresses, mask: u32, bytes: u64, write: b
 /// Why an access to local memory is wrong.
 #[cold]
 pub fn bad_local(at: &Addresses, mask: u32, bytes: u64, end: u64, write: bool) -> Box<Fault> {
+    let amount = Bytes(bytes);
     for lane in lanes_of(mask) {
         if at[lane] & (bytes - 1) != 0 {
             return misaligned(at[lane], bytes, write).on(lane);
         }
         if at[lane] >= space::WINDOW_BYTES || at[lane] + bytes > end {
             let message = format!(
-                "{} of {bytes} bytes at offset {} of local memory; the thread's stack ends at {end}",
+                "{} of {amount} at offset {} of local memory; the thread's stack ends at {end}",
                 verb(write),
                 at[lane] as i64
             );
@@ -213,6 +219,7 @@ pub fn own(
     bytes: u64,
     write: bool,
 ) -> Step<()> {
+    let amount = Bytes(bytes);
     let what = verb(write);
     let foreign = |message: String| {
         Err(Fault::new(ReportKind::ForeignAddress, None, message)
@@ -225,24 +232,24 @@ pub fn own(
         Window::Global | Window::Param => Ok(()),
         Window::Shared if space::owner_serial(address) == here => Ok(()),
         Window::Shared => foreign(format!(
-            "{what} of {bytes} bytes at {address:#x}, in the shared memory of another block"
+            "{what} of {amount} at {address:#x}, in the shared memory of another block"
         )),
         Window::Local if space::owner_serial(address) != here => foreign(format!(
-            "{what} of {bytes} bytes at {address:#x}, in the local memory of a thread of another block or grid"
+            "{what} of {amount} at {address:#x}, in the local memory of a thread of another block or grid"
         )),
         Window::Local if space::local_thread(address) != warp.index * 32 + lane as u32 => {
             foreign(format!(
-                "{what} of {bytes} bytes at {address:#x}, in the local memory of thread {} of the block",
+                "{what} of {amount} at {address:#x}, in the local memory of thread {} of the block",
                 space::local_thread(address)
             ))
         }
         Window::Local => Ok(()),
         Window::Function => {
-            let message = format!("{what} of {bytes} bytes at {address:#x}, which is a function");
+            let message = format!("{what} of {amount} at {address:#x}, which is a function");
             Err(Fault::new(ReportKind::OutOfBounds, None, message).at(address).on(lane))
         }
         Window::Invalid => {
-            let message = format!("{what} of {bytes} bytes at {address:#x}, which is no address");
+            let message = format!("{what} of {amount} at {address:#x}, which is no address");
             Err(Fault::new(ReportKind::OutOfBounds, None, message).at(address).on(lane))
         }
     }

@@ -10,7 +10,7 @@ use crate::check::findings::{Conflict, Finding, Relation, Side, Unwritten};
 use crate::check::record::Strength;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, SiteRef};
-use crate::report::{Related, Report, ReportKind};
+use crate::report::{Bytes, Related, Report, ReportKind};
 
 /// How the threads of two accesses are related.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,8 +81,8 @@ impl Core {
         let report = |read: &Unwritten| {
             let record = self.machine.memory.record_at(read.address);
             let message = format!(
-                "load of {} bytes at {:#x}{}, which nobody has written",
-                read.bytes,
+                "load of {} at {:#x}{}, which nobody has written",
+                Bytes(read.bytes),
                 read.address,
                 record.as_ref().map_or_else(String::new, |record| format!(
                     ", offset {} of an allocation",
@@ -154,7 +154,7 @@ impl Core {
                 None => ("the host", "cudaFree(), cudaFreeHost()"),
             };
             let plural = if count == 1 { "allocation" } else { "allocations" };
-            let message = format!("{count} {plural} of {who}, {bytes} bytes, never released");
+            let message = format!("{count} {plural} of {who}, {}, never released", Bytes(bytes));
             let note = self.note(ReportKind::Leak, message, site);
             Arc::new(Report { help: Some(cure.to_string()), count, ..note })
         };

@@ -1,5 +1,7 @@
 //! The tables of `forms.rs`. `{a|b|}` stands for each alternative, `<a, b>` for a vector.
 
+pub mod frame;
+
 /// Documented forms by family.
 pub const ACCEPTED: &[(&str, &str)] = &[
     ("integer arithmetic", INTEGER),

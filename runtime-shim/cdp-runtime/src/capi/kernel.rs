@@ -115,6 +115,22 @@ pub unsafe extern "C" fn __cdp_launch(
     })
 }
 
+fn config(
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: *mut c_void,
+    attributes: &[LaunchAttribute],
+) -> LaunchConfig<'_> {
+    LaunchConfig {
+        grid: [grid.x, grid.y, grid.z],
+        block: [block.x, block.y, block.z],
+        shared_bytes: shared_bytes as u64,
+        stream: StreamHandle(stream as u64),
+        attributes,
+    }
+}
+
 /// `cudaLaunchKernel`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchKernel(
@@ -126,13 +142,7 @@ pub unsafe extern "C" fn cudaLaunchKernel(
     stream: *mut c_void,
 ) -> u32 {
     call(|| {
-        let config = LaunchConfig {
-            grid: [grid.x, grid.y, grid.z],
-            block: [block.x, block.y, block.z],
-            shared_bytes: shared_bytes as u64,
-            stream: StreamHandle(stream as u64),
-            attributes: &[],
-        };
+        let config = config(grid, block, shared_bytes, stream, &[]);
         unsafe { launch(function, config, args) }
     })
 }
@@ -148,13 +158,8 @@ pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
     stream: *mut c_void,
 ) -> u32 {
     call(|| {
-        let config = LaunchConfig {
-            grid: [grid.x, grid.y, grid.z],
-            block: [block.x, block.y, block.z],
-            shared_bytes: shared_bytes as u64,
-            stream: StreamHandle(stream as u64),
-            attributes: &[LaunchAttribute::cooperative()],
-        };
+        let cooperative = [LaunchAttribute::cooperative()];
+        let config = config(grid, block, shared_bytes, stream, &cooperative);
         unsafe { launch(function, config, args) }
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::Tools;
+use super::super::tools::Tools;
 use crate::cargo::output;
 use crate::failure::Outcome;
 
