@@ -227,9 +227,9 @@ fn execute_quad(
     active: u32,
 ) -> Step<()> {
     const BYTES: u64 = 16;
-    // SAFETY (both): decoded rows, the high half 64 words behind the low one.
-    let read = |row: u32, lane: usize| unsafe {
-        [read_row(run.regs, row, true, lane), read_row(run.regs, row + 64, true, lane)]
+    let read = |row: u32, lane: usize| {
+        // SAFETY: decoded rows, the high half 64 words behind the low one.
+        unsafe { [read_row(run.regs, row, true, lane), read_row(run.regs, row + 64, true, lane)] }
     };
     for lane in lanes_of(active) {
         let operand = read(atomic.srcs[0], lane);

@@ -139,9 +139,9 @@ fn one(
     done: &mut u32,
 ) -> Step<u64> {
     checks::check_shared(block, offset, BYTES, lane)?;
-    // SAFETY: decoded rows.
     let operand = |wide| match object.operand {
         NONE => 0,
+        // SAFETY: decoded rows.
         row => unsafe { read_row(run.regs, row, wide, lane) },
     };
     let range = offset as usize..(offset + BYTES) as usize;

@@ -43,10 +43,11 @@ pub fn mma(regs: *mut u32, tensor: &Tensor, active: u32) {
         // What a sparse A does not have is not multiplied, whatever B has there.
         let mut there = vec![[places_all(tensor); MOST_LENGTH]; MOST_ROWS];
         let metadata: [u32; 32] = match tensor.sparsity {
-            // SAFETY: decoded row.
-            Some((row, _)) => {
-                std::array::from_fn(|lane| unsafe { read_row(regs, row, false, lane) } as u32)
-            }
+            Some((row, _)) => std::array::from_fn(|lane| {
+                // SAFETY: decoded row.
+                let value = unsafe { read_row(regs, row, false, lane) };
+                value as u32
+            }),
             None => [0; 32],
         };
         let places = tensor.sparsity.map(|(_, selector)| Places {

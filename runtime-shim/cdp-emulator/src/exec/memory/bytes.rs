@@ -144,8 +144,8 @@ pub fn async_copy(
         }
         let start = to[lane] as usize;
         for i in 0..bytes as usize {
-            // SAFETY: the source was checked for `count` bytes.
             let value = if (i as u64) < count {
+                // SAFETY: the source was checked for `count` bytes.
                 unsafe { peek::<1>(from[lane] + i as u64) as u8 }
             } else {
                 0
