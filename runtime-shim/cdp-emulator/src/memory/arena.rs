@@ -25,6 +25,7 @@ pub struct Arena {
 // SAFETY: the arena is plain memory owned by this value; access to its bytes goes through raw
 // pointers whose callers order their accesses (see `exec`).
 unsafe impl Send for Arena {}
+// SAFETY: as above.
 unsafe impl Sync for Arena {}
 
 unsafe extern "C" {
