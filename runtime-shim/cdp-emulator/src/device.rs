@@ -320,6 +320,7 @@ impl Emulator {
             self.core.host_touches(&after, dst, src.len() as u64, true);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { (dst as *mut u8).copy_from(src.as_ptr(), src.len()) };
+            self.core.pass_host_copy(src.len() as u64);
         }
         Ok(completion)
     }
@@ -341,6 +342,7 @@ impl Emulator {
             self.core.host_touches(&after, src, dst.len() as u64, false);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { dst.as_mut_ptr().copy_from(src as *const u8, dst.len()) };
+            self.core.pass_host_copy(dst.len() as u64);
         }
         Ok(completion)
     }

@@ -3,8 +3,8 @@
 
 mod common;
 
-use cdp_emulator::{Config, Limits, chrome_json};
-use common::{config, load, load_with};
+use cdp_emulator::{Config, Limits, StreamId, chrome_json};
+use common::{HEADER, config, load, load_with};
 
 const LAUNCH: &str = include_str!("ptx/launch.ptx");
 const SYNC: &str = include_str!("ptx/sync.ptx");
@@ -133,4 +133,42 @@ fn seeds_give_other_legal_orders_and_each_the_same_every_time() {
         seen.insert(text);
     }
     assert_eq!(seen.len(), 2, "the fire-and-forget child may come before or after the other");
+}
+
+/// The model of `sched::time`: monotonic, and every launch takes some time.
+#[test]
+fn events_tell_a_plausible_time() {
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u32 rounds) {{
+    .reg .pred %p; .reg .b32 %r<3>;
+    ld.param.u32 %r1, [rounds];
+LOOP:
+    sub.u32 %r1, %r1, 1;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra LOOP;
+    ret;
+}}"
+    );
+    let mut bench = load(&text).unwrap();
+    let mut time = |launches: u32, blocks: u32, rounds: u32| {
+        let events = [(); 2].map(|()| bench.device.create_event());
+        bench.device.record_event(events[0], StreamId::NULL).unwrap();
+        for _ in 0..launches {
+            bench.launch("k", blocks, 32, &rounds.to_le_bytes()).unwrap();
+        }
+        bench.device.record_event(events[1], StreamId::NULL).unwrap();
+        bench.finish().unwrap();
+        bench.device.elapsed_ms(events[0], events[1]).unwrap()
+    };
+    assert_eq!(time(0, 0, 0), 0.0);
+    let one = time(1, 1, 1);
+    assert!((0.001..0.01).contains(&one), "{one}");
+    let many = time(512, 1, 1);
+    assert!((many - 512.0 * one).abs() < 1e-9, "{many}");
+    // Three instructions a round, and a cycle each.
+    let long = time(1, 1, 100_000);
+    assert!((0.3..0.31).contains(&long), "{long}");
+    // More blocks than the device can run at once take longer.
+    let wide = time(1, 132 * 8, 10_000);
+    assert!((0.06..0.063).contains(&wide), "{wide}");
 }

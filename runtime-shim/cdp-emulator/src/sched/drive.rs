@@ -404,6 +404,7 @@ impl Core {
             entry.live_blocks -= 1;
             entry.end_clock = entry.end_clock.max(clock);
             entry.block_cost = cost;
+            entry.work += cost;
         }
         self.finish_later(grid);
     }
@@ -493,6 +494,7 @@ impl Core {
             }
             if let Some(grid) = self.grid_mut(key) {
                 grid.end_clock = grid.end_clock.max(finished.clock);
+                grid.work += finished.counters.warp_instructions;
                 grid.next_block += 1;
             }
             if let Some(fault) = finished.fault {

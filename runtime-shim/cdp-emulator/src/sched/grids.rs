@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid};
+use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid, time};
 use crate::exec::{Block, GridInfo, PathState};
 use crate::hash::IntMap;
 use crate::link::Kernel;
@@ -18,8 +18,6 @@ pub const MAX_SHARED_BYTES: u64 = 227 << 10;
 const PORTABLE_CLUSTER_BLOCKS: u32 = 8;
 /// Most blocks of a cluster of a kernel that may have more (an H200).
 const MAX_CLUSTER_BLOCKS: u32 = 16;
-/// Cycles between a launch in device code and the start of the child.
-const LAUNCH_LATENCY: u64 = 4000;
 
 /// A launch, checked or not.
 #[derive(Clone, Debug)]
@@ -126,7 +124,7 @@ impl Core {
         let depth = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.depth + 1);
         let parent_serial =
             parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.serial);
-        let latency = if parent.is_some() { LAUNCH_LATENCY } else { 0 };
+        let latency = if parent.is_some() { time::DEVICE_LAUNCH } else { 0 };
         let above = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.watched);
         let number = request.kernel;
         let older = self.program.kernels[number as usize].info.target_sm < 90;
@@ -214,6 +212,7 @@ impl Core {
             holds_slot,
             end_clock: launch_clock,
             block_cost: 0,
+            work: 0,
             trace,
             started: false,
         });
@@ -229,7 +228,7 @@ impl Core {
         let begins = if grid.parent.is_some() {
             grid.info.start_clock
         } else {
-            grid.info.start_clock.max(clock)
+            grid.info.start_clock.max(clock) + time::HOST_LAUNCH
         };
         if begins != grid.info.start_clock
             && let Some(info) = Arc::get_mut(&mut grid.info)
@@ -318,7 +317,9 @@ impl Core {
     /// Takes a complete grid out of the table and completes its node. Returns the parent, whose
     /// completion is to be looked at next.
     fn retire_grid(&mut self, key: GridKey) -> Option<GridKey> {
-        let grid = self.grids[key.index as usize].take()?;
+        let mut grid = self.grids[key.index as usize].take()?;
+        let least = grid.info.start_clock + time::of_work(grid.work);
+        grid.end_clock = grid.end_clock.max(least);
         self.free_grids.push((key.index, key.generation.wrapping_add(1)));
         self.clock = self.clock.max(grid.end_clock);
         if let Some(at) = grid.trace {

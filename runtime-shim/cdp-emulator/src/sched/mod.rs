@@ -22,6 +22,7 @@ mod grids;
 mod nodes;
 pub mod profile;
 mod reports;
+mod time;
 pub mod trace;
 
 use std::cmp::Reverse;
@@ -132,6 +133,8 @@ pub struct Grid {
     end_clock: u64,
     /// Warp-instructions of a block that has ended, to judge what the others will cost.
     block_cost: u64,
+    /// Warp-instructions of all blocks that have ended.
+    work: u64,
     trace: Option<usize>,
     started: bool,
 }

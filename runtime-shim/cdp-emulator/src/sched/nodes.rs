@@ -89,11 +89,13 @@ impl Core {
                 Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
                     self.rows_pass(id, &action);
                     self.copy_rows(dst, dst_pitch, src, src_pitch, width, rows);
+                    self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
                 }
                 Action::Set { dst, pitch, pattern, pattern_bytes, width, rows } => {
                     self.rows_pass(id, &action);
                     self.set_rows(dst, pitch, &pattern[..usize::from(pattern_bytes)], width, rows);
+                    self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
                 }
                 Action::Event(event) => {
