@@ -65,8 +65,8 @@ struct CdpOptimizer {
     OptNone.registerCallbacks(Callbacks);
     Builder.registerPipelineParsingCallback([this](StringRef Name, FunctionPassManager &Passes,
                                                    ArrayRef<PassBuilder::PipelineElement> Inner) {
-      if (Name == "widen-indices") {
-        Passes.addPass(WidenIndices());
+      if (Name == "widen-counters" || Name == "widen-indices") {
+        Passes.addPass(WidenIndices(/*Last=*/Name == "widen-indices"));
         return true;
       }
       if (Name == "divide-wide") {

@@ -19,7 +19,7 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
                          hoist-common-insts;sink-common-insts>";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
-/// `unroll-part`, `widen-indices` and `divide-wide`.
+/// `unroll-part`, `widen-counters`, `widen-indices` and `divide-wide`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -31,8 +31,8 @@ pub(crate) fn device() -> String {
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-attrs` finds out, lets its loads take the read-only path.
     let loops = format!(
-        "simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
-         loop(loop-idiom,indvars,loop-deletion)"
+        "simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,{COMBINE},loop-simplify,\
+         widen-counters,loop(loop-idiom,indvars,loop-deletion)"
     );
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\

@@ -19,7 +19,12 @@ struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
 
 /// Computes indices that grow by equal steps in the width of addresses.
 struct WidenIndices : llvm::PassInfoMixin<WidenIndices> {
+  /// `Last`: makes pointers of those whose step is not known, too, of which no later pass makes sense.
+  explicit WidenIndices(bool Last) : Last(Last) {}
+
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+
+  bool Last;
 };
 
 /// Divides unsigned numbers by constants with multiplications of 32 by 32 bits to 64.

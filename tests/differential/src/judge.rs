@@ -179,16 +179,10 @@ impl Judge {
         programs: &[Program],
         way: Way,
     ) -> Result<Result<Vec<Words>, String>, String> {
-        let name = if matches!(way, Way::Cdpc(_)) { "program.cdp" } else { "program.cu" };
-        let source = self.work.join(name);
-        std::fs::write(&source, pack::source(programs))
-            .map_err(|error| format!("{}: {error}", source.display()))?;
-        let made = self.work.join(if way == Way::Host { "by-host" } else { "program.ptx" });
-        let mut compile = self.command(way)?;
-        compile.arg(&source).arg("-o").arg(&made);
-        if let Err(message) = output(&mut compile)? {
-            return Ok(Err(message));
-        }
+        let made = match self.made(programs, way)? {
+            Ok(made) => made,
+            Err(message) => return Ok(Err(message)),
+        };
         if way == Way::Host {
             let bytes = output(&mut Command::new(&made))?;
             return Ok(bytes.map(|bytes| host_words(&bytes)));
@@ -196,6 +190,18 @@ impl Judge {
         let ptx = std::fs::read_to_string(&made).map_err(|error| error.to_string())?;
         let seeds: Vec<u64> = programs.iter().map(|program| program.seed).collect();
         Ok(on_cpu(&ptx, &seeds))
+    }
+
+    /// The file that a way makes of a pack: PTX, or a program of the host.
+    fn made(&self, programs: &[Program], way: Way) -> Result<Result<PathBuf, String>, String> {
+        let name = if matches!(way, Way::Cdpc(_)) { "program.cdp" } else { "program.cu" };
+        let source = self.work.join(name);
+        std::fs::write(&source, pack::source(programs))
+            .map_err(|error| format!("{}: {error}", source.display()))?;
+        let made = self.work.join(if way == Way::Host { "by-host" } else { "program.ptx" });
+        let mut compile = self.command(way)?;
+        compile.arg(&source).arg("-o").arg(&made);
+        Ok(output(&mut compile)?.map(|_| made))
     }
 
     /// Linked cubins of a pack, by `cdpc` and by nvcc, with the compiler's name.
@@ -206,29 +212,21 @@ impl Judge {
         &self,
         programs: &[Program],
     ) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
-        let (source, cuda) = (self.work.join("gpu.cdp"), self.work.join("gpu.cu"));
-        for path in [&source, &cuda] {
-            std::fs::write(path, pack::source(programs))
-                .map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut all = Vec::new();
+        for (name, way) in [("cdpc", Way::Cdpc(&["-O3"])), ("nvcc", Way::Nvcc)] {
+            let ptx = self.made(programs, way)??;
+            let cubin = self.work.join("program.cubin");
+            // It runs ptxas and nvlink, whoever made the PTX.
+            let mut assemble = Command::new(&self.cdpc);
+            assemble
+                .args(["build", "--emit", "cubin", "--arch", "sm_90"])
+                .arg(ptx)
+                .arg("-o")
+                .arg(&cubin);
+            output(&mut assemble)??;
+            all.push((name, std::fs::read(cubin).map_err(|error| error.to_string())?));
         }
-        let nvcc = self.nvcc.clone().ok_or("nvcc is not here")?;
-        let (ours, object, theirs) =
-            (self.work.join("ours.cubin"), self.work.join("nvcc.o"), self.work.join("nvcc.cubin"));
-        let mut commands = [Command::new(&self.cdpc), Command::new(&nvcc), Command::new(&nvcc)];
-        commands[0].args(["build", "-w", "--emit", "cubin", "--arch", "sm_90", "--fmad", "false"]);
-        commands[0].arg(&source).arg("-o").arg(&ours);
-        commands[1]
-            .args(["-dc", "-w", "-fmad=false", "-arch=sm_90"])
-            .arg(&cuda)
-            .arg("-o")
-            .arg(&object);
-        commands[2].args(["-dlink", "-cubin", "-arch=sm_90"]).arg(&object);
-        commands[2].arg("-lcudadevrt").arg("-o").arg(&theirs);
-        for command in &mut commands {
-            output(command)??;
-        }
-        let read = |path| std::fs::read(path).map_err(|error: std::io::Error| error.to_string());
-        Ok(vec![("cdpc", read(ours)?), ("nvcc", read(theirs)?)])
+        Ok(all)
     }
 
     /// The command that compiles, but for the names of the files.

@@ -19,6 +19,15 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
+    /// Prints the source of programs
+    Source {
+        /// The first program's number
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// How many programs
+        #[arg(long, default_value_t = 1)]
+        count: u64,
+    },
     /// Runs the programs of a bundle's cubins on this machine's GPU
     GpuRun {
         /// Cubins, with `NAME.txt` for `NAME-COMPILER.cubin` beside them
@@ -62,6 +71,11 @@ fn main() -> ExitCode {
         Command::Differential(options) => differential(&options),
         Command::GpuBundle { options, out } => {
             gpu::bundle(&judge(&options), &packs(&options), &out).map(|()| true)
+        }
+        Command::Source { seed, count } => {
+            let programs: Vec<Program> = (seed..seed + count).map(generate).collect();
+            print!("{}", pack::source(&programs));
+            Ok(true)
         }
         Command::GpuRun { cubins } => gpu::run(&cubins),
     };
