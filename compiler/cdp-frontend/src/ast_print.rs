@@ -441,9 +441,9 @@ impl Printer<'_> {
             ExprKind::Bool(value) => value.to_string(),
             ExprKind::Nullptr => "nullptr".to_owned(),
             ExprKind::Name(name) => self.qual(name),
-            ExprKind::TemplateName { name, types } => {
-                let types: Vec<String> = types.iter().map(|ty| self.type_name(ty)).collect();
-                format!("{}<{}>", self.qual(name), types.join(", "))
+            ExprKind::TemplateName(with) => {
+                let types: Vec<String> = with.types.iter().map(|ty| self.type_name(ty)).collect();
+                format!("{}<{}>", self.qual(&with.name), types.join(", "))
             }
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Unary { op, operand, .. } => {
@@ -463,7 +463,8 @@ impl Printer<'_> {
                 format!("(, {} {})", self.expr(lhs), self.expr(rhs))
             }
             ExprKind::Conditional { condition, then, otherwise, .. } => {
-                format!("(? {} {} {})", self.expr(condition), self.expr(then), self.expr(otherwise))
+                let then = then.as_ref().map_or(String::new(), |then| self.expr(then) + " ");
+                format!("(? {} {then}{})", self.expr(condition), self.expr(otherwise))
             }
             _ => self.primary(expr),
         }

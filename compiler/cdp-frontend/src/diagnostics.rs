@@ -58,6 +58,9 @@ pub enum Level {
     Deny,
 }
 
+/// The cure of what is valid C++ or GNU C++ and costs more here than it is worth.
+pub const NAME_IT_CU: &str = "or name the file `.cu`: those are read by clang, which takes it";
+
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {

@@ -37,7 +37,7 @@ pub enum DeclKind {
     /// `extern "C" { ... }` and `extern "C" declaration`.
     Linkage(LinkageDecl),
     /// `static_assert(condition, "message");`
-    StaticAssert { condition: Expr, message: Option<StringLit> },
+    StaticAssert { condition: Box<Expr>, message: Option<StringLit> },
     /// `#pragma cdp ...` outside any function.
     Pragma(Pragma),
 }
@@ -65,8 +65,8 @@ pub struct InitDeclarator {
     /// Abstract only for an unnamed bit-field.
     pub declarator: Declarator,
     /// `: width`, in records only.
-    pub bit_width: Option<Expr>,
-    pub init: Option<Initializer>,
+    pub bit_width: Option<Box<Expr>>,
+    pub init: Option<Box<Initializer>>,
     pub span: Span,
 }
 

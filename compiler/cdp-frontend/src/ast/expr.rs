@@ -23,10 +23,7 @@ pub enum ExprKind {
     Nullptr,
     Name(QualName),
     /// `tex2D<float4>`: a function template of CUDA's headers with its types written.
-    TemplateName {
-        name: QualName,
-        types: Vec<TypeName>,
-    },
+    TemplateName(Box<TemplateName>),
     Paren(Box<Expr>),
     Unary {
         op: UnaryOp,
@@ -61,7 +58,8 @@ pub enum ExprKind {
     Conditional {
         condition: Box<Expr>,
         question_span: Span,
-        then: Box<Expr>,
+        /// `None` in GNU's `a ?: b`, which is `a ? a : b` with `a` evaluated once.
+        then: Option<Box<Expr>>,
         colon_span: Span,
         otherwise: Box<Expr>,
     },
@@ -118,6 +116,13 @@ pub enum ExprKind {
     },
     /// `{ ... }` as the right side of `=`, an argument, a `return` value or a nested initialiser.
     InitList(InitList),
+}
+
+/// A function template with its types written.
+#[derive(Debug)]
+pub struct TemplateName {
+    pub name: QualName,
+    pub types: Vec<TypeName>,
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(args)`

@@ -222,7 +222,7 @@ pub struct Param {
     pub specs: DeclSpecs,
     pub declarator: Declarator,
     /// The default argument.
-    pub default: Option<Expr>,
+    pub default: Option<Box<Expr>>,
     pub span: Span,
 }
 

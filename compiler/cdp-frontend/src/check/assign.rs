@@ -238,6 +238,48 @@ impl<'a> Checker<'a> {
         let cond = self.condition(cond);
         let a = self.expr(then);
         let b = self.expr(otherwise);
+        self.chosen(cond, a, b, question_span, span)
+    }
+
+    /// `condition ?: otherwise`: the condition's value, if it is true.
+    pub fn short_conditional(
+        &mut self,
+        condition: &'a ast::Expr,
+        otherwise: &'a ast::Expr,
+        question_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let value = self.expr(condition);
+        let value = self.rvalue(value);
+        if self.is_error(&value) {
+            self.expr(otherwise);
+            return self.error_value(span);
+        }
+        let (ty, null, loc) = (value.ty, value.null, self.loc(span));
+        let mut effects = Vec::new();
+        let expr = self.expr_of(value);
+        let kept = self.kept(expr, &mut effects, loc);
+        let again = Value { null, ..Value::rvalue(kept.clone(), ty, condition.span) };
+        let cond = self.condition(Value::rvalue(kept, ty, condition.span));
+        let otherwise = self.expr(otherwise);
+        let mut result = self.chosen(cond, again, otherwise, question_span, span);
+        if let Kind::RValue(expr) = &mut result.kind
+            && !effects.is_empty()
+        {
+            *expr = self.sequence(effects, expr.clone());
+        }
+        result
+    }
+
+    /// One of two values.
+    fn chosen(
+        &mut self,
+        cond: Expr,
+        a: Value<'a>,
+        b: Value<'a>,
+        question_span: Span,
+        span: Span,
+    ) -> Value<'a> {
         if self.is_error(&a) || self.is_error(&b) {
             return self.error_value(span);
         }

@@ -9,7 +9,7 @@ use super::interpret::Env;
 use super::state::Checker;
 use super::value::is_poisoned;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 
 impl<'a> Checker<'a> {
     /// An integral constant expression and its type; reports what is not one. `what` names it in
@@ -43,6 +43,11 @@ impl<'a> Checker<'a> {
                 );
                 if let Some(reason) = reason {
                     diagnostic = diagnostic.note(reason);
+                }
+                if what == "an array bound" {
+                    diagnostic = diagnostic
+                        .help("allocate an array of this length with `new` or `malloc`")
+                        .help(NAME_IT_CU);
                 }
                 self.report(diagnostic);
                 None

@@ -5,7 +5,7 @@ use super::ctype::{NsId, QualType};
 use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, DeclKind, StorageKind, TypeSpecKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -288,10 +288,9 @@ impl<'a> Checker<'a> {
             } else {
                 "an unnamed record without a variable declares nothing here"
             };
-            self.report(
-                Diagnostic::new(Code::E0316, simple.specs.span, message)
-                    .help("give it a name, after the closing brace"),
-            );
+            let found = Diagnostic::new(Code::E0316, simple.specs.span, message)
+                .help("give it a name, after the closing brace");
+            self.report(if is_union { found.help(NAME_IT_CU) } else { found });
         }
     }
 }

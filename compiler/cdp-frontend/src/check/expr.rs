@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
                 Value { null: true, ..Value::rvalue(expr, Basic::Nullptr.into(), span) }
             }
             Ast::Name(name) => self.name(name),
-            ast::ExprKind::TemplateName { name, types } => self.builtin_template(name, types, span),
+            Ast::TemplateName(with) => self.builtin_template(&with.name, &with.types, span),
             Ast::Paren(inner) => {
                 let mut value = self.expr(inner);
                 value.span = span;
@@ -40,7 +40,13 @@ impl<'a> Checker<'a> {
             Ast::Assign { op, op_span, lhs, rhs } => self.assign(*op, *op_span, lhs, rhs, span),
             Ast::Comma { lhs, rhs, .. } => self.comma(lhs, rhs, span),
             Ast::Conditional { condition, then, otherwise, question_span, .. } => {
-                self.conditional(condition, then, otherwise, *question_span, span)
+                let condition = &**condition;
+                match then {
+                    Some(then) => {
+                        self.conditional(condition, then, otherwise, *question_span, span)
+                    }
+                    None => self.short_conditional(condition, otherwise, *question_span, span),
+                }
             }
             Ast::Call { callee, args, args_span } => self.call(callee, args, *args_span, span),
             Ast::Launch(launch) => self.launch(launch, span),

@@ -6,7 +6,7 @@ use super::ctype::{CRecordKind, QualType};
 use super::init::Node;
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -250,7 +250,8 @@ impl<'a> Checker<'a> {
         if let Some(reason) = self.node_not_const(node) {
             diagnostic = diagnostic.note(reason);
         }
-        self.report(diagnostic.help("assign the value in a function before it is needed"));
+        diagnostic = diagnostic.help("assign the value in a function before it is needed");
+        self.report(if device { diagnostic } else { diagnostic.help(NAME_IT_CU) });
         None
     }
 }

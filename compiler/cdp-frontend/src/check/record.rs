@@ -12,7 +12,7 @@ use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
 use crate::attributes::{Known, known};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest record, in bytes.
@@ -342,7 +342,7 @@ impl<'a> Checker<'a> {
             return;
         }
         // `int a : 3 = 1;`
-        let (width, bit_value) = match declarator.bit_width.as_ref() {
+        let (width, bit_value) = match declarator.bit_width.as_deref() {
             Some(ast::Expr { kind: ast::ExprKind::Assign { op: None, lhs, rhs, .. }, .. }) => {
                 (Some(&**lhs), Some(&**rhs))
             }
@@ -357,7 +357,14 @@ impl<'a> Checker<'a> {
         };
         if let Some(message) = self.bad_member_type(ty, record) {
             let code = if self.types.is_complete(ty) { Code::E0316 } else { Code::E0308 };
-            self.error(code, span, message);
+            let found = Diagnostic::new(code, span, message);
+            self.report(match self.types.array(ty) {
+                // A flexible array member.
+                Some((_, None)) => found
+                    .help("write the bound, or a pointer to elements allocated on their own")
+                    .help(NAME_IT_CU),
+                _ => found,
+            });
             ty = Basic::Error.into();
         }
         let align = self.align_attrs(&[&declarator.declarator.attrs]).max(spec_align);
@@ -387,7 +394,7 @@ impl<'a> Checker<'a> {
         } else if self.types.record_id(ty) == Some(record) {
             Some("a record cannot hold itself; use a pointer".into())
         } else if self.types.array(ty).is_some_and(|(_, len)| len.is_none()) {
-            Some("a member array needs a bound".into())
+            Some("a member array needs a bound: flexible ones are outside the `.cdp` subset".into())
         } else if !self.types.is_complete(ty) {
             Some(format!("the member has the incomplete type {}", self.show(ty)))
         } else {

@@ -7,7 +7,7 @@ use super::ctype::{Basic, CType, FnType, QualType, Quals};
 use super::scope::{Entity, ParamInfo};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, BuiltinType, DeclaratorPart, TypeSpecKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest object, in bytes, that a declaration may make: what PTX can address statically.
@@ -103,7 +103,8 @@ impl<'a> Checker<'a> {
                     self.report(
                         Diagnostic::new(Code::E0244, spec.span, text)
                             .note("device code has no such format; nvcc computes in `double`")
-                            .help(help),
+                            .help(help)
+                            .help(NAME_IT_CU),
                     );
                     Basic::Error.into()
                 }
@@ -270,7 +271,8 @@ impl<'a> Checker<'a> {
         if value == 0 {
             self.report(
                 Diagnostic::new(Code::E0312, size.span, "an array of no elements")
-                    .help("an array has at least one element"),
+                    .help("an array has at least one element")
+                    .help(NAME_IT_CU),
             );
             return None;
         }
@@ -327,7 +329,7 @@ impl<'a> Checker<'a> {
             params.push(ParamInfo {
                 name: param.declarator.name.as_ref().map(|name| name.base),
                 ty,
-                default: param.default.as_ref(),
+                default: param.default.as_deref(),
                 grid_constant,
                 span,
             });

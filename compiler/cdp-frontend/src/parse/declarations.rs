@@ -285,7 +285,7 @@ impl Parser<'_> {
         self.at += 1;
         self.check_parenthesis()?;
         let (condition, message) = self.group("`,` or `)`", |p| {
-            let condition = p.assignment()?;
+            let condition = Box::new(p.assignment()?);
             let message = match p.eat(T::Comma) {
                 true if p.is_string() => Some(p.string()),
                 true => return Err(p.expected("a string")),
@@ -318,12 +318,10 @@ impl Parser<'_> {
 
     fn declared(&mut self, place: Place) -> Parsed<Declared> {
         let specs = self.specifiers(place)?;
-        if specs.auto && self.is(T::LBracket) && self.std_attribute_end().is_none()
-            || specs.auto && self.is(T::Amp) && self.kind_at(self.at + 1) == Some(T::LBracket)
-        {
+        if self.is_bindings(&specs) {
             return self.refuse_bindings(specs);
         }
-        let mut declarators = Vec::new();
+        let mut declarators = Vec::with_capacity(1);
         if !self.ends_specifiers(&specs) {
             loop {
                 let mark = self.symbols.enter();
@@ -398,6 +396,10 @@ impl Parser<'_> {
     /// ```
     pub fn init_declarator(&mut self, specs: &Specifiers) -> Parsed<InitDeclarator> {
         let start = self.at;
+        if self.is_bindings(specs) {
+            self.report_bindings();
+            return Err(Fault::Refused);
+        }
         let mut declarator = match self.is(T::Colon) {
             true => self.no_declarator(),
             false => self.declarator(specs, Naming::Named, false)?,
@@ -406,14 +408,14 @@ impl Parser<'_> {
         let mut bit_width = None;
         let mut init = None;
         if specs.place == Place::Member && self.eat(T::Colon) {
-            bit_width = Some(self.assignment()?);
+            bit_width = Some(Box::new(self.assignment()?));
             self.attributes(&mut declarator.attrs)?;
         } else {
             if is_function(&declarator) {
                 self.refuse_special_function()?;
             }
             if !(is_function(&declarator) && self.is(T::LBrace)) {
-                init = self.initialiser()?;
+                init = self.initialiser()?.map(Box::new);
             }
         }
         Ok(InitDeclarator { declarator, bit_width, init, span: self.since(start) })
@@ -483,6 +485,7 @@ impl Parser<'_> {
                 }
                 p.skip_pragmas();
             }
+            items.shrink_to_fit();
             Ok(items)
         });
         let items = result.unwrap_or_else(|_| {

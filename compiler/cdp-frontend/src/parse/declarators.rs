@@ -6,7 +6,7 @@ use super::specifiers::{Place, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::lex::TokenKind as T;
 
 /// Types nest no deeper by one declarator.
@@ -50,6 +50,7 @@ impl Parser<'_> {
             pointers.push(pointer);
         }
         let mut declarator = self.direct(specs, naming, inner)?;
+        declarator.parts.reserve_exact(pointers.len());
         for (part, attrs) in pointers.into_iter().rev() {
             declarator.parts.push(part);
             declarator.attrs.extend(attrs);
@@ -144,6 +145,9 @@ impl Parser<'_> {
                 _ => return Ok(declarator),
             };
             named = false;
+            if declarator.parts.is_empty() {
+                declarator.parts.reserve_exact(1);
+            }
             declarator.parts.push(part);
         }
     }
@@ -243,6 +247,7 @@ impl Parser<'_> {
             }
             params.push(self.parameter()?);
             if !self.eat(T::Comma) {
+                params.shrink_to_fit();
                 return Ok((params, None));
             }
         }
@@ -255,7 +260,7 @@ impl Parser<'_> {
         let mut declarator = self.declarator(&specs, Naming::Either, false)?;
         self.attributes(&mut declarator.attrs)?;
         let default = match self.eat(T::Eq) {
-            true => Some(self.initialiser_clause()?),
+            true => Some(Box::new(self.initialiser_clause()?)),
             false => None,
         };
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
@@ -264,7 +269,8 @@ impl Parser<'_> {
     /// `trailing = specifiers { pointer }`
     fn trailing_return(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let specs = self.specifiers(Place::Trailing)?;
+        let mut specs = self.specifiers(Place::Trailing)?;
+        self.refuse_trailing_decltype(&mut specs.specs.ty);
         let middle = self.at;
         let mut parts = Vec::new();
         while let Some((part, _)) = self.pointer(Place::Trailing)? {
@@ -276,6 +282,17 @@ impl Parser<'_> {
         let ty = TypeName { specs: specs.specs, declarator, span: self.since(start) };
         self.refuse_trailing_brackets();
         Ok(ty)
+    }
+
+    /// `auto f(int a) -> decltype(a)`: the checker forms a function's type before its parameters have
+    /// places.
+    fn refuse_trailing_decltype(&mut self, ty: &mut TypeSpec) {
+        if let TypeSpecKind::TypeofExpr(_) = ty.kind {
+            let message = "a result type by `decltype` after `->` is outside the `.cdp` subset";
+            let found = Diagnostic::new(Code::E0240, ty.span, message);
+            self.report(found.help("write the type").help(NAME_IT_CU));
+            ty.kind = TypeSpecKind::Error;
+        }
     }
 
     /// `auto f() -> int (*)(int)`, at the first bracket of the type.

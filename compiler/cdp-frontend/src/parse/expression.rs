@@ -105,7 +105,7 @@ impl Parser<'_> {
     }
 
     /// ```text
-    /// assignment = binary [ "?" expression ":" assignment ]
+    /// assignment = binary [ "?" [ expression ] ":" assignment ]
     ///            | binary assignment-operator initialiser-clause
     /// ```
     pub fn assignment(&mut self) -> Parsed<Expr> {
@@ -125,20 +125,13 @@ impl Parser<'_> {
     }
 
     fn conditional(&mut self, condition: Expr, start: usize) -> Parsed<Expr> {
-        let question = self.at;
-        let question_span = self.span_at(question);
+        let question_span = self.span_at(self.at);
         self.at += 1;
-        let then = match self.is(T::Colon) {
-            true => {
-                self.refuse_short_conditional(question);
-                self.error_expr(question)
-            }
-            false => self.expression()?,
-        };
+        let then = if self.is(T::Colon) { None } else { Some(Box::new(self.expression()?)) };
         let colon_span = self.span_at(self.at);
         self.expect(T::Colon, "`:` or `,`")?;
         let otherwise = Box::new(self.assignment()?);
-        let (condition, then) = (Box::new(condition), Box::new(then));
+        let condition = Box::new(condition);
         let kind = ExprKind::Conditional { condition, question_span, then, colon_span, otherwise };
         Ok(self.expr(kind, start))
     }
@@ -337,7 +330,8 @@ fn expr_depth(kind: &ExprKind) -> u32 {
         | ExprKind::Assign { lhs, rhs, .. }
         | ExprKind::Comma { lhs, rhs, .. } => lhs.depth.max(rhs.depth),
         ExprKind::Conditional { condition, then, otherwise, .. } => {
-            condition.depth.max(then.depth).max(otherwise.depth)
+            let then = then.as_ref().map_or(0, |then| then.depth);
+            condition.depth.max(then).max(otherwise.depth)
         }
         ExprKind::Call { callee, args, .. } => callee.depth.max(list(args)),
         ExprKind::Launch(launch) => {

@@ -4,7 +4,7 @@ use super::parser::{Parsed, Parser};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::lex::TokenKind as T;
 
 impl Parser<'_> {
@@ -177,7 +177,7 @@ impl Parser<'_> {
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
                 let message = "GNU statement expressions are outside the `.cdp` subset";
                 let found = Diagnostic::new(Code::E0238, self.span_at(start), message);
-                self.report(found.help("write a function"));
+                self.report(found.help("write a function").help(NAME_IT_CU));
                 self.at = self.group_end(start);
                 Ok(self.error_expr(start))
             }
@@ -235,7 +235,8 @@ impl Parser<'_> {
                 self.at += 1;
                 let types = self.list(Self::type_name)?;
                 self.expect(T::Gt, "`,` or `>`")?;
-                return Ok(self.expr(ExprKind::TemplateName { name, types }, start));
+                return Ok(self
+                    .expr(ExprKind::TemplateName(Box::new(TemplateName { name, types })), start));
             }
             _ => {}
         }

@@ -295,6 +295,7 @@ impl<'a> Parser<'a> {
         while self.eat(T::Comma) {
             list.push(item(self)?);
         }
+        list.shrink_to_fit();
         Ok(list)
     }
 

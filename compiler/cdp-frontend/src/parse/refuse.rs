@@ -188,14 +188,6 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Error, span, depth: 1 }
     }
 
-    /// `a ?: b`
-    pub fn refuse_short_conditional(&mut self, question: usize) {
-        let message =
-            "the conditional without a middle operand (`?:`) is outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0238, self.span_at(question), message);
-        self.report(found.help("write the condition's value between `?` and `:`"));
-    }
-
     /// `.*`, `->*` and `<=>`, which are read as the operators most like them.
     pub fn refuse_operator(&mut self) {
         let span = self.span_at(self.at);
@@ -257,14 +249,30 @@ impl Parser<'_> {
         Err(Fault::Refused)
     }
 
-    /// `auto [a, b] = ...;`, at the bracket or the `&` before it. The names are declared with an
-    /// unknown type, so that their uses raise nothing more.
-    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<Declared> {
-        self.eat(T::Amp);
-        let open = self.at;
+    /// `auto [a, b] = ...`, at the bracket or the `&` before it.
+    pub fn is_bindings(&self, specs: &Specifiers) -> bool {
+        let reference = matches!(self.kind(), Some(T::Amp | T::AndAnd));
+        let at = self.at + usize::from(reference);
+        specs.auto
+            && self.kind_at(at) == Some(T::LBracket)
+            && self.kind_at(at + 1) != Some(T::LBracket)
+    }
+
+    /// The error of structured bindings; up to their bracket.
+    pub fn report_bindings(&mut self) {
+        if !self.eat(T::Amp) {
+            self.eat(T::AndAnd);
+        }
         let message = "structured bindings are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0232, self.span_at(open), message);
+        let found = Diagnostic::new(Code::E0232, self.span_at(self.at), message);
         self.report(found.help("give the object a name, and use its members"));
+    }
+
+    /// `auto [a, b] = ...;`, passed. The names are declared with an unknown type, so that their uses
+    /// raise nothing more.
+    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<Declared> {
+        self.report_bindings();
+        let open = self.at;
         let names: Vec<usize> =
             (open + 1..self.group_end(open)).filter(|&at| self.is_name_at(at)).collect();
         if names.is_empty() || !matches!(specs.place, Place::File | Place::Block) {

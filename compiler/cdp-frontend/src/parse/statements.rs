@@ -21,6 +21,7 @@ impl Parser<'_> {
                 p.block_item(close, &mut stmts);
                 p.at = p.at.max(before + 1);
             }
+            stmts.shrink_to_fit();
             stmts
         });
         self.at = close + 1;

@@ -74,6 +74,9 @@ fn functions_and_control() {
     );
     refused_in_body("E0232", "auto [a, b] = pair;");
     refused_in_body("E0232", "const auto &[a, b] = pair;");
+    refused_in_body("E0232", "for (auto [a, b] : pairs) n++;");
+    refused_in_body("E0232", "for (const auto &[a, b] : pairs) { n++; }");
+    refused_in_body("E0232", "if (auto [a, b] = pair; n) n++;");
     refused_in_body("E0238", "n = ({ int z = n; z + 1; });");
     refused_in_body("E0238", "void *q = &&end;");
     refused_in_body("E0240", "n = __builtin_va_arg(list, int);");
@@ -111,6 +114,8 @@ fn declarations_outside() {
     refused("E0239", "[[gnu::weak]] int x;");
     refused("E0235", "import std;");
     refused("E0240", "auto f() -> int (*)(int);");
+    refused("E0240", "auto f(int a) -> decltype(a) { return a; }");
+    refused("E0240", "auto f(int a) -> const decltype(a + 1) &;");
     refused("E0240", "bool b = noexcept(1 + 1);");
     refused("E0238", "int a[9] = {[2 ... 5] = 1, 2};");
     refused("E0238", "struct P { int a, b; } p = { a: 1, 2 };");

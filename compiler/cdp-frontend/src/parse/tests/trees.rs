@@ -342,3 +342,57 @@ fn other_declarations() {
         "declare f: fn() -> int noexcept\ndeclare g: fn() -> void noexcept\n"
     );
 }
+
+#[test]
+fn result_types_after_the_parameters() {
+    let names = "namespace n { typedef int T; } struct S { int a; };\n";
+    let last = |text: &str| tree(&format!("{names}{text}")).lines().last().map(str::to_owned);
+    assert_eq!(last("auto f() -> n::T;").as_deref(), Some("declare f: fn() -> n::T"));
+    assert_eq!(
+        last("auto f() -> const struct S *;").as_deref(),
+        Some("declare f: fn() -> ptr(const struct S)")
+    );
+    assert_eq!(
+        last("auto f() -> int __attribute__((noinline));").as_deref(),
+        Some("declare f: fn() -> int [noinline]")
+    );
+}
+
+#[test]
+fn forms_that_look_like_others() {
+    assert_eq!(body("int q(int(x) + 1);"), "declare q: int ((+ new-value int(x) 1))");
+    assert_eq!(body("int q(int(x));"), "declare q: fn(x: int) -> int");
+    assert_eq!(body("x = decltype(a)(b);"), "(= x new-value typeof(a)(b))");
+    assert_eq!(body("x = (decltype(a))b;"), "(= x (CCast typeof(a) b))");
+    assert_eq!(body("decltype(a)(b + 1);"), "new-value typeof(a)((+ b 1))");
+    assert_eq!(body("decltype(a)(b);"), "declare b: typeof(a)");
+    assert_eq!(tree("int (&ref())[4];"), "declare ref: fn() -> ref(array(int, 4))\n");
+    assert_eq!(body("a ?: b ?: c;"), "(? a (? b c))");
+}
+
+/// A tag hides no variable of its own scope, but one of an outer scope.
+#[test]
+fn variables_and_tags_of_one_name() {
+    assert_eq!(
+        body("int V = 3; struct V { int a; }; struct V x; V * 2;"),
+        "declare V: int = 3; declare struct V; declare a: int; declare x: struct V; (* V 2)"
+    );
+    assert_eq!(
+        body("int V; { struct V { int a; }; V *p; }"),
+        "declare V: int; block; declare struct V; declare a: int; declare p: ptr(V)"
+    );
+    assert_eq!(
+        body("struct V { int a; }; int V; V * 2; struct V x;"),
+        "declare struct V; declare a: int; declare V: int; (* V 2); declare x: struct V"
+    );
+}
+
+/// Most of the front end's memory is these nodes, so what is rare stands in boxes.
+#[test]
+fn nodes_are_small() {
+    use crate::ast::{Decl, Expr, InitDeclarator, Stmt};
+    assert!(size_of::<Expr>() <= 88, "{}", size_of::<Expr>());
+    assert!(size_of::<Decl>() <= 104, "{}", size_of::<Decl>());
+    assert!(size_of::<Stmt>() <= 176, "{}", size_of::<Stmt>());
+    assert!(size_of::<InitDeclarator>() <= 168, "{}", size_of::<InitDeclarator>());
+}
