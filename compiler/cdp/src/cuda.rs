@@ -3,7 +3,7 @@
 //! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
 //! ([`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
-//! the shared variables that it refuses ([`shared`]).
+//! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
 //! (`cdp-llvm`).
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cdp_llvm::{ClangFacts, LowerError};
-use cdp_toolchain::{Arch, ClangOutput, Job, clang_object};
+use cdp_toolchain::{Arch, ClangOutput, ClangRequest, Job, clang_object};
 
 use crate::analysis::{Report, SourceInput};
 use crate::build::{Build, Input};
@@ -25,8 +25,11 @@ use crate::options::CompileOptions;
 mod args;
 mod graph;
 mod headers;
+mod precompiled;
 mod report;
 mod shared;
+
+use precompiled::Precompiled;
 
 /// What clang makes of a file in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,15 +214,34 @@ impl Compiler {
     ) -> Result<Read, Error> {
         let program = self.toolchain().clang()?;
         let file = on_disk(job, source)?;
-        let mut request = args::request(self, job, half, options)?;
-        for folder in &file.folders {
-            request.args.push("-I".into());
-            request.args.push(folder.into());
+        let asked = args::request(self, job, half, options)?;
+        let header = match half {
+            // The text is wanted with that of the headers.
+            Half::Text(_) => None,
+            _ => Precompiled::find(job, program, &asked, source, options),
+        };
+        let run = |header: Option<&Precompiled>| {
+            let mut args = asked.common.clone();
+            args.extend(header.map(Precompiled::args).unwrap_or_default());
+            args.extend(asked.rest.iter().cloned());
+            for folder in &file.folders {
+                args.extend(["-I".into(), folder.into()]);
+            }
+            let (source, stem) = (file.path.clone(), Input::Cuda(source.clone()).stem());
+            let request =
+                ClangRequest { args, source, stem, extension: asked.extension, output: None };
+            shared::run(job, program, request)
+        };
+        let mut output = run(header.as_ref())?;
+        if let Some(header) = &header {
+            if output.failed && header.forget(&output.messages) {
+                output = run(None)?;
+            }
+            // The header, and what it was made of, by their name of 64 digits.
+            let name = header.path.file_stem();
+            output.dependencies.retain(|path| path.file_stem() != name);
         }
-        request.source = file.path;
-        request.stem = Input::Cuda(source.clone()).stem();
-        let ClangOutput { bytes, messages, failed, dependencies } =
-            shared::run(job, program, request)?;
+        let ClangOutput { bytes, messages, failed, dependencies } = output;
         let report = report::read(&messages, source, &options.warnings);
         // A warning may be an error by request.
         let failed = failed || report.has_errors();

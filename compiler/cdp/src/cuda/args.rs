@@ -1,9 +1,10 @@
 //! What clang is asked for.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use cdp_frontend::preprocess::MacroOption;
-use cdp_toolchain::{ClangRequest, Job, ToolVersion};
+use cdp_toolchain::{Job, ToolVersion};
 
 use super::{Half, headers};
 use crate::compiler::Compiler;
@@ -14,12 +15,24 @@ use crate::options::{AddressSize, CdpVersion, CompileOptions, DebugInfo, OptLeve
 const OLDEST: ToolVersion = ToolVersion::new(11, 0);
 
 /// The command for a half, without the source and what belongs to it.
+pub(super) struct Asked {
+    /// What a precompiled header depends on.
+    pub common: Vec<OsString>,
+    /// What the program wants included before the source, and what is to be made.
+    pub rest: Vec<OsString>,
+    /// Extension of the output; empty when there is none.
+    pub extension: &'static str,
+    /// The folder with our headers.
+    pub headers: PathBuf,
+}
+
+/// Puts the command for a half together.
 pub(super) fn request(
     compiler: &Compiler,
     job: &Job,
     half: Half,
     options: &CompileOptions,
-) -> Result<ClangRequest, Error> {
+) -> Result<Asked, Error> {
     if options.address_size == AddressSize::Bits32 {
         return Err(Error::Request {
             message: "`.cu` files have 64-bit device code only: CUDA's headers know no other"
@@ -57,38 +70,29 @@ pub(super) fn request(
                 add(&[&format!("--cuda-gpu-arch={arch}")]);
             }
             host(&mut add, half, options);
-            if half == Half::HostUnoptimised {
-                add(&["-Xclang", "-disable-llvm-passes"]);
-            }
         }
     }
-    let extension = match half {
-        Half::Device(_) | Half::HostUnoptimised | Half::HostBitcode => {
-            add(&["-c", "-emit-llvm"]);
-            "bc"
-        }
-        Half::Host => {
-            add(&["-c"]);
-            "o"
-        }
-        Half::Text(_) => {
-            add(&["-E", "-P"]);
-            "i"
-        }
-        Half::Check(_) => {
-            add(&["-fsyntax-only"]);
-            ""
-        }
-    };
     messages(&mut add, options);
     language(&mut add, options);
     let mut path = |option: &str, path: &std::path::Path| {
         args.push(option.into());
         args.push(path.into());
     };
-    args_of_folders(&mut path, compiler, job, options)?;
+    let headers = args_of_folders(&mut path, compiler, job, options)?;
     args.push(joined("--cuda-path=", &toolkit.root));
-    Ok(ClangRequest { args, extension, ..ClangRequest::default() })
+    let mut rest: Vec<OsString> = Vec::new();
+    for file in &options.forced_includes {
+        rest.extend(["-include".into(), file.into()]);
+    }
+    let (words, extension): (&[&str], _) = match half {
+        Half::Device(_) | Half::HostBitcode => (&["-c", "-emit-llvm"], "bc"),
+        Half::HostUnoptimised => (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc"),
+        Half::Host => (&["-c"], "o"),
+        Half::Text(_) => (&["-E", "-P"], "i"),
+        Half::Check(_) => (&["-fsyntax-only"], ""),
+    };
+    rest.extend(words.iter().map(OsString::from));
+    Ok(Asked { common: args, rest, extension, headers })
 }
 
 /// Optimisation is ours: clang hands over what it read.
@@ -175,12 +179,13 @@ fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     }
 }
 
+/// Yields the folder with our headers.
 fn args_of_folders(
     add: &mut impl FnMut(&str, &std::path::Path),
     compiler: &Compiler,
     job: &Job,
     options: &CompileOptions,
-) -> Result<(), Error> {
+) -> Result<PathBuf, Error> {
     for dir in &options.include_dirs {
         add("-I", dir);
     }
@@ -194,10 +199,7 @@ fn args_of_folders(
     // Behind everything of the program's own.
     add("-idirafter", &headers.join("samples"));
     add("-include", std::path::Path::new("__cdp_cuda.h"));
-    for file in &options.forced_includes {
-        add("-include", file);
-    }
-    Ok(())
+    Ok(headers)
 }
 
 fn joined(option: &str, path: &std::path::Path) -> OsString {
