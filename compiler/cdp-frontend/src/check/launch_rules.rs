@@ -11,6 +11,10 @@ use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
+/// What comes of a configuration that no device has (H200, CUDA 13.0, the same by nvcc).
+const REFUSED: &str = "the launch would fail: with cudaErrorInvalidConfiguration (9) from a kernel, with \
+    cudaErrorInvalidValue (1) from host code";
+
 /// The parameter buffer of a device-side launch (CUDA guide 4.18.6.2).
 const MAX_DEVICE_PARAMETER_BYTES: u64 = 4096;
 /// Kernel parameters launched from the host (CUDA 12.1 and later, sm_70 and later).
@@ -84,19 +88,14 @@ impl<'a> Checker<'a> {
                 if value == 0 {
                     let message = format!("the {what} has no extent in {axis}");
                     self.report(
-                        Diagnostic::new(code, span, message)
-                            .label("this is 0")
-                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
+                        Diagnostic::new(code, span, message).label("this is 0").note(REFUSED),
                     );
                     return;
                 }
                 if value > most {
                     let message =
                         format!("the {what} is {value} in {axis}; at most {most} is possible");
-                    self.report(
-                        Diagnostic::new(code, span, message)
-                            .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
-                    );
+                    self.report(Diagnostic::new(code, span, message).note(REFUSED));
                     return;
                 }
             }
@@ -105,10 +104,7 @@ impl<'a> Checker<'a> {
         let Some(threads) = threads else { return };
         if threads > MAX_BLOCK_THREADS {
             let message = format!("the block has {threads} threads; at most 1,024 are possible");
-            self.report(
-                Diagnostic::new(Code::E0406, block_span, message)
-                    .note("the launch would fail with cudaErrorInvalidConfiguration (9)"),
-            );
+            self.report(Diagnostic::new(Code::E0406, block_span, message).note(REFUSED));
             return;
         }
         let bound = target.map_or(0, |id| self.func(id).attrs.launch_bounds.max_threads_per_block);
