@@ -182,6 +182,7 @@ static void make_undirected(struct Graph *graph, int scale, const char *input)
 // Room for so many children that wait to run; without it launches fail past 2,048.
 static void room_for_launches(int count) { cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, count + 2048); }
 
+static int at_most(int most, int count) { return count < most ? count : most; }
 static int blocks_for(int threads, int block) { return (threads + block - 1) / block; }
 
 // Works of a timed run: at most so many, fewer of a slow variant.

@@ -7,18 +7,23 @@
 use std::path::Path;
 
 use cdp::{
-    Arch, BuildRequest, CompileOptions, Goal, Input, LaunchOpt, LaunchOutcome, LaunchRemark,
-    LaunchTuning, OptLevel, SourceInput,
+    Arch, BuildRequest, CompileOptions, Goal, Input, InputKind, LaunchOpt, LaunchOutcome,
+    LaunchRemark, LaunchTuning, OptLevel, SourceInput,
 };
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
 use crate::oracle;
-use crate::run::{execute, execute_with, foreign_program, runtime_library};
+use crate::run::{execute, execute_in_orders, execute_with, foreign_program, runtime_library};
 use crate::support::{Outcome, cases, compiler, explain, files, job, read, root, stem, trial};
 
 /// What a program of `samples/nested` takes as its first argument.
 const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
+
+/// Programs whose device code is also handed over as bitcode: children of one site, of two sites, of two dimensions.
+const FOREIGN: [&str; 3] = ["bfs", "join", "triangles"];
+/// Orders of execution beside the usual one.
+const SEEDS: [&str; 3] = ["1", "2", "3"];
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -33,6 +38,13 @@ pub fn trials() -> Vec<Trial> {
         trials.push(
             trial(format!("{name}::nvcc"), move || nested_by_nvcc(&by_nvcc))
                 .with_ignored_flag(!oracle::has_nvcc()),
+        );
+    }
+    for name in FOREIGN {
+        let path = root().join("samples/nested").join(name).with_extension("cdp");
+        trials.push(
+            trial(format!("launches::bitcode::{name}"), move || bitcode(&path))
+                .with_ignored_flag(!oracle::has_clang()),
         );
     }
     for path in files(&cases("launches"), "cdp") {
@@ -79,12 +91,23 @@ fn same_output(path: &Path) -> Outcome {
     for level in [LaunchOpt::Safe, LaunchOpt::Fast] {
         let (_, remarks) = build(path, &options(path, level, LaunchTuning::default())?, Goal::Ptx)?;
         let changed = remarks.iter().any(|remark| remark.outcome != LaunchOutcome::Kept);
+        // Some programs print what the order of execution decides, whoever compiles them.
+        let any_order = changed && {
+            let off = options(path, LaunchOpt::Off, LaunchTuning::default())?;
+            let (program, _) = build(path, &off, Goal::Executable)?;
+            execute_in_orders(&program, &[], &SEEDS, "output without the optimiser", &expected)
+                .is_ok()
+        };
         for (level, tuning) in
             settings().into_iter().filter(|(found, _)| changed && *found == level)
         {
             let (program, _) = build(path, &options(path, level, tuning)?, Goal::Executable)?;
+            let what = format!("output at {level:?}, {tuning:?}");
             // With the race checker too, to which the lock must look like one.
-            execute(&program, &format!("output at {level:?}, {tuning:?}"), &expected)?;
+            execute(&program, &what, &expected)?;
+            if any_order {
+                execute_in_orders(&program, &[], &SEEDS, &what, &expected)?;
+            }
         }
     }
     Ok(())
@@ -104,7 +127,32 @@ fn nested(path: &Path) -> Outcome {
     for (level, tuning) in settings() {
         let (program, remarks) = build(path, &options(path, level, tuning)?, Goal::Executable)?;
         let what = format!("output at {level:?}, {tuning:?}, of {remarks:?}");
-        execute_with(&program, &["naive"], &[""], &what, &expected)?;
+        execute_in_orders(&program, &["naive"], &SEEDS, &what, &expected)?;
+    }
+    Ok(())
+}
+
+/// The program's device code by clang, as bitcode of the device runtime's calls: its launches are raised and
+/// changed as our own are, and it prints the same.
+fn bitcode(path: &Path) -> Outcome {
+    let expected = read(&path.with_extension("out"))?;
+    let bytes =
+        oracle::clang_bitcode(path, &options(path, LaunchOpt::Off, LaunchTuning::default())?)?;
+    for (level, tuning) in settings() {
+        let options = options(path, level, tuning)?;
+        let inputs = [Input::Bytes(InputKind::Llvm, "clang.bc".into(), bytes.clone())];
+        let job = job()?;
+        let request = BuildRequest::new(&inputs, Goal::Ptx, &options, &job);
+        let built = compiler()?.build(&request).map_err(explain)?;
+        if built.remarks.is_empty()
+            || built.remarks.iter().any(|remark| remark.outcome == LaunchOutcome::Kept)
+        {
+            return Err(format!("launches were kept at {level:?}: {:?}", built.remarks).into());
+        }
+        let ptx = String::from_utf8(built.bytes).map_err(|error| error.to_string())?;
+        let program = foreign_program(path, |_, _| Ok(ptx))?;
+        let what = format!("output of bitcode at {level:?}, {tuning:?}");
+        execute_in_orders(&program, &["naive"], &SEEDS, &what, &expected)?;
     }
     Ok(())
 }

@@ -59,13 +59,17 @@ fn copy_as_cu(path: &Path, folder: &Path) -> Result<PathBuf, Failed> {
     Ok(copy)
 }
 
-fn finish(command: &mut Command, output: &Path) -> Result<String, Failed> {
+fn finish(command: &mut Command, output: &Path) -> Result<Vec<u8>, Failed> {
     let ran = run_limited(command, TIME_LIMIT)?;
     if !ran.status.success() {
         let message = String::from_utf8_lossy(&ran.stderr);
         return Err(format!("{command:?} failed:\n{message}").into());
     }
-    std::fs::read_to_string(output).map_err(|error| error.to_string().into())
+    std::fs::read(output).map_err(|error| error.to_string().into())
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, Failed> {
+    String::from_utf8(bytes).map_err(|error| error.to_string().into())
 }
 
 /// PTX that nvcc makes of a file, as relocatable device code.
@@ -81,16 +85,25 @@ pub fn nvcc_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed>
     if options.cdp == Some(CdpVersion::Cdp1) {
         command.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
     }
-    finish(command.arg(&input).arg("-o").arg(&output), &output)
+    text(finish(command.arg(&input).arg("-o").arg(&output), &output)?)
 }
 
 /// PTX that clang makes of a file.
 pub fn clang_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed> {
+    text(clang(path, options, &["-S"])?)
+}
+
+/// LLVM bitcode of a file's device code by clang, in which launches are calls of the device runtime.
+pub fn clang_bitcode(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Failed> {
+    clang(path, options, &["-c", "-emit-llvm"])
+}
+
+fn clang(path: &Path, options: &CompileOptions, kind: &[&str]) -> Result<Vec<u8>, Failed> {
     let nvcc = compiler()?.toolchain().nvcc().ok_or("no toolkit")?;
     let toolkit = nvcc.parent().and_then(Path::parent).ok_or("no toolkit")?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let input = copy_as_cu(path, folder.path())?;
-    let output = folder.path().join("case.ptx");
+    let output = folder.path().join("case.out");
     // Clang's CUDA wrapper includes a header that the wheels lack and no case needs.
     std::fs::write(folder.path().join("curand_mtgp32_kernel.h"), "")
         .map_err(|error| error.to_string())?;
@@ -105,7 +118,8 @@ pub fn clang_ptx(path: &Path, options: &CompileOptions) -> Result<String, Failed
         .arg(toolkit.join("include/cccl"))
         // Without it `new` in device code calls functions that nothing defines.
         .args(["-include", "new"])
-        .args(["-x", "cuda", "--cuda-device-only", "-S", "-O2", "-fgpu-rdc", "-w"])
+        .args(["-x", "cuda", "--cuda-device-only", "-O2", "-fgpu-rdc", "-w"])
+        .args(kind)
         .arg(format!("--cuda-path={}", toolkit.display()))
         .arg(format!("--cuda-gpu-arch={}", options.archs()[0]));
     finish(command.arg(&input).arg("-o").arg(&output), &output)

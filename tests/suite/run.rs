@@ -80,14 +80,47 @@ pub fn execute_with(
     what: &str,
     expected: &str,
 ) -> Outcome {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("program");
-    std::fs::write(&path, program).map_err(|error| error.to_string())?;
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
-    for checks in checks {
-        let mut command = Command::new(&path);
-        command.args(args).env("CDP_DEVICE", "cpu").env("CDP_CHECK", checks);
+    let installed = Installed::new(program)?;
+    checks
+        .iter()
+        .try_for_each(|checks| installed.prints(args, ("CDP_CHECK", checks), what, expected))
+}
+
+/// The same once in the usual order of execution, and once in the order of each seed.
+pub fn execute_in_orders(
+    program: &[u8],
+    args: &[&str],
+    seeds: &[&str],
+    what: &str,
+    expected: &str,
+) -> Outcome {
+    let installed = Installed::new(program)?;
+    installed.prints(args, ("CDP_CHECK", ""), what, expected)?;
+    seeds.iter().try_for_each(|seed| {
+        let what = format!("{what}, schedule {seed}");
+        installed.prints(args, ("CDP_SCHEDULE_SEED", seed), &what, expected)
+    })
+}
+
+/// A program as a file, for as long as this lives.
+struct Installed {
+    folder: tempfile::TempDir,
+}
+
+impl Installed {
+    fn new(program: &[u8]) -> Result<Installed, Failed> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let path = folder.path().join("program");
+        std::fs::write(&path, program).map_err(|error| error.to_string())?;
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
+        Ok(Installed { folder })
+    }
+
+    /// Runs it on the CPU device with a variable set: it must succeed and print what is expected.
+    fn prints(&self, args: &[&str], set: (&str, &str), what: &str, expected: &str) -> Outcome {
+        let mut command = Command::new(self.folder.path().join("program"));
+        command.args(args).env("CDP_DEVICE", "cpu").env(set.0, set.1);
         let output = run_limited(&mut command, TIME_LIMIT)?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         // Device code that does not load is told there, and only there.
@@ -98,9 +131,8 @@ pub fn execute_with(
         same(what, &stdout, expected).map_err(|failed| {
             let message = failed.message().unwrap_or("");
             Failed::from(format!("{message}\n--- standard error\n{stderr}"))
-        })?;
+        })
     }
-    Ok(())
 }
 
 fn ours(path: &Path) -> Outcome {
@@ -128,7 +160,7 @@ fn foreign(path: &Path, ptx: impl Fn(&Path, &CompileOptions) -> Result<String, F
 /// An executable of our host code and another compiler's device code.
 pub fn foreign_program(
     path: &Path,
-    ptx: impl Fn(&Path, &CompileOptions) -> Result<String, Failed>,
+    ptx: impl FnOnce(&Path, &CompileOptions) -> Result<String, Failed>,
 ) -> Result<Vec<u8>, Failed> {
     let directives = Directives::of(path)?;
     let options = directives.options(directives.archs()?[0]);

@@ -25,7 +25,7 @@ pub mod stmt;
 pub mod types;
 pub mod verify;
 
-pub use effects::has_effects;
+pub use effects::{has_effects, only_computes};
 pub use expr::{
     AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr, ExprKind,
     InlineAsm, Launch, LaunchHints, UnaryOp, UpdateYield,

@@ -1,7 +1,7 @@
 //! The IR's launch operation: on the device through [`crate::launch`], on the host through the
 //! runtime's `__cdp_launch`.
 
-use cdp_ir::{Callee, Dim, Expr, ExprKind, FuncId, Intrinsic, Launch, for_each_child};
+use cdp_ir::{Callee, Dim, FuncId, Launch, only_computes};
 use cdp_launch::{BufferLayout, LayoutError, ParamSize, buffer_layout};
 use inkwell::attributes::AttributeLoc;
 use inkwell::values::{
@@ -35,7 +35,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let layout = self.launch_layout(launch)?;
         if launches::is_on(self.unit.options, self.unit.address_bits())
             && let Callee::Direct(child) = launch.kernel
-            && launch.args.iter().all(is_quiet)
+            && launch.args.iter().all(|arg| only_computes(self.unit.ir, arg))
         {
             return self.launch_call(launch, child);
         }
@@ -65,7 +65,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     /// A launch as a call of `@cdp.launch`, which the launch optimiser reads, with what only the front end
     /// knows: the place, the names, the pragmas. Its arguments are evaluated before there is a buffer,
-    /// which [`is_quiet`] ones do not show.
+    /// which those that only compute do not show.
     fn launch_call(&mut self, launch: &Launch, child: FuncId) -> Result<Value<'ctx>> {
         let kernel = self.kernel_address(&launch.kernel)?;
         let grid = self.dimension(&launch.grid)?;
@@ -180,36 +180,4 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
         }
     }
-}
-
-/// Whether nobody can tell when an expression is evaluated, if no variable is written in between.
-fn is_quiet(expr: &Expr) -> bool {
-    let own = match &expr.kind {
-        ExprKind::Load { volatile, .. } | ExprKind::LoadBits { volatile, .. } => !volatile,
-        ExprKind::Intrinsic { op: Intrinsic::Builtin(var), .. } => !matches!(
-            var,
-            cdp_ir::BuiltinVar::Clock
-                | cdp_ir::BuiltinVar::Clock64
-                | cdp_ir::BuiltinVar::GlobalTimer
-        ),
-        ExprKind::Const(_)
-        | ExprKind::LocalAddr(_)
-        | ExprKind::GlobalAddr(_)
-        | ExprKind::FunctionAddr(_)
-        | ExprKind::FieldAddr { .. }
-        | ExprKind::IndexAddr { .. }
-        | ExprKind::PointerDiff { .. }
-        | ExprKind::Extract { .. }
-        | ExprKind::MakeRecord(_)
-        | ExprKind::Unary { .. }
-        | ExprKind::Binary { .. }
-        | ExprKind::Compare { .. }
-        | ExprKind::Logical { .. }
-        | ExprKind::Select { .. }
-        | ExprKind::Cast { .. } => true,
-        _ => false,
-    };
-    let mut quiet = own;
-    for_each_child(expr, &mut |child| quiet = quiet && is_quiet(child));
-    quiet
 }
