@@ -78,7 +78,10 @@ impl Directives {
 
     /// Options for one architecture.
     pub fn options(&self, arch: Arch) -> CompileOptions {
-        CompileOptions { archs: vec![arch], cdp: self.cdp(), ..CompileOptions::default() }
+        // What other families look at are launches; the family `launches` looks at every level.
+        let launch_opt = cdp::LaunchOpt::Off;
+        let (archs, cdp) = (vec![arch], self.cdp());
+        CompileOptions { archs, cdp, launch_opt, ..CompileOptions::default() }
     }
 
     /// Whether an oracle is left out. The reason may name the other one, so only what precedes its

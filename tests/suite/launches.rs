@@ -53,12 +53,18 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Levels and thresholds: by the model, tiny (both the launch and its replacement run), none launched, and
-/// by a model in which every child was too slow to be run.
+/// Levels and thresholds: by the model, tiny (both the launch and its replacement run), none launched, all
+/// launched, and by a model in which every child was too slow to be run.
 fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
     let tuning = |own, threshold| LaunchTuning { own, threshold, ..LaunchTuning::default() };
     let slow = LaunchTuning { pace: 0, ..LaunchTuning::default() };
-    let tunings = [LaunchTuning::default(), tuning(2, Some(5)), tuning(0, Some(1 << 20)), slow];
+    let tunings = [
+        LaunchTuning::default(),
+        tuning(2, Some(5)),
+        tuning(0, Some(1 << 20)),
+        tuning(0, Some(0)),
+        slow,
+    ];
     let levels = [LaunchOpt::Safe, LaunchOpt::Fast];
     levels.into_iter().flat_map(|level| tunings.map(|tuning| (level, tuning))).collect()
 }

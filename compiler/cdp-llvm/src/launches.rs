@@ -4,6 +4,8 @@
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
 //! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
+//! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
+//! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`remark`]: what was done with each site, and why not more.
 //!
 //! What is left of `@cdp.launch` is lowered by [`crate::foreign`]. Below `-O2`, in a debug build, on
@@ -16,13 +18,15 @@ mod calls;
 mod child;
 mod distribute;
 mod emit;
+mod gather;
 mod guard;
 pub(crate) mod parent;
 mod prepare;
+mod relax;
 pub mod remark;
 pub mod tuning;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -42,6 +46,7 @@ use crate::raw::view::View;
 use child::{Child, is_kernel};
 use distribute::{Argument, Mode, Site};
 use emit::quoted;
+use gather::{Calls, Gather};
 use parent::{LaunchSite, Parent};
 use remark::{LaunchOutcome, LaunchRemark};
 
@@ -68,6 +73,16 @@ struct Plan<'ctx> {
     mode: Mode,
     /// [`Parent::listens`].
     listens: bool,
+    /// What is launched goes into the fire-and-forget stream.
+    relaxed: bool,
+    /// The kernel among those whose launches are aggregated.
+    gather: Option<usize>,
+}
+
+impl Plan<'_> {
+    fn changes(&self) -> bool {
+        self.child.is_some() || self.relaxed || self.gather.is_some()
+    }
 }
 
 /// Optimises the launches of a module. Calls that are no proper launches are left for the lowering to
@@ -89,6 +104,8 @@ pub(crate) fn optimize<'ctx>(
         data: machine.get_target_data(),
         children: Vec::new(),
         by_kernel: HashMap::new(),
+        gathers: Vec::new(),
+        gathers_by_kernel: HashMap::new(),
         remarks: Vec::new(),
     };
     let parents = pass.parents();
@@ -115,6 +132,9 @@ struct Pass<'a, 'ctx> {
     /// Kernels that were looked at as children, and what was found.
     children: Vec<std::result::Result<Child<'ctx>, String>>,
     by_kernel: HashMap<String, usize>,
+    /// The same of kernels whose launches may be aggregated.
+    gathers: Vec<std::result::Result<Gather<'ctx>, String>>,
+    gathers_by_kernel: HashMap<String, usize>,
     remarks: Vec<LaunchRemark>,
 }
 
@@ -180,28 +200,73 @@ impl<'ctx> Pass<'_, 'ctx> {
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
         let in_order = !fast && sites.iter().any(ordered) && facts.crowded.is_none();
+        let alone = relax::alone(&sites);
         let mut plans = Vec::new();
-        for site in sites {
+        for (site, alone) in sites.into_iter().zip(alone) {
             let mode = match site.in_null_stream() {
                 false => Mode::Independent { tracked: false },
                 true if in_order => Mode::InOrder,
                 true => Mode::Independent { tracked: true },
             };
-            let child = match self.candidate(&site, &facts) {
-                Ok(child) => {
-                    let (outcome, message, advice) = done(mode, &site);
-                    self.remark(kernel, &site, outcome, message, advice);
-                    Some(child)
-                }
-                Err(reason) => {
-                    let advice = advice(&site, &facts, fast);
-                    self.remark(kernel, &site, LaunchOutcome::Kept, reason, advice);
-                    None
-                }
+            let relaxed = alone
+                && mode == (Mode::Independent { tracked: true })
+                && !(site.said.keep || ordered(&site) && !fast)
+                && site.stream.is_some_and(|stream| stream.value() == 0)
+                && facts.obstacle.is_none()
+                && self.options.abi.is_v2()
+                && self.is_proper(&site);
+            let candidate = self.candidate(&site, &facts);
+            let child = candidate.as_ref().ok().copied();
+            let independent = mode != Mode::InOrder && !(ordered(&site) && !fast);
+            let gather = match independent && self.may_gather(&site, &facts) {
+                true => self.gather(&site, child),
+                false => None,
             };
-            plans.push(Plan { site, child, mode, listens: facts.listens });
+            let (outcome, message, advice) = match candidate {
+                Ok(_) => done(mode, gather.is_some(), &site),
+                Err(reason) => kept(relaxed, gather.is_some(), reason, advice(&site, &facts, fast)),
+            };
+            self.remark(kernel, &site, outcome, message, advice);
+            plans.push(Plan { site, child, mode, listens: facts.listens, relaxed, gather });
         }
-        plans.iter().any(|plan| plan.child.is_some()).then_some(plans)
+        plans.iter().any(Plan::changes).then_some(plans)
+    }
+
+    /// Whether a site's launches can be told from one for a whole warp by nothing but their children.
+    fn may_gather(&self, site: &LaunchSite<'ctx>, facts: &Parent) -> bool {
+        self.options.launch_tuning.gather > 0
+            && self.options.abi.is_v2()
+            && !self.options.per_thread_stream
+            && !site.said.keep
+            && facts.looks_at_errors.is_none()
+            && site.stream.is_some_and(|stream| {
+                stream == cdp_launch::StreamConst::FireAndForget
+                    || (stream.value() == 0 && facts.obstacle.is_none())
+            })
+            && self.is_proper(site)
+    }
+
+    /// The kernel of a site, ready for aggregation.
+    fn gather(&mut self, site: &LaunchSite<'ctx>, child: Option<usize>) -> Option<usize> {
+        let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
+        let name = kernel.get_name().to_string_lossy().into_owned();
+        let index = match self.gathers_by_kernel.get(&name) {
+            Some(index) => *index,
+            None => {
+                let child = child.and_then(|child| self.children[child].as_ref().ok());
+                let arguments = self.arguments(site, kernel)?;
+                let found = gather::gather(kernel, child).and_then(|found| {
+                    match gather::fits(&found, &arguments) {
+                        true => Ok(found),
+                        false => Err("its arguments are too large for a warp's".into()),
+                    }
+                });
+                self.gathers.push(found);
+                self.gathers_by_kernel.insert(name, self.gathers.len() - 1);
+                self.gathers.len() - 1
+            }
+        };
+        self.gathers[index].is_ok().then_some(index)
     }
 
     /// The child that a site's threads can run; or why not.
@@ -307,16 +372,22 @@ impl<'ctx> Pass<'_, 'ctx> {
         if plans.is_empty() {
             return Ok(());
         }
+        let calls = Calls::of(self.options.abi);
         let mut functions = String::new();
+        let mut gathered = Vec::new();
         let mut names = Vec::new();
         for (parent, plan) in
             plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
         {
             let name = format!("__cdp_site_{}", names.len());
-            functions += &self.function(*parent, plan, name.clone()).unwrap_or_default();
+            functions += &self.function(*parent, plan, name.clone(), &calls).unwrap_or_default();
             names.push(name);
+            if let Some(index) = plan.gather.filter(|index| !gathered.contains(index)) {
+                gathered.push(index);
+                functions += &self.gathering(index, plan).unwrap_or_default();
+            }
         }
-        self.link(&functions)?;
+        self.link(&functions, &calls, &gathered)?;
         let mut names = names.into_iter();
         for (parent, plans) in plans {
             let launched = self.begin(parent, &plans)?;
@@ -336,9 +407,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         parent: FunctionValue<'ctx>,
         plan: &Plan<'ctx>,
         name: String,
+        calls: &Calls,
     ) -> Option<String> {
         let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
-        if (child.is_none() && !plan.site.in_null_stream()) || !self.is_proper(&plan.site) {
+        let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
+        let nothing = child.is_none() && gather.is_none() && !plan.site.in_null_stream();
+        if nothing || !self.is_proper(&plan.site) {
             return None;
         }
         let kernel = raw::as_function(plan.site.operands[0])?;
@@ -356,13 +430,22 @@ impl<'ctx> Pass<'_, 'ctx> {
             mode: plan.mode,
             tuning,
             listens: plan.listens,
+            relaxed: plan.relaxed,
+            gather: gather.map(|gather| (gather, calls)),
             child,
         };
         Some(site.function())
     }
 
+    /// The kernel that runs the children of a warp, as text.
+    fn gathering(&self, index: usize, plan: &Plan<'ctx>) -> Option<String> {
+        let gather = self.gathers[index].as_ref().ok()?;
+        let arguments = self.arguments(&plan.site, gather.kernel)?;
+        Some(gather::kernel(gather, &arguments))
+    }
+
     /// Links the sites' functions in. LLVM's linker resolves references to definitions that are visible.
-    fn link(&self, functions: &str) -> Result<()> {
+    fn link(&self, functions: &str, calls: &Calls, gathered: &[usize]) -> Result<()> {
         let mut declarations = String::new();
         let mut hidden = Vec::new();
         let mut declare = |function: FunctionValue<'ctx>, kernel: bool| {
@@ -378,10 +461,14 @@ impl<'ctx> Pass<'_, 'ctx> {
                 hidden.push(function);
             }
         };
-        let mut kernels = Vec::new();
-        for child in self.children.iter().flatten() {
-            declare(child.body, false);
-            kernels.push(child.kernel);
+        let gathers: Vec<&Gather<'ctx>> =
+            gathered.iter().filter_map(|index| self.gathers[*index].as_ref().ok()).collect();
+        let mut bodies: Vec<FunctionValue<'ctx>> =
+            self.children.iter().flatten().map(|child| child.body).collect();
+        bodies.extend(gathers.iter().map(|gather| gather.body));
+        let mut seen = HashSet::new();
+        for body in bodies.iter().filter(|body| seen.insert(**body)) {
+            declare(*body, false);
         }
         for function in self.module.get_functions().filter(|function| is_kernel(*function)) {
             let used = functions
@@ -389,6 +476,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             if used {
                 declare(function, true);
             }
+        }
+        if !gathers.is_empty() {
+            declarations += &calls.declarations();
         }
         let text = distribute::prologue(&declarations) + functions;
         let sites = foreign::parse(self.context, "launches", text.as_bytes())
@@ -413,7 +503,23 @@ impl<'ctx> Pass<'_, 'ctx> {
                 self.flag(child.body, "alwaysinline");
             }
         }
+        for gather in gathers {
+            self.limit_blocks(gather);
+            // It stands in one place, or in one more than it stood in anyway.
+            self.flag(gather.body, "alwaysinline");
+        }
         Ok(())
+    }
+
+    /// What the kernel says of its blocks holds for the kernel that runs many of it.
+    fn limit_blocks(&self, gather: &Gather<'ctx>) {
+        let at = AttributeLoc::Function;
+        let Some(function) = self.module.get_function(&gather.name) else { return };
+        for key in gather::LIMITS {
+            if let Some(attribute) = gather.kernel.get_string_attribute(at, key) {
+                function.add_attribute(at, attribute);
+            }
+        }
     }
 
     fn flag(&self, function: FunctionValue<'ctx>, name: &str) {
@@ -497,12 +603,20 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
     module
         .get_functions()
         .map(|function| function.get_name().to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("__cdp_site_") || name == distribute::ORDER_BEGIN)
+        .filter(|name| {
+            ["__cdp_site_", "__cdp_gather_", distribute::ORDER_BEGIN]
+                .iter()
+                .any(|start| name.starts_with(start))
+        })
         .collect()
 }
 
 /// What is said of a site that was changed.
-fn done(mode: Mode, site: &LaunchSite<'_>) -> (LaunchOutcome, String, Option<String>) {
+fn done(
+    mode: Mode,
+    gathers: bool,
+    site: &LaunchSite<'_>,
+) -> (LaunchOutcome, String, Option<String>) {
     let small = match site.said.threshold {
         Some(threshold) => format!("children of at most {threshold} threads are"),
         None => "small children are".to_string(),
@@ -519,10 +633,38 @@ fn done(mode: Mode, site: &LaunchSite<'_>) -> (LaunchOutcome, String, Option<Str
         ),
         Mode::Independent { .. } => (
             LaunchOutcome::Independent,
-            format!("{small} run by the launching warp, without a launch"),
+            match gathers {
+                true => format!(
+                    "{small} run by the launching warp, without a launch; others of a warp are launched \
+                     together"
+                ),
+                false => format!("{small} run by the launching warp, without a launch"),
+            },
             None,
         ),
     }
+}
+
+/// What is said of a site whose children are not run by the launching warp, and why.
+fn kept(
+    relaxed: bool,
+    gathers: bool,
+    reason: String,
+    advice: Option<String>,
+) -> (LaunchOutcome, String, Option<String>) {
+    let not = "children are not run by the launching warp";
+    if gathers {
+        let message = format!("children of a warp are launched together; {not}: {reason}");
+        return (LaunchOutcome::Aggregated, message, None);
+    }
+    if relaxed {
+        let message = format!(
+            "launched into `cudaStreamFireAndForget`, since its thread launches nothing else; {not}: \
+             {reason}"
+        );
+        return (LaunchOutcome::Relaxed, message, None);
+    }
+    (LaunchOutcome::Kept, reason, advice)
 }
 
 /// What a user could do about a site that was left alone.

@@ -89,6 +89,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "most-steps" => tuning.most_steps = value,
             "most-steps-in-order" => tuning.most_steps_in_order = value,
             "parents-shift" => tuning.parents_shift = value,
+            "gather" => tuning.gather = value,
             "pace" => tuning.pace = value,
             "parents-shift-in-order" => tuning.parents_shift_in_order = value,
             _ => return None,

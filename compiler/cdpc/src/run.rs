@@ -8,7 +8,9 @@ use cdp::toolchain::{
     Ended, GpuPresence, HostLinkOptions, Job, JobOptions, Leftover, prelinked,
     run_program as run_limited,
 };
-use cdp::{BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input};
+use cdp::{
+    BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input, LaunchOpt,
+};
 use cdp_runtime::cpu;
 
 #[cfg(not(unix))]
@@ -52,7 +54,11 @@ pub fn run(args: &Run) -> i32 {
     let messages = Messages::new(&args.source);
     let options = match compile_options(&args.source) {
         // Reports of the CPU device name source lines; the code is the same.
-        Ok(options) => CompileOptions { debug: DebugInfo::Lines, ..options },
+        Ok(options) => CompileOptions {
+            debug: DebugInfo::Lines,
+            launch_opt: launch_opt(args, options.launch_opt),
+            ..options
+        },
         Err(usage) => return messages.usage(usage),
     };
     let mut outputs = Outputs::default();
@@ -70,6 +76,14 @@ pub fn run(args: &Run) -> i32 {
         run_program(args, &options, messages)
     };
     result.unwrap_or_else(|failure| messages.failure(failure))
+}
+
+/// The CPU device shows the launches as they are written, unless asked otherwise: they cost nothing there,
+/// and its reports, traces and checks are about them.
+fn launch_opt(args: &Run, level: LaunchOpt) -> LaunchOpt {
+    let off =
+        args.source.launch_opt.is_none() && (!wants_cubin(args.device) || args.schedules.is_some());
+    if off { LaunchOpt::Off } else { level }
 }
 
 /// Options that would be ignored.

@@ -21,7 +21,6 @@ pub(super) const EXTRAS: [&str; 13] = [
 
 /// A kernel that another kernel's threads can run.
 pub(super) struct Child<'ctx> {
-    pub kernel: FunctionValue<'ctx>,
     /// Its body as a function, which takes the thread's place in the grid.
     pub body: FunctionValue<'ctx>,
     /// Which of [`EXTRAS`] the body uses.
@@ -76,7 +75,6 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
     }
     let blocks = View::function(body).blocks();
     Ok(Child {
-        kernel,
         body,
         used,
         guard: guard::find(body, first + EXTRAS.len() as u32 - 1),
@@ -98,7 +96,7 @@ pub(super) fn scalar_bits(ty: &str) -> Option<u32> {
     })
 }
 
-fn check_parameter(kernel: FunctionValue<'_>, index: u32) -> Result<(), String> {
+pub(super) fn check_parameter(kernel: FunctionValue<'_>, index: u32) -> Result<(), String> {
     let view = View::function(kernel);
     let ty = view.parameter(index).map(View::type_text).unwrap_or_default();
     match scalar_bits(&ty) {
@@ -269,7 +267,7 @@ fn reaches<'ctx>(from: Block<'ctx>, to: Block<'ctx>) -> bool {
 }
 
 /// Blocks that control may come to from the end of a block.
-fn reachable(from: Block<'_>) -> HashSet<Block<'_>> {
+pub(super) fn reachable(from: Block<'_>) -> HashSet<Block<'_>> {
     let (mut seen, mut work) = (HashSet::new(), from.successors());
     while let Some(block) = work.pop() {
         if seen.insert(block) {

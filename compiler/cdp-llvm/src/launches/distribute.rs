@@ -20,6 +20,7 @@
 
 use super::child::{Child, EXTRAS};
 use super::emit::{FLAG, ORDER, Text, lock, moved, product, quoted, unlock, within};
+use super::gather::{self, Calls, Gather};
 use super::guard::Guard;
 use super::tuning::Tuning;
 use crate::raw::view::View;
@@ -64,6 +65,10 @@ pub(super) struct Site<'a, 'ctx> {
     pub tuning: Tuning,
     /// The parent may have learnt what other blocks wrote, which its children must see.
     pub listens: bool,
+    /// What is launched goes into the fire-and-forget stream ([`super::relax`]).
+    pub relaxed: bool,
+    /// How the launches of a warp become one, where they may.
+    pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
     pub child: Option<&'a Child<'ctx>>,
 }
@@ -91,9 +96,11 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i32 @llvm.ctpop.i32(i32)
 declare i32 @llvm.cttz.i32(i32, i1)
 declare i32 @llvm.umin.i32(i32, i32)
@@ -145,6 +152,11 @@ impl Site<'_, '_> {
                 unlock(&mut text, "true");
                 text.line("br label %launch");
             }
+            (None, Mode::Independent { .. }) if self.gather.is_some() => {
+                self.valid(None, &mut text);
+                text.line("%mask = call i32 @llvm.nvvm.activemask()");
+                self.gathered("%valid", &mut text);
+            }
             (None, Mode::Independent { .. }) => text.line("br label %launch"),
         }
         text.label("launch");
@@ -168,11 +180,19 @@ impl Site<'_, '_> {
         )
     }
 
+    fn stream(&self) -> String {
+        let forget = cdp_launch::StreamConst::FireAndForget.value();
+        match self.relaxed {
+            true => format!("ptr inttoptr (i64 {forget} to ptr)"),
+            false => "ptr %stream".into(),
+        }
+    }
+
     fn launch(&self, text: &mut Text) -> String {
         let mut operands = vec![format!("ptr {}", quoted(&self.kernel))];
         let fixed = ["gx", "gy", "gz", "bx", "by", "bz", "shared"];
         operands.extend(fixed.iter().map(|name| format!("i32 %{name}")));
-        operands.push("ptr %stream".into());
+        operands.push(self.stream());
         for (index, Argument { ty, by_value, .. }) in self.arguments.iter().enumerate() {
             operands.push(match by_value {
                 Some((bytes, align)) => {
@@ -184,13 +204,43 @@ impl Site<'_, '_> {
         text.set(&format!("call i32 (...) @cdp.launch({})", operands.join(", ")))
     }
 
-    /// Is the launch one that would succeed, how many threads are there (`%total`), how many have work
-    /// (`%work`), is that little enough to do here (`%small`)?
-    fn head(&self, child: &Child<'_>, text: &mut Text) {
-        let flat = is_flat(child);
+    /// The launches of the lanes of `%mask` where `wants` holds: as one where that saves some, otherwise from
+    /// label `launch` on.
+    fn gathered(&self, wants: &str, text: &mut Text) {
+        let Some((gather, calls)) = self.gather else {
+            text.line("br label %launch");
+            return;
+        };
+        text.line(&format!("%wants = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {wants})"));
+        let count = text.set("call i32 @llvm.ctpop.i32(i32 %wants)");
+        let many = text.set(&format!("icmp uge i32 {count}, {}", self.tuning.gather.max(1)));
+        let join = text.all(&[wants.to_string(), many]);
+        text.line(&format!("br i1 {join}, label %gather, label %alone"));
+        text.label("gather");
+        if self.mode == (Mode::Independent { tracked: true }) {
+            text.line("store i1 true, ptr %launched");
+        }
+        gather::site(gather, &self.arguments, calls, &self.stream(), text);
+        text.label("alone");
+        // A lane that does not launch has nothing left to do.
+        match self.child {
+            Some(_) => text.line("br i1 %small, label %out, label %launch"),
+            None => text.line("br label %launch"),
+        }
+    }
+
+    /// Would the launch succeed, of a grid that is not too large to look at (`%valid`)? Yields the number of
+    /// threads.
+    fn valid(&self, child: Option<&Child<'_>>, text: &mut Text) -> String {
+        let flat = child.is_some_and(is_flat);
+        let shallow = flat || (child.is_none() && self.gather.is_some_and(|(g, _)| !g.deep));
+        let most_threads = match (child, self.gather) {
+            (Some(child), _) => child.most_threads,
+            (None, gather) => gather.map_or(1024, |(gather, _)| gather.most_threads),
+        };
         let mut fits = Vec::new();
         for (name, most) in [("gx", MOST_BLOCKS), ("gy", 65_535), ("gz", 65_535)] {
-            fits.push(within(text, name, if flat && name != "gx" { 1 } else { most }));
+            fits.push(within(text, name, if shallow && name != "gx" { 1 } else { most }));
         }
         for (name, most) in [("bx", 1024), ("by", 1024), ("bz", 64)] {
             fits.push(within(text, name, if flat && name != "bx" { 1 } else { most }));
@@ -199,7 +249,18 @@ impl Site<'_, '_> {
         let blocks = product(text, ["gx", "gy", "gz"]);
         let threads = product(text, ["bx", "by", "bz"]);
         fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
-        fits.push(text.set(&format!("icmp ule i64 {threads}, {}", child.most_threads)));
+        fits.push(text.set(&format!("icmp ule i64 {threads}, {most_threads}")));
+        let fits = text.all(&fits);
+        text.line(&format!("%valid = or i1 {fits}, false"));
+        text.set(&format!("mul i64 {blocks}, {threads}"))
+    }
+
+    /// Is the launch one that would succeed, how many threads are there (`%total`), how many have work
+    /// (`%work`), is that little enough to do here (`%small`)?
+    fn head(&self, child: &Child<'_>, text: &mut Text) {
+        let flat = is_flat(child);
+        let all = self.valid(Some(child), text);
+        let mut fits = vec!["%valid".to_string()];
         let timed = self.is_timed(child);
         if self.mode == (Mode::Independent { tracked: true })
             || (timed && self.mode != Mode::InOrder)
@@ -208,7 +269,6 @@ impl Site<'_, '_> {
             fits.push(text.set(&format!("xor i1 {launched}, true")));
         }
         let fits = text.all(&fits);
-        let all = text.set(&format!("mul i64 {blocks}, {threads}"));
         let all = text.set(&format!("select i1 {fits}, i64 {all}, i64 0"));
         let work = match &child.guard {
             Some(guard) if flat => self.guarded(guard, &all, text),
@@ -372,7 +432,14 @@ impl Site<'_, '_> {
             let launched = text.set(&format!("or i1 {launched}, {slow}"));
             text.line(&format!("store i1 {launched}, ptr %launched"));
         }
-        text.line("br i1 %small, label %out, label %launch");
+        match self.gather {
+            None => text.line("br i1 %small, label %out, label %launch"),
+            Some(_) => {
+                let large = text.set("xor i1 %small, true");
+                let wants = text.set(&format!("and i1 {large}, %valid"));
+                self.gathered(&wants, text);
+            }
+        }
         text.label("out");
         text.line("ret i32 0");
     }

@@ -11,6 +11,10 @@ pub enum LaunchOutcome {
     InOrder,
     /// Small children are run by the launching threads' warps, those of different warps at the same time.
     Independent,
+    /// The children that a warp launches are launched together.
+    Aggregated,
+    /// Every child is launched, into the fire-and-forget stream instead of the NULL stream.
+    Relaxed,
     /// Every child is launched, as the source says.
     Kept,
 }
@@ -21,6 +25,8 @@ impl LaunchOutcome {
         match self {
             LaunchOutcome::InOrder => "in-order",
             LaunchOutcome::Independent => "independent",
+            LaunchOutcome::Aggregated => "aggregated",
+            LaunchOutcome::Relaxed => "relaxed",
             LaunchOutcome::Kept => "kept",
         }
     }

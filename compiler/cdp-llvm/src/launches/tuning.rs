@@ -22,6 +22,8 @@ pub struct Tuning {
     pub parents_shift: u32,
     /// The same when children go one after another, and all lanes of a warp launch.
     pub parents_shift_in_order: u32,
+    /// Lanes of a warp whose launches are made one; 0 for never.
+    pub gather: u32,
     /// Cycles in which a warp's launches are made, for each other warp that launches too.
     pub pace: u32,
 }
@@ -36,6 +38,7 @@ impl Default for Tuning {
             most_steps_in_order: 4096,
             parents_shift: 10,
             parents_shift_in_order: 6,
+            gather: 2,
             pace: 32_768,
         }
     }
