@@ -63,6 +63,7 @@ pub fn run(args: &Run) -> i32 {
     };
     let mut outputs = Outputs::default();
     args.trace.iter().for_each(|path| outputs.add("--trace", path));
+    args.report.iter().for_each(|path| outputs.add("--report", path));
     let read = args.inputs.iter().chain(&args.source.include).map(PathBuf::as_path);
     if let Err(usage) = outputs.check(read) {
         return messages.usage(usage);

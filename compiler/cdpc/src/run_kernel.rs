@@ -96,6 +96,7 @@ pub fn cpu_options(args: &Run, message_format: MessageFormat) -> CpuOptions {
         max_instructions: args.max_instructions,
         timeout: args.timeout.map(Duration::from_secs),
         trace: args.trace.clone(),
+        report: args.report.clone(),
         profile: args.profile,
         lockstep: args.lockstep,
         checks: args.check.unwrap_or_default(),

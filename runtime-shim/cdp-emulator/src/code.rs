@@ -879,6 +879,10 @@ pub struct Function {
     pub callees: Vec<u32>,
     /// It calls through pointers.
     pub calls_indirect: bool,
+    /// Functions whose address it takes.
+    pub named: Vec<u32>,
+    /// It launches grids.
+    pub launches: bool,
     /// Blocks of a kernel that only does this cannot see each other.
     pub independent: bool,
     /// Line of the first instruction that the device does not run, and what is not supported.

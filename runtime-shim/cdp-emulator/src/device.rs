@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::link;
 use crate::memory::{AllocKind, FreeError};
 use crate::report::Report;
-use crate::sched::{Action, Core, KernelProfile, LaunchRequest, NodeId, TraceGrid};
+use crate::sched::{Action, Core, KernelProfile, LaunchRequest, NodeId, TraceEvent, TraceGrid};
 use crate::texture::TextureDescriptor;
 
 /// A device that is a program. Owns its memory, modules, streams and everything that runs.
@@ -66,7 +66,8 @@ impl Emulator {
     /// With file and line: text that does not parse, names undefined or defined twice,
     /// instructions that the device does not run.
     pub fn load(&mut self, sources: &[Source<'_>]) -> Result<ModuleId, Error> {
-        link::load(&mut self.core.machine, &mut self.core.program, sources)
+        let (machine, program) = self.core.loaded_mut();
+        link::load(machine, program, sources)
     }
 
     /// Unloads a module after everything queued is done; its variables are released.
@@ -76,14 +77,15 @@ impl Emulator {
     pub fn unload(&mut self, module: ModuleId) -> Result<(), Error> {
         self.module(module)?;
         self.core.run_all();
-        if let Some(gone) = self.core.program.modules[module.0 as usize].take() {
+        let (machine, program) = self.core.loaded_mut();
+        if let Some(gone) = program.modules[module.0 as usize].take() {
             for address in gone.allocations {
                 // Symbols are released by nobody else.
-                let _ = self.core.machine.memory.free(address, None, |_| true);
+                let _ = machine.memory.free(address, None, |_| true);
             }
             for kernel in gone.kernels {
-                let function = self.core.program.kernels[kernel as usize].function;
-                self.core.program.kernel_of_function.remove(&function);
+                let function = program.kernels[kernel as usize].function;
+                program.kernel_of_function.remove(&function);
             }
         }
         Ok(())
@@ -145,7 +147,8 @@ impl Emulator {
                 format!("{bytes} bytes of dynamic shared memory; the kernel can have {most}");
             return Err(Error::InvalidValue { message });
         }
-        self.core.program.kernels[kernel.0 as usize].max_dynamic_bytes = Some(bytes);
+        let (_, program) = self.core.loaded_mut();
+        program.kernels[kernel.0 as usize].max_dynamic_bytes = Some(bytes);
         Ok(())
     }
 
@@ -156,7 +159,7 @@ impl Emulator {
     /// [`Error::InvalidHandle`]
     pub fn allow_large_clusters(&mut self, kernel: KernelId, allow: bool) -> Result<(), Error> {
         self.kernel_entry(kernel)?;
-        self.core.program.kernels[kernel.0 as usize].large_clusters = allow;
+        self.core.loaded_mut().1.kernels[kernel.0 as usize].large_clusters = allow;
         Ok(())
     }
 
@@ -218,12 +221,13 @@ impl Emulator {
             return Ok(0);
         }
         let fresh = kind == AllocKind::Host;
-        let memory = &mut self.core.machine.memory;
+        let memory = &mut self.core.machine_mut().memory;
         let address = memory.allocate(size_bytes, 256, kind, true, None).ok_or_else(|| {
             let free_bytes = memory.limit_bytes() - memory.live_bytes();
             Error::OutOfMemory { asked_bytes: size_bytes, free_bytes }
         })?;
         self.core.memory_begins(address, size_bytes, fresh);
+        self.core.trace_event("allocate", String::new, size_bytes);
         Ok(address)
     }
 
@@ -239,14 +243,16 @@ impl Emulator {
         // As cudaFree does: what is queued may still use the memory.
         self.core.run_all();
         let host = |kind: &AllocKind| matches!(kind, AllocKind::Host | AllocKind::Managed);
-        self.core.machine.memory.free(address, None, host).map_err(|error| Error::InvalidAddress {
-            address,
-            size_bytes: 0,
-            message: match error {
-                FreeError::NotAllocated => "no allocation begins there".to_string(),
-                FreeError::AlreadyFree => "already released".to_string(),
-                FreeError::WrongKind => "not allocated by the host".to_string(),
-            },
+        self.core.machine_mut().memory.free(address, None, host).map_err(|error| {
+            Error::InvalidAddress {
+                address,
+                size_bytes: 0,
+                message: match error {
+                    FreeError::NotAllocated => "no allocation begins there".to_string(),
+                    FreeError::AlreadyFree => "already released".to_string(),
+                    FreeError::WrongKind => "not allocated by the host".to_string(),
+                },
+            }
         })
     }
 
@@ -318,6 +324,8 @@ impl Emulator {
         if matches!(completion, Completion::Done) {
             let after = self.core.stream_ends(stream)?;
             self.core.host_touches(&after, dst, src.len() as u64, true);
+            let name = || format!("stream {}", stream.0);
+            self.core.trace_event("copy to the device", name, src.len() as u64);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { (dst as *mut u8).copy_from(src.as_ptr(), src.len()) };
             self.core.pass_host_copy(src.len() as u64);
@@ -340,6 +348,8 @@ impl Emulator {
         if matches!(completion, Completion::Done) {
             let after = self.core.stream_ends(stream)?;
             self.core.host_touches(&after, src, dst.len() as u64, false);
+            let name = || format!("stream {}", stream.0);
+            self.core.trace_event("copy to the host", name, dst.len() as u64);
             // SAFETY: the range lies in a live allocation, and nothing runs.
             unsafe { dst.as_mut_ptr().copy_from(src as *const u8, dst.len()) };
             self.core.pass_host_copy(dst.len() as u64);
@@ -430,7 +440,7 @@ impl Emulator {
             });
         }
         self.check_range(descriptor.address, descriptor.span_bytes())?;
-        self.core.machine.textures.push(Some(descriptor));
+        self.core.machine_mut().textures.push(Some(descriptor));
         Ok(self.core.machine.textures.len() as u64)
     }
 
@@ -439,8 +449,9 @@ impl Emulator {
     /// # Errors
     /// [`Error::InvalidHandle`]
     pub fn destroy_texture(&mut self, handle: u64) -> Result<(), Error> {
-        let entry =
-            handle.checked_sub(1).and_then(|n| self.core.machine.textures.get_mut(n as usize));
+        let entry = handle
+            .checked_sub(1)
+            .and_then(|n| self.core.machine_mut().textures.get_mut(n as usize));
         let taken = entry.and_then(Option::take);
         taken.map(|_| ()).ok_or(Error::InvalidHandle { what: "texture object" })
     }
@@ -494,6 +505,9 @@ impl Emulator {
         // An invalid stream is found before the grid is made.
         self.core.stream_ends(launch.stream)?;
         let key = self.core.add_grid(request, None, None, self.core.clock, false);
+        let name = || format!("stream {}", launch.stream.0);
+        self.core.trace_stream(key, name);
+        self.core.trace_event("launch", name, 0);
         self.core.enqueue_host(launch.stream, Action::Grid(key)).map(|_| ())
     }
 
@@ -587,6 +601,7 @@ impl Emulator {
     /// None at present; the program's faults are in the [`Completion`].
     pub fn synchronize(&mut self) -> Result<Completion, Error> {
         let done = self.core.run_all();
+        self.core.trace_event("synchronize", String::new, 0);
         self.core.edge_host_waited_for_all();
         Ok(self.completion(done))
     }
@@ -677,6 +692,16 @@ impl Emulator {
     /// The launch tree so far, if [`Config::trace`] is set.
     pub fn trace(&self) -> &[TraceGrid] {
         self.core.trace()
+    }
+
+    /// Calls of the host, copies and sets so far, if [`Config::trace`] is set.
+    pub fn trace_events(&self) -> &[TraceEvent] {
+        self.core.trace_events()
+    }
+
+    /// The most launches of device code that were pending at once.
+    pub fn pending_peak(&self) -> u32 {
+        self.core.pending_peak
     }
 
     /// How far the run is: grids done, grids pending or running, thread-instructions.

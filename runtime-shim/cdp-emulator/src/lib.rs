@@ -39,5 +39,5 @@ pub use exec::Counters;
 pub use report::{Related, Report, ReportKind};
 pub use runtime::errors::{name as cuda_error_name, text as cuda_error_text};
 pub use sched::KernelProfile;
-pub use sched::trace::{TraceGrid, chrome_json};
+pub use sched::trace::{TraceEvent, TraceGrid, chrome_json};
 pub use texture::{AddressMode, ChannelKind, TextureDescriptor};

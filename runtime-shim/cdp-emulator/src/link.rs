@@ -33,8 +33,12 @@ pub struct Kernel {
     pub shared_offsets: Arc<[u32]>,
     /// Its shared variables by place, for reports.
     pub shared_places: Arc<[SharedPlace]>,
-    /// Blocks may run on several host threads at once.
+    /// Its blocks cannot see each other's progress.
     pub independent: bool,
+    /// It launches grids.
+    pub launches: bool,
+    /// Nor can any grid that it might launch, so that they may run on any host thread.
+    pub apart: bool,
     /// The system's part of shared memory, if its code looks at it.
     pub reserved_shared: std::ops::Range<u32>,
     /// The first instruction that it could come to and that the device does not run.
@@ -84,6 +88,8 @@ pub struct Program {
     pub kernels: Vec<Kernel>,
     /// Kernel number by function number.
     pub kernel_of_function: HashMap<u32, u32>,
+    /// Functions whose address some code or variable has.
+    pub named: HashSet<u32>,
     /// Modules by [`ModuleId`]; `None` once unloaded.
     pub modules: Vec<Option<Module>>,
 }
@@ -210,7 +216,9 @@ impl Linker<'_> {
         let unit_base = self.program.units.len() as u32;
         self.program.units.extend(self.units.iter().map(|unit| unit.name.clone()));
         self.decode_functions(unit_base)?;
-        self.make_kernels()
+        self.make_kernels()?;
+        self.find_apart();
+        Ok(())
     }
 
     /// The system's part of shared memory, first of the shared variables.
@@ -594,7 +602,10 @@ impl Linker<'_> {
                 };
                 let base = match target {
                     Some(Target::Memory(at)) => at,
-                    Some(Target::Function(number)) => function_address(number),
+                    Some(Target::Function(number)) => {
+                        self.program.named.insert(number);
+                        function_address(number)
+                    }
                     Some(Target::Shared(_) | Target::Service(_)) | None => {
                         return Err(Error::Unsupported {
                             place: place(&self.units[u].name, variable.line.0),
@@ -707,6 +718,7 @@ impl Linker<'_> {
                 self.machine.functions[f as usize].independent
                     && !self.machine.functions[f as usize].calls_indirect
             });
+            let launches = reachable.iter().any(|&f| self.machine.functions[f as usize].launches);
             let info = self.kernel_info(u, id, number, module, shared_bytes);
             let reserved = offsets.first().copied().filter(|&at| at != NONE);
             let reserved_shared =
@@ -723,6 +735,8 @@ impl Linker<'_> {
                 shared_places: self.shared_places(&offsets),
                 shared_offsets: offsets.into(),
                 independent,
+                launches,
+                apart: false,
                 stack_need: self.stack_need(number),
                 reserved_shared,
                 refusal: self.refusal(number),
@@ -730,6 +744,22 @@ impl Linker<'_> {
             });
         }
         self.refuse_if_nothing_runs()
+    }
+
+    /// Finds out which kernels may run on any host thread with all that they launch. Which kernel a launch
+    /// names is not followed: it may be any whose address some code or variable has.
+    fn find_apart(&mut self) {
+        let functions = &self.machine.functions;
+        self.program.named.extend(functions.iter().flat_map(|f| f.named.iter().copied()));
+        let program = &mut *self.program;
+        let is_independent = |number: &u32| match program.kernel_of_function.get(number) {
+            Some(&kernel) => program.kernels[kernel as usize].independent,
+            None => true,
+        };
+        let all = program.named.iter().all(is_independent);
+        for kernel in &mut program.kernels {
+            kernel.apart = kernel.independent && (all || !kernel.launches);
+        }
     }
 
     /// What keeps a kernel from being launched: an instruction in it, or in a function that it calls

@@ -159,15 +159,21 @@ impl Service {
         }
     }
 
-    /// Blocks that only call this cannot see each other.
+    /// It launches a grid.
+    pub fn launches(self) -> bool {
+        matches!(self, Service::Device { call: C::LaunchDevice | C::LaunchDeviceV2, .. })
+    }
+
+    /// Blocks that only call this cannot see each other, nor the grids that others launched.
     pub fn keeps_independence(self) -> bool {
         match self {
             // Output is collected a block and put together in order.
             Service::Printf | Service::AssertFail => true,
             Service::Malloc | Service::AlignedMalloc | Service::Free => false,
-            // They look at nothing but the calling thread and constants, but are served by the
-            // scheduler, which runs one block at a time.
-            Service::Device { .. } => false,
+            // All blocks take from one heap, texts of errors too.
+            Service::Device { call, .. } => {
+                !matches!(call, C::Malloc | C::Free | C::GetErrorString | C::GetErrorName)
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ fn the_trace_is_the_launch_tree() {
         trace[1..].iter().all(|grid| grid.start_clock >= grid.launched_clock && grid.depth == 1)
     );
     assert!(trace[0].end_clock >= trace.iter().map(|grid| grid.end_clock).max().unwrap());
-    assert_eq!(chrome_json(trace).matches("\"ph\":\"X\"").count(), 5);
+    assert_eq!(chrome_json(trace, bench.device.trace_events()).matches("\"ph\":\"X\"").count(), 5);
 }
 
 #[test]

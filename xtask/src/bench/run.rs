@@ -37,13 +37,14 @@ pub struct RunOptions {
 }
 
 /// The kernels, by what they are bound by: arithmetic, launches, calls.
-const KERNELS: [&str; 8] = [
+const KERNELS: [&str; 9] = [
     "matmul",
     "matmul_tiled",
     "mandelbrot",
     "reduce",
     "working_tree",
     "tree",
+    "forked_tree",
     "calls",
     "recursion",
 ];
@@ -99,8 +100,10 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
             "# Speed of the CPU device\n\n\
              `cargo xtask bench run --write`, {}; median of {} rounds, with the default checks on. Rates are millions\n\
              of thread-instructions a second of wall time. Peak memory is the process's with {threads} host threads.\n\n\
-             `working_tree` and `tree` launch their children themselves: the first gives each thread some hundred\n\
-             instructions, the second nothing but the launch, so that its measure is grids a second.\n\n\
+             `working_tree`, `tree` and `forked_tree` launch their children themselves: the first gives each thread\n\
+             some hundred instructions, the others nothing but the launch, so that their measure is grids a second.\n\
+             `tree` launches both children of a block into one stream, so that no two grids may run at once on\n\
+             any number of threads; `forked_tree` launches them with `cudaStreamFireAndForget`.\n\n\
              Machine: {}.\n\n{}\nWhole processes:\n\n{}",
             today()?,
             options.rounds,

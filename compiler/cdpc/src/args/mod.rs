@@ -437,7 +437,7 @@ pub struct Run {
     #[arg(long, value_name = "N")]
     pub schedule_seed: Option<u64>,
     /// Run under this many schedules and print how many outcomes there were (CPU device)
-    #[arg(long, value_name = "N", conflicts_with_all = ["schedule_seed", "kernel", "trace", "profile"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["schedule_seed", "kernel", "trace", "profile", "report"])]
     pub schedules: Option<u64>,
     /// Look for mistakes that no plain run shows: race, init, leak, divide, all of these, or siblings; several
     /// with commas (CPU device)
@@ -452,7 +452,10 @@ pub struct Run {
     /// Write the launch tree as Chrome trace JSON (CPU device)
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Print counters per kernel (CPU device)
+    /// Write one page with findings, launch tree, timeline and counters (CPU device)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Print counters per kernel and the launch tree (CPU device)
     #[arg(long)]
     pub profile: bool,
     /// Run warps in lockstep, as before Volta (CPU device)

@@ -44,6 +44,10 @@ extern "C" __global__ void tree(int depth, unsigned *count) {
     atomicAdd(count, 1u);
     if (depth > 0) tree<<<1, 2>>>(depth - 1, count);
 }
+extern "C" __global__ void forked_tree(int depth, unsigned *count) {
+    atomicAdd(count, 1u);
+    if (depth > 0) forked_tree<<<1, 2, 0, cudaStreamFireAndForget>>>(depth - 1, count);
+}
 __device__ __noinline__ int mix(int a, int b) { return a * 3 + (b ^ a); }
 __device__ __noinline__ double blend(const double *table, double x, long long k) { return x * 0.5 + table[k & 7]; }
 __device__ double blended[8] = {1, 2, 3, 4, 5, 6, 7, 8};

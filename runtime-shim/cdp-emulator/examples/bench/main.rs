@@ -103,6 +103,13 @@ fn main() {
         params.extend(count.to_le_bytes());
         bench.run("tree", [1, 1, 1], [2, 1, 1], &params);
     }
+    if all("forked_tree") {
+        let count = buffer(&mut bench, 4);
+        let mut params = 16u32.to_le_bytes().to_vec();
+        params.extend([0; 4]);
+        params.extend(count.to_le_bytes());
+        bench.run("forked_tree", [1, 1, 1], [2, 1, 1], &params);
+    }
     if all("working_tree") {
         let (out, count) = (buffer(&mut bench, 1 << 10), buffer(&mut bench, 4));
         let mut params = 10u32.to_le_bytes().to_vec();

@@ -155,10 +155,9 @@ impl Decoder<'_> {
                 }
             }
         };
-        if let Callee::Service(service) = callee
-            && !service.keeps_independence()
-        {
-            self.out.independent = false;
+        if let Callee::Service(service) = callee {
+            self.out.independent &= service.keeps_independence();
+            self.out.launches |= service.launches();
         }
         let args = args.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;
         let returns = returns.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;

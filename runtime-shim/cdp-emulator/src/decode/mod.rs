@@ -225,6 +225,8 @@ impl<'a> Decoder<'a> {
             shared_used: Vec::new(),
             callees: Vec::new(),
             calls_indirect: false,
+            named: Vec::new(),
+            launches: false,
             independent: true,
             refusal: None,
         };
@@ -585,6 +587,7 @@ impl<'a> Decoder<'a> {
         match self.target(symbol)? {
             Target::Memory(address) => Ok(self.constant(address.wrapping_add(offset as u64), wide)),
             Target::Function(number) => {
+                self.out.named.push(number);
                 Ok(self.constant(crate::memory::space::function_address(number), wide))
             }
             Target::Service(service) => {
@@ -630,6 +633,8 @@ impl<'a> Decoder<'a> {
             return Ok(());
         }
         let special = control::special(register);
+        // Grids get their numbers when it is known what ran before them.
+        self.out.independent &= special != crate::code::Special::Grid;
         let inst = Inst { d, ..self.blank(Op::Special(special)) };
         self.emit(inst);
         Ok(())

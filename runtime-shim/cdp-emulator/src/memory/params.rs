@@ -100,7 +100,6 @@ impl Params {
     }
 
     /// Gives back the slots that a thread keeps.
-    #[cfg(test)]
     pub fn give_back(&self, own: &mut Slots) {
         for (class, own) in self.classes.iter().zip(&mut own.0) {
             if !own.is_empty() {

@@ -78,6 +78,7 @@ impl Core {
             return false;
         }
         self.pending_launches += 1;
+        self.pending_peak = self.pending_peak.max(self.pending_launches);
         true
     }
 
@@ -173,9 +174,20 @@ impl Core {
         }
         let site = Some(caller.site());
         let key = self.add_grid(request, Some(caller.grid), site, caller.clock(), holds_slot);
+        caller.block.runtime.children += 1;
+        self.number_blocks(key, caller.block.serial, caller.block.runtime.children);
+        self.trace_stream(key, || super::streams::name(caller, launch.stream).to_string());
         self.enqueue_device(caller, launch.stream, Action::Grid(key));
         self.count_child(caller.block.grid.kernel);
-        caller.block.runtime.launches += u32::from(is_first_lane(caller));
+        let first = is_first_lane(caller);
+        let apart = launch.stream == STREAM_FIRE_AND_FORGET
+            && self.grid(caller.grid).is_some_and(|grid| grid.apart);
+        let runtime = &mut caller.block.runtime;
+        if apart {
+            runtime.launched_apart += 1;
+        } else {
+            runtime.launches += u32::from(first);
+        }
         Ok(Outcome::Error(0))
     }
 

@@ -276,8 +276,9 @@ impl Core {
         if !align_bytes.is_power_of_two() {
             return 0;
         }
-        let heap = &mut self.machine.memory;
-        let left = self.limits.malloc_heap_bytes.saturating_sub(heap.heap_bytes());
+        let most = self.limits.malloc_heap_bytes;
+        let heap = &mut self.machine_mut().memory;
+        let left = most.saturating_sub(heap.heap_bytes());
         if size_bytes == 0 || size_bytes > left {
             self.heap_refusals += u64::from(size_bytes > 0);
             return 0;
@@ -295,8 +296,10 @@ impl Core {
             return Ok(());
         }
         let site = caller.site();
-        let result =
-            self.machine.memory.free(address, Some(site), |kind| *kind == AllocKind::DeviceHeap);
+        let result = self
+            .machine_mut()
+            .memory
+            .free(address, Some(site), |kind| *kind == AllocKind::DeviceHeap);
         let (kind, message) = match result {
             Ok(()) => return Ok(()),
             Err(FreeError::AlreadyFree) => (
@@ -332,7 +335,7 @@ impl Core {
         }
         let size = text.len() as u64 + 1;
         let Some(address) =
-            self.machine.memory.allocate(size, 16, AllocKind::RuntimeText, false, None)
+            self.machine_mut().memory.allocate(size, 16, AllocKind::RuntimeText, false, None)
         else {
             return 0;
         };

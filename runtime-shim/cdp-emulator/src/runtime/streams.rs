@@ -40,6 +40,17 @@ fn which(caller: &Caller<'_>, handle: u64) -> Which {
     }
 }
 
+/// The stream in words, for traces.
+pub(super) fn name(caller: &Caller<'_>, handle: u64) -> &'static str {
+    match which(caller, handle) {
+        Which::Null => "NULL",
+        Which::PerThread => "per thread",
+        Which::Tail => "tail",
+        Which::FireAndForget => "fire and forget",
+        Which::Created(_) => "created",
+    }
+}
+
 impl Core {
     /// True if work may be put into the stream by this thread.
     pub(super) fn stream_is_valid(&self, caller: &Caller<'_>, handle: u64) -> bool {

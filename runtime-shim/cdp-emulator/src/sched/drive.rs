@@ -1,13 +1,12 @@
-//! Running: picks what comes next, gives blocks their slices, runs independent blocks on several
-//! host threads, and checks the bounds of the run.
+//! Running: picks what comes next, gives blocks their slices, and checks the bounds of the run.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::{BlockKey, Core, GridKey, KernelProfile, NodeId};
+use crate::config::Config;
 use crate::exec::fault::Fault;
-use crate::exec::{Block, BlockStop, Counters, GridInfo, Machine, PrintEntry, block, next_random};
+use crate::exec::{Block, BlockStop, Counters, block, next_random};
 use crate::memory::SiteRef;
 use crate::report::ReportKind;
 
@@ -15,10 +14,10 @@ use crate::report::ReportKind;
 const SLICE: i64 = 1 << 18;
 /// Launches by warps of a block after which it pauses.
 const LAUNCHES_A_PAUSE: u32 = 2;
+/// Grids that wait for nothing after which it does, if they may run on several host threads.
+const APART_A_PAUSE: u32 = 16;
 /// Most blocks that are in execution at once, unless there is no other way to go on.
 const MAX_RESIDENT: usize = 264;
-/// Blocks handed to the host threads at a time.
-const PARALLEL_BATCH: u64 = 4096;
 /// Warp-instructions left in a grid above which host threads are worth starting.
 const PARALLEL_COST: u64 = 50_000;
 /// Cores of the host.
@@ -28,23 +27,27 @@ const MOST_WAITERS: usize = 8;
 /// Spare blocks whose storage is kept.
 const MAX_SPARE: usize = 64;
 
-/// What the blocks of a parallel batch leave behind.
-struct Finished {
-    linear: u64,
-    output: Vec<PrintEntry>,
-    warnings: Vec<Fault>,
-    counters: Counters,
-    clock: u64,
-    fault: Option<Box<Fault>>,
-}
-
 impl Core {
     /// Runs until all nodes are done, or nothing can run, or the program faulted. True if done.
     pub fn run_until_done(&mut self, nodes: &[NodeId]) -> bool {
+        let done = self.run_nodes(nodes);
+        self.rest();
+        done
+    }
+
+    /// Nothing runs on other threads when the host's code goes on.
+    fn rest(&mut self) {
+        match self.has_failed() {
+            true => self.abandon(),
+            false => self.settle(),
+        }
+    }
+
+    fn run_nodes(&mut self, nodes: &[NodeId]) -> bool {
         self.start_clock_of_run();
         loop {
             self.drain_ready();
-            if self.fault.is_some() {
+            if self.has_failed() {
                 return false;
             }
             if !nodes.iter().any(|&node| self.is_pending(node)) {
@@ -59,10 +62,16 @@ impl Core {
 
     /// Runs until nothing is queued. False if the program faulted.
     pub fn run_all(&mut self) -> bool {
+        let done = self.run_queue();
+        self.rest();
+        done
+    }
+
+    fn run_queue(&mut self) -> bool {
         self.start_clock_of_run();
         loop {
             self.drain_ready();
-            if self.fault.is_some() {
+            if self.has_failed() {
                 return false;
             }
             if self.is_idle() {
@@ -78,10 +87,11 @@ impl Core {
     pub fn run_a_little(&mut self) {
         self.start_clock_of_run();
         self.drain_ready();
-        if self.fault.is_none() && !self.is_idle() {
+        if !self.has_failed() && !self.is_idle() {
             self.step();
         }
         self.drain_ready();
+        self.rest();
     }
 
     /// Bounds the wall-clock time from the next work on; what ran until now does not count.
@@ -91,18 +101,21 @@ impl Core {
     }
 
     fn start_clock_of_run(&mut self) {
-        self.machine.stack_bytes = self.limits.stack_bytes;
+        if self.machine.stack_bytes != self.limits.stack_bytes {
+            self.machine_mut().stack_bytes = self.limits.stack_bytes;
+        }
         if self.config.timeout.is_some() {
             self.started_at.get_or_insert_with(Instant::now);
         }
     }
 
     /// One turn of a grid or block. False if there is nothing that could run.
-    fn step(&mut self) -> bool {
+    pub(super) fn step(&mut self) -> bool {
         if !self.check_bounds() {
             return true;
         }
         self.thin_edges();
+        self.share();
         if self.machine.schedule_seed.is_some() {
             return self.seeded_step();
         }
@@ -244,37 +257,35 @@ impl Core {
             self.ready_grids.remove(&turn);
             return;
         };
-        let (info, first, cost) = (grid.info.clone(), grid.next_block, grid.block_cost);
-        let left = info.blocks() - first;
-        let threads = self.host_threads();
-        let independent = self.program.kernels[info.kernel as usize].independent;
-        let clusters = u64::from(info.cluster_blocks());
-        let worthwhile = left >= 2 && left.saturating_mul(cost) > PARALLEL_COST;
-        let alone =
-            self.machine.schedule_seed.is_some() || self.machine.watch.is_some() || clusters > 1;
-        if independent && threads > 1 && worthwhile && !alone {
-            let count = left.min(PARALLEL_BATCH);
-            self.parallel_turn(key, &info, first, count, threads);
-        } else {
-            let linear = first;
-            if let Some(grid) = self.grid_mut(key) {
-                grid.next_block += clusters;
-                grid.live_blocks += 1;
-            }
-            let old = self.spare_blocks.pop();
-            let block = block::start(&self.machine, &info, linear, old);
-            let block_key = self.add_resident(key, block);
-            if linear + clusters >= info.blocks() {
+        let (info, linear) = (grid.info.clone(), grid.next_block);
+        let elsewhere = !grid.given.is_empty() && self.given_turn(key)
+            || self.is_worth_apart(key) && self.apart_turn(key);
+        if elsewhere {
+            if self.grid(key).is_none_or(|grid| grid.next_block >= grid.end_block) {
                 self.ready_grids.remove(&turn);
             }
-            self.block_turn(block_key);
+            self.finish_later(key);
             return;
         }
-        let done = self.grid_mut(key).is_none_or(|grid| grid.next_block == grid.info.blocks());
-        if done {
+        let old = self.spare_blocks.pop();
+        let block = block::start(&self.machine, &info, linear, old);
+        let Some(grid) = self.grid_mut(key) else { return };
+        // The blocks of a cluster are one turn.
+        grid.next_block += u64::from(info.cluster_blocks());
+        grid.live_blocks += 1;
+        if grid.next_block >= grid.end_block {
             self.ready_grids.remove(&turn);
         }
-        self.finish_later(key);
+        let block_key = self.add_resident(key, block);
+        self.block_turn(block_key);
+    }
+
+    /// Other threads could run blocks of this grid, were it not for grids that might look.
+    fn is_worth_apart(&self, key: GridKey) -> bool {
+        let Some(grid) = self.grid(key) else { return false };
+        let left = grid.end_block.saturating_sub(grid.next_block);
+        let cost = left.saturating_mul(grid.block_cost);
+        grid.apart && self.watching_grids > 0 && left >= 2 && cost > PARALLEL_COST && self.shares()
     }
 
     /// Runs a resident block for a slice.
@@ -287,7 +298,7 @@ impl Core {
             Some(_) => 1 + (next_random(&mut self.random) % 4096) as i64,
         };
         loop {
-            let slice = slice(&self.config, self.instructions, 1).min(longest);
+            let slice = slice(&self.config, self.instructions).min(longest);
             let threads_before = block.counters.thread_instructions;
             let stop = block::run(&self.machine, &mut block, slice);
             self.instructions += block.counters.thread_instructions - threads_before;
@@ -302,8 +313,9 @@ impl Core {
                         self.fail(fault);
                         return;
                     }
-                    if block.runtime.launches >= LAUNCHES_A_PAUSE {
+                    if self.is_time_to_pause(&block) {
                         block.runtime.launches = 0;
+                        block.runtime.launched_apart = 0;
                         self.drain_ready();
                         self.put_block(key, block);
                         self.queue_block(key, grid, 1);
@@ -336,6 +348,14 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// A block has launched so much that its children are to run before it goes on: twice, or more often if
+    /// they wait for nothing and can run on several threads, and the pool of pending launches has room.
+    fn is_time_to_pause(&self, block: &Block) -> bool {
+        let room = self.limits.pending_launches.saturating_sub(self.pending_launches);
+        block.runtime.launches >= LAUNCHES_A_PAUSE
+            || block.runtime.launched_apart >= (room / 128).clamp(2, APART_A_PAUSE)
     }
 
     /// Errors of the device runtime that the threads of a block never asked about: launches that never
@@ -394,17 +414,21 @@ impl Core {
         }
         let warps = block.members().flat_map(|member| &member.warps);
         let clock = block.grid.start_clock + warps.map(|w| w.clock).max().unwrap_or(0);
-        let (kernel, cost) = (block.grid.kernel, block.counters.warp_instructions.max(1));
-        self.count(kernel, &block.counters);
+        let (kernel, counters) = (block.grid.kernel, block.counters);
+        self.count(kernel, &counters);
         self.drop_resident(key);
         if self.spare_blocks.len() < MAX_SPARE {
             self.spare_blocks.push(block);
         }
+        let traced = self.config.trace;
         if let Some(entry) = self.grid_mut(grid) {
             entry.live_blocks -= 1;
             entry.end_clock = entry.end_clock.max(clock);
-            entry.block_cost = cost;
-            entry.work += cost;
+            entry.block_cost = counters.warp_instructions.max(1);
+            entry.work += entry.block_cost;
+            if traced {
+                entry.counters.add(&counters);
+            }
         }
         self.finish_later(grid);
     }
@@ -418,104 +442,27 @@ impl Core {
         let entry: &mut KernelProfile = self.profile.entry(kernel).or_default();
         entry.child_launches += 1;
     }
+}
 
-    fn host_threads(&self) -> usize {
-        match self.config.host_threads {
-            // Asked once: the system takes longer to answer than a launch takes.
-            0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
-            n => n,
-        }
-    }
-
-    /// Runs blocks `first .. first + count` of an independent grid on several host threads.
-    fn parallel_turn(
-        &mut self,
-        key: GridKey,
-        info: &Arc<GridInfo>,
-        first: u64,
-        count: u64,
-        threads: usize,
-    ) {
-        let next = AtomicU64::new(first);
-        let end = first + count;
-        let stop_before = AtomicU64::new(u64::MAX);
-        let out_of_bounds = AtomicBool::new(false);
-        let executed = AtomicU64::new(self.instructions);
-        let results: Mutex<Vec<Finished>> = Mutex::new(Vec::with_capacity(count as usize));
-        let (machine, config, started_at) = (&self.machine, &self.config, self.started_at);
-        let work = || {
-            let mut old = None;
-            loop {
-                let linear = next.fetch_add(1, Ordering::Relaxed);
-                // Blocks behind one that faulted are not needed.
-                if linear >= end
-                    || linear > stop_before.load(Ordering::Relaxed)
-                    || out_of_bounds.load(Ordering::Relaxed)
-                {
-                    return;
-                }
-                let check = |instructions: u64| {
-                    let total = executed.fetch_add(instructions, Ordering::Relaxed) + instructions;
-                    match bounds_fault(config, total, started_at) {
-                        Some(fault) => Err(fault),
-                        None => Ok(slice(config, total, threads as u64)),
-                    }
-                };
-                let (finished, block) = run_whole(machine, info, linear, old.take(), &check);
-                old = Some(block);
-                if let Some(fault) = &finished.fault {
-                    stop_before.fetch_min(linear, Ordering::Relaxed);
-                    if matches!(fault.kind, ReportKind::Timeout | ReportKind::InstructionLimit) {
-                        out_of_bounds.store(true, Ordering::Relaxed);
-                    }
-                }
-                match results.lock() {
-                    Ok(mut results) => results.push(finished),
-                    Err(_) => return,
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.min(count as usize) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        self.instructions = executed.into_inner();
-        let mut results = results.into_inner().unwrap_or_default();
-        results.sort_by_key(|finished| finished.linear);
-        for finished in results {
-            self.count(info.kernel, &finished.counters);
-            for entry in finished.output {
-                self.print(entry.text, entry.cost_bytes);
-            }
-            for warning in finished.warnings {
-                self.warn(&warning);
-            }
-            if let Some(grid) = self.grid_mut(key) {
-                grid.end_clock = grid.end_clock.max(finished.clock);
-                grid.work += finished.counters.warp_instructions;
-                grid.next_block += 1;
-            }
-            if let Some(fault) = finished.fault {
-                self.fail(fault);
-                return;
-            }
-        }
+/// Host threads that a device may use.
+pub(super) fn host_threads(config: &Config) -> usize {
+    match config.host_threads {
+        // Asked once: the system takes longer to answer than a launch takes.
+        0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        n => n,
     }
 }
 
-/// Warp-instructions of the next slice: fewer near the bound on instructions, which a slice of each
-/// of `threads` host threads must not run past.
-fn slice(config: &crate::config::Config, instructions: u64, threads: u64) -> i64 {
+/// Warp-instructions of the next slice: fewer near the bound on instructions.
+fn slice(config: &Config, instructions: u64) -> i64 {
     let Some(limit) = config.max_instructions else { return SLICE };
-    let left = limit.saturating_sub(instructions) / 32 / threads.max(1) + 1;
+    let left = limit.saturating_sub(instructions) / 32 + 1;
     SLICE.min(left.try_into().unwrap_or(SLICE))
 }
 
 /// The fault of a run that went past one of its bounds.
 fn bounds_fault(
-    config: &crate::config::Config,
+    config: &Config,
     instructions: u64,
     started_at: Option<Instant>,
 ) -> Option<Box<Fault>> {
@@ -533,52 +480,4 @@ fn bounds_fault(
         return Some(Fault::new(ReportKind::Timeout, None, message));
     }
     None
-}
-
-/// Runs one independent block from start to end.
-fn run_whole(
-    machine: &Machine,
-    info: &Arc<GridInfo>,
-    linear: u64,
-    old: Option<Box<Block>>,
-    check: &impl Fn(u64) -> Result<i64, Box<Fault>>,
-) -> (Finished, Box<Block>) {
-    let mut block = block::start(machine, info, linear, old);
-    let mut counted = 0;
-    let mut bound = check(0);
-    let fault = loop {
-        let stop = block::run(machine, &mut block, *bound.as_ref().unwrap_or(&SLICE));
-        let executed = block.counters.thread_instructions;
-        bound = check(executed - counted);
-        counted = executed;
-        match stop {
-            BlockStop::Done => break None,
-            BlockStop::Fault(fault) => break Some(fault),
-            // Nothing that other blocks do reaches an independent one.
-            BlockStop::Spin if block::spins_forever(machine, &block) => {
-                break Some(block::deadlock(machine, &block));
-            }
-            BlockStop::Slice | BlockStop::Spin => {
-                if let Err(mut fault) = bound {
-                    fault.site = block::waiters(machine, &block).first().map(|w| w.site);
-                    break Some(fault);
-                }
-            }
-            // Kernels that call the device are not independent.
-            BlockStop::Service { .. } | BlockStop::Waiting | BlockStop::Together => {
-                let message = "an independent block called the device";
-                break Some(Fault::new(ReportKind::DeviceRuntime, None, message));
-            }
-        }
-    };
-    let clock = info.start_clock + block.warps.iter().map(|w| w.clock).max().unwrap_or(0);
-    let finished = Finished {
-        linear,
-        output: std::mem::take(&mut block.output),
-        warnings: std::mem::take(&mut block.warnings),
-        counters: block.counters,
-        clock,
-        fault,
-    };
-    (finished, block)
 }

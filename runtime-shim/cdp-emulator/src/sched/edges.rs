@@ -17,7 +17,9 @@ fn number(key: BlockKey) -> u64 {
 impl Core {
     /// The checks that this run asked for.
     pub fn watch_mut(&mut self) -> Option<&mut Watch> {
-        self.machine.watch.as_mut().map(|w| w.get_mut().unwrap_or_else(PoisonError::into_inner))
+        self.machine.watch.as_ref()?;
+        let watch = self.machine_mut().watch.as_mut();
+        watch.map(|w| w.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A thread is about to queue work into stream `stream`, behind `last`.

@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceGrid, time};
-use crate::exec::{Block, GridInfo, PathState};
+use super::{
+    Action, BlockKey, Core, Grid, GridKey, Lineage, Resident, TraceEvent, TraceGrid, time,
+};
+use crate::exec::{Block, GridInfo, PathState, next_random};
 use crate::hash::IntMap;
 use crate::link::Kernel;
 use crate::memory::SiteRef;
@@ -36,6 +38,44 @@ pub struct LaunchRequest {
     pub barrier: u64,
     /// Blocks a cluster in x, y, z, if the launch says so.
     pub cluster: Option<[u32; 3]>,
+}
+
+impl Grid {
+    /// A grid whose blocks have yet to run.
+    pub(super) fn new(
+        info: Arc<GridInfo>,
+        parent: Option<GridKey>,
+        depth: u32,
+        clock: u64,
+    ) -> Grid {
+        Grid {
+            generation: 0,
+            end_block: info.blocks(),
+            info,
+            node: None,
+            parent,
+            depth,
+            next_block: 0,
+            live_blocks: 0,
+            order: 0,
+            apart: true,
+            tail: false,
+            given: Vec::new(),
+            outstanding: 0,
+            tails: VecDeque::new(),
+            tail_running: false,
+            streams: IntMap::default(),
+            events: IntMap::default(),
+            buffers: IntMap::default(),
+            holds_slot: false,
+            end_clock: clock,
+            block_cost: 0,
+            work: 0,
+            counters: Default::default(),
+            trace: None,
+            started: false,
+        }
+    }
 }
 
 impl Core {
@@ -163,18 +203,23 @@ impl Core {
             tails: 0,
         };
         self.lineage.insert(serial, lineage);
+        let line = launched_at.filter(|_| self.config.trace);
+        let line = line.and_then(|site| self.launch_line(&site));
         let trace = self.config.trace.then(|| {
             self.trace.push(TraceGrid {
                 grid: serial,
                 kernel: self.program.kernels[request.kernel as usize].info.name.clone(),
                 parent: parent_serial,
                 launched_by: None,
+                launched_at: line,
+                stream: String::new(),
                 depth,
                 grid_size: request.grid,
                 block_size: request.block,
                 launched_clock: launch_clock,
                 start_clock: launch_clock,
                 end_clock: launch_clock,
+                counters: Default::default(),
             });
             self.trace.len() - 1
         });
@@ -188,6 +233,20 @@ impl Core {
             });
             self.trace[at].launched_by = by;
         }
+        let alone = info.barrier == 0 && info.cluster_blocks() == 1;
+        let apart = alone && self.program.kernels[info.kernel as usize].apart;
+        self.turn_serial += 1;
+        self.insert_grid(Grid {
+            apart,
+            holds_slot,
+            trace,
+            order: self.turn_serial,
+            ..Grid::new(Arc::new(info), parent, depth, launch_clock)
+        })
+    }
+
+    /// Enters a grid into the table.
+    pub(super) fn insert_grid(&mut self, mut grid: Grid) -> GridKey {
         let (index, generation) = match self.free_grids.pop() {
             Some(free) => free,
             None => {
@@ -195,35 +254,30 @@ impl Core {
                 (self.grids.len() as u32 - 1, 0)
             }
         };
-        self.grids[index as usize] = Some(Grid {
-            generation,
-            info: Arc::new(info),
-            node: None,
-            parent,
-            depth,
-            next_block: 0,
-            live_blocks: 0,
-            outstanding: 0,
-            tails: VecDeque::new(),
-            tail_running: false,
-            streams: IntMap::default(),
-            events: IntMap::default(),
-            buffers: IntMap::default(),
-            holds_slot,
-            end_clock: launch_clock,
-            block_cost: 0,
-            work: 0,
-            trace,
-            started: false,
-        });
+        grid.generation = generation;
+        self.watching_grids += usize::from(!grid.apart);
+        self.grids[index as usize] = Some(grid);
         GridKey { index, generation }
+    }
+
+    /// Numbers a child's blocks by the block that launched it, so that its addresses of shared and local
+    /// memory are the same on whatever thread it runs. The checks need numbers that differ for certain.
+    pub fn number_blocks(&mut self, key: GridKey, launcher: u64, nth: u64) {
+        if self.machine.watch.is_some() {
+            return;
+        }
+        let mut state = launcher << 32 ^ nth;
+        if let Some(grid) = self.grid_mut(key)
+            && let Some(info) = Arc::get_mut(&mut grid.info)
+        {
+            info.first_block_serial = next_random(&mut state);
+        }
     }
 
     /// The grid's turn in its stream has come: its blocks may start.
     pub(super) fn start_grid(&mut self, key: GridKey) {
         let clock = self.clock;
         let Some(grid) = self.grid_mut(key) else { return };
-        let depth = grid.depth;
         // Grids that waited for others in their stream begin when those ended.
         let begins = if grid.parent.is_some() {
             grid.info.start_clock
@@ -236,8 +290,14 @@ impl Core {
             info.start_clock = begins;
         }
         grid.end_clock = begins;
-        self.turn_serial += 1;
-        let turn = (self.round, Reverse(depth), self.turn_serial);
+        self.enqueue_grid(key);
+    }
+
+    /// The grid's blocks may run.
+    pub(super) fn enqueue_grid(&mut self, key: GridKey) {
+        let round = self.round;
+        let Some(grid) = self.grid_mut(key) else { return };
+        let turn = (round, Reverse(grid.depth), grid.order, u64::MAX);
         self.ready_grids.insert(turn, key);
     }
 
@@ -277,6 +337,11 @@ impl Core {
 
     /// Work in a grid's tail stream.
     pub fn add_tail(&mut self, key: GridKey, action: Action) {
+        if let Action::Grid(tail) = action
+            && let Some(tail) = self.grid_mut(tail)
+        {
+            tail.tail = true;
+        }
         if let Some(grid) = self.grid_mut(key) {
             grid.tails.push_back(action);
         }
@@ -288,10 +353,15 @@ impl Core {
         let mut next = Some(key);
         while let Some(key) = next.take() {
             let Some(grid) = self.grid_mut(key) else { return };
-            let running = grid.next_block < grid.info.blocks() || grid.live_blocks > 0;
+            let running = grid.next_block < grid.end_block || grid.live_blocks > 0;
             if running || grid.outstanding > 0 || grid.tail_running || !grid.started {
                 return;
             }
+            if self.root == Some(key) {
+                self.root_done = true;
+                return;
+            }
+            let Some(grid) = self.grid_mut(key) else { return };
             if let Some(action) = grid.tails.pop_front() {
                 grid.tail_running = true;
                 let above = grid.info.serial;
@@ -320,10 +390,12 @@ impl Core {
         let mut grid = self.grids[key.index as usize].take()?;
         let least = grid.info.start_clock + time::of_work(grid.work);
         grid.end_clock = grid.end_clock.max(least);
+        self.watching_grids -= usize::from(!grid.apart);
         self.free_grids.push((key.index, key.generation.wrapping_add(1)));
         self.clock = self.clock.max(grid.end_clock);
         if let Some(at) = grid.trace {
             self.trace[at].end_clock = grid.end_clock;
+            self.trace[at].counters = grid.counters;
         }
         for buffer in grid.buffers.keys() {
             self.release_params(*buffer);
@@ -372,6 +444,7 @@ impl Core {
                     generation: 0,
                     block: None,
                     grid,
+                    linear: 0,
                     outstanding: 0,
                     waiting: false,
                 });
@@ -380,9 +453,11 @@ impl Core {
         };
         let entry = &mut self.blocks[index as usize];
         let key = BlockKey { index, generation: entry.generation };
+        let linear = block.linear;
         block.runtime.key = Some(key);
         entry.block = Some(block);
         entry.grid = grid;
+        entry.linear = linear;
         entry.outstanding = 0;
         entry.waiting = false;
         self.resident_blocks += 1;
@@ -437,11 +512,21 @@ impl Core {
         self.resident(key).map_or(0, |entry| entry.outstanding)
     }
 
-    /// Puts a block into the queue, `rounds` after those that are there.
+    /// Puts a block into the queue, `rounds` after those that are there; one that watches no others is
+    /// next.
     pub(super) fn queue_block(&mut self, key: BlockKey, grid: GridKey, rounds: u64) {
-        let depth = self.grid(grid).map_or(0, |grid| grid.depth);
         self.turn_serial += 1;
-        let turn = (self.round + rounds, Reverse(depth), self.turn_serial);
+        let fresh = self.turn_serial;
+        let nested = self.machine.schedule_seed.is_none();
+        let linear = self.resident(key).map(|entry| entry.linear);
+        let turn = match (self.grid(grid), linear) {
+            (Some(grid), Some(linear)) if grid.apart && nested => {
+                (self.round, Reverse(grid.depth), grid.order, linear)
+            }
+            (grid, _) => {
+                (self.round + rounds, Reverse(grid.map_or(0, |grid| grid.depth)), fresh, 0)
+            }
+        };
         self.ready_blocks.insert(turn, key);
     }
 
@@ -483,6 +568,26 @@ impl Core {
     /// The launch tree.
     pub fn trace(&self) -> &[TraceGrid] {
         &self.trace
+    }
+
+    /// What the host did, and copies and sets.
+    pub fn trace_events(&self) -> &[TraceEvent] {
+        &self.events_traced
+    }
+
+    /// Notes a call, copy or set, if there is a trace.
+    pub fn trace_event(&mut self, what: &'static str, stream: impl FnOnce() -> String, bytes: u64) {
+        if self.config.trace {
+            let clock = self.clock;
+            self.events_traced.push(TraceEvent { what, stream: stream(), bytes, clock });
+        }
+    }
+
+    /// Notes the stream that a grid was launched into, if there is a trace.
+    pub fn trace_stream(&mut self, key: GridKey, name: impl FnOnce() -> String) {
+        if let Some(at) = self.grid(key).and_then(|grid| grid.trace) {
+            self.trace[at].stream = name();
+        }
     }
 }
 

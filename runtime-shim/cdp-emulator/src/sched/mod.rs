@@ -10,18 +10,21 @@
 //! walked depth first and few grids are pending). A block pauses when it ends, waits, spins, or
 //! has launched a few times (a launch takes long on a GPU too). Seeded schedules choose otherwise.
 //!
-//! Blocks of a kernel that cannot observe each other's progress (no atomics with results, no
-//! launches, no volatile accesses; see `decode`) run on several host threads; their output is put
-//! together in block order. Programs with data races between such blocks are the exception to
-//! determinism; `host_threads: 1` removes it.
+//! Kernels that cannot observe the progress of other blocks and grids (no atomics with results, no
+//! volatile accesses; see `decode`), and that can only launch such kernels, run strictly nested: a block
+//! goes on when everything that it launched until its pause is done, and the next block begins when it is.
+//! Which host thread runs what is then invisible (`share`). Programs with data races between such blocks
+//! and grids are the exception to determinism; `host_threads: 1` removes it.
 
 mod drive;
 mod edges;
 mod findings;
 mod grids;
 mod nodes;
+mod pool;
 pub mod profile;
 mod reports;
+mod share;
 mod time;
 pub mod trace;
 
@@ -34,7 +37,7 @@ use crate::api::{EventId, StreamId};
 use crate::check::{Actor, Watch};
 use crate::config::{Config, Limits};
 use crate::error::Error;
-use crate::exec::{Block, GridInfo, Machine};
+use crate::exec::{Block, Counters, GridInfo, Machine};
 use crate::hash::IntMap;
 use crate::link::Program;
 use crate::memory::{Arena, SiteRef, Slots, Table};
@@ -42,7 +45,7 @@ use crate::report::{Report, ReportKind};
 
 pub use grids::{DEFAULT_SHARED_BYTES, LaunchRequest, MAX_SHARED_BYTES};
 pub use profile::KernelProfile;
-pub use trace::TraceGrid;
+pub use trace::{TraceEvent, TraceGrid};
 
 /// Multiprocessors that the device claims (an H200 has 132).
 pub const MULTIPROCESSORS: u32 = 132;
@@ -118,7 +121,17 @@ pub struct Grid {
     /// 0 for grids of the host.
     pub depth: u32,
     next_block: u64,
+    /// One past the last block that is to run here.
+    end_block: u64,
     live_blocks: u64,
+    /// Place among what is ready: launches in their order.
+    order: u64,
+    /// Nothing that it does or launches can watch others, so that it may run on any host thread.
+    pub apart: bool,
+    /// It is in the tail of its parent.
+    tail: bool,
+    /// Blocks that other host threads have, the last ones first.
+    given: Vec<share::Given>,
     /// Launched work not yet done, tail work excluded.
     outstanding: u64,
     tails: VecDeque<Action>,
@@ -135,6 +148,8 @@ pub struct Grid {
     block_cost: u64,
     /// Warp-instructions of all blocks that have ended.
     work: u64,
+    /// What its threads did, if there is a trace.
+    counters: Counters,
     trace: Option<usize>,
     started: bool,
 }
@@ -155,8 +170,12 @@ pub struct BlockRuntime {
     pub null_stream: DeviceStream,
     /// Per-thread default streams, by thread.
     pub thread_streams: IntMap<u32, DeviceStream>,
-    /// Launches since the block's last pause.
+    /// Launches by warps since the block's last pause.
     pub launches: u32,
+    /// Grids launched since then that wait for nothing and may run on any host thread; not among the others.
+    pub launched_apart: u32,
+    /// Grids launched at all.
+    pub children: u64,
     /// Its place in the table.
     pub key: Option<BlockKey>,
 }
@@ -168,14 +187,16 @@ struct Resident {
     /// `None` while it runs.
     block: Option<Box<Block>>,
     grid: GridKey,
+    /// Its index in the grid.
+    linear: u64,
     /// Launched work not yet done.
     outstanding: u64,
     /// It waits for `outstanding` to become 0, and is in no queue.
     waiting: bool,
 }
 
-/// Order of what can run: round, then depth (deeper first), then age.
-type Turn = (u64, Reverse<u32>, u64);
+/// Order of what can run: round, then depth (deeper first), then age, then block.
+type Turn = (u64, Reverse<u32>, u64, u64);
 
 /// A host stream.
 #[derive(Clone, Debug, Default)]
@@ -199,9 +220,31 @@ pub struct Core {
     /// Limits in force.
     pub limits: Limits,
     /// Functions and memory.
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     /// Modules and kernels.
-    pub program: Program,
+    pub program: Arc<Program>,
+    /// Host threads that may be used.
+    threads: usize,
+    /// Those threads, once there is work for them.
+    pool: Option<Arc<pool::Pool>>,
+    /// Turns before there was a pool.
+    turns: u32,
+    /// Pieces of work given away and not yet in their place.
+    given: usize,
+    /// Grids that could watch others.
+    watching_grids: usize,
+    /// Ends this core and those that work for it.
+    cancel: Arc<share::Cancel>,
+    /// 0 for the device, else one more than the core that gave it work.
+    level: u32,
+    /// Pieces of work that this host thread is in.
+    nested: u32,
+    /// The grid that it works on, for another core.
+    root: Option<GridKey>,
+    root_done: bool,
+    /// Reports for the core that it works for, and whether one ends the program.
+    raw: Vec<share::Raw>,
+    raw_fault: bool,
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
     ready_nodes: VecDeque<NodeId>,
@@ -226,6 +269,8 @@ pub struct Core {
     pub param_slots: Slots,
     /// Launches that hold a slot of the pending pool.
     pub pending_launches: u32,
+    /// Most of them at once.
+    pub pending_peak: u32,
     /// Slots lost to launches that failed in a way that leaks.
     pub lost_slots: u32,
     grid_serial: u64,
@@ -234,6 +279,8 @@ pub struct Core {
     pub next_handle: u64,
     /// Virtual time in cycles.
     pub clock: u64,
+    /// Time that copies and sets took.
+    copied: u64,
     /// `printf` output: entries and their cost.
     output: VecDeque<(Vec<u8>, u64)>,
     output_cost: u64,
@@ -245,6 +292,7 @@ pub struct Core {
     /// Counters by kernel.
     pub profile: IntMap<u32, KernelProfile>,
     trace: Vec<TraceGrid>,
+    events_traced: Vec<TraceEvent>,
     /// Kernel and launch site of every grid whose site might still be asked for.
     lineage: IntMap<u64, Lineage>,
     instructions: u64,
@@ -256,6 +304,17 @@ pub struct Core {
     pub heap_refusals: u64,
     /// Texts that the device runtime handed out, by content.
     pub runtime_texts: HashMap<String, u64>,
+}
+
+/// The value of which this is the only owner.
+fn unshared<T>(shared: &mut Arc<T>) -> &mut T {
+    while Arc::get_mut(shared).is_none() {
+        std::thread::yield_now();
+    }
+    match Arc::get_mut(shared) {
+        Some(value) => value,
+        None => unreachable!("only the owner makes others"),
+    }
 }
 
 /// What is kept of a grid for messages.
@@ -286,10 +345,27 @@ impl Core {
             stack_bytes: config.limits.stack_bytes,
             watch: config.checks.watches().then(|| Mutex::new(Watch::new(config.checks))),
         };
-        Ok(Core {
+        Ok(Core::on(config, Arc::new(machine), Arc::default()))
+    }
+
+    /// A scheduler with nothing to do.
+    fn on(config: Config, machine: Arc<Machine>, program: Arc<Program>) -> Core {
+        Core {
+            threads: drive::host_threads(&config),
+            pool: None,
+            turns: 0,
+            given: 0,
+            watching_grids: 0,
+            cancel: Arc::default(),
+            level: 0,
+            nested: 0,
+            root: None,
+            root_done: false,
+            raw: Vec::new(),
+            raw_fault: false,
             limits: config.limits,
             machine,
-            program: Program::default(),
+            program,
             nodes: Vec::new(),
             free_nodes: Vec::new(),
             ready_nodes: VecDeque::new(),
@@ -314,6 +390,7 @@ impl Core {
             block_serial: 1,
             next_handle: 0x1000,
             clock: 0,
+            copied: 0,
             output: VecDeque::new(),
             output_cost: 0,
             output_lost: 0,
@@ -322,6 +399,8 @@ impl Core {
             fault: None,
             profile: IntMap::default(),
             trace: Vec::new(),
+            events_traced: Vec::new(),
+            pending_peak: 0,
             lineage: IntMap::default(),
             instructions: 0,
             started_at: None,
@@ -330,7 +409,23 @@ impl Core {
             heap_refusals: 0,
             runtime_texts: HashMap::new(),
             config,
-        })
+        }
+    }
+
+    /// Functions and memory, to be changed. Nothing runs on other threads then, but one may be about to
+    /// let go of it.
+    pub fn machine_mut(&mut self) -> &mut Machine {
+        unshared(&mut self.machine)
+    }
+
+    /// Functions and memory, modules and kernels, to be changed.
+    pub fn loaded_mut(&mut self) -> (&mut Machine, &mut Program) {
+        (unshared(&mut self.machine), unshared(&mut self.program))
+    }
+
+    /// The program did something wrong and goes no further.
+    fn has_failed(&self) -> bool {
+        self.fault.is_some() || self.raw_fault
     }
 
     /// The report that ended the program.
@@ -357,7 +452,8 @@ impl Core {
     fn print(&mut self, text: Vec<u8>, cost_bytes: u64) {
         self.output_cost += cost_bytes;
         self.output.push_back((text, cost_bytes));
-        while self.output_cost > self.limits.printf_fifo_bytes {
+        // The buffer is the device's: a part of its output is not yet in its place.
+        while self.level == 0 && self.output_cost > self.limits.printf_fifo_bytes {
             let Some((_, cost)) = self.output.pop_front() else { break };
             self.output_cost -= cost;
             self.output_lost += 1;

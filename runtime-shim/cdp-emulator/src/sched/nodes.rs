@@ -1,6 +1,6 @@
 //! The graph of queued work: adding nodes, completing them, running those that are not grids.
 
-use super::{Action, BlockKey, Core, GridKey, Node, NodeId};
+use super::{Action, BlockKey, Core, GridKey, Node, NodeId, TraceEvent};
 
 impl Core {
     /// True if the node is not done. Nodes that were forgotten are done.
@@ -88,12 +88,14 @@ impl Core {
                 }
                 Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
                     self.rows_pass(id, &action);
+                    self.trace_rows(id, "copy", width * rows);
                     self.copy_rows(dst, dst_pitch, src, src_pitch, width, rows);
                     self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
                 }
                 Action::Set { dst, pitch, pattern, pattern_bytes, width, rows } => {
                     self.rows_pass(id, &action);
+                    self.trace_rows(id, "set", width * rows);
                     self.set_rows(dst, pitch, &pattern[..usize::from(pattern_bytes)], width, rows);
                     self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
@@ -147,6 +149,21 @@ impl Core {
             }
             self.finish_later(key);
         }
+    }
+
+    /// Notes a copy or set of device memory, if there is a trace.
+    fn trace_rows(&mut self, id: NodeId, what: &'static str, bytes: u64) {
+        if bytes == 0 || !self.config.trace {
+            return;
+        }
+        let owner = self.nodes[id.index as usize].owner.and_then(|key| self.grid(key));
+        // A core that works for another one has no clock of the host's.
+        let (stream, clock) = match owner {
+            Some(grid) => ("device memory, by kernels", grid.info.start_clock),
+            None => ("device memory", self.clock),
+        };
+        let stream = stream.to_string();
+        self.events_traced.push(TraceEvent { what, stream, bytes, clock });
     }
 
     /// Copies rows that were checked when the copy was queued; rows whose memory is gone by now are

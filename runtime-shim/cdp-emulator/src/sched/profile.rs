@@ -18,3 +18,14 @@ pub struct KernelProfile {
     /// Everything counted while it ran.
     pub counters: Counters,
 }
+
+impl KernelProfile {
+    /// Adds what other blocks of the kernel did.
+    pub fn add(&mut self, other: &KernelProfile) {
+        self.launches += other.launches;
+        self.blocks += other.blocks;
+        self.threads += other.threads;
+        self.child_launches += other.child_launches;
+        self.counters.add(&other.counters);
+    }
+}

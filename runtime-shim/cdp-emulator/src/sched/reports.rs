@@ -17,9 +17,13 @@ impl Core {
                 self.heap_refusals, self.limits.malloc_heap_bytes
             ));
         }
-        let report = Arc::new(self.report(&fault, false));
-        self.reports.push(report.clone());
-        self.fault = Some(report);
+        if self.level > 0 {
+            self.keep_report(*fault, true);
+        } else {
+            let report = Arc::new(self.report(&fault, false));
+            self.reports.push(report.clone());
+            self.fault = Some(report);
+        }
         self.ready_grids.clear();
         self.ready_blocks.clear();
         self.ready_nodes.clear();
@@ -29,6 +33,10 @@ impl Core {
     pub(super) fn warn(&mut self, fault: &Fault) {
         let place = fault.site.map(|site| (fault.kind, site.function, site.instruction));
         if place.is_some_and(|place| !self.warned.insert(place)) {
+            return;
+        }
+        if self.level > 0 {
+            self.keep_report(fault.clone(), false);
             return;
         }
         let report = Arc::new(self.report(fault, true));

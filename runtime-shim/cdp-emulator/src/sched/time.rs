@@ -31,7 +31,9 @@ pub fn of_work(warp_instructions: u64) -> u64 {
 impl Core {
     /// A copy or set within the device passes.
     pub(super) fn pass_copy(&mut self, bytes: u64) {
-        self.clock += COPY.0 + bytes / COPY.1;
+        let took = COPY.0 + bytes / COPY.1;
+        self.clock += took;
+        self.copied += took;
     }
 
     /// A copy between host and device passes.

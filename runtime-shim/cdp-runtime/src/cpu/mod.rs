@@ -8,10 +8,12 @@
 mod array;
 mod host;
 mod options;
+mod page;
 mod progress;
 mod report;
 mod state;
 mod summary;
+mod tree;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

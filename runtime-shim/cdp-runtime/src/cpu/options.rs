@@ -86,7 +86,9 @@ pub struct CpuOptions {
     pub timeout: Option<Duration>,
     /// `CDP_TRACE=FILE`: the launch tree as Chrome trace JSON.
     pub trace: Option<PathBuf>,
-    /// `CDP_PROFILE=1`: a table of the kernels on standard error when the process ends.
+    /// `CDP_REPORT=FILE`: a page with tree, timeline, table and findings.
+    pub report: Option<PathBuf>,
+    /// `CDP_PROFILE=1`: tables of the kernels and of the launches on standard error when the process ends.
     pub profile: bool,
     /// `CDP_THREADS=N`: host threads; 0 for as many as the machine has.
     pub host_threads: usize,
@@ -150,7 +152,9 @@ impl CpuOptions {
                 None
             }
         });
-        options.trace = get("CDP_TRACE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let file = |name: &str| get(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        options.trace = file("CDP_TRACE");
+        options.report = file("CDP_REPORT");
         (options, complaints)
     }
 
@@ -166,6 +170,7 @@ impl CpuOptions {
         put("CDP_MAX_INSTRUCTIONS", self.max_instructions.map(|n| n.to_string().into()));
         put("CDP_TIMEOUT", self.timeout.map(|time| time.as_secs_f64().to_string().into()));
         put("CDP_TRACE", self.trace.clone().map(PathBuf::into_os_string));
+        put("CDP_REPORT", self.report.clone().map(PathBuf::into_os_string));
         put("CDP_PROFILE", self.profile.then(|| "1".into()));
         put("CDP_THREADS", (self.host_threads > 0).then(|| self.host_threads.to_string().into()));
         put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
@@ -183,7 +188,7 @@ impl CpuOptions {
             host_threads: self.host_threads,
             max_instructions: self.max_instructions,
             timeout: self.timeout,
-            trace: self.trace.is_some(),
+            trace: self.trace.is_some() || self.report.is_some() || self.profile,
             warp_scheduling,
             compute_capability,
             checks: Checks {
@@ -217,6 +222,7 @@ mod tests {
             max_instructions: Some(1_000_000),
             timeout: Some(Duration::from_millis(1500)),
             trace: Some("a b.json".into()),
+            report: Some("a b.html".into()),
             profile: true,
             host_threads: 3,
             lockstep: true,

@@ -132,6 +132,7 @@ impl State {
             (self.sinks.output)(&output);
         }
         for report in self.emulator.take_reports() {
+            self.past.tell(&report);
             (self.sinks.report)(&report);
         }
     }
@@ -737,6 +738,7 @@ impl State {
         reports.extend(self.emulator.leaks());
         for report in reports {
             super::FINDINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.past.tell(&report);
             (self.sinks.report)(&report);
         }
     }
@@ -756,6 +758,11 @@ impl State {
             && let Err(error) = self.past.write_trace(&self.emulator, path)
         {
             crate::process::complain(&format!("the trace is not written: {error}"));
+        }
+        if let Some(path) = &options.report
+            && let Err(error) = self.past.write_page(&self.emulator, path)
+        {
+            crate::process::complain(&format!("the report is not written: {error}"));
         }
         if options.profile {
             let text = self.past.profile_text(&self.emulator, options.message_format);

@@ -1,25 +1,45 @@
-//! What a run is summed up in when the process ends: the launch tree as a trace file, and the table of
-//! the kernels. Both outlive a reset of the device.
+//! What a run is summed up in when the process ends: the launch tree as a trace file, the tables of the
+//! kernels and launches, the page. All outlive a reset of the device.
 
 use std::path::Path;
 
-use cdp_emulator::{Emulator, KernelProfile, TraceGrid, chrome_json};
+use cdp_emulator::Report;
+use cdp_emulator::{Emulator, KernelProfile, TraceEvent, TraceGrid, chrome_json};
 use serde_json::json;
 
 use super::MessageFormat;
+use super::page::Page;
+use super::tree::LaunchTree;
 use crate::names::kernel_base_name;
+
+/// Reports that the page shows.
+const MOST_REPORTS: usize = 100;
 
 /// What earlier lives of the device have left, before its resets.
 #[derive(Default)]
 pub struct Past {
     trace: Vec<TraceGrid>,
+    events: Vec<TraceEvent>,
+    pending_peak: u32,
+    /// What the device reported, as text.
+    pub reports: Vec<String>,
     profile: Vec<KernelProfile>,
 }
 
 impl Past {
+    /// Keeps a report for the page.
+    pub fn tell(&mut self, report: &Report) {
+        if self.reports.len() < MOST_REPORTS {
+            self.reports.push(super::report::human(report));
+        }
+    }
+
     /// Keeps what the emulator has gathered.
     pub fn keep(&mut self, emulator: &Emulator) {
+        // The times of the events go on where those of the grids so far end.
+        self.events = self.whole_events(emulator);
         self.trace = self.whole_trace(emulator);
+        self.pending_peak = self.pending_peak.max(emulator.pending_peak());
         self.profile = self.whole_profile(emulator);
     }
 
@@ -39,6 +59,18 @@ impl Past {
             entry
         }));
         all
+    }
+
+    fn whole_events(&self, emulator: &Emulator) -> Vec<TraceEvent> {
+        let clock = self.trace.iter().map(|entry| entry.end_clock).max().unwrap_or(0);
+        let later = emulator.trace_events().iter().cloned();
+        let later = later.map(|event| TraceEvent { clock: event.clock + clock, ..event });
+        self.events.iter().cloned().chain(later).collect()
+    }
+
+    fn launch_tree(&self, emulator: &Emulator, trace: &[TraceGrid]) -> LaunchTree {
+        let peak = self.pending_peak.max(emulator.pending_peak());
+        LaunchTree::new(trace, (peak, emulator.limits().pending_launches))
     }
 
     fn whole_profile(&self, emulator: &Emulator) -> Vec<KernelProfile> {
@@ -68,17 +100,34 @@ impl Past {
         std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// The trace as Chrome's JSON.
+    /// The trace as Chrome's JSON, with names as in the source.
     pub fn trace_json(&self, emulator: &Emulator) -> String {
-        chrome_json(&self.whole_trace(emulator))
+        let mut trace = self.whole_trace(emulator);
+        for entry in &mut trace {
+            entry.kernel = kernel_base_name(&entry.kernel);
+        }
+        chrome_json(&trace, &self.whole_events(emulator))
     }
 
-    /// The table of the kernels.
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// A sentence with the file and what is wrong.
+    pub fn write_page(&self, emulator: &Emulator, path: &Path) -> Result<(), String> {
+        let (trace, events) = (self.whole_trace(emulator), self.whole_events(emulator));
+        let (profile, tree) = (self.whole_profile(emulator), self.launch_tree(emulator, &trace));
+        let (trace, events, profile, tree) = (&trace, &events, &profile, &tree);
+        let page = Page { trace, events, profile, tree, reports: &self.reports };
+        std::fs::write(path, page.html()).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// The tables of the kernels and of the launches.
     pub fn profile_text(&self, emulator: &Emulator, format: MessageFormat) -> String {
         let profile = self.whole_profile(emulator);
+        let launches = self.launch_tree(emulator, &self.whole_trace(emulator));
         match format {
-            MessageFormat::Human => table(&profile),
-            MessageFormat::Json => json_line(&profile),
+            MessageFormat::Human => format!("{}\n{}", table(&profile), launches.text()),
+            MessageFormat::Json => json_line(&profile, &launches),
         }
     }
 }
@@ -142,7 +191,7 @@ fn table(profile: &[KernelProfile]) -> String {
     text
 }
 
-fn json_line(profile: &[KernelProfile]) -> String {
+fn json_line(profile: &[KernelProfile], launches: &LaunchTree) -> String {
     let kernels = profile.iter().map(|entry| {
         let c = &entry.counters;
         json!({
@@ -162,7 +211,11 @@ fn json_line(profile: &[KernelProfile]) -> String {
             "barriers": c.barriers,
         })
     });
-    let object = json!({ "reason": "device-profile", "kernels": kernels.collect::<Vec<_>>() });
+    let object = json!({
+        "reason": "device-profile",
+        "kernels": kernels.collect::<Vec<_>>(),
+        "launches": launches.json(),
+    });
     format!("{object}\n")
 }
 
@@ -189,7 +242,8 @@ mod tests {
         assert!(lines[1].starts_with("parent      1000       2"), "{text}");
         assert!(lines[1].contains("33.3 %") && lines[2].contains("-"));
         assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{text}");
-        let object: serde_json::Value = serde_json::from_str(&json_line(&[entry])).unwrap();
+        let object: serde_json::Value =
+            serde_json::from_str(&json_line(&[entry], &LaunchTree::default())).unwrap();
         assert_eq!(object["kernels"][0]["child_launches"], 7);
     }
 }
