@@ -123,6 +123,8 @@ struct CdpImage {
     const unsigned char *cubin;
     unsigned long long cubin_bytes;
     const struct CdpPtxText *ptx;
+    unsigned long long linked_count;
+    const void *const *linked;
 };
 
 void __cdp_register_unit(const struct CdpUnit *);
@@ -139,7 +141,7 @@ static void cdp_register_image(void)
     static struct CdpImage image;
     text.text = cdp_ptx_begin;
     text.bytes = cdp_ptx_end - cdp_ptx_begin;
-    image.version = 1;
+    image.version = 2;
     image.ptx_count = 1;
     image.ptx = &text;
     image.cubin = cdp_cubin_begin;
