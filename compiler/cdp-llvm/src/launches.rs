@@ -217,7 +217,7 @@ impl<'ctx> Pass<'_, 'ctx> {
                 && self.is_proper(&site);
             let candidate = self.candidate(&site, &facts);
             let child = candidate.as_ref().ok().copied();
-            let independent = mode != Mode::InOrder && !(ordered(&site) && !fast);
+            let independent = mode != Mode::InOrder && (fast || !ordered(&site));
             let gather = match independent && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,

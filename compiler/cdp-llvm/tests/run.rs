@@ -37,6 +37,7 @@ fn run(ir: &Verified<Module>, abi: LaunchAbi, level: OptLevel, rest: &[u8], out:
             stream,
             params: &params,
             cooperative: false,
+            cluster: None,
         })
         .unwrap();
     let mut result = vec![0; out.len()];

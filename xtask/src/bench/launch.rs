@@ -120,7 +120,7 @@ const fn ablation(
 }
 
 /// The compilers and levels, then `fast` with a transformation left out.
-pub const CONTENDERS: [Contender; 6] = [
+pub const CONTENDERS: [Contender; 7] = [
     Contender { name: "nvcc", flags: None, all_variants: true, without: None },
     Contender {
         name: "off",
@@ -139,6 +139,11 @@ pub const CONTENDERS: [Contender; 6] = [
         "no-warp",
         "children run by the warp",
         &["-flaunch-opt=fast", "--launch-tuning", "threshold=16"],
+    ),
+    ablation(
+        "no-gather",
+        "launches of a warp made one",
+        &["-flaunch-opt=fast", "--launch-tuning", "gather=0"],
     ),
 ];
 
