@@ -8,33 +8,51 @@
 use crate::expr::BinaryOp;
 use crate::module::AddressSpace;
 
+/// A coordinate of a thread, block, or grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
+    /// The fastest one: neighbours in a warp differ in it.
     X,
+    /// The second; 0 in one-dimensional launches.
     Y,
+    /// The slowest; 0 in one- and two-dimensional launches.
     Z,
 }
 
 /// Read-only per-thread values, unsigned 32-bit unless said otherwise (PTX ISA, special registers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BuiltinVar {
+    /// The thread within its block, from 0 (`%tid`).
     ThreadIdx(Axis),
+    /// The block within its grid, from 0 (`%ctaid`).
     BlockIdx(Axis),
+    /// Threads of a block along an axis (`%ntid`).
     BlockDim(Axis),
+    /// Blocks of the grid along an axis (`%nctaid`).
     GridDim(Axis),
     /// Always 32; signed 32-bit as in CUDA.
     WarpSize,
+    /// The thread within its warp, 0 to 31.
     LaneId,
+    /// The warp within its block; the hardware may renumber, so for diagnostics only.
     WarpId,
+    /// The multiprocessor that runs the thread now.
     SmId,
     /// Unsigned 64-bit.
     GridId,
+    /// The bit of the own lane.
     LaneMaskEq,
+    /// The bits of the own lane and of those before it.
     LaneMaskLe,
+    /// The bits of the lanes before the own one.
     LaneMaskLt,
+    /// The bits of the own lane and of those after it.
     LaneMaskGe,
+    /// The bits of the lanes after the own one.
     LaneMaskGt,
+    /// Bytes of dynamic shared memory that the launch gave the block.
     DynamicSharedBytes,
+    /// Bytes of shared memory of the block, static and dynamic, rounded up by the hardware.
     TotalSharedBytes,
     /// 32-bit `%clock`.
     Clock,
@@ -44,50 +62,74 @@ pub enum BuiltinVar {
     GlobalTimer,
 }
 
+/// Which threads an atomic operation or a fence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
+    /// Those of the own block (`_block`).
     Block,
+    /// Those of the own cluster; from sm_90 on.
     Cluster,
+    /// All of the device: CUDA's default.
     Device,
+    /// Those of other devices and of the host too (`_system`).
     System,
 }
 
+/// What an atomic operation does with the old value and its argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
+    /// Sum, which wraps for integers.
     Add,
+    /// The argument replaces the old value.
     Exchange,
     /// By the signedness of the type.
     Min,
+    /// By the signedness of the type.
     Max,
     /// Wrapping increment and decrement of PTX `atom.inc`/`atom.dec`.
     Inc,
+    /// Down to 0 and then to the argument: PTX `atom.dec`.
     Dec,
     /// Arguments: address, compare, value.
     CompareExchange,
+    /// Bit by bit.
     And,
+    /// Bit by bit.
     Or,
+    /// Bit by bit.
     Xor,
 }
 
 /// A relaxed atomic read-modify-write, as CUDA's `atomicX` functions are. Yields the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
+    /// What happens to the value in memory.
     pub op: AtomicOp,
+    /// Among which threads it is one step.
     pub scope: Scope,
 }
 
+/// Which lane a thread reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShuffleMode {
+    /// The lane of this number within the segment (`__shfl_sync`).
     Index,
+    /// The lane `delta` before (`__shfl_up_sync`).
     Up,
+    /// The lane `delta` after (`__shfl_down_sync`).
     Down,
+    /// The lane whose number differs in these bits (`__shfl_xor_sync`).
     Xor,
 }
 
+/// What a vote asks of the predicates of a warp's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VoteMode {
+    /// True if all are true.
     All,
+    /// True if one is true.
     Any,
+    /// True if all are equal.
     Uni,
 }
 
@@ -119,6 +161,7 @@ pub enum CacheOp {
 pub struct PtxTemplate {
     /// For listings and messages.
     pub name: &'static str,
+    /// PTX with LLVM's operand marks; several instructions in braces have registers of their own.
     pub text: &'static str,
     /// Result constraint letters, one per register; empty for `Void`.
     pub results: &'static str,
@@ -132,6 +175,7 @@ pub struct PtxTemplate {
     pub memory: bool,
 }
 
+/// An operation of CUDA that is no C. Each says its arguments, then `->` and what it yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intrinsic {
     /// No arguments.
@@ -142,7 +186,9 @@ pub enum Intrinsic {
     SyncThreads,
     /// i32 predicate -> i32 count / all / any over the block.
     SyncThreadsCount,
+    /// The same predicate; not 0 if that of every thread is not 0.
     SyncThreadsAnd,
+    /// The same predicate; not 0 if that of some thread is not 0.
     SyncThreadsOr,
     /// u32 mask. `Void`.
     SyncWarp,
@@ -167,6 +213,7 @@ pub enum Intrinsic {
     Reduce(BinaryOp),
     /// mask, 32-bit integer -> same, by signedness.
     ReduceMin,
+    /// mask, 32-bit integer -> same, by signedness.
     ReduceMax,
 
     /// address, operands -> old value.
@@ -179,6 +226,7 @@ pub enum Intrinsic {
     CacheStore(CacheOp),
     /// destination, source, size of the address size. `Void`. (`memcpy`, and `memmove` if `overlap`.)
     MemCopy {
+        /// The two places may share bytes.
         overlap: bool,
     },
     /// destination, i32 byte, size. `Void`.
@@ -193,6 +241,7 @@ pub enum Intrinsic {
     // Integer.
     /// 32- or 64-bit -> i32.
     PopCount,
+    /// 32- or 64-bit -> i32; the width for zero.
     LeadingZeros,
     /// 1-based position of the lowest set bit, 0 for zero -> i32.
     FindFirstSet,
@@ -204,29 +253,43 @@ pub enum Intrinsic {
     AbsInt,
     /// By signedness.
     MinInt,
+    /// The larger one, by signedness.
     MaxInt,
     /// u32 a, u32 b, u32 selector, of each of whose four nibbles the low three bits count.
     BytePermute,
     /// u32 lo, u32 hi, u32 shift: `__funnelshift_l`/`_r` (shift mod 32).
     FunnelShiftLeft,
+    /// u32 lo, u32 hi, u32 shift -> the low 32 bits of `hi:lo` shifted right by `shift` mod 32.
     FunnelShiftRight,
 
     // Floating point, any format unless said.
+    /// a, b, c -> `a * b + c`, rounded once.
     Fma,
+    /// Rounded to nearest; single precision by [`crate::FastMath::prec_sqrt`].
     Sqrt,
+    /// The sign bit cleared.
     AbsFloat,
+    /// The largest integer that is not above.
     Floor,
+    /// The smallest integer that is not below.
     Ceil,
+    /// The integer toward zero.
     Trunc,
     /// To nearest even.
     RoundEven,
     /// C's fmin/fmax: a NaN operand loses.
     MinFloat,
+    /// C's fmax: a NaN operand loses.
     MaxFloat,
+    /// magnitude, sign -> the first with the sign of the second.
     CopySign,
+    /// -> `Bool`.
     IsNan,
+    /// Of either sign -> `Bool`.
     IsInf,
+    /// Neither a NaN nor an infinity -> `Bool`.
     IsFinite,
+    /// The sign bit, of NaNs and zeros too -> `Bool`.
     SignBit,
 
     // Hints and control.
@@ -234,8 +297,11 @@ pub enum Intrinsic {
     Assume,
     /// value, expected constant -> value.
     Expect,
+    /// Control does not come here; what follows is dropped.
     Unreachable,
+    /// Ends the grid with an error (`__trap`).
     Trap,
+    /// Stops in a debugger (`__brkpt`); without one as `Trap`.
     Breakpoint,
     /// u32 nanoseconds. `Void`.
     NanoSleep,
@@ -243,5 +309,6 @@ pub enum Intrinsic {
     /// Calls `__nv_<name>` of libdevice with the argument and result types given (f32, f64, i32,
     /// u32, i64, u64, pointers), linking only what is used.
     Libdevice(&'static str),
+    /// The template's operands -> its results.
     Ptx(&'static PtxTemplate),
 }

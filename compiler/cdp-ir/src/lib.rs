@@ -13,6 +13,7 @@
 //! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`effects`], [`intrinsic`], [`runtime`],
 //! then [`mod@verify`] (whose header is the specification) and [`mod@print`].
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod effects;

@@ -24,18 +24,22 @@ pub enum Availability {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuntimeRow {
+    /// The function that this row is about.
     pub func: RuntimeFn,
     /// The documented name, as programs spell it.
     pub name: &'static str,
     /// Result and parameter types in C, `result(param,...)`, a default after `=`.
     pub prototype: &'static str,
+    /// The runtime versions that have it.
     pub availability: Availability,
     /// One sentence.
     pub summary: &'static str,
 }
 
-/// A function of the device runtime.
+/// A function of the device runtime: the documented name without `cuda`. What each does is its row's
+/// summary in [`RUNTIME_TABLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // The table's summaries are the one home of that.
 pub enum RuntimeFn {
     DeviceSynchronize,
     GetLastError,
@@ -356,6 +360,7 @@ pub const RUNTIME_TABLE: &[RuntimeRow] = &[
 ];
 
 impl RuntimeFn {
+    /// The function's row.
     pub fn row(self) -> &'static RuntimeRow {
         &RUNTIME_TABLE[self as usize]
     }
@@ -365,6 +370,7 @@ impl RuntimeFn {
         self.row().name
     }
 
+    /// The function that programs spell so (`cudaGetLastError`).
     pub fn by_name(name: &str) -> Option<RuntimeFn> {
         RUNTIME_TABLE.iter().find(|row| row.name == name).map(|row| row.func)
     }

@@ -6,12 +6,16 @@ use crate::module::{Loc, LocalId};
 /// A sequence of statements. Scoping is resolved: all locals live in the function's list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
+    /// In the order in which control passes them.
     pub stmts: Vec<Stmt>,
 }
 
+/// A statement and its place in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
+    /// What it does.
     pub kind: StmtKind,
+    /// The line of a debugger's step.
     pub loc: Loc,
 }
 
@@ -20,6 +24,7 @@ pub struct Stmt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelId(pub u32);
 
+/// A `case` of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchLabel {
     /// The case value, sign- or zero-extended from the switch value's type.
@@ -37,41 +42,59 @@ pub enum Unroll {
     Count(u32),
 }
 
+/// What a statement does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// Evaluates an expression for its effects.
     Expr(Expr),
+    /// A group without a meaning of its own; scoping has been resolved.
     Block(Block),
     /// The point where a local comes into scope: its storage is undefined from here on until the
     /// first store (a loop body starts each turn afresh).
     Declare(LocalId),
+    /// Two ways.
     If {
+        /// A `Bool`.
         cond: Expr,
+        /// Taken if the condition is true.
         then: Block,
+        /// Taken if it is false; empty without an `else`.
         otherwise: Block,
     },
     /// `while`, `for` (with `step`) and, when `test_first` is false, `do`.
     /// `continue` goes to `step`; a missing condition is true. Conditions are `Bool`.
     Loop {
+        /// Tested before each turn, or after it.
         cond: Option<Expr>,
+        /// A turn.
         body: Block,
+        /// Evaluated between a turn and the next test, also after `continue`.
         step: Option<Expr>,
+        /// Whether the first turn is tested for as well.
         test_first: bool,
+        /// What `#pragma unroll` asks for.
         unroll: Option<Unroll>,
     },
     /// Control enters `body` at the label of the matching case, else at `default`, else leaves.
     /// Labels stand in `body` as [`StmtKind::Label`], at any depth (Duff's device included).
     Switch {
+        /// An integer.
         value: Expr,
+        /// Values without repetition.
         cases: Vec<SwitchLabel>,
+        /// Where other values go; out of the switch without one.
         default: Option<LabelId>,
+        /// Holds every label that the cases and `default` name.
         body: Block,
     },
+    /// A place that control can come to.
     Label(LabelId),
     /// Goes to a label that no switch lists, anywhere in the function.
     Goto(LabelId),
     /// Leaves the nearest enclosing loop or switch.
     Break,
+    /// Ends the turn of the nearest enclosing loop.
     Continue,
+    /// Leaves the function, with a value unless it yields `Void`.
     Return(Option<Expr>),
 }

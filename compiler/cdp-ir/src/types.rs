@@ -16,9 +16,13 @@ pub struct RecordId(pub u32);
 /// Floating-point formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatKind {
+    /// IEEE 754 binary16 (`__half`).
     F16,
+    /// The upper half of an `F32` (`__nv_bfloat16`).
     BF16,
+    /// IEEE 754 binary32 (`float`).
     F32,
+    /// IEEE 754 binary64 (`double`).
     F64,
 }
 
@@ -36,26 +40,37 @@ impl FloatKind {
 /// A machine type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
+    /// No value; behind a pointer, memory of any type.
     Void,
     /// One byte in memory holding 0 or 1; one bit as a value.
     Bool,
     /// An integer of 8, 16, 32, 64 or 128 bits, aligned to its size.
     Int {
+        /// 8, 16, 32, 64 or 128.
         bits: u8,
+        /// Two's complement; decides how it is extended, divided, compared and shifted.
         signed: bool,
     },
+    /// A floating-point number.
     Float(FloatKind),
     /// A generic-address pointer, of the module's address size. The pointee may be `Void`.
     Pointer(TypeId),
+    /// Elements without padding between them.
     Array {
+        /// The type of an element.
         elem: TypeId,
+        /// Elements; 0 where the bound is not known here (`extern int a[]`).
         len: u64,
     },
+    /// A struct or union of the table.
     Record(RecordId),
     /// A function's type; only ever behind a pointer or as a callee.
     Function {
+        /// The result's type.
         ret: TypeId,
+        /// The parameters' types, arrays and functions as pointers.
         params: Vec<TypeId>,
+        /// Takes more arguments than these.
         variadic: bool,
     },
 }
@@ -63,20 +78,27 @@ pub enum Type {
 /// Size and alignment in bytes. The alignment is a power of two; the size is a multiple of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
+    /// In bytes.
     pub size: u64,
+    /// In bytes.
     pub align: u64,
 }
 
+/// Whether the members of a record follow each other or share their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordKind {
+    /// Each member after the one before.
     Struct,
+    /// All members at offset 0.
     Union,
 }
 
 /// The bits that a bit-field takes within its storage unit, least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitRange {
+    /// The lowest bit's place in the storage unit.
     pub offset: u8,
+    /// Bits; at least 1.
     pub width: u8,
 }
 
@@ -85,18 +107,24 @@ pub struct BitRange {
 pub struct Field {
     /// Empty for an anonymous member.
     pub name: String,
+    /// The type of the member, or of a bit-field's storage unit.
     pub ty: TypeId,
     /// Byte offset of the member, or of the storage unit of type `ty` that holds a bit-field.
     pub offset: u64,
+    /// Which bits of the unit, for a bit-field.
     pub bits: Option<BitRange>,
 }
 
 /// A struct or union with its layout decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
+    /// As the source qualifies it; for listings and debug information.
     pub name: String,
+    /// Struct or union.
     pub kind: RecordKind,
+    /// Members in order; empty until the record is complete.
     pub fields: Vec<Field>,
+    /// Size and alignment, padding included.
     pub layout: Layout,
     /// False while only the tag is known; such a record may stand only behind a pointer.
     pub complete: bool,
@@ -105,7 +133,9 @@ pub struct Record {
 /// What a member asks for, before layout.
 #[derive(Clone, Debug)]
 pub struct FieldSpec {
+    /// Empty for an anonymous member.
     pub name: String,
+    /// The declared type.
     pub ty: TypeId,
     /// Extra alignment from an attribute, in bytes; 0 when none.
     pub align: u64,
@@ -141,10 +171,12 @@ impl TypeTable {
         TypeTable { types: Vec::new(), ids: HashMap::new(), records: Vec::new(), pointer_bytes }
     }
 
+    /// Bytes of an address, 4 or 8.
     pub fn pointer_bytes(&self) -> u64 {
         self.pointer_bytes
     }
 
+    /// The id of a type, which is added if it is new.
     pub fn intern(&mut self, ty: Type) -> TypeId {
         if let Some(&id) = self.ids.get(&ty) {
             return id;
@@ -155,6 +187,7 @@ impl TypeTable {
         id
     }
 
+    /// The type; panics on another table's id.
     pub fn get(&self, id: TypeId) -> &Type {
         &self.types[id.0 as usize]
     }
@@ -164,40 +197,51 @@ impl TypeTable {
         self.ids.get(ty).copied()
     }
 
+    /// How many types there are: ids are below.
     pub fn len(&self) -> usize {
         self.types.len()
     }
 
+    /// Whether no type was interned yet.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
 
+    /// `Void`, interned.
     pub fn void(&mut self) -> TypeId {
         self.intern(Type::Void)
     }
+    /// `Bool`, interned.
     pub fn bool(&mut self) -> TypeId {
         self.intern(Type::Bool)
     }
+    /// An integer type of 8 to 128 bits, interned.
     pub fn int(&mut self, bits: u8, signed: bool) -> TypeId {
         self.intern(Type::Int { bits, signed })
     }
+    /// A floating type, interned.
     pub fn float(&mut self, kind: FloatKind) -> TypeId {
         self.intern(Type::Float(kind))
     }
+    /// A pointer type, interned.
     pub fn pointer_to(&mut self, pointee: TypeId) -> TypeId {
         self.intern(Type::Pointer(pointee))
     }
+    /// An array type of `len` elements, interned.
     pub fn array_of(&mut self, elem: TypeId, len: u64) -> TypeId {
         self.intern(Type::Array { elem, len })
     }
+    /// A record as a type, interned.
     pub fn record_type(&mut self, record: RecordId) -> TypeId {
         self.intern(Type::Record(record))
     }
 
+    /// The record; panics on another table's id.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
     }
 
+    /// All records in the order of their declaration, incomplete ones included.
     pub fn records(&self) -> impl Iterator<Item = (RecordId, &Record)> {
         self.records.iter().enumerate().map(|(i, r)| (RecordId(i as u32), r))
     }
@@ -266,6 +310,7 @@ impl TypeTable {
         }
     }
 
+    /// What a pointer points to; `None` for every other type.
     pub fn pointee(&self, id: TypeId) -> Option<TypeId> {
         match self.get(id) {
             Type::Pointer(pointee) => Some(*pointee),
@@ -273,6 +318,7 @@ impl TypeTable {
         }
     }
 
+    /// Whether values of the type are floating-point numbers of any format.
     pub fn is_float(&self, id: TypeId) -> bool {
         matches!(self.get(id), Type::Float(_))
     }
@@ -282,6 +328,7 @@ impl TypeTable {
         matches!(self.get(id), Type::Bool | Type::Int { .. })
     }
 
+    /// Whether values of the type are addresses.
     pub fn is_pointer(&self, id: TypeId) -> bool {
         matches!(self.get(id), Type::Pointer(_))
     }

@@ -53,6 +53,7 @@ impl<T> Verified<T> {
 pub struct VerifyError {
     /// The function's or variable's source name; empty for the module.
     pub place: String,
+    /// The broken promise in words, with the source line in a function.
     pub message: String,
 }
 

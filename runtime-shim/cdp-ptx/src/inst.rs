@@ -515,9 +515,33 @@ pub enum CreatePolicy {
     Convert(Operand),
 }
 
-/// An instruction.
+/// An instruction. A field has the same meaning in every variant that has it, unless the variant says
+/// otherwise:
+///
+/// | field | what |
+/// | --- | --- |
+/// | `ty` | type of the operation, which sources and destination have |
+/// | `dst_ty`, `src_ty`, `a_ty`, `b_ty`, `c_ty` | type of one operand, where they differ |
+/// | `dst`, `dsts` | destination; [`Dst`] may be the sink `_` |
+/// | `src`, `srcs`, `a`, `b`, `c` | sources, in the order of the text |
+/// | `pred` | a predicate beside: destination of [`Dst`] or [`Reg`], source as [`PredOperand`] |
+/// | `space`, `addr` | state space of the access, and where |
+/// | `mode` | the modifier that chooses between ways of computing |
+/// | `rounding` | rounding modifier as written |
+/// | `ftz` | `.ftz`: subnormal inputs and results become zero of the same sign |
+/// | `sat`, `satfinite` | `.sat`: clamped to the type's range, floats to 0.0 .. 1.0; `.satfinite`: to the largest finite number |
+/// | `relu` | `.relu`: negative results become 0 |
+/// | `part` | which half of the product |
+/// | `carry_in`, `carry_out` | reads, writes the condition code `CC.CF` |
+/// | `pos`, `len`, `amount` | `.u32`, in bits |
+/// | `mask` | lanes that take part, a bit each; `None` for the forms without `.sync` |
+/// | `uniform` | `.uni`: all threads of the warp agree, a promise |
+/// | `cache`, `policy` | hints, which change no result |
+/// | `size_bytes`, `align_bytes` | constants of the text, in bytes |
+/// | `text`, `why` | the statement as written, and what is not known about it |
 #[derive(Clone, Debug, PartialEq)]
 #[rustfmt::skip]
+#[allow(missing_docs)] // The table is the one home of what a field means.
 pub enum Inst {
     // Data movement.
     /// `mov`: register, constant, special register or address to register.

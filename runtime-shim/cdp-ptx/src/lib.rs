@@ -6,6 +6,7 @@
 //!
 //! This crate runs nothing, opens no files and depends on nothing.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod bulk;

@@ -11,20 +11,32 @@ use crate::types::{ScalarType, Space};
 
 /// The type of the elements of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MatrixType {
+    /// IEEE 754 binary16.
     F16,
+    /// The upper half of a binary32.
     BF16,
+    /// A binary32 whose low 13 bits do not count, in a register of 32 bits.
     TF32,
+    /// IEEE 754 binary32.
     F32,
+    /// IEEE 754 binary64.
     F64,
+    /// 8 bits, 4 of them exponent; no infinities.
     E4M3,
+    /// 8 bits, 5 of them exponent.
     E5M2,
+    /// Signed, 8 bits.
     S8,
+    /// Unsigned, 8 bits.
     U8,
+    /// Signed, 4 bits, eight in a register.
     S4,
+    /// Unsigned, 4 bits, eight in a register.
     U4,
+    /// One bit, 32 in a register.
     B1,
+    /// Signed, 32 bits: sums of integer products.
     S32,
 }
 
@@ -105,19 +117,23 @@ impl std::fmt::Display for MatrixShape {
 
 /// An operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MatrixOperand {
+    /// The left factor, `m` by `k`.
     A,
+    /// The right factor, `k` by `n`.
     B,
+    /// What is added, `m` by `n`.
     C,
+    /// The result, `m` by `n`.
     D,
 }
 
 /// How the product of one-bit elements is made before its bits are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum BitProduct {
+    /// `.xor.popc`: 1 where the bits differ.
     Xor,
+    /// `.and.popc`: 1 where both bits are.
     And,
 }
 
