@@ -367,14 +367,15 @@ impl<'ctx> Pass<'_, 'ctx> {
         Some(arguments)
     }
 
-    /// Makes the sites' functions and calls them instead.
+    /// Makes the sites' functions and calls them instead; then the kernels that run many of another, whose
+    /// bodies are to have these calls too.
     fn carry_out(&mut self, plans: Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>) -> Result<()> {
         if plans.is_empty() {
             return Ok(());
         }
         let calls = Calls::of(self.options.abi);
         let mut functions = String::new();
-        let mut gathered = Vec::new();
+        let mut gathered: Vec<(usize, Vec<Argument>)> = Vec::new();
         let mut names = Vec::new();
         for (parent, plan) in
             plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
@@ -382,12 +383,28 @@ impl<'ctx> Pass<'_, 'ctx> {
             let name = format!("__cdp_site_{}", names.len());
             functions += &self.function(*parent, plan, name.clone(), &calls).unwrap_or_default();
             names.push(name);
-            if let Some(index) = plan.gather.filter(|index| !gathered.contains(index)) {
-                gathered.push(index);
-                functions += &self.gathering(index, plan).unwrap_or_default();
+            let new = |index: &usize| gathered.iter().all(|(other, _)| other != index);
+            if let Some(index) = plan.gather.filter(new)
+                && let Ok(gather) = &self.gathers[index]
+                && let Some(arguments) = self.arguments(&plan.site, gather.kernel)
+            {
+                gathered.push((index, arguments));
             }
         }
-        self.link(&functions, &calls, &gathered)?;
+        let mut bodies: Vec<FunctionValue<'ctx>> =
+            self.children.iter().flatten().map(|child| child.body).collect();
+        let aggregating = |(index, _): &(usize, Vec<Argument>)| {
+            let gather = self.gathers[*index].as_ref().ok()?;
+            Some(gather::declaration(gather))
+        };
+        let declarations: String =
+            gathered.iter().filter_map(aggregating).chain([calls.declarations()]).collect();
+        self.link(distribute::DEFINITIONS, &declarations, &functions, &bodies)?;
+        for child in self.children.iter().flatten() {
+            if child.instructions <= INLINED_INSTRUCTIONS {
+                self.flag(child.body, "alwaysinline");
+            }
+        }
         let mut names = names.into_iter();
         for (parent, plans) in plans {
             let launched = self.begin(parent, &plans)?;
@@ -397,6 +414,25 @@ impl<'ctx> Pass<'_, 'ctx> {
                     self.call(&plan.site, function, launched)?;
                 }
             }
+        }
+        bodies.clear();
+        let mut kernels = String::new();
+        for (index, arguments) in &gathered {
+            let Ok(gather) = &mut self.gathers[*index] else { continue };
+            let body = gather.make_body();
+            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
+            kernels += &gather::kernel(gather, &body.get_name().to_string_lossy(), arguments);
+            bodies.push(body);
+        }
+        self.link("", "", &kernels, &bodies)?;
+        for (index, _) in &gathered {
+            if let Ok(gather) = &self.gathers[*index] {
+                self.limit_blocks(gather);
+            }
+        }
+        for body in bodies {
+            // It stands in one place, or in one more than it stood in anyway.
+            self.flag(body, "alwaysinline");
         }
         Ok(())
     }
@@ -437,16 +473,19 @@ impl<'ctx> Pass<'_, 'ctx> {
         Some(site.function())
     }
 
-    /// The kernel that runs the children of a warp, as text.
-    fn gathering(&self, index: usize, plan: &Plan<'ctx>) -> Option<String> {
-        let gather = self.gathers[index].as_ref().ok()?;
-        let arguments = self.arguments(&plan.site, gather.kernel)?;
-        Some(gather::kernel(gather, &arguments))
-    }
-
-    /// Links the sites' functions in. LLVM's linker resolves references to definitions that are visible.
-    fn link(&self, functions: &str, calls: &Calls, gathered: &[usize]) -> Result<()> {
-        let mut declarations = String::new();
+    /// Links functions in that call `bodies` and launch kernels of the module. LLVM's linker resolves references
+    /// to definitions that are visible.
+    fn link(
+        &self,
+        definitions: &str,
+        declarations: &str,
+        functions: &str,
+        bodies: &[FunctionValue<'ctx>],
+    ) -> Result<()> {
+        if functions.is_empty() {
+            return Ok(());
+        }
+        let mut declarations = declarations.to_string();
         let mut hidden = Vec::new();
         let mut declare = |function: FunctionValue<'ctx>, kernel: bool| {
             let name = quoted(&function.get_name().to_string_lossy());
@@ -461,11 +500,6 @@ impl<'ctx> Pass<'_, 'ctx> {
                 hidden.push(function);
             }
         };
-        let gathers: Vec<&Gather<'ctx>> =
-            gathered.iter().filter_map(|index| self.gathers[*index].as_ref().ok()).collect();
-        let mut bodies: Vec<FunctionValue<'ctx>> =
-            self.children.iter().flatten().map(|child| child.body).collect();
-        bodies.extend(gathers.iter().map(|gather| gather.body));
         let mut seen = HashSet::new();
         for body in bodies.iter().filter(|body| seen.insert(**body)) {
             declare(*body, false);
@@ -477,36 +511,21 @@ impl<'ctx> Pass<'_, 'ctx> {
                 declare(function, true);
             }
         }
-        if !gathers.is_empty() {
-            declarations += &calls.declarations();
-        }
-        let text = distribute::prologue(&declarations) + functions;
+        let text = distribute::prologue(definitions, &declarations) + functions;
         let sites = foreign::parse(self.context, "launches", text.as_bytes())
             .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
         sites.set_triple(&self.module.get_triple());
         sites.set_data_layout(&self.module.get_data_layout());
-        for name in site_names(&sites) {
-            if let Some(function) = sites.get_function(&name) {
-                function.set_linkage(Linkage::External);
-            }
-        }
         let names = site_names(&sites);
+        for function in names.iter().filter_map(|name| sites.get_function(name)) {
+            function.set_linkage(Linkage::External);
+        }
         self.module
             .link_in_module(sites)
             .map_err(|message| bug("optimise launches", message.to_string()))?;
         for function in names.iter().filter_map(|name| self.module.get_function(name)).chain(hidden)
         {
             function.set_linkage(Linkage::Internal);
-        }
-        for child in self.children.iter().flatten() {
-            if child.instructions <= INLINED_INSTRUCTIONS {
-                self.flag(child.body, "alwaysinline");
-            }
-        }
-        for gather in gathers {
-            self.limit_blocks(gather);
-            // It stands in one place, or in one more than it stood in anyway.
-            self.flag(gather.body, "alwaysinline");
         }
         Ok(())
     }
@@ -602,6 +621,7 @@ impl<'ctx> Pass<'_, 'ctx> {
 fn site_names(module: &Module<'_>) -> Vec<String> {
     module
         .get_functions()
+        .filter(|function| function.count_basic_blocks() > 0)
         .map(|function| function.get_name().to_string_lossy().into_owned())
         .filter(|name| {
             ["__cdp_site_", "__cdp_gather_", distribute::ORDER_BEGIN]

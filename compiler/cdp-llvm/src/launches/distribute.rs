@@ -19,7 +19,7 @@
 //! launches later: they meet at warp barriers before and after.
 
 use super::child::{Child, EXTRAS};
-use super::emit::{FLAG, ORDER, Text, lock, moved, product, quoted, unlock, within};
+use super::emit::{FLAG, Text, lock, moved, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::guard::Guard;
 use super::tuning::Tuning;
@@ -74,11 +74,8 @@ pub(super) struct Site<'a, 'ctx> {
 }
 
 /// The module that the sites' functions are linked from, up to them.
-pub(super) fn prologue(declarations: &str) -> String {
-    format!(
-        "@{ORDER} = internal addrspace(3) global [2 x i32] poison, align 4\n\
-         declare i32 @cdp.launch(...)\n{declarations}{INTRINSICS}\n{BEGIN}\n"
-    )
+pub(super) fn prologue(definitions: &str, declarations: &str) -> String {
+    format!("declare i32 @cdp.launch(...)\n{declarations}{INTRINSICS}\n{definitions}\n")
 }
 
 const INTRINSICS: &str = "\
@@ -111,7 +108,9 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 ";
 
-const BEGIN: &str = "\
+/// What sites share: the block's lock, and what makes it ready.
+pub(super) const DEFINITIONS: &str = "\
+@__cdp_order = internal addrspace(3) global [2 x i32] poison, align 4
 define internal void @__cdp_order_begin() alwaysinline nounwind {
 entry:
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use cdp_launch::{EntryPoint, LaunchAbi};
+use cdp_launch::{EntryPoint, LaunchAbi, MAX_BUFFER_BYTES};
 use inkwell::attributes::AttributeLoc;
 use inkwell::values::FunctionValue;
 
@@ -23,8 +23,8 @@ use crate::raw::view::{View, kernel_body};
 /// A kernel whose launches can be aggregated.
 pub(super) struct Gather<'ctx> {
     pub kernel: FunctionValue<'ctx>,
-    /// Its body as a function.
-    pub body: FunctionValue<'ctx>,
+    /// Its body as a function, where there is one already.
+    pub body: Option<FunctionValue<'ctx>>,
     /// The kernel that runs the children of a warp.
     pub name: String,
     /// Whether the body asks for the grid's y or z.
@@ -37,8 +37,6 @@ pub(super) struct Gather<'ctx> {
 pub(super) const LIMITS: [&str; 4] =
     ["nvvm.maxntid", "nvvm.reqntid", "nvvm.minctasm", "nvvm.maxnreg"];
 
-/// Bytes of a parameter buffer.
-const MOST_BYTES: u64 = 4096;
 /// Where the records begin: behind their number and, for each lane, where its blocks end.
 const RECORDS: u64 = 144;
 
@@ -53,25 +51,39 @@ pub(super) fn gather<'ctx>(
         check_parameter(kernel, index).map_err(|what| format!("the child {what}"))?;
     }
     let name = kernel.get_name().to_string_lossy().into_owned();
-    let body = match child {
-        Some(child) => child.body,
-        None => kernel_body(kernel, &format!("__cdp_body_{name}"))
-            .ok_or("the child cannot be copied")?,
-    };
-    let uses = |extra: usize| {
-        let parameter = View::function(body).parameter(kernel.count_params() + extra as u32);
-        parameter.is_some_and(|parameter| !parameter.users().is_empty())
-    };
     let stated = kernel.get_string_attribute(AttributeLoc::Function, "nvvm.maxntid");
     let stated = stated.map(|value| value.get_string_value().to_string_lossy().into_owned());
     let product = |text: &str| text.split(',').map(|n| n.trim().parse::<u32>().ok()).product();
     let most_threads: Option<u32> = stated.as_deref().map_or(Some(1024), product);
     Ok(Gather {
         kernel,
-        body,
+        body: child.map(|child| child.body),
         name: format!("__cdp_gather_{name}"),
-        deep: [1, 2, 7, 8].into_iter().any(uses),
+        deep: is_deep(View::function(kernel)),
         most_threads: most_threads.unwrap_or(0).min(1024),
+    })
+}
+
+impl<'ctx> Gather<'ctx> {
+    /// The body; where there is none it is made now, with what the kernel's launches have become, so that they
+    /// are as good in the kernel that runs many.
+    pub fn make_body(&mut self) -> Option<FunctionValue<'ctx>> {
+        if self.body.is_none() {
+            let name = self.kernel.get_name().to_string_lossy().into_owned();
+            self.body = kernel_body(self.kernel, &format!("__cdp_body_{name}"));
+        }
+        self.body
+    }
+}
+
+/// Whether a kernel asks for its grid's y or z.
+fn is_deep(kernel: View<'_>) -> bool {
+    let mut called = kernel.instructions().into_iter().filter_map(View::callee);
+    called.any(|called| match callee(called) {
+        Callee::Register(name) => {
+            name.split_once("ctaid.").is_some_and(|(_, axis)| ["y", "z"].contains(&axis))
+        }
+        _ => false,
     })
 }
 
@@ -177,7 +189,7 @@ fn size(argument: &Argument) -> (u64, u64) {
 
 /// Whether the records of a whole warp fit into a parameter buffer.
 pub(super) fn fits(gather: &Gather<'_>, arguments: &[Argument]) -> bool {
-    RECORDS + 32 * record(gather, arguments).bytes <= MOST_BYTES
+    RECORDS + 32 * record(gather, arguments).bytes <= MAX_BUFFER_BYTES
 }
 
 /// The entry points that aggregated launches call.
@@ -346,8 +358,13 @@ fn dim3(text: &mut Text, words: [&str; 3]) -> String {
     })
 }
 
-/// The kernel that runs the children of a warp.
-pub(super) fn kernel(gather: &Gather<'_>, arguments: &[Argument]) -> String {
+/// That kernel as the sites that launch it know it.
+pub(super) fn declaration(gather: &Gather<'_>) -> String {
+    format!("declare ptx_kernel void {}(ptr)\n", quoted(&gather.name))
+}
+
+/// The kernel that runs the children of a warp, by their `body`.
+pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
     let layout = record(gather, arguments);
     let mut text = Text::default();
     text.line("%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
@@ -419,8 +436,7 @@ pub(super) fn kernel(gather: &Gather<'_>, arguments: &[Argument]) -> String {
         operands.push(format!("{} {value}", argument.ty));
     }
     operands.extend(extras.iter().map(|value| format!("i32 {value}")));
-    let body = quoted(&gather.body.get_name().to_string_lossy());
-    text.line(&format!("call void {body}({})", operands.join(", ")));
+    text.line(&format!("call void {}({})", quoted(body), operands.join(", ")));
     text.line("ret void");
     format!(
         "define ptx_kernel void {}(ptr byval([{} x i8]) align 16 %r) nounwind {{\nentry:\n{}}}\n",
