@@ -27,7 +27,11 @@ impl Build<'_> {
         }
         let runtime = request.runtime_library.clone().ok_or_else(|| Error::Request {
             message: "libcdp_runtime.a was not found, and an executable needs it".into(),
-            cure: Some("build it with `cargo build -p cdp-runtime`, or set CDP_RUNTIME_LIB".into()),
+            cure: Some(
+                "`cargo xtask install --prefix DIR` in cdp's repository installs cdpc and the \
+                          library; CDP_RUNTIME_LIB names another one"
+                    .into(),
+            ),
         })?;
         let (compiler, job, options) = (self.compiler, request.job, request.options);
         // clang reads host halves while device code is made.

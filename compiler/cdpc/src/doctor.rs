@@ -60,7 +60,8 @@ fn text(report: &DoctorReport) -> String {
         let _ = writeln!(out, "  {outcome}: {}", archs.join(" "));
     }
     let runtime = runtime_library().map(|path| path.display().to_string());
-    let missing = "libcdp_runtime.a not found; build it with `cargo build -p cdp-runtime`";
+    let missing =
+        "libcdp_runtime.a not found; `cargo xtask install --prefix DIR` installs it with cdpc";
     let _ = writeln!(out, "Host programs\n  {}", runtime.unwrap_or_else(|| missing.into()));
     let gpu = &report.gpu;
     let devices = gpu.devices.len();

@@ -81,7 +81,9 @@ fn option_note(diagnostic: &Diagnostic) -> Option<String> {
     Some(match diagnostic.severity {
         Severity::Warning => format!("`-Wno-{name}` turns this warning off"),
         Severity::Error => {
-            format!("an error because of `-Werror`; `-Wno-error={name}` makes it a warning")
+            let why =
+                if diagnostic.code.info().denied { "by default" } else { "because of `-Werror`" };
+            format!("an error {why}; `-Wno-error={name}` makes it a warning")
         }
     })
 }
@@ -315,5 +317,24 @@ impl<'a> Files<'a> for MapFiles<'a> {
         let file = self.0.file(id);
         let max = file.line_count();
         file.line_range(line_index).ok_or(FilesError::LineTooLarge { given: line_index, max })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Code;
+
+    #[test]
+    fn notes_say_why_a_lint_is_an_error() {
+        let note = |code: Code, severity: Severity| {
+            option_note(&Diagnostic { severity, ..Diagnostic::new(code, Span::default(), "") })
+        };
+        let by_default = note(Code::E0406, Severity::Error).expect("a lint");
+        assert!(by_default.starts_with("an error by default; `-Wno-error=launch-block`"));
+        let asked = note(Code::W0725, Severity::Error).expect("a lint");
+        assert!(asked.starts_with("an error because of `-Werror`"));
+        assert!(note(Code::W0725, Severity::Warning).expect("a lint").contains("turns this"));
+        assert_eq!(note(Code::E0301, Severity::Error), None);
     }
 }
