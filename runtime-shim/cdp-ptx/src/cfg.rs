@@ -185,7 +185,11 @@ fn split(module: &Module, body: &Body) -> Vec<BlockId> {
 
 fn ends_block(module: &Module, instruction: &Instruction) -> bool {
     match &instruction.inst {
-        Inst::Bra { .. } | Inst::BrxIdx { .. } | Inst::Ret { .. } | Inst::Exit | Inst::Trap => true,
+        Inst::Bra { .. }
+        | Inst::BrxIdx { .. }
+        | Inst::Ret { .. }
+        | Inst::Exit {}
+        | Inst::Trap {} => true,
         call => never_returns(module, call),
     }
 }
@@ -208,7 +212,7 @@ fn leaves(module: &Module, body: &Body, last: &Instruction, next: u32) -> (Vec<u
             let table = &body.branch_tables[table.index()];
             targets.extend(table.targets.iter().map(|id| body.labels[id.index()].position));
         }
-        Inst::Ret { .. } | Inst::Exit | Inst::Trap => exits = true,
+        Inst::Ret { .. } | Inst::Exit {} | Inst::Trap {} => exits = true,
         call if never_returns(module, call) => exits = true,
         _ => falls_through = true,
     }

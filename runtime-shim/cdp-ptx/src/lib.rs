@@ -1,18 +1,26 @@
 //! PTX text to [`Module`] and back, every instruction known or refused.
 //!
 //! What an executor needs is data: instructions are an enum with typed modifiers and resolved
-//! operands ([`inst::Inst`]), functions know their registers, labels and variables by number
+//! operands ([`Inst`]), functions know their registers, labels and variables by number
 //! ([`module`]), and [`cfg`](mod@cfg) gives basic blocks and the points where diverged lanes meet again.
+//!
+//! Each instruction stands in one row of the table ([`table`]), which is its variant of [`Inst`], its
+//! grammar, what ptxas refuses of it, and how it prints.
 //!
 //! This crate runs nothing, opens no files and depends on nothing.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod rows;
+
 pub mod bulk;
 pub mod cfg;
 pub mod cluster;
+mod conditions;
 pub mod error;
+mod forms;
 pub mod inst;
 pub mod matrix;
 pub mod mbarrier;
@@ -20,6 +28,8 @@ pub mod module;
 pub mod normal;
 mod parse;
 mod print;
+mod syntax;
+pub mod table;
 pub mod types;
 
 pub use error::{ErrorKind, ParseError};

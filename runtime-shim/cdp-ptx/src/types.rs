@@ -6,10 +6,14 @@
 //! Source of the lists: PTX ISA 9.x, chapters "State Spaces, Types, and Variables", "Instruction
 //! Operands" and "Special Registers".
 
+use crate::syntax::Word;
+
 /// Declares an enum whose variants are spelled as PTX modifiers, with both directions of the
-/// spelling.
+/// spelling. A variant may have other spellings, which are read and not written.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident {
+        $($(#[$vmeta:meta])* $variant:ident = $text:literal $(| $alias:literal)*,)*
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
@@ -26,6 +30,19 @@ macro_rules! words {
             #[allow(clippy::should_implement_trait)]
             pub fn from_str(text: &str) -> Option<$name> {
                 match text { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+        impl Word for $name {
+            const WORDS: &'static [$name] = $name::ALL;
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
+            fn of(text: &str) -> Option<$name> {
+                match text {
+                    _ if text.is_empty() => None,
+                    $($text $(| $alias)* => Some($name::$variant),)*
+                    _ => None,
+                }
             }
         }
         impl std::fmt::Display for $name {
@@ -146,7 +163,7 @@ words! {
         /// No state space on the instruction: the address is generic.
         Generic = "",
         Global = "global",
-        Shared = "shared",
+        Shared = "shared" | "shared::cta",
         /// The shared memory of any block of the cluster. In a cluster of one block it is `Shared`.
         SharedCluster = "shared::cluster",
         Local = "local",
@@ -185,7 +202,7 @@ words! {
     /// Comparison of `set` and `setp`. `.lo`, `.ls`, `.hi`, `.hs` are parsed as `Lt`, `Le`, `Gt`,
     /// `Ge`, which mean the same on the unsigned types they are legal for.
     CmpOp {
-        Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
+        Eq = "eq", Ne = "ne", Lt = "lt" | "lo", Le = "le" | "ls", Gt = "gt" | "hi", Ge = "ge" | "hs",
         /// Unordered forms: true if either operand is NaN.
         Equ = "equ", Neu = "neu", Ltu = "ltu", Leu = "leu", Gtu = "gtu", Geu = "geu",
         /// Both operands are numbers.

@@ -282,9 +282,9 @@ impl Decoder<'_> {
             Inst::BrxIdx { index, table, uniform: _ } => self.brx(*index, *table),
             Inst::Call { target, returns, args, uniform: _ } => self.call(target, returns, args),
             Inst::Ret { uniform: _ } => self.ret(),
-            Inst::Exit => self.simple(Op::Exit),
-            Inst::Trap => self.simple(Op::Trap),
-            Inst::Brkpt => self.simple(Op::Brkpt),
+            Inst::Exit {} => self.simple(Op::Exit),
+            Inst::Trap {} => self.simple(Op::Trap),
+            Inst::Brkpt {} => self.simple(Op::Brkpt),
 
             Inst::Barrier { op, aligned, id, threads } => {
                 self.barrier(*op, *aligned, *id, *threads)
@@ -345,12 +345,12 @@ impl Decoder<'_> {
 
             Inst::CpAsync { .. } => self.cp_async(inst),
             // Copies are done when they are issued, so there is never anything to wait for.
-            Inst::CpAsyncCommitGroup
+            Inst::CpAsyncCommitGroup {}
             | Inst::CpAsyncWaitGroup { pending: _ }
-            | Inst::CpAsyncWaitAll => self.simple(Op::Nop),
+            | Inst::CpAsyncWaitAll {} => self.simple(Op::Nop),
 
             Inst::BulkCopy(copy) => self.bulk_copy(copy),
-            Inst::BulkCommitGroup
+            Inst::BulkCommitGroup {}
             | Inst::BulkWaitGroup { pending: _, read: _ }
             | Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
 

@@ -45,7 +45,7 @@ pub fn analyse(module: &Module, body: &Body) -> Flow {
 }
 
 fn returns(instruction: &Instruction) -> bool {
-    instruction.guard.is_none() && matches!(instruction.inst, Inst::Ret { .. } | Inst::Exit)
+    instruction.guard.is_none() && matches!(instruction.inst, Inst::Ret { .. } | Inst::Exit {})
 }
 
 /// True for instructions that some lanes of a warp may leave later than others although they are

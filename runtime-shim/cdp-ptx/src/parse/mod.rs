@@ -1,34 +1,23 @@
 //! PTX text to [`Module`]: the parser's state, tokens, and what stands at module scope.
 //!
-//! Functions' bodies are in `body`, variables in `variable`, operands in `operand`, and the
-//! instructions, by family, in the `inst_*` modules. The text is read once, front to back, as
+//! Functions' bodies are in `body`, variables in `variable`, operands in `operand`; instructions are read
+//! by the table's rows. The text is read once, front to back, as
 //! PTX demands declarations before uses; labels are the exception and are bound when their block
 //! ends. Recursion is bounded everywhere, so no text can overflow the stack.
 
-mod body;
-mod constant;
+pub(crate) mod body;
+pub(crate) mod constant;
 mod function;
-mod inst;
-mod inst_arith;
-mod inst_bulk;
-mod inst_cluster;
-mod inst_control;
-mod inst_data;
-mod inst_matrix;
-mod inst_mbarrier;
-mod inst_memory;
-mod inst_sync;
-mod inst_texture;
-mod inst_video;
 pub(crate) mod lexer;
-mod mods;
-mod operand;
+pub(crate) mod mods;
+pub(crate) mod operand;
 mod variable;
 
 use std::collections::HashMap;
 
 use crate::error::{ErrorKind, ParseError};
 use crate::module::*;
+use crate::types::ScalarType;
 use lexer::{Lexer, Tok, Token, column};
 
 pub(crate) type Result<T> = std::result::Result<T, ParseError>;
@@ -137,6 +126,11 @@ impl<'a> Parser<'a> {
     /// The whole text.
     pub fn source(&self) -> &'a str {
         self.lexer.text()
+    }
+
+    /// The type of an address.
+    pub fn address_ty(&self) -> ScalarType {
+        if self.module.address_bits == 64 { ScalarType::U64 } else { ScalarType::U32 }
     }
 
     /// The error "expected this, found the next token".

@@ -3,6 +3,7 @@
 use super::lexer::{Tok, Token, column, shorten};
 use super::{Parser, Result};
 use crate::error::{ErrorKind, ParseError};
+use crate::syntax::Word;
 use crate::types::*;
 
 /// Most modifiers that one instruction can have.
@@ -57,6 +58,54 @@ impl<'a> Mods<'a> {
         self.take(|found| (found == word).then_some(())).is_some()
     }
 
+    /// Takes a word that must be there.
+    pub fn word(&mut self, word: &str) -> Result<()> {
+        if self.flag(word) {
+            return Ok(());
+        }
+        Err(self.error(format!("`{}` needs `.{word}`", self.full_name())))
+    }
+
+    /// Takes `.v2`, `.v4` or `.v8`; 1 if there is none.
+    pub fn lanes(&mut self) -> usize {
+        self.take(vector).unwrap_or(1)
+    }
+
+    /// Takes the state space; generic if there is none.
+    pub fn space(&mut self) -> Space {
+        self.take(Space::of).unwrap_or(Space::Generic)
+    }
+
+    /// Is this the opcode?
+    pub fn is(&self, opcode: &str) -> bool {
+        self.opcode.text == opcode
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Is the word there, taken or not?
+    pub fn mentions(&self, word: &str) -> bool {
+        self.words[..self.count].contains(&word)
+    }
+
+    /// Are the words there, not yet taken?
+    pub fn all(&self, words: &[&str]) -> bool {
+        words.iter().all(|word| self.has(word))
+    }
+
+    /// Is a word of this kind there, not yet taken?
+    pub fn any<T>(&self, read: impl Fn(&str) -> Option<T>) -> bool {
+        self.untaken().any(|(_, word)| read(word).is_some())
+    }
+
+    /// The scalar types that are not taken yet.
+    pub fn types(&self) -> impl Iterator<Item = ScalarType> + '_ {
+        self.untaken().filter_map(|(_, word)| ScalarType::from_str(word))
+    }
+
     /// Is the word there, not yet taken?
     pub fn has(&self, word: &str) -> bool {
         self.untaken().any(|(_, found)| found == word)
@@ -72,27 +121,29 @@ impl<'a> Mods<'a> {
 
     /// Takes the first scalar type, which must be one of `allowed`.
     pub fn ty(&mut self, allowed: &[ScalarType]) -> Result<ScalarType> {
-        let Some(ty) = self.take(ScalarType::from_str) else {
-            return Err(self.error(format!(
-                "`{}` needs a type; known: {}",
-                self.full_name(),
-                list(allowed)
-            )));
-        };
-        if allowed.contains(&ty) {
-            return Ok(ty);
-        }
-        Err(self.error(format!(
-            "`{}`: `.{ty}` is not a type of `{}`; known: {}",
-            self.full_name(),
-            self.opcode.text,
-            list(allowed)
-        )))
+        let found = self.take(ScalarType::from_str);
+        let known = found.filter(|ty| allowed.contains(ty));
+        known.ok_or_else(|| self.not_one_of(found, allowed))
+    }
+
+    /// The error "another word is needed".
+    pub fn not_one_of<W: Word>(&self, found: Option<W>, allowed: &[W]) -> ParseError {
+        let words: Vec<String> = allowed.iter().map(|word| format!(".{}", word.word())).collect();
+        let known = words.join(" ");
+        let name = self.full_name();
+        self.error(match found {
+            Some(word) => format!(
+                "`{name}`: `.{}` does not go with `{}`; known: {known}",
+                word.word(),
+                self.opcode.text
+            ),
+            None => format!("`{name}` needs one of {known}"),
+        })
     }
 
     /// The first scalar type that is not taken yet, without taking it.
     pub fn peek_ty(&self) -> Option<ScalarType> {
-        self.untaken().find_map(|(_, word)| ScalarType::from_str(word))
+        self.types().next()
     }
 
     /// Takes what must be there.
@@ -123,6 +174,11 @@ impl<'a> Mods<'a> {
         if ok { Ok(()) } else { Err(self.bad(why)) }
     }
 
+    /// Fails with [`Mods::bad`] if something is wrong.
+    pub fn check(&self, result: std::result::Result<(), &'static str>) -> Result<()> {
+        result.map_err(|why| self.bad(why))
+    }
+
     fn error(&self, message: String) -> ParseError {
         ParseError {
             line: self.opcode.line,
@@ -143,7 +199,12 @@ impl<'a> Mods<'a> {
     }
 }
 
-fn list(types: &[ScalarType]) -> String {
-    let words: Vec<String> = types.iter().map(|ty| format!(".{ty}")).collect();
-    words.join(" ")
+/// The length of a vector.
+pub(crate) fn vector(word: &str) -> Option<usize> {
+    match word {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    }
 }

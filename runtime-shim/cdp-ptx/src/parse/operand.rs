@@ -1,7 +1,8 @@
 //! Operands: registers, constants, addresses, vectors, predicates.
 
 use super::body::{FunctionState, Name};
-use super::lexer::{Tok, Token};
+use super::lexer::{Tok, Token, shorten};
+use super::mods::Mods;
 use super::{Parser, Result};
 use crate::error::ErrorKind;
 use crate::inst::*;
@@ -443,5 +444,99 @@ impl<'a> Parser<'a> {
         }
         self.expect(b'}')?;
         Ok(list)
+    }
+
+    /// Fails if an instruction of `space` names a variable of another space.
+    pub fn check_space(
+        &self,
+        st: &FunctionState<'a>,
+        token: &Token<'a>,
+        space: Space,
+        address: &Address,
+    ) -> Result<()> {
+        let AddressBase::Symbol(symbol) = address.base else { return Ok(()) };
+        let own = &self.module.functions[st.id.index()];
+        let (name, actual) = match symbol {
+            Symbol::Global(id) => {
+                let variable = &self.module.variables[id.index()];
+                (&variable.name, variable.space)
+            }
+            Symbol::Local(id) => {
+                let variable = &st.body.variables[id.index()];
+                (&variable.name, variable.space)
+            }
+            Symbol::Param(index) => (&own.params[index as usize].name, Space::Param),
+            Symbol::Return(index) => (&own.returns[index as usize].name, Space::Param),
+            Symbol::Function(id) => {
+                let name = &self.module.functions[id.index()].name;
+                let message = format!("`{}` is a function, not memory", shorten(name));
+                return Err(self.error_at(token, ErrorKind::Operand, message));
+            }
+        };
+        let agrees = match space {
+            Space::Generic => actual != Space::Param,
+            Space::Shared | Space::SharedCluster => actual == Space::Shared,
+            Space::Param | Space::ParamEntry | Space::ParamFunc => actual == Space::Param,
+            other => other == actual,
+        };
+        if agrees {
+            return Ok(());
+        }
+        let name = shorten(name);
+        let message = format!("`{name}` is a `.{actual}` variable, accessed as `.{space}`");
+        Err(self.error_at(token, ErrorKind::Operand, message))
+    }
+
+    /// `[address]` of a variable in `space`.
+    pub fn space_address(&mut self, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
+        let token = self.peek;
+        let address = self.address(st)?;
+        self.check_space(st, &token, space, &address)?;
+        Ok(address)
+    }
+
+    /// `d, a`
+    pub fn d_a(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        d: ScalarType,
+        a: ScalarType,
+    ) -> Result<(Reg, Operand)> {
+        let dst = self.register(st, d)?;
+        Ok((dst, self.next_operand(st, a)?))
+    }
+
+    /// `d, a, b`, all of one type.
+    pub fn d_a_b(
+        &mut self,
+        st: &mut FunctionState<'a>,
+        ty: ScalarType,
+    ) -> Result<(Reg, Operand, Operand)> {
+        let (dst, a) = self.d_a(st, ty, ty)?;
+        Ok((dst, a, self.next_operand(st, ty)?))
+    }
+
+    /// The error for an instruction that is not known, or known and not supported.
+    pub fn unknown_instruction<T>(&self, mods: &Mods<'a>) -> Result<T> {
+        let message =
+            format!("unknown instruction `{}`: the CPU device does not run it", mods.full_name());
+        Err(self.error_at(&mods.opcode, ErrorKind::UnknownInstruction, message))
+    }
+
+    /// Is the next operand `!p` or a predicate register?
+    pub fn at_predicate(&mut self, st: &mut FunctionState<'a>) -> bool {
+        self.at(b'!') || self.peek_register_ty(st) == Some(ScalarType::Pred)
+    }
+
+    pub fn at_64_bit_register(&mut self, st: &mut FunctionState<'a>) -> bool {
+        self.peek_register_ty(st).is_some_and(|ty| ty.bits() == 64)
+    }
+
+    /// The declared type of the register that is next.
+    pub fn peek_register_ty(&mut self, st: &mut FunctionState<'a>) -> Option<ScalarType> {
+        match st.lookup(self.peek.text) {
+            Some(Name::Reg(reg)) => Some(st.body.registers[reg.index()].ty),
+            _ => None,
+        }
     }
 }

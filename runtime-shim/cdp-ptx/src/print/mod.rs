@@ -2,14 +2,7 @@
 //!
 //! Layout and comments of an original text are not kept; nested scopes are flat.
 
-mod inst;
-mod inst_cluster;
-mod inst_control;
-mod inst_matrix;
-mod inst_mbarrier;
-mod inst_memory;
-mod inst_video;
-mod operand;
+pub(crate) mod operand;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -26,21 +19,21 @@ pub(crate) fn print_module(module: &Module) -> String {
 }
 
 /// Text under construction.
-struct Printer<'a> {
-    module: &'a Module,
+pub(crate) struct Printer<'a> {
+    pub module: &'a Module,
     /// The function whose body is being printed.
     current: Option<(&'a Function, &'a Body)>,
-    out: String,
+    pub out: String,
     /// Names of inlined functions, in the order of first mention.
     inlined: Vec<&'a str>,
 }
 
 impl<'a> Printer<'a> {
-    fn body(&self) -> &'a Body {
+    pub fn body(&self) -> &'a Body {
         self.current.expect("instructions are printed inside a function").1
     }
 
-    fn function(&self) -> &'a Function {
+    pub fn function(&self) -> &'a Function {
         self.current.expect("instructions are printed inside a function").0
     }
 
@@ -442,7 +435,8 @@ impl<'a> Printer<'a> {
         }
         for table in &body.branch_tables {
             let _ = write!(self.out, "{}: .branchtargets", table.name);
-            let targets: Vec<_> = table.targets.iter().map(|id| operand::Arg::L(*id)).collect();
+            let name = |id: &LabelId| operand::Arg::T(&body.labels[id.index()].name);
+            let targets: Vec<_> = table.targets.iter().map(name).collect();
             self.args(&targets);
             self.out.push('\n');
         }

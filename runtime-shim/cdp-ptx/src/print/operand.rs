@@ -1,4 +1,4 @@
-//! Operands as text.
+//! Words and operands as text.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::types::*;
 
 /// One operand of an instruction.
 #[derive(Clone, Copy)]
-pub(super) enum Arg<'a> {
+pub(crate) enum Arg<'a> {
     /// A register.
     D(Reg),
     /// A register or `_`.
     O(Dst),
-    /// `d|p`, the second only if there is one.
-    Pair(Dst, Dst),
+    /// `d|p`
+    Both(Dst, Dst),
     /// A source of a type.
     S(&'a Operand, ScalarType),
     /// A source that may be missing.
@@ -32,13 +32,61 @@ pub(super) enum Arg<'a> {
     Braced(&'a [Operand], ScalarType),
     /// A number.
     N(i64),
-    /// A label.
-    L(LabelId),
     /// Text.
     T(&'a str),
 }
 
 impl Printer<'_> {
+    /// A line with one instruction.
+    pub fn instruction(&mut self, instruction: &Instruction) {
+        self.out.push('\t');
+        if let Some(guard) = instruction.guard {
+            self.out.push_str(if guard.negated { "@!" } else { "@" });
+            self.reg(guard.reg);
+            self.out.push(' ');
+        }
+        self.inst(&instruction.inst);
+        self.out.push('\n');
+    }
+
+    /// An opcode, or the next part of one.
+    pub fn mnemonic(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// `.word`
+    pub fn word(&mut self, word: &str) {
+        self.out.push('.');
+        self.out.push_str(word);
+    }
+
+    pub fn words(&mut self, words: &[&str]) {
+        for word in words {
+            self.word(word);
+        }
+    }
+
+    pub fn flag(&mut self, on: bool, word: &str) {
+        if on {
+            self.word(word);
+        }
+    }
+
+    /// `.space`, unless it is generic.
+    pub fn space(&mut self, space: Space) {
+        self.flag(space != Space::Generic, space.as_str());
+    }
+
+    /// `.v2`, unless there is one element.
+    pub fn vector(&mut self, len: usize) {
+        match len {
+            2 => self.word("v2"),
+            4 => self.word("v4"),
+            8 => self.word("v8"),
+            _ => {}
+        }
+    }
+
     /// Writes `args` after the mnemonic, with commas, and ends the instruction.
     pub fn args(&mut self, args: &[Arg]) {
         let mut separator = " ";
@@ -57,12 +105,10 @@ impl Printer<'_> {
         match arg {
             Arg::D(reg) => self.reg(reg),
             Arg::O(dst) => self.dst(dst),
-            Arg::Pair(dst, pair) => {
+            Arg::Both(dst, pair) => {
                 self.dst(dst);
-                if pair.is_some() {
-                    self.out.push('|');
-                    self.dst(pair);
-                }
+                self.out.push('|');
+                self.dst(pair);
             }
             Arg::S(operand, ty) => self.operand(operand, ty),
             Arg::SOpt(operand, ty) => {
@@ -70,32 +116,47 @@ impl Printer<'_> {
                     self.operand(operand, ty);
                 }
             }
-            Arg::P(pred) => {
-                if pred.negated {
-                    self.out.push('!');
-                }
-                self.operand(&pred.value, ScalarType::Pred);
-            }
-            Arg::A(address) => {
-                self.out.push('[');
-                self.address(address);
-                self.out.push(']');
-            }
-            Arg::Ds([dst]) => self.dst(*dst),
-            Arg::Ds(dsts) => self.braces(dsts, |printer, dst| printer.dst(*dst)),
-            Arg::Ss([src], ty) => self.operand(src, ty),
-            Arg::Ss(srcs, ty) | Arg::Braced(srcs, ty) => {
-                self.braces(srcs, |printer, src| printer.operand(src, ty));
-            }
-            Arg::N(number) => {
-                let _ = write!(self.out, "{number}");
-            }
-            Arg::L(label) => {
-                let name = &self.body().labels[label.index()].name;
-                self.out.push_str(name);
-            }
+            Arg::P(pred) => self.pred(pred),
+            Arg::A(address) => self.brackets(address),
+            Arg::Ds(dsts) => self.dsts(dsts),
+            Arg::Ss(srcs, ty) => self.srcs(srcs, ty),
+            Arg::Braced(srcs, ty) => self.braces(srcs, |printer, src| printer.operand(src, ty)),
+            Arg::N(number) => self.number(number),
             Arg::T(text) => self.out.push_str(text),
         }
+    }
+
+    /// Destinations, in braces if there are several.
+    pub fn dsts(&mut self, dsts: &[Dst]) {
+        match dsts {
+            [dst] => self.dst(*dst),
+            dsts => self.braces(dsts, |printer, dst| printer.dst(*dst)),
+        }
+    }
+
+    /// Sources, in braces if there are several.
+    pub fn srcs(&mut self, srcs: &[Operand], ty: ScalarType) {
+        match srcs {
+            [src] => self.operand(src, ty),
+            srcs => self.braces(srcs, |printer, src| printer.operand(src, ty)),
+        }
+    }
+
+    /// `p`, `!p`
+    pub fn pred(&mut self, pred: &PredOperand) {
+        self.out.push_str(if pred.negated { "!" } else { "" });
+        self.operand(&pred.value, ScalarType::Pred);
+    }
+
+    /// `[address]`
+    pub fn brackets(&mut self, address: &Address) {
+        self.out.push('[');
+        self.address(address);
+        self.out.push(']');
+    }
+
+    pub fn number(&mut self, number: i64) {
+        let _ = write!(self.out, "{number}");
     }
 
     /// `{a, b}`
@@ -115,7 +176,7 @@ impl Printer<'_> {
         self.out.push_str(name);
     }
 
-    fn dst(&mut self, dst: Dst) {
+    pub fn dst(&mut self, dst: Dst) {
         match dst {
             Some(reg) => self.reg(reg),
             None => self.out.push('_'),

@@ -1,17 +1,16 @@
 //! Scalar and SIMD video instructions.
 
-use super::body::{FunctionState, Name};
-use super::lexer::Tok;
-use super::mods::Mods;
-use super::{Parser, Result};
 use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::Reg;
+use crate::parse::body::{FunctionState, Name};
+use crate::parse::lexer::Tok;
+use crate::parse::mods::Mods;
+use crate::parse::{Parser, Result};
+use crate::print::Printer;
 use crate::types::*;
 
 use ScalarType::*;
-
-const INT32: &[ScalarType] = &[U32, S32];
 
 /// `b0` .. `b3`, `h0`, `h1`
 fn part(word: &str) -> Option<VideoSelect> {
@@ -53,6 +52,8 @@ fn types(mods: &mut Mods, op: VideoOp) -> Result<(ScalarType, ScalarType, Scalar
     let b_ty = mods.ty(if shift { &[U32] } else { INT32 })?;
     Ok((dst_ty, a_ty, b_ty))
 }
+
+const INT32: &[ScalarType] = &[U32, S32];
 
 impl<'a> Parser<'a> {
     /// A register and what stands after its dot, or a constant.
@@ -102,9 +103,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `vadd` and the other scalar ones.
-    pub fn video(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        let op = operation(&mut mods)?;
-        let (dst_ty, a_ty, b_ty) = types(&mut mods, op)?;
+    pub fn video(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+        let op = operation(mods)?;
+        let (dst_ty, a_ty, b_ty) = types(mods, op)?;
         let sat = !matches!(op, VideoOp::Set(_)) && mods.flag("sat");
         let second = mods.take(|word| match ReduxOp::from_str(word) {
             Some(op @ (ReduxOp::Add | ReduxOp::Min | ReduxOp::Max)) => Some(op),
@@ -132,7 +133,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `vmad`
-    pub fn video_mad(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+    pub fn video_mad(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
         let dst_ty = mods.ty(INT32)?;
         let a_ty = mods.ty(INT32)?;
         let b_ty = mods.ty(INT32)?;
@@ -182,10 +183,10 @@ impl<'a> Parser<'a> {
     }
 
     /// `vadd2`, `vadd4` and the like.
-    pub fn video_simd(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+    pub fn video_simd(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
         let lanes = if mods.opcode.text.ends_with('2') { 2 } else { 4 };
-        let op = operation(&mut mods)?;
-        let (dst_ty, a_ty, b_ty) = types(&mut mods, op)?;
+        let op = operation(mods)?;
+        let (dst_ty, a_ty, b_ty) = types(mods, op)?;
         let sat = !matches!(op, VideoOp::Set(_)) && mods.flag("sat");
         let accumulate = mods.flag("add");
         mods.require(!(sat && accumulate), "`.sat` and `.add` do not go together")?;
@@ -255,6 +256,123 @@ impl<'a> Parser<'a> {
     }
 }
 
+impl Printer<'_> {
+    /// Opcode, lane count, types and what depends on the operation.
+    fn video_head(
+        &mut self,
+        op: VideoOp,
+        lanes: &str,
+        dst_ty: ScalarType,
+        a_ty: ScalarType,
+        b_ty: ScalarType,
+        sat: bool,
+    ) {
+        self.mnemonic(match op {
+            VideoOp::Add => "vadd",
+            VideoOp::Sub => "vsub",
+            VideoOp::AbsDiff => "vabsdiff",
+            VideoOp::Min => "vmin",
+            VideoOp::Max => "vmax",
+            VideoOp::Average => "vavrg",
+            VideoOp::Shl(_) => "vshl",
+            VideoOp::Shr(_) => "vshr",
+            VideoOp::Set(_) => "vset",
+        });
+        self.mnemonic(lanes);
+        if !matches!(op, VideoOp::Set(_)) {
+            self.word(dst_ty.as_str());
+        }
+        self.words(&[a_ty.as_str(), b_ty.as_str()]);
+        self.flag(sat, "sat");
+        match op {
+            VideoOp::Shl(mode) | VideoOp::Shr(mode) => self.word(mode.as_str()),
+            VideoOp::Set(cmp) => self.word(cmp.as_str()),
+            _ => {}
+        }
+    }
+
+    fn select(&mut self, select: VideoSelect) {
+        match select {
+            VideoSelect::Whole => {}
+            VideoSelect::Byte(n) => self.word(&format!("b{n}")),
+            VideoSelect::Half(n) => self.word(&format!("h{n}")),
+        }
+    }
+
+    /// See the row of this name.
+    pub fn video(&mut self, inst: &Inst) {
+        let Inst::Video(v) = inst else { unreachable!("the row that names this function") };
+        self.video_head(v.op, "", v.dst_ty, v.a_ty, v.b_ty, v.sat);
+        if let VideoMerge::Op(op) = v.merge {
+            self.word(op.as_str());
+        }
+        self.out.push(' ');
+        self.reg(v.dst);
+        if let VideoMerge::Insert(select) = v.merge {
+            self.select(select);
+        }
+        for (operand, select) in [&v.a, &v.b] {
+            self.out.push_str(", ");
+            self.operand(operand, B32);
+            self.select(*select);
+        }
+        if let Some(c) = &v.c {
+            self.out.push_str(", ");
+            self.operand(c, B32);
+        }
+        self.out.push(';');
+    }
+
+    /// See the row of this name.
+    pub fn video_mad(&mut self, inst: &Inst) {
+        let Inst::VideoMad(v) = inst else { unreachable!("the row that names this function") };
+        self.mnemonic("vmad");
+        self.words(&[v.dst_ty.as_str(), v.a_ty.as_str(), v.b_ty.as_str()]);
+        self.flag(v.plus_one, "po");
+        self.flag(v.sat, "sat");
+        self.flag(v.shift_bits == 7, "shr7");
+        self.flag(v.shift_bits == 15, "shr15");
+        self.out.push(' ');
+        self.reg(v.dst);
+        self.out.push_str(if v.negate_product { ", -" } else { ", " });
+        self.operand(&v.a.0, B32);
+        self.select(v.a.1);
+        self.out.push_str(", ");
+        self.operand(&v.b.0, B32);
+        self.select(v.b.1);
+        self.out.push_str(if v.negate_c { ", -" } else { ", " });
+        self.operand(&v.c, B32);
+        self.out.push(';');
+    }
+
+    /// See the row of this name.
+    pub fn video_simd(&mut self, inst: &Inst) {
+        let Inst::VideoSimd(v) = inst else { unreachable!("the row that names this function") };
+        let lanes = v.lanes as usize;
+        self.video_head(v.op, if lanes == 2 { "2" } else { "4" }, v.dst_ty, v.a_ty, v.b_ty, v.sat);
+        self.flag(v.accumulate, "add");
+        self.out.push(' ');
+        self.reg(v.dst);
+        let letter = if lanes == 2 { ".h" } else { ".b" };
+        let digits = |chosen: Vec<u8>| -> String {
+            let digits: String = chosen.iter().rev().map(|n| char::from(b'0' + n)).collect();
+            format!("{letter}{digits}")
+        };
+        let mask = (0..lanes as u8).filter(|lane| v.write_mask & (1 << lane) != 0).collect();
+        self.out.push_str(&digits(mask));
+        for (operand, select) in [(&v.a, &v.a_select), (&v.b, &v.b_select)] {
+            self.out.push_str(", ");
+            self.operand(operand, B32);
+            // A constant has no elements to choose from.
+            if matches!(operand, Operand::Reg(_)) {
+                self.out.push_str(&digits(select[..lanes].to_vec()));
+            }
+        }
+        self.out.push_str(", ");
+        self.operand(&v.c, B32);
+        self.out.push(';');
+    }
+}
 /// The lowest bit that is set.
 fn lowest(mask: u8) -> u8 {
     mask & mask.wrapping_neg()

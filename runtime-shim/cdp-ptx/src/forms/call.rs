@@ -1,14 +1,17 @@
-//! Branches, calls, and the ends of functions.
+//! `call`.
 
-use super::body::{FunctionState, Name};
-use super::constant::Constant;
-use super::lexer::{Tok, Token};
-use super::mods::Mods;
-use super::{Parser, Result};
 use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::*;
+use crate::parse::body::{FunctionState, Name};
+use crate::parse::constant::Constant;
+use crate::parse::lexer::{Tok, Token};
+use crate::parse::mods::Mods;
+use crate::parse::{Parser, Result};
+use crate::print::Printer;
 use crate::types::*;
+
+use ScalarType::B64;
 
 /// An argument whose constant waits for its parameter's type.
 enum Argument {
@@ -17,33 +20,8 @@ enum Argument {
 }
 
 impl<'a> Parser<'a> {
-    /// `bra`
-    pub fn bra(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        let uniform = mods.flag("uni");
-        mods.finish()?;
-        let label = self.ident("a label")?;
-        Ok(Inst::Bra { target: st.mention_label(label), uniform })
-    }
-
-    /// `brx.idx`
-    pub fn brx(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        mods.need("`.idx`", |word| (word == "idx").then_some(()))?;
-        let uniform = mods.flag("uni");
-        mods.finish()?;
-        let index = self.operand(st, ScalarType::U32)?;
-        self.comma()?;
-        let name = self.ident("a list of branch targets")?;
-        match st.lookup(name.text) {
-            Some(Name::Branches(table)) => Ok(Inst::BrxIdx { index, table, uniform }),
-            _ => {
-                let message = format!("{} is not a `.branchtargets` list", name.describe());
-                Err(self.error_at(&name, ErrorKind::UnknownName, message))
-            }
-        }
-    }
-
     /// `call`
-    pub fn call(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+    pub fn call(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
         let uniform = mods.flag("uni");
         mods.finish()?;
         let mut returns = Vec::new();
@@ -238,17 +216,82 @@ impl<'a> Parser<'a> {
         }
         Ok(arg)
     }
+}
 
-    /// `ret`, `exit`, `trap`, `brkpt`
-    pub fn leave(&mut self, mut mods: Mods<'a>) -> Result<Inst> {
-        let opcode = mods.opcode.text;
-        let uniform = opcode == "ret" && mods.flag("uni");
-        mods.finish()?;
-        Ok(match opcode {
-            "ret" => Inst::Ret { uniform },
-            "exit" => Inst::Exit,
-            "trap" => Inst::Trap,
-            _ => Inst::Brkpt,
-        })
+impl Printer<'_> {
+    /// `call`
+    pub fn call(&mut self, inst: &Inst) {
+        let Inst::Call { target, returns, args, uniform } = inst else {
+            unreachable!("the row that names this function");
+        };
+        self.mnemonic("call");
+        self.flag(*uniform, "uni");
+        self.out.push(' ');
+        let signature = match target {
+            CallTarget::Direct(id) => CallParams::Function(*id),
+            CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
+                CallParams::Prototype(*id)
+            }
+            CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
+                CallParams::Function(self.body().call_tables[id.index()].functions[0])
+            }
+        };
+        if !returns.is_empty() {
+            self.call_list(returns, signature, true);
+            self.out.push_str(", ");
+        }
+        match target {
+            CallTarget::Direct(id) => self.symbol(Symbol::Function(*id)),
+            CallTarget::Indirect { address, .. } => self.reg(*address),
+        }
+        if !args.is_empty() || !matches!(target, CallTarget::Direct(_)) {
+            self.out.push_str(", ");
+            self.call_list(args, signature, false);
+        }
+        if let CallTarget::Indirect { signature, .. } = target {
+            let body = self.body();
+            self.out.push_str(", ");
+            self.out.push_str(match signature {
+                CallSignature::Prototype(id) => &body.prototypes[id.index()].name,
+                CallSignature::Targets(id) => &body.call_tables[id.index()].name,
+            });
+        }
+        self.out.push(';');
     }
+
+    fn call_list(&mut self, list: &[CallArg], signature: CallParams, results: bool) {
+        let module = self.module;
+        let params = match signature {
+            CallParams::Function(id) => {
+                let function = &module.functions[id.index()];
+                if results { &function.returns } else { &function.params }
+            }
+            CallParams::Prototype(id) => {
+                let prototype = &self.body().prototypes[id.index()];
+                if results { &prototype.returns } else { &prototype.params }
+            }
+        };
+        self.out.push('(');
+        for (position, arg) in list.iter().enumerate() {
+            self.out.push_str(if position > 0 { ", " } else { "" });
+            match arg {
+                CallArg::Param(id) => self.symbol(Symbol::Local(*id)),
+                CallArg::OwnParam(index) => self.symbol(Symbol::Param(*index)),
+                CallArg::OwnReturn(index) => self.symbol(Symbol::Return(*index)),
+                CallArg::Value(operand) => {
+                    let ty = params.get(position).map_or(B64, |param| param.ty);
+                    self.operand(operand, ty);
+                }
+                CallArg::Sink => self.out.push('_'),
+            }
+        }
+        self.out.push(')');
+    }
+}
+
+/// Whose parameters a call's arguments are.
+#[derive(Clone, Copy)]
+enum CallParams {
+    Function(FunctionId),
+    Prototype(PrototypeId),
 }

@@ -1,12 +1,13 @@
-//! Texture and surface instructions, through texture and surface objects.
+//! Textures and surfaces, through their objects.
 
-use super::body::FunctionState;
-use super::inst_memory::vector_len;
-use super::mods::Mods;
-use super::operand::Width;
-use super::{Parser, Result};
 use crate::error::ErrorKind;
 use crate::inst::*;
+use crate::parse::body::FunctionState;
+use crate::parse::mods::Mods;
+use crate::parse::operand::Width;
+use crate::parse::{Parser, Result};
+use crate::print::Printer;
+use crate::print::operand::Arg::{self, *};
 use crate::types::*;
 
 use ScalarType::*;
@@ -61,7 +62,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `tex`, `tld4`
-    pub fn tex(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+    pub fn tex(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
         let gather = mods.opcode.text == "tld4";
         let component = if gather {
             Some(mods.need("a component such as `.r`", |word| {
@@ -75,7 +76,7 @@ impl<'a> Parser<'a> {
             _ => None,
         });
         let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
-        let count = vector_len(&mut mods);
+        let count = mods.lanes();
         let dst_ty = mods.ty(&[U32, S32, F32, F16x2])?;
         let samples = matches!(geometry, TexGeometry::D2Ms | TexGeometry::A2Ms);
         let coord_ty = mods.ty(match (gather, samples) {
@@ -151,11 +152,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `suld`, `sust`
-    pub fn surface(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
+    pub fn surface(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
         let load = mods.opcode.text == "suld";
         let formatted = !load && mods.flag("p");
         if !formatted {
-            mods.need("`.b`", |word| (word == "b").then_some(()))?;
+            mods.word("b")?;
         }
         let geometry = mods.need("a shape such as `.2d`", TexGeometry::from_str)?;
         let ops: &[CacheOp] = match load {
@@ -163,7 +164,7 @@ impl<'a> Parser<'a> {
             false => &[CacheOp::Wb, CacheOp::Cg, CacheOp::Cs, CacheOp::Wt],
         };
         let cache = mods.take(|word| CacheOp::from_str(word).filter(|op| ops.contains(op)));
-        let count = vector_len(&mut mods);
+        let count = mods.lanes();
         mods.require(matches!(count, 1 | 2 | 4), "the value is a scalar, `.v2` or `.v4`")?;
         let ty = mods.ty(if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
         mods.require(count as u32 * ty.bits() <= 128, "a vector has at most 16 bytes")?;
@@ -187,27 +188,103 @@ impl<'a> Parser<'a> {
         let srcs = self.srcs(st, ty, count, Width::AtLeast)?;
         Ok(Inst::Sust { access, srcs })
     }
+}
 
-    /// `txq`, `suq`
-    pub fn texture_query(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mut mods: Mods<'a>,
-    ) -> Result<Inst> {
-        let texture = mods.opcode.text == "txq";
-        let with_level = texture && mods.flag("level");
-        let query = mods.need("a property such as `.width`", TexQuery::from_str)?;
-        mods.ty(&[B32])?;
-        mods.finish()?;
-        let dst = self.register(st, B32)?;
-        self.comma()?;
-        self.expect(b'[')?;
-        let object = self.operand(st, U64)?;
-        self.expect(b']')?;
-        if !texture {
-            return Ok(Inst::Suq { query, dst, object });
+impl Printer<'_> {
+    /// `suld`, `sust`
+    pub fn surface(&mut self, inst: &Inst) {
+        match inst {
+            Inst::Suld { access, dsts } => {
+                self.surface_head("suld", access, dsts.len());
+                self.out.push(' ');
+                self.dsts(dsts);
+                self.out.push_str(", ");
+                self.surface_address(access);
+            }
+            Inst::Sust { access, srcs } => {
+                self.surface_head("sust", access, srcs.len());
+                self.out.push(' ');
+                self.surface_address(access);
+                self.out.push_str(", ");
+                self.srcs(srcs, access.ty);
+            }
+            _ => unreachable!("the rows that name this function"),
         }
-        let level = if with_level { Some(self.next_operand(st, B32)?) } else { None };
-        Ok(Inst::Txq { query, dst, object, level })
+        self.out.push(';');
+    }
+
+    fn surface_head(&mut self, name: &str, access: &Surface, len: usize) {
+        self.mnemonic(name);
+        self.word(if access.formatted { "p" } else { "b" });
+        self.word(access.geometry.as_str());
+        if let Some(op) = access.cache {
+            self.word(op.as_str());
+        }
+        self.vector(len);
+        self.word(access.ty.as_str());
+        self.word(access.clamp.as_str());
+    }
+
+    fn surface_address(&mut self, access: &Surface) {
+        self.out.push('[');
+        self.operand(&access.surface, U64);
+        self.out.push_str(", ");
+        self.arg(Braced(&access.coords, S32));
+        self.out.push(']');
+    }
+
+    /// `tex`, `tld4`
+    pub fn tex(&mut self, inst: &Inst) {
+        let (Inst::Tex(tex) | Inst::Tld4(tex)) = inst else {
+            unreachable!("the rows that name this function");
+        };
+        match &tex.lod {
+            TexLod::Gather(component) => {
+                self.mnemonic("tld4");
+                self.word(["r", "g", "b", "a"][usize::from(*component & 3)]);
+            }
+            TexLod::Implicit => self.mnemonic("tex"),
+            TexLod::Base => self.mnemonic("tex.base"),
+            TexLod::Level(_) => self.mnemonic("tex.level"),
+            TexLod::Gradient(..) => self.mnemonic("tex.grad"),
+        }
+        self.word(tex.geometry.as_str());
+        self.vector(tex.dsts.len());
+        self.words(&[tex.dst_ty.as_str(), tex.coord_ty.as_str()]);
+        self.out.push(' ');
+        self.arg(Ds(&tex.dsts));
+        if tex.resident.is_some() {
+            self.out.push('|');
+            self.arg(O(tex.resident));
+        }
+        self.out.push_str(", [");
+        self.operand(&tex.texture, U64);
+        self.out.push_str(", ");
+        if let Some(sampler) = &tex.sampler {
+            self.operand(sampler, U64);
+            self.out.push_str(", ");
+        }
+        let ty = tex.coord_ty;
+        self.arg(Braced(&tex.coords, ty));
+        self.out.push(']');
+        let mut more: Vec<Arg> = Vec::new();
+        match &tex.lod {
+            TexLod::Level(level) => more.push(S(level, ty)),
+            TexLod::Gradient(dx, dy) => {
+                more.extend([Braced(dx, F32), Braced(dy, F32)]);
+            }
+            TexLod::Implicit | TexLod::Base | TexLod::Gather(_) => {}
+        }
+        if let Some(offsets) = &tex.offsets {
+            more.push(Braced(offsets, B32));
+        }
+        if let Some(compare) = &tex.compare {
+            more.push(S(compare, F32));
+        }
+        for arg in more {
+            self.out.push_str(", ");
+            self.arg(arg);
+        }
+        self.out.push(';');
     }
 }

@@ -1,13 +1,14 @@
-//! Matrices in the registers of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Matrices in the registers of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`.
 
-use super::body::FunctionState;
-use super::inst_data::space_word;
-use super::mods::Mods;
-use super::operand::Width;
-use super::{Parser, Result};
 use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::matrix::*;
+use crate::parse::body::FunctionState;
+use crate::parse::mods::Mods;
+use crate::parse::operand::Width;
+use crate::parse::{Parser, Result};
+use crate::print::Printer;
+use crate::print::operand::Arg::*;
 use crate::types::*;
 
 use MatrixOperand as Part;
@@ -29,8 +30,8 @@ fn nothing<T>() -> Box<[T]> {
 impl<'a> Parser<'a> {
     /// The words that every one of these instructions has.
     fn sync_aligned(&self, mods: &mut Mods<'a>) -> Result<()> {
-        mods.need("`.sync`", |word| (word == "sync").then_some(()))?;
-        mods.need("`.aligned`", |word| (word == "aligned").then_some(()))
+        mods.word("sync")?;
+        mods.word("aligned")
     }
 
     /// A product without its registers yet.
@@ -41,7 +42,7 @@ impl<'a> Parser<'a> {
             _ => None,
         });
         if bits.is_some() {
-            mods.need("`.popc`", |word| (word == "popc").then_some(()))?;
+            mods.word("popc")?;
         }
         self.sync_aligned(mods)?;
         let a_col = mods.need("`.row` or `.col`", layout)?;
@@ -77,22 +78,24 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `mma`
-    pub fn mma(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        if mods.has("kind::f8f6f4") || mods.has("block_scale") {
-            let message = format!("`{}` is for sm_120a and is not supported", mods.full_name());
-            return Err(self.error_at(&mods.opcode, ErrorKind::Unsupported, message));
+    /// `mma`, `wmma.mma`
+    pub fn mma(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+        if mods.is("wmma") {
+            mods.word("mma")?;
+            let mut mma = self.product(mods, true)?;
+            self.mma_operands(st, mods, &mut mma)?;
+            return Ok(Inst::Mma(Box::new(mma)));
         }
         let sparse = mods.take(|word| match word {
             "sp" => Some(false),
             "sp::ordered_metadata" => Some(true),
             _ => None,
         });
-        let mut mma = self.product(&mut mods, false)?;
+        let mut mma = self.product(mods, false)?;
         // Known only with the operands; `exists` and the number of registers look at it.
         let unknown = |ordered| Sparsity { ordered, metadata: Operand::Imm(0), selector: 0 };
         mma.sparsity = sparse.map(unknown);
-        self.mma_operands(st, &mods, &mut mma)?;
+        self.mma_operands(st, mods, &mut mma)?;
         if let Some(sparsity) = &mut mma.sparsity {
             sparsity.metadata = self.next_operand(st, B32)?;
             self.comma()?;
@@ -110,7 +113,7 @@ impl<'a> Parser<'a> {
     fn mma_operands(
         &mut self,
         st: &mut FunctionState<'a>,
-        mods: &Mods<'a>,
+        mods: &mut Mods<'a>,
         mma: &mut Mma,
     ) -> Result<()> {
         mods.require(mma.exists(), "these types, layouts and sizes do not go together")?;
@@ -128,17 +131,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `wmma.load`, `wmma.store`, `wmma.mma`
-    pub fn wmma(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        let what = mods.need("`.load`, `.store` or `.mma`", |word| {
-            matches!(word, "load" | "store" | "mma").then_some(word.as_bytes()[0])
+    /// `wmma.load`, `wmma.store`
+    pub fn wmma_memory(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+        let load = mods.need("`.load`, `.store` or `.mma`", |word| match word {
+            "load" => Some(true),
+            "store" => Some(false),
+            _ => None,
         })?;
-        if what == b'm' {
-            let mut mma = self.product(&mut mods, true)?;
-            self.mma_operands(st, &mods, &mut mma)?;
-            return Ok(Inst::Mma(Box::new(mma)));
-        }
-        let load = what == b'l';
         let operand = mods.need("which matrix", |word| match (word, load) {
             ("a", true) => Some(Part::A),
             ("b", true) => Some(Part::B),
@@ -146,10 +145,10 @@ impl<'a> Parser<'a> {
             ("d", false) => Some(Part::D),
             _ => None,
         })?;
-        self.sync_aligned(&mut mods)?;
+        self.sync_aligned(mods)?;
         let col = mods.need("`.row` or `.col`", layout)?;
         let shape = mods.need("a shape such as `.m16n16k16`", MatrixShape::from_word)?;
-        let space = mods.take(space_word).unwrap_or(Space::Generic);
+        let space = mods.space();
         let in_memory = matches!(space, Space::Generic | Space::Global | Space::Shared);
         mods.require(in_memory, "matrices are in `.global` or `.shared` memory")?;
         let ty = mods.need("a type", MatrixType::from_word)?;
@@ -176,15 +175,11 @@ impl<'a> Parser<'a> {
     pub fn matrix_memory(
         &mut self,
         st: &mut FunctionState<'a>,
-        mut mods: Mods<'a>,
+        mods: &mut Mods<'a>,
     ) -> Result<Inst> {
         let load = mods.opcode.text == "ldmatrix";
-        self.sync_aligned(&mut mods)?;
-        if mods.has("m16n16") || mods.has("m8n16") || mods.has("m16n8") {
-            let message = format!("`{}` is for sm_100a and is not supported", mods.full_name());
-            return Err(self.error_at(&mods.opcode, ErrorKind::Unsupported, message));
-        }
-        mods.need("`.m8n8`", |word| (word == "m8n8").then_some(()))?;
+        self.sync_aligned(mods)?;
+        mods.word("m8n8")?;
         let count = mods.need("`.x1`, `.x2` or `.x4`", |word| match word {
             "x1" => Some(1),
             "x2" => Some(2),
@@ -192,7 +187,7 @@ impl<'a> Parser<'a> {
             _ => None,
         })?;
         let transposed = mods.flag("trans");
-        let space = mods.take(space_word).unwrap_or(Space::Generic);
+        let space = mods.space();
         let shared = matches!(space, Space::Generic | Space::Shared);
         mods.require(shared, "the matrices are in `.shared` memory")?;
         mods.ty(&[B16])?;
@@ -211,19 +206,101 @@ impl<'a> Parser<'a> {
         let memory = MatrixMemory { transposed, space, addr, dsts, srcs };
         Ok(Inst::MatrixMemory(Box::new(memory)))
     }
-
-    /// `movmatrix`
-    pub fn movmatrix(&mut self, st: &mut FunctionState<'a>, mut mods: Mods<'a>) -> Result<Inst> {
-        self.sync_aligned(&mut mods)?;
-        mods.need("`.m8n8`", |word| (word == "m8n8").then_some(()))?;
-        mods.need("`.trans`", |word| (word == "trans").then_some(()))?;
-        mods.ty(&[B16])?;
-        mods.finish()?;
-        let (dst, src) = self.d_a(st, B32, B32)?;
-        Ok(Inst::Movmatrix(Box::new(MoveMatrix { dst, src })))
-    }
 }
 
+impl Printer<'_> {
+    /// `mma`, `wmma.mma`
+    pub fn mma(&mut self, inst: &Inst) {
+        let Inst::Mma(mma) = inst else { unreachable!("the row that names this function") };
+        self.mnemonic(if mma.wmma { "wmma.mma" } else { "mma" });
+        if let Some(sparsity) = &mma.sparsity {
+            self.word(if sparsity.ordered { "sp::ordered_metadata" } else { "sp" });
+        }
+        let bits = mma.bits.map(|bits| match bits {
+            BitProduct::Xor => "xor",
+            BitProduct::And => "and",
+        });
+        if let (Some(word), true) = (bits, mma.wmma) {
+            self.words(&[word, "popc"]);
+        }
+        self.words(&["sync", "aligned"]);
+        let shape = mma.shape.to_string();
+        let layouts = [layout_word(mma.a_col), layout_word(mma.b_col)];
+        if mma.wmma {
+            self.words(&layouts);
+            self.word(&shape);
+        } else {
+            self.word(&shape);
+            self.words(&layouts);
+            self.flag(mma.satfinite, "satfinite");
+        }
+        self.word(mma.d_ty.as_str());
+        if !(mma.wmma && mma.a_ty == MatrixType::F16) {
+            self.words(&[mma.a_ty.as_str(), mma.b_ty.as_str()]);
+        }
+        self.word(mma.c_ty.as_str());
+        if mma.wmma {
+            self.flag(mma.satfinite, "satfinite");
+        } else if let Some(word) = bits {
+            self.words(&[word, "popc"]);
+        }
+        let ty = |operand| mma.ty(operand).register();
+        let (a, b) = (ty(MatrixOperand::A), ty(MatrixOperand::B));
+        let c = ty(MatrixOperand::C);
+        match &mma.sparsity {
+            None => self.args(&[Ds(&mma.d), Ss(&mma.a, a), Ss(&mma.b, b), Ss(&mma.c, c)]),
+            Some(sparsity) => self.args(&[
+                Ds(&mma.d),
+                Ss(&mma.a, a),
+                Ss(&mma.b, b),
+                Ss(&mma.c, c),
+                S(&sparsity.metadata, B32),
+                N(i64::from(sparsity.selector)),
+            ]),
+        }
+    }
+
+    /// `wmma.load`, `wmma.store`
+    pub fn wmma_memory(&mut self, inst: &Inst) {
+        let Inst::WmmaMemory(memory) = inst else {
+            unreachable!("the row that names this function");
+        };
+        self.mnemonic(match memory.operand {
+            MatrixOperand::A => "wmma.load.a",
+            MatrixOperand::B => "wmma.load.b",
+            MatrixOperand::C => "wmma.load.c",
+            MatrixOperand::D => "wmma.store.d",
+        });
+        self.words(&["sync", "aligned", layout_word(memory.col), &memory.shape.to_string()]);
+        self.space(memory.space);
+        self.word(memory.ty.as_str());
+        let registers = Ss(&memory.srcs, memory.ty.register());
+        let stride = SOpt(&memory.stride, U32);
+        match memory.operand {
+            MatrixOperand::D => self.args(&[A(&memory.addr), registers, stride]),
+            _ => self.args(&[Ds(&memory.dsts), A(&memory.addr), stride]),
+        }
+    }
+
+    /// `ldmatrix`, `stmatrix`
+    pub fn matrix_memory(&mut self, inst: &Inst) {
+        let Inst::MatrixMemory(memory) = inst else {
+            unreachable!("the row that names this function");
+        };
+        let load = memory.srcs.is_empty();
+        self.mnemonic(if load { "ldmatrix" } else { "stmatrix" });
+        let count = memory.dsts.len().max(memory.srcs.len());
+        self.words(&["sync", "aligned", "m8n8", &format!("x{count}")]);
+        self.flag(memory.transposed, "trans");
+        self.flag(memory.space == Space::Shared, "shared");
+        self.word("b16");
+        if load {
+            self.args(&[Ds(&memory.dsts), A(&memory.addr)]);
+        } else {
+            self.args(&[A(&memory.addr), Ss(&memory.srcs, B32)]);
+        }
+    }
+}
 /// Does some product have a matrix of this type and shape?
 fn fragment_exists(operand: MatrixOperand, shape: MatrixShape, ty: MatrixType) -> bool {
     use MatrixType as T;
@@ -241,4 +318,8 @@ fn fragment_exists(operand: MatrixOperand, shape: MatrixShape, ty: MatrixType) -
         T::S32 => !factor && (tile || matches!(sizes, (8, 8, 32) | (8, 8, 128))),
         T::E4M3 | T::E5M2 => false,
     }
+}
+
+fn layout_word(col: bool) -> &'static str {
+    if col { "col" } else { "row" }
 }

@@ -1,0 +1,241 @@
+//! The conditions of the table's rows: which row is meant where several have one opcode, types that follow
+//! from modifiers, and what does not exist though its words and types do. One function for each condition
+//! that is more than an expression.
+
+use crate::inst::*;
+use crate::parse::mods::Mods;
+use crate::table::{HALVES, INTS, NARROW};
+use crate::types::*;
+
+use ScalarType::*;
+
+// Which row, where several have one opcode.
+
+pub(crate) fn to(mods: &Mods) -> bool {
+    mods.has("to")
+}
+
+/// The carry goes in or comes out.
+pub(crate) fn carries(mods: &Mods) -> bool {
+    mods.opcode.text.ends_with('c') || mods.has("cc")
+}
+
+/// `.f32` with another type.
+pub(crate) fn mixed(mods: &Mods) -> bool {
+    mods.len() > 1 && mods.types().nth(1).is_some() && mods.peek_ty() == Some(F32)
+}
+
+pub(crate) fn floating(mods: &Mods) -> bool {
+    mods.peek_ty().is_some_and(ScalarType::is_float)
+}
+
+// Types that follow from modifiers.
+
+/// The type of what `mul` and `mad` make of `ty`.
+pub(crate) fn product(part: MulPart, ty: ScalarType) -> ScalarType {
+    if part == MulPart::Wide { widened(ty) } else { ty }
+}
+
+/// The type of a dot product.
+pub(crate) fn sum(a_ty: ScalarType, b_ty: ScalarType) -> ScalarType {
+    if a_ty == S32 || b_ty == S32 { S32 } else { U32 }
+}
+
+pub(crate) fn vote_ty(mode: VoteMode) -> ScalarType {
+    if mode == VoteMode::Ballot { B32 } else { Pred }
+}
+
+pub(crate) fn redux_types(op: ReduxOp) -> &'static [ScalarType] {
+    match op {
+        ReduxOp::Add => &[U32, S32],
+        ReduxOp::Min | ReduxOp::Max => &[U32, S32, F32],
+        _ => &[B32],
+    }
+}
+
+pub(crate) fn atom_types(op: AtomOp) -> &'static [ScalarType] {
+    match op {
+        AtomOp::And | AtomOp::Or | AtomOp::Xor => &[B32, B64],
+        AtomOp::Cas => &[B16, B32, B64, B128],
+        AtomOp::Exch => &[B32, B64, B128],
+        AtomOp::Add => &[U32, S32, U64, F32, F64, F16, F16x2, BF16, BF16x2],
+        AtomOp::Inc | AtomOp::Dec => &[U32],
+        AtomOp::Min | AtomOp::Max => &[U32, S32, U64, S64],
+    }
+}
+
+pub(crate) fn vector_atom_types(op: AtomOp) -> &'static [ScalarType] {
+    match op {
+        AtomOp::Add => &[F32, F16, F16x2, BF16, BF16x2],
+        AtomOp::Min | AtomOp::Max => &[F16, F16x2, BF16, BF16x2],
+        _ => &[],
+    }
+}
+
+// What does not exist, beyond what types and words say.
+
+/// Nothing, or what is wrong.
+pub(crate) type Check = std::result::Result<(), &'static str>;
+
+pub(crate) const ROUNDING_NEEDED: &str = "a rounding such as `.rn` is needed";
+
+pub(crate) fn ensure(holds: bool, why: &'static str) -> Check {
+    if holds { Ok(()) } else { Err(why) }
+}
+
+/// `.rn`, `.ftz`, `.sat` as far as the floating type has them.
+pub(crate) fn float_mode(ty: ScalarType, mode: FloatMode) -> Check {
+    let nearest = matches!(mode.rounding, None | Some(Rounding::Rn));
+    ensure(!HALVES.contains(&ty) || nearest, "half types have only `.rn`")?;
+    ensure(!mode.ftz || matches!(ty, F32 | F32x2 | F16 | F16x2), "this type has no `.ftz`")?;
+    ensure(!mode.sat || matches!(ty, F32 | F16 | F16x2), "this type has no `.sat`")
+}
+
+pub(crate) fn mixed_mode(mode: FloatMode) -> Check {
+    ensure(!mode.ftz, "mixed types have no `.ftz`")
+}
+
+pub(crate) fn flushing(ty: ScalarType, ftz: bool) -> Check {
+    ensure(!ftz || matches!(ty, F32 | F16 | F16x2), "this type has no `.ftz`")
+}
+
+pub(crate) fn min_max_flags(
+    ty: ScalarType,
+    nan: bool,
+    xorsign_abs: bool,
+    abs: bool,
+    relu: bool,
+) -> Check {
+    let narrow = ty.is_float() && ty != F64;
+    ensure(narrow || !(nan || xorsign_abs), "`.NaN` and `.xorsign` are for `.f32` and halves")?;
+    ensure(!abs || (ty == F32 && !xorsign_abs), "`.abs` alone is for `.f32`")?;
+    ensure(!relu || matches!(ty, S32 | S16x2), "`.relu` is for `.s32` and `.s16x2`")
+}
+
+pub(crate) fn min_max_inputs(
+    ty: ScalarType,
+    xorsign_abs: bool,
+    abs: bool,
+    c: &Option<Operand>,
+) -> Check {
+    ensure(c.is_none() || ty == F32, "three inputs are for `.f32`")?;
+    ensure(c.is_some() || !abs, "`.abs` alone is for three inputs")?;
+    ensure(c.is_none() || !xorsign_abs, "`.xorsign` is for two inputs")
+}
+
+/// Of `sqrt` and `rcp`; only the fast 64-bit reciprocal exists, and it flushes.
+pub(crate) fn root_mode(ty: ScalarType, mode: DivMode, ftz: bool, reciprocal: bool) -> Check {
+    let exists = match (ty, mode) {
+        (_, DivMode::Full) => false,
+        (F32, _) => true,
+        (_, DivMode::Approx) => reciprocal && ftz,
+        _ => !ftz,
+    };
+    ensure(exists, "`.f64` has IEEE roundings, and `rcp.approx.ftz.f64`")
+}
+
+pub(crate) fn comparable(cmp: CmpOp, unsigned: bool, ty: ScalarType) -> Check {
+    use CmpOp::*;
+    let unordered = matches!(cmp, Equ | Neu | Ltu | Leu | Gtu | Geu | Num | Nan);
+    ensure(!unordered || ty.is_float(), "this comparison is for floating types")?;
+    let unsigned_ty = INTS.contains(&ty) && !ty.is_signed();
+    ensure(!unsigned || unsigned_ty, "this comparison is for unsigned types")?;
+    let bits = ty.class() == TypeClass::Bits;
+    ensure(!bits || matches!(cmp, Eq | Ne), "bits are only equal or not")
+}
+
+pub(crate) fn set_exists(dst_ty: ScalarType, src_ty: ScalarType) -> bool {
+    let packed = matches!(src_ty, F16x2 | BF16x2);
+    match dst_ty {
+        U32 | S32 => true,
+        U16 | S16 => NARROW.contains(&src_ty),
+        F32 => !packed && !NARROW.contains(&src_ty),
+        F16 => !packed && src_ty != BF16,
+        BF16 => !packed,
+        _ => dst_ty == src_ty,
+    }
+}
+
+pub(crate) fn to_tiny(
+    pair: TinyPair,
+    src_ty: ScalarType,
+    rounding: CvtRounding,
+    relu: bool,
+    satfinite: bool,
+) -> Check {
+    let exponents = pair == TinyPair::Ue8m0x2;
+    ensure(!(relu && exponents), "powers of two have no sign")?;
+    let other = if exponents { BF16x2 } else { F16x2 };
+    ensure(src_ty == F32 || src_ty == other, "it is made of `.f32`, or of the pair that holds it")?;
+    let near = rounding == CvtRounding::Rn;
+    ensure(near != exponents, "`.ue8m0x2` has `.rz` or `.rp`, the others have `.rn`")?;
+    ensure(satfinite || exponents, "`.satfinite` is needed")
+}
+
+/// `.sat` stands where a value can be out of range, `.relu` and `.satfinite` where `.f32` is
+/// narrowed.
+pub(crate) fn conversion_clamps(
+    dst_ty: ScalarType,
+    src_ty: ScalarType,
+    rounding: Option<CvtRounding>,
+    sat: bool,
+    relu: bool,
+    satfinite: bool,
+) -> Check {
+    use CvtRounding::*;
+    let contained = match (dst_ty.is_signed(), src_ty.is_signed()) {
+        (true, false) => dst_ty.bits() > src_ty.bits(),
+        (false, true) => false,
+        _ => dst_ty.bits() >= src_ty.bits(),
+    };
+    let integers = dst_ty.is_int() && src_ty.is_int();
+    let no_sat = matches!(dst_ty, BF16 | TF32) || src_ty == BF16 || (integers && contained);
+    ensure(!sat || !no_sat, "`.sat` has nothing to do, or is not for this type")?;
+    let narrows = src_ty == F32 && matches!(dst_ty, F16 | BF16 | TF32);
+    ensure(narrows || !(relu || satfinite), "`.relu` and `.satfinite` narrow `.f32`")?;
+    let near = matches!(rounding, Some(Rn | Rz));
+    ensure(near || !relu, "`.relu` needs `.rn` or `.rz`")?;
+    let clamps = near || rounding == Some(Rna);
+    ensure(clamps || !satfinite, "`.satfinite` needs `.rn`, `.rz` or `.rna`")
+}
+
+/// PTX demands a rounding where one is needed, and none where the result is exact.
+pub(crate) fn conversion_rounding(
+    dst_ty: ScalarType,
+    src_ty: ScalarType,
+    rounding: Option<CvtRounding>,
+) -> Check {
+    use CvtRounding::*;
+    let none = rounding.is_none();
+    let integral = matches!(rounding, Some(Rni | Rzi | Rmi | Rpi));
+    let ieee = matches!(rounding, Some(Rn | Rz | Rm | Rp));
+    let byte_bf16 =
+        (dst_ty == BF16 && src_ty.bits() == 8) || (src_ty == BF16 && dst_ty.bits() == 8);
+    let exists = match (dst_ty.is_float(), src_ty.is_float()) {
+        (false, false) => none,
+        (false, true) => integral && !byte_bf16,
+        (true, false) => ieee && dst_ty != TF32 && !byte_bf16,
+        (true, true) if dst_ty == TF32 => src_ty == F32 && matches!(rounding, Some(Rn | Rz | Rna)),
+        (true, true) if dst_ty == src_ty => none || integral,
+        (true, true) if dst_ty.bits() < src_ty.bits() => ieee,
+        // `.f16` and `.bf16` do not hold each other's values; widening `.bf16` may name a rounding.
+        (true, true) if dst_ty.bits() == src_ty.bits() || src_ty == BF16 => none || ieee,
+        (true, true) => none,
+    };
+    ensure(exists && src_ty != TF32, "a rounding is missing, or out of place")
+}
+
+pub(crate) fn noftz_words(ty: ScalarType, noftz: bool) -> Check {
+    ensure(noftz == HALVES.contains(&ty), "half types, and no others, have `.noftz`")
+}
+
+pub(crate) fn atom_vector(ty: ScalarType, count: usize) -> Check {
+    ensure(count * ty.bits() as usize <= 128, "vectors have at most 16 bytes")
+}
+
+/// `red` throws the old value away.
+pub(crate) fn reduces(op: AtomOp, order: Option<AtomOrder>) -> Check {
+    ensure(!matches!(op, AtomOp::Cas | AtomOp::Exch), "`red` throws the old value away")?;
+    let acquires = matches!(order, Some(AtomOrder::Acquire | AtomOrder::AcqRel));
+    ensure(!acquires, "`red` reads nothing that it could acquire")
+}

@@ -1,0 +1,259 @@
+//! What becomes of the table's rows: the enum, the parser's and the printer's `match`, and the list for
+//! other tools. How a single modifier or operand is read and written is in `syntax.rs`.
+
+/// The modifiers of a row, read into the variables of the same names.
+macro_rules! read_modifiers {
+    ($p:ident, $m:ident,) => {};
+    ($p:ident, $m:ident, $word:literal $(, $($rest:tt)*)?) => {
+        $m.word($word)?;
+        read_modifiers!($p, $m, $($($rest)*)?);
+    };
+    ($p:ident, $m:ident,
+     let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+        let $name: $ty = Modifier::read($p, $m, ($($spec)?))?;
+        read_modifiers!($p, $m, $($($rest)*)?);
+    };
+    ($p:ident, $m:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        $name = $value;
+        read_modifiers!($p, $m, $($($rest)*)?);
+    };
+    ($p:ident, $m:ident, $name:ident $(($($spec:expr)?))? $(, $($rest:tt)*)?) => {
+        $name = Modifier::read($p, $m, ($($($spec)?)?))?;
+        read_modifiers!($p, $m, $($($rest)*)?);
+    };
+}
+
+macro_rules! read_operands {
+    ($p:ident, $st:ident, $separator:ident,) => {};
+    ($p:ident, $st:ident, $separator:ident, , $($rest:tt)*) => {
+        read_operands!($p, $st, Comma, $($rest)*);
+    };
+    ($p:ident, $st:ident, $separator:ident, | $($rest:tt)*) => {
+        read_operands!($p, $st, Bar, $($rest)*);
+    };
+    ($p:ident, $st:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        $name = Arg::read_after(Separator::$separator, $p, $st, ($($spec)?))?;
+        read_operands!($p, $st, $separator, $($rest)*);
+    };
+}
+
+/// What the table says that does not exist.
+macro_rules! refuse {
+    ($m:ident,) => {};
+    ($m:ident, check $result:expr $(, $($rest:tt)*)?) => {
+        $m.check($result)?;
+        refuse!($m, $($($rest)*)?);
+    };
+    ($m:ident, $cond:expr => $why:expr $(, $($rest:tt)*)?) => {
+        $m.require($cond, $why)?;
+        refuse!($m, $($($rest)*)?);
+    };
+}
+
+/// One row's way from text.
+macro_rules! read_row {
+    ($p:ident, $st:ident, $m:ident, $variant:ident, { by $function:ident }) => {
+        $p.$function($st, $m)
+    };
+    ($p:ident, $st:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* },
+     { [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })? }) => {{
+        $(let $field: $ty;)*
+        read_modifiers!($p, $m, $($mods)*);
+        $m.finish()?;
+        $(refuse!($m, $($check)*);)?
+        read_operands!($p, $st, Start, $($args)*);
+        $(refuse!($m, $($after)*);)?
+        Ok(Inst::$variant { $($field),* })
+    }};
+    ($p:ident, $st:ident, $m:ident, $variant:ident ($boxed:ty),
+     { $body:ident { $($field:ident: $ty:ty),* $(,)? }
+       [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })? }) => {{
+        $(let $field: $ty;)*
+        read_modifiers!($p, $m, $($mods)*);
+        $m.finish()?;
+        $(refuse!($m, $($check)*);)?
+        read_operands!($p, $st, Start, $($args)*);
+        $(refuse!($m, $($after)*);)?
+        let body: $boxed = $body { $($field),* }.into();
+        Ok(Inst::$variant(body))
+    }};
+    // Which fields there are is the function's matter.
+    ($p:ident, $st:ident, $m:ident, $variant:ident $fields:tt, { by $function:ident }) => {
+        $p.$function($st, $m)
+    };
+}
+
+/// The modifiers of a row, written from the variables of the same names.
+macro_rules! write_modifiers {
+    ($p:ident,) => {};
+    ($p:ident, $word:literal $(, $($rest:tt)*)?) => {
+        $p.word($word);
+        write_modifiers!($p, $($($rest)*)?);
+    };
+    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+        let $name: $ty = $value;
+        Modifier::write(&$name, $p, ($($spec)?));
+        write_modifiers!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        let _ = $name;
+        write_modifiers!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident $(($($spec:expr)?))? $(, $($rest:tt)*)?) => {
+        let $name = *$name;
+        Modifier::write(&$name, $p, ($($($spec)?)?));
+        write_modifiers!($p, $($($rest)*)?);
+    };
+}
+
+macro_rules! write_operands {
+    ($p:ident, $separator:ident,) => {};
+    ($p:ident, $separator:ident, , $($rest:tt)*) => {
+        write_operands!($p, Comma, $($rest)*);
+    };
+    ($p:ident, $separator:ident, | $($rest:tt)*) => {
+        write_operands!($p, Bar, $($rest)*);
+    };
+    ($p:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        Arg::write_after($name, Separator::$separator, $p, ($($spec)?));
+        write_operands!($p, $separator, $($rest)*);
+    };
+}
+
+/// One row's way to text.
+macro_rules! write_row {
+    ($p:ident, $inst:ident, [$opcode:literal $($other:literal)*], $variant:ident { $($field:ident: $ty:ty),* },
+     { [$($mods:tt)*] $(where $check:tt)? ($($args:tt)*) $(where $after:tt)? }) => {{
+        let Inst::$variant { $($field),* } = $inst else { unreachable!("the row of this variant") };
+        $p.mnemonic($opcode);
+        write_modifiers!($p, $($mods)*);
+        write_operands!($p, Start, $($args)*);
+        $p.out.push(';');
+    }};
+    ($p:ident, $inst:ident, [$opcode:literal $($other:literal)*], $variant:ident ($boxed:ty),
+     { $body:ident { $($field:ident: $ty:ty),* $(,)? }
+       [$($mods:tt)*] $(where $check:tt)? ($($args:tt)*) $(where $after:tt)? }) => {{
+        let Inst::$variant(body) = $inst else { unreachable!("the row of this variant") };
+        let body: &$body = body;
+        let $body { $($field),* } = body;
+        $p.mnemonic($opcode);
+        write_modifiers!($p, $($mods)*);
+        write_operands!($p, Start, $($args)*);
+        $p.out.push(';');
+    }};
+    ($p:ident, $inst:ident, $opcodes:tt, $variant:ident $fields:tt, { by $function:ident }) => {
+        $p.$function($inst)
+    };
+}
+
+/// The table. A row:
+///
+/// ```text
+/// /// What it does.
+/// Variant { field: Type, ... } = "opcode" | "other" when guard => {
+///     [modifiers] where { what must hold => "why not" } (operands) where { ... }
+/// }
+/// ```
+///
+/// A modifier is a word, or a field with the words it may be in parentheses; an operand is a field with
+/// its type in parentheses. `let name(...): Type = value` is a modifier that no field holds: read into
+/// `name`, written from `value`. `field = value` is a field that the text does not say. Of rows with one
+/// opcode the first whose guard holds is taken. `Variant(Type)` has the fields in braces of its body, and
+/// `{ by function }` names the function of parser and printer that does what rows cannot say.
+macro_rules! instructions {
+    ($($family:literal { $(
+        $(#[$doc:meta])*
+        $name:ident $(($boxed:ty))? $({ $($field:ident: $ty:ty),* $(,)? })?
+            = $($opcode:literal)|+ $(when $guard:expr)? => $syntax:tt
+    )* })*) => {
+        /// An instruction: one variant for each kind of work, every modifier an enum or a flag, every operand
+        /// resolved. Meant for an exhaustive `match` in an executor.
+        ///
+        /// What has no variant here is refused when the text is parsed. Semantics are those of the PTX ISA
+        /// manual, chapter "Instruction Set"; the comments only say what the fields mean. Registers may be
+        /// wider than the instruction's type for `ld`, `st`, `cvt`, `tex`, `suld` and `sust`; for the rest the
+        /// parser has checked that the widths agree.
+        ///
+        /// A field has the same meaning in every variant that has it, unless the variant says otherwise:
+        ///
+        /// | field | what |
+        /// | --- | --- |
+        /// | `ty` | type of the operation, which sources and destination have |
+        /// | `dst_ty`, `src_ty`, `a_ty`, `b_ty`, `c_ty` | type of one operand, where they differ |
+        /// | `dst`, `dsts` | destination; [`Dst`] may be the sink `_` |
+        /// | `src`, `srcs`, `a`, `b`, `c` | sources, in the order of the text |
+        /// | `pred` | a predicate beside: destination of [`Dst`] or [`Reg`], source as [`PredOperand`] |
+        /// | `space`, `addr` | state space of the access, and where |
+        /// | `mode` | the modifier that chooses between ways of computing |
+        /// | `rounding` | rounding modifier as written |
+        /// | `ftz` | `.ftz`: subnormal inputs and results become zero of the same sign |
+        /// | `sat`, `satfinite` | `.sat`: clamped to the type's range, floats to 0.0 .. 1.0; `.satfinite`: to the largest finite number |
+        /// | `relu` | `.relu`: negative results become 0 |
+        /// | `part` | which half of the product |
+        /// | `carry_in`, `carry_out` | reads, writes the condition code `CC.CF` |
+        /// | `pos`, `len`, `amount` | `.u32`, in bits |
+        /// | `mask` | lanes that take part, a bit each; `None` for the forms without `.sync` |
+        /// | `uniform` | `.uni`: all threads of the warp agree, a promise |
+        /// | `cache`, `policy` | hints, which change no result |
+        /// | `size_bytes`, `align_bytes` | constants of the text, in bytes |
+        /// | `text`, `why` | the statement as written, and what is not known about it |
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)] // The list above is the one home of what a field means.
+        pub enum Inst {
+            $($($(#[$doc])* $name $(($boxed))? $({ $($field: $ty),* })?,)*)*
+            /// An instruction that is not known (made by [`crate::parse_lenient`] only), and why.
+            Unknown { text: Box<str>, why: Box<str> },
+        }
+
+        /// The rows of the table, in its order.
+        pub const ROWS: &[Row] = &[$($(Row {
+            family: $family,
+            variant: stringify!($name),
+            opcodes: &[$($opcode),+],
+            syntax: stringify!($syntax),
+        },)*)*];
+
+        impl<'a> Parser<'a> {
+            /// Reads an instruction after its opcode, up to its semicolon.
+            #[allow(unreachable_patterns)]
+            pub fn parse_inst(
+                &mut self,
+                st: &mut FunctionState<'a>,
+                word: Token<'a>,
+            ) -> Result<Inst> {
+                let mods = &mut self.mods(word)?;
+                let inst = match word.text {
+                    $($($($opcode)|+ $(if ($guard)(mods))? => {
+                        #[allow(unused_variables)]
+                        fn row<'a>(
+                            p: &mut Parser<'a>,
+                            st: &mut FunctionState<'a>,
+                            m: &mut Mods<'a>,
+                        ) -> Result<Inst> {
+                            read_row!(p, st, m, $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
+                        }
+                        row(self, st, mods)
+                    })*)*
+                    _ => self.unknown_instruction(mods),
+                };
+                inst.map_err(|error| self.explain(mods, error))
+            }
+        }
+
+        impl Printer<'_> {
+            /// The instruction with its semicolon.
+            pub fn inst(&mut self, inst: &Inst) {
+                let p = self;
+                match inst {
+                    Inst::Unknown { text, why: _ } => {
+                        p.mnemonic(text);
+                        p.mnemonic(";");
+                    }
+                    $($(Inst::$name { .. } => {
+                        write_row!(p, inst, [$($opcode)+], $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
+                    })*)*
+                }
+            }
+        }
+    };
+}

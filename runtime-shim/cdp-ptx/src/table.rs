@@ -1,0 +1,797 @@
+//! The instructions of PTX, each once: what it is as data, how it is written, which types it has, and what
+//! ptxas refuses of it. Parser, printer, [`Inst`] and [`ROWS`] are made of these rows; `rows.rs` says how
+//! to read one.
+//!
+//! Not here: what an instruction does; the conditions that are more than an expression (`conditions.rs`);
+//! the functions that rows name with `by` (`forms/`).
+
+use crate::bulk::BulkCopy;
+use crate::cluster::{ClusterBarrier, Mapa, RemoteAccess};
+use crate::conditions::*;
+use crate::error::{ErrorKind, ParseError};
+use crate::inst::*;
+use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
+use crate::mbarrier::Mbarrier;
+use crate::module::{BranchTableId, LabelId, Reg};
+use crate::parse::body::FunctionState;
+use crate::parse::lexer::Token;
+use crate::parse::mods::Mods;
+use crate::parse::{Parser, Result};
+use crate::print::Printer;
+use crate::syntax::*;
+use crate::types::*;
+
+use ScalarType::*;
+
+/// A row of the table, as others than parser and printer see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The heading that the row stands under.
+    pub family: &'static str,
+    /// The variant of [`Inst`].
+    pub variant: &'static str,
+    /// The words that it begins with; the printer writes the first.
+    pub opcodes: &'static [&'static str],
+    /// Modifiers, operands and conditions, as the table has them.
+    pub syntax: &'static str,
+}
+
+/// All integers of 16 bits and more.
+pub(crate) const INTS: &[ScalarType] = &[U16, U32, U64, S16, S32, S64];
+const INT32: &[ScalarType] = &[U32, S32];
+const INT32_64: &[ScalarType] = &[U32, U64, S32, S64];
+const B32_64: &[ScalarType] = &[B32, B64];
+const BITS: &[ScalarType] = &[B16, B32, B64];
+const BITS_AND_PRED: &[ScalarType] = &[Pred, B16, B32, B64];
+const SHIFTED: &[ScalarType] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64];
+const FLOATS: &[ScalarType] = &[F32, F64];
+pub(crate) const NARROW: &[ScalarType] = &[F16, BF16];
+/// Half-precision types and pairs.
+pub(crate) const HALVES: &[ScalarType] = &[F16, F16x2, BF16, BF16x2];
+const SINGLE_AND_HALVES: &[ScalarType] = &[F32, F16, F16x2, BF16, BF16x2];
+const MULTIPLIED: &[ScalarType] = &[F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
+const SUBTRACTED: &[ScalarType] =
+    &[U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
+const ADDED: &[ScalarType] =
+    &[U16, U32, U64, S16, S32, S64, U16x2, S16x2, F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
+const ORDERED: &[ScalarType] =
+    &[U16, U32, U64, S16, S32, S64, U16x2, S16x2, F32, F64, F16, F16x2, BF16, BF16x2];
+const SIGNED: &[ScalarType] = &[S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
+const SELECTED: &[ScalarType] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
+const COMPARED: &[ScalarType] =
+    &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
+const CONVERTED: &[ScalarType] =
+    &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F16x2, BF16x2, F32, F64, TF32];
+const LO_HI: &[MulPart] = &[MulPart::Lo, MulPart::Hi];
+/// What addresses are converted to and from.
+const NAMED: &[Space] = &[
+    Space::Global,
+    Space::Shared,
+    Space::SharedCluster,
+    Space::Local,
+    Space::Const,
+    Space::Param,
+    Space::ParamEntry,
+    Space::ParamFunc,
+];
+/// The shared memory of a cluster's blocks.
+const CLUSTER: &[Space] = &[Space::Generic, Space::SharedCluster];
+const ATOMIC: &[Space] = &[Space::Generic, Space::Global, Space::Shared, Space::SharedCluster];
+
+instructions! {
+"moves" {
+    /// `mov`: register, constant, special register or address to register.
+    Mov { ty: ScalarType, dst: Reg, src: Operand } = "mov" => { by mov }
+    /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`: element by element.
+    MovVector { ty: ScalarType, dsts: Dsts, srcs: Srcs } = "mov" => { by mov }
+    /// `mov.b64 d, {a, b}`: the first source is the least significant part.
+    MovPack { ty: ScalarType, dst: Reg, srcs: Srcs } = "mov" => { by mov }
+    /// `mov.b64 {a, b}, s`
+    MovUnpack { ty: ScalarType, dsts: Dsts, src: Operand } = "mov" => { by mov }
+    /// `cvta.to.space`
+    CvtaFromGeneric { space: Space, ty: ScalarType, dst: Reg, src: Operand }
+        = "cvta" when to => { ["to", space(NAMED), ty(Pointer)] (dst(ty), src(InSpace(ty, space))) }
+    /// `cvta.space`: the generic address of an address in `space`. `ty` is `.u32` or `.u64`.
+    CvtaToGeneric { space: Space, ty: ScalarType, dst: Reg, src: Operand }
+        = "cvta" => { [space(NAMED), ty(Pointer)] (dst(ty), src(InSpace(ty, space))) }
+    /// `isspacep`: does a generic address lie in `space`?
+    Isspacep { space: Space, dst: Reg, src: Operand }
+        = "isspacep" => { [space(NAMED)] (dst(Pred), src(Pointer)) }
+    /// `istypep`: does a variable or object have an opaque type?
+    Istypep { ty: OpaqueType, dst: Reg, src: Operand }
+        = "istypep" => { [ty] (dst(Pred), src(Pointer)) }
+}
+
+"memory" {
+    /// `ld`, `ld.global.nc`, `ldu`. `ty` is that of one element; a wider register is sign- or
+    /// zero-extended by `ty`. The access must be aligned to its whole size.
+    Ld {
+        space: Space, order: LoadOrder, non_coherent: bool, ty: ScalarType, dsts: Dsts, addr: Address,
+        cache: Option<Box<CacheHints>>
+    } = "ld" | "ldu" => { by ld }
+    /// `st.async`, `red.async`
+    RemoteAccess(Box<RemoteAccess>) = "st" | "red" when |m: &Mods| m.has("async") => { by remote_access }
+    /// `st`. A wider register is truncated.
+    St {
+        space: Space, order: StoreOrder, ty: ScalarType, addr: Address, srcs: Srcs,
+        cache: Option<Box<CacheHints>>
+    } = "st" => { by st }
+    /// `alloca`: `size` bytes of local memory; `ty` (`.u32` or `.u64`) is that of `dst` and `size`.
+    Alloca { ty: ScalarType, dst: Reg, size: Operand, align_bytes: u32 }
+        = "alloca" => { [ty(&[U32, U64])] (dst(ty), size(ty), align_bytes(Alignment)) }
+    /// `stacksave`
+    Stacksave { ty: ScalarType, dst: Reg } = "stacksave" => { [ty(&[U32, U64])] (dst(ty)) }
+    /// `stackrestore`
+    Stackrestore { ty: ScalarType, src: Operand } = "stackrestore" => { [ty(&[U32, U64])] (src(ty)) }
+}
+
+"integer and floating arithmetic" {
+    /// `add.cc`, `addc`, `addc.cc`
+    AddCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand }
+        = "add" | "addc" when carries => {
+            [carry_in(Suffix("c")), carry_out("cc"), ty(INT32_64)] (dst(ty), a(ty), b(ty))
+        }
+    /// `add.f32.f16` and the like: `a` is of the narrower `src_ty` and is widened; `b` is `.f32`.
+    AddMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
+        = "add" when mixed => {
+            [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
+        }
+    /// `add`. `sat_int` is `.sat` on `.s32`.
+    Add { ty: ScalarType, mode: FloatMode, sat_int: bool, dst: Reg, a: Operand, b: Operand }
+        = "add" => {
+            [mode, sat_int("sat"), ty(ADDED)]
+            where {
+                check float_mode(ty, mode),
+                !sat_int || ty == S32 => "of the integers only `.s32` has `.sat`",
+            }
+            (dst(ty), a(ty), b(ty))
+        }
+    /// `sub.cc`, `subc`, `subc.cc`: of the complement, so that the carry is 1 if nothing is borrowed
+    SubCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand }
+        = "sub" | "subc" when carries => {
+            [carry_in(Suffix("c")), carry_out("cc"), ty(INT32_64)] (dst(ty), a(ty), b(ty))
+        }
+    /// `sub.f32.f16`
+    SubMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
+        = "sub" when mixed => {
+            [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
+        }
+    /// `sub`
+    Sub { ty: ScalarType, mode: FloatMode, sat_int: bool, dst: Reg, a: Operand, b: Operand }
+        = "sub" => {
+            [mode, sat_int("sat"), ty(SUBTRACTED)]
+            where {
+                check float_mode(ty, mode),
+                !sat_int || ty == S32 => "of the integers only `.s32` has `.sat`",
+            }
+            (dst(ty), a(ty), b(ty))
+        }
+    /// `mul` of floating types.
+    Mul { ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
+        = "mul" when floating => {
+            [mode, ty(MULTIPLIED)] where { check float_mode(ty, mode) } (dst(ty), a(ty), b(ty))
+        }
+    /// `mul.lo`, `.hi`, `.wide`
+    MulInt { ty: ScalarType, part: MulPart, dst: Reg, a: Operand, b: Operand }
+        = "mul" => {
+            [part, ty(INTS)]
+            where { part != MulPart::Wide || ty.bits() < 64 => "there is no 128-bit product" }
+            (dst(product(part, ty)), a(ty), b(ty))
+        }
+    /// `mad.cc`, `madc`, `madc.cc` (`part` is `Lo` or `Hi`)
+    MadCarry {
+        ty: ScalarType, part: MulPart, carry_in: bool, carry_out: bool,
+        dst: Reg, a: Operand, b: Operand, c: Operand
+    } = "mad" | "madc" when carries => {
+            [carry_in(Suffix("c")), part(LO_HI), carry_out("cc"), ty(INT32_64)]
+            (dst(ty), a(ty), b(ty), c(ty))
+        }
+    /// `fma.f32.f16`: `a` and `b` are narrow, `c` is `.f32`.
+    FmaMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "fma" when mixed => {
+            [mode, "f32", src_ty(NARROW)]
+            where { check mixed_mode(mode), mode.rounding.is_some() => ROUNDING_NEEDED }
+            (dst(F32), a(src_ty), b(src_ty), c(F32))
+        }
+    /// `fma`, and `mad` of floating types. `relu` for half types.
+    Fma { ty: ScalarType, mode: FloatMode, relu: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "fma" | "mad" when floating => {
+            [let old(Suffix("mad")): bool = false, mode, relu("relu"), ty(MULTIPLIED)]
+            where {
+                check float_mode(ty, mode),
+                mode.rounding.is_some() => ROUNDING_NEEDED,
+                !relu || (HALVES.contains(&ty) && !mode.sat) => "`.relu` is for half types without `.sat`",
+                !old || FLOATS.contains(&ty) => "this type has `fma` only",
+            }
+            (dst(ty), a(ty), b(ty), c(ty))
+        }
+    /// `mad.lo`, `.hi`, `.wide`; `sat` is for `.hi.s32` only.
+    MadInt { ty: ScalarType, part: MulPart, sat: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "mad" => {
+            [part, sat("sat"), ty(INTS)]
+            where {
+                !sat || (part == MulPart::Hi && ty == S32) => "`.sat` is for `mad.hi.sat.s32` only",
+                part != MulPart::Wide || ty.bits() < 64 => "there is no 128-bit product",
+            }
+            (dst(product(part, ty)), a(ty), b(ty), c(product(part, ty)))
+        }
+    /// `mul24` (`part` is `Lo` or `Hi`)
+    Mul24 { ty: ScalarType, part: MulPart, dst: Reg, a: Operand, b: Operand }
+        = "mul24" => { [part(LO_HI), ty(INT32)] (dst(ty), a(ty), b(ty)) }
+    /// `mad24` (`part` is `Lo` or `Hi`; `sat` is for `.hi.s32` only)
+    Mad24 { ty: ScalarType, part: MulPart, sat: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "mad24" => {
+            [part(LO_HI), sat("sat"), ty(INT32)]
+            where { !sat || (part == MulPart::Hi && ty == S32) => "`.sat` is for `mad24.hi.sat.s32` only" }
+            (dst(ty), a(ty), b(ty), c(ty))
+        }
+    /// `sad`: `c + |a - b|`
+    Sad { ty: ScalarType, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "sad" => { [ty(INTS)] (dst(ty), a(ty), b(ty), c(ty)) }
+    /// `div` of `.f32` and `.f64`.
+    Div { ty: ScalarType, mode: DivMode, ftz: bool, dst: Reg, a: Operand, b: Operand }
+        = "div" when floating => {
+            [mode, ftz("ftz"), ty(FLOATS)]
+            where { ty == F32 || (matches!(mode, DivMode::Ieee(_)) && !ftz) => "`.f64` has IEEE roundings alone" }
+            (dst(ty), a(ty), b(ty))
+        }
+    /// `div` of integers.
+    DivInt { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "div" => { [ty(INTS)] (dst(ty), a(ty), b(ty)) }
+    /// `rem`
+    Rem { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "rem" => { [ty(INTS)] (dst(ty), a(ty), b(ty)) }
+    /// `abs`
+    Abs { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
+        = "abs" => { [ftz("ftz"), ty(SIGNED)] where { check flushing(ty, ftz) } (dst(ty), src(ty)) }
+    /// `neg`
+    Neg { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
+        = "neg" => { [ftz("ftz"), ty(SIGNED)] where { check flushing(ty, ftz) } (dst(ty), src(ty)) }
+    /// `min`
+    Min(MinMax) = "min" => {
+        MinMax {
+            ty: ScalarType, ftz: bool, nan: bool, xorsign_abs: bool, abs: bool, relu: bool,
+            dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
+        }
+        [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
+        where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
+        (dst(ty), a(ty), b(ty), c(ty))
+        where { check min_max_inputs(ty, xorsign_abs, abs, &c) }
+    }
+    /// `max`
+    Max(MinMax) = "max" => {
+        MinMax {
+            ty: ScalarType, ftz: bool, nan: bool, xorsign_abs: bool, abs: bool, relu: bool,
+            dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
+        }
+        [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
+        where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
+        (dst(ty), a(ty), b(ty), c(ty))
+        where { check min_max_inputs(ty, xorsign_abs, abs, &c) }
+    }
+    /// `sqrt` (`mode` is never `Full`)
+    Sqrt { ty: ScalarType, mode: DivMode, ftz: bool, dst: Reg, src: Operand }
+        = "sqrt" => {
+            [mode, ftz("ftz"), ty(FLOATS)]
+            where { check root_mode(ty, mode, ftz, false) } (dst(ty), src(ty))
+        }
+    /// `rcp` (`mode` is never `Full`)
+    Rcp { ty: ScalarType, mode: DivMode, ftz: bool, dst: Reg, src: Operand }
+        = "rcp" => {
+            [mode, ftz("ftz"), ty(FLOATS)]
+            where { check root_mode(ty, mode, ftz, true) } (dst(ty), src(ty))
+        }
+    /// `rsqrt.approx`
+    Rsqrt { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
+        = "rsqrt" => { ["approx", ftz("ftz"), ty(FLOATS)] (dst(ty), src(ty)) }
+    /// `sin.approx.f32`
+    Sin { ftz: bool, dst: Reg, src: Operand }
+        = "sin" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    /// `cos.approx.f32`
+    Cos { ftz: bool, dst: Reg, src: Operand }
+        = "cos" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    /// `lg2.approx.f32`
+    Lg2 { ftz: bool, dst: Reg, src: Operand }
+        = "lg2" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    /// `ex2.approx`, of `.f32`, `.f16`, `.f16x2`, `.bf16`, `.bf16x2`
+    Ex2 { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
+        = "ex2" => {
+            ["approx", ftz("ftz"), ty(SINGLE_AND_HALVES)]
+            where {
+                ftz || !matches!(ty, BF16 | BF16x2) => "`.bf16` needs `.ftz` here",
+                !ftz || !matches!(ty, F16 | F16x2) => "`.f16` has no `.ftz` here",
+            }
+            (dst(ty), src(ty))
+        }
+    /// `tanh.approx`, of `.f32`, `.f16`, `.f16x2`, `.bf16`, `.bf16x2`
+    Tanh { ty: ScalarType, dst: Reg, src: Operand }
+        = "tanh" => { ["approx", ty(SINGLE_AND_HALVES)] (dst(ty), src(ty)) }
+    /// `copysign`: the sign of `a` on the magnitude of `b`.
+    Copysign { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "copysign" => { [ty(FLOATS)] (dst(ty), a(ty), b(ty)) }
+    /// `testp`
+    Testp { op: TestpOp, ty: ScalarType, dst: Reg, src: Operand }
+        = "testp" => { [op, ty(FLOATS)] (dst(Pred), src(ty)) }
+    /// `dp4a`: types of `a` and `b` are `.u32` or `.s32`.
+    Dp4a { a_ty: ScalarType, b_ty: ScalarType, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "dp4a" => { [a_ty(INT32), b_ty(INT32)] (dst(B32), a(B32), b(B32), c(sum(a_ty, b_ty))) }
+    /// `dp2a.lo`, `.hi`
+    Dp2a { a_ty: ScalarType, b_ty: ScalarType, high: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "dp2a" => {
+            [high(Either("lo", "hi")), a_ty(INT32), b_ty(INT32)]
+            (dst(B32), a(B32), b(B32), c(sum(a_ty, b_ty)))
+        }
+}
+
+"bits and logic" {
+    /// `popc`; the destination is `.u32`.
+    Popc { ty: ScalarType, dst: Reg, src: Operand } = "popc" => { [ty(B32_64)] (dst(U32), src(ty)) }
+    /// `clz`; the destination is `.u32`.
+    Clz { ty: ScalarType, dst: Reg, src: Operand } = "clz" => { [ty(B32_64)] (dst(U32), src(ty)) }
+    /// `bfind`, `bfind.shiftamt`; the destination is `.u32`.
+    Bfind { ty: ScalarType, shift_amount: bool, dst: Reg, src: Operand }
+        = "bfind" => { [shift_amount("shiftamt"), ty(INT32_64)] (dst(U32), src(ty)) }
+    /// `brev`
+    Brev { ty: ScalarType, dst: Reg, src: Operand } = "brev" => { [ty(B32_64)] (dst(ty), src(ty)) }
+    /// `bfe`: `len` bits from bit `pos`, both `.u32`.
+    Bfe { ty: ScalarType, dst: Reg, src: Operand, pos: Operand, len: Operand }
+        = "bfe" => { [ty(INT32_64)] (dst(ty), src(ty), pos(U32), len(U32)) }
+    /// `bfi`: `field` into `base`.
+    Bfi { ty: ScalarType, dst: Reg, field: Operand, base: Operand, pos: Operand, len: Operand }
+        = "bfi" => { [ty(B32_64)] (dst(ty), field(ty), base(ty), pos(U32), len(U32)) }
+    /// `bmsk`
+    Bmsk { mode: ShiftMode, dst: Reg, pos: Operand, len: Operand }
+        = "bmsk" => { [mode, "b32"] (dst(B32), pos(B32), len(U32)) }
+    /// `szext`; `ty` is `.u32` or `.s32`.
+    Szext { mode: ShiftMode, ty: ScalarType, dst: Reg, src: Operand, len: Operand }
+        = "szext" => { [mode, ty(INT32)] (dst(ty), src(ty), len(U32)) }
+    /// `fns.b32`
+    Fns { dst: Reg, mask: Operand, base: Operand, offset: Operand }
+        = "fns" => { ["b32"] (dst(B32), mask(B32), base(U32), offset(S32)) }
+    /// `prmt.b32`
+    Prmt { mode: PrmtMode, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "prmt" => { ["b32", mode] (dst(B32), a(B32), b(B32), c(B32)) }
+    /// `and`
+    And { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "and" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
+    /// `or`
+    Or { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "or" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
+    /// `xor`
+    Xor { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
+        = "xor" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
+    /// `not`
+    Not { ty: ScalarType, dst: Reg, src: Operand }
+        = "not" => { [ty(BITS_AND_PRED)] (dst(ty), src(ty)) }
+    /// `cnot`: 1 if the source is 0, else 0.
+    Cnot { ty: ScalarType, dst: Reg, src: Operand } = "cnot" => { [ty(BITS)] (dst(ty), src(ty)) }
+    /// `lop3.b32`: bit `a*4 + b*2 + c` of `table`.
+    Lop3 { table: u8, dst: Dst, a: Operand, b: Operand, c: Operand, pred: Option<Lop3Pred> }
+        = "lop3" => { by lop3 }
+    /// `shl`; the amount is `.u32` and clamps at the width.
+    Shl { ty: ScalarType, dst: Reg, a: Operand, amount: Operand }
+        = "shl" => { [ty(BITS)] (dst(ty), a(ty), amount(U32)) }
+    /// `shr`; arithmetic if `ty` is signed; the amount clamps at the width.
+    Shr { ty: ScalarType, dst: Reg, a: Operand, amount: Operand }
+        = "shr" => { [ty(SHIFTED)] (dst(ty), a(ty), amount(U32)) }
+    /// `shf.l`, `shf.r`: of the 64 bits `{hi, lo}`.
+    Shf { left: bool, mode: ShiftMode, dst: Reg, lo: Operand, hi: Operand, amount: Operand }
+        = "shf" => { [left(Either("r", "l")), mode, "b32"] (dst(B32), lo(B32), hi(B32), amount(U32)) }
+}
+
+"comparison" {
+    /// `setp`. For `.f16x2` and `.bf16x2`, `dst` is of the low half and `dst2` of the high half;
+    /// else `dst2` is the complement of the comparison (combined likewise).
+    Setp {
+        cmp: CmpOp, ty: ScalarType, ftz: bool, dst: Dst, dst2: Dst, a: Operand, b: Operand,
+        combine: Option<Combine>
+    } = "setp" => {
+            [
+                let unsigned(UnsignedNames): bool = false, cmp,
+                let op(): Option<BoolOp> = combine.map(|combine| combine.op), ftz("ftz"), ty(COMPARED)
+            ]
+            where { check comparable(cmp, unsigned, ty), check flushing(ty, ftz) }
+            (dst(Pred) | dst2(Pred), a(ty), b(ty), combine(op))
+            where { dst2.is_none() || !NARROW.contains(&ty) => "scalar half types have one result" }
+        }
+    /// `set`: all ones or zero (1.0 or 0.0 for floating `dst_ty`).
+    Set {
+        cmp: CmpOp, dst_ty: ScalarType, src_ty: ScalarType, ftz: bool, dst: Reg, a: Operand, b: Operand,
+        combine: Option<Combine>
+    } = "set" => {
+            [
+                let unsigned(UnsignedNames): bool = false, cmp,
+                let op(): Option<BoolOp> = combine.map(|combine| combine.op), ftz("ftz"),
+                dst_ty(&[U32, S32, F32, U16, S16, F16, F16x2, BF16, BF16x2]), src_ty(COMPARED)
+            ]
+            where {
+                check comparable(cmp, unsigned, src_ty),
+                check flushing(src_ty, ftz),
+                set_exists(dst_ty, src_ty) => "there is no such pair of types",
+            }
+            (dst(dst_ty), a(src_ty), b(src_ty), combine(op))
+        }
+    /// `selp`: `a` if `pred` else `b`.
+    Selp { ty: ScalarType, dst: Reg, a: Operand, b: Operand, pred: PredOperand }
+        = "selp" => { [ty(SELECTED)] (dst(ty), a(ty), b(ty), pred()) }
+    /// `slct`: `a` if `c >= 0` else `b`; `c_ty` is `.s32` or `.f32`.
+    Slct { ty: ScalarType, c_ty: ScalarType, ftz: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
+        = "slct" => {
+            [ftz("ftz"), ty(SELECTED), c_ty(&[S32, F32])]
+            where { check flushing(c_ty, ftz) } (dst(ty), a(ty), b(ty), c(c_ty))
+        }
+}
+
+"conversion" {
+    /// `cvt.pack.sat.u16.s32 d, a, b`; for 8 bits and fewer (`dst_bits` 8, 4, 2) with `c`, whose low
+    /// bits become the upper part.
+    CvtPackSat {
+        dst_bits: u32, dst_signed: bool, src_ty: ScalarType, dst: Reg, a: Operand, b: Operand,
+        c: Option<Operand>
+    } = "cvt" when |m: &Mods| m.has("pack") => { by cvt_pack }
+    /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b` and `cvt.rn.satfinite.e4m3x2.f16x2 d, a`: two floats to a
+    /// pair of 8 bits and fewer each; `a` of two sources becomes the upper element.
+    CvtToTiny {
+        pair: TinyPair, src_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg,
+        a: Operand, b: Option<Operand>
+    } = "cvt" when |m: &Mods| m.first_is(TinyPair::from_str) => {
+            [
+                rounding(&[CvtRounding::Rn, CvtRounding::Rz, CvtRounding::Rp]), satfinite("satfinite"),
+                relu("relu"), pair, src_ty(&[F32, F16x2, BF16x2])
+            ]
+            where { check to_tiny(pair, src_ty, rounding, relu, satfinite) }
+            (dst(pair.register()), a(src_ty), b((F32, src_ty == F32)))
+        }
+    /// `cvt.rn.f16x2.e4m3x2 d, a`
+    CvtFromTiny { dst_ty: ScalarType, pair: TinyPair, relu: bool, dst: Reg, src: Operand }
+        = "cvt" when |m: &Mods| m.any(TinyPair::from_str) => {
+            ["rn", relu("relu"), dst_ty(&[F16x2, BF16x2]), pair]
+            where {
+                (dst_ty == BF16x2) == (pair == TinyPair::Ue8m0x2) => "powers of two become `.bf16x2`, others `.f16x2`",
+                !(relu && pair == TinyPair::Ue8m0x2) => "powers of two have no sign",
+            }
+            (dst(dst_ty), src(pair.register()))
+        }
+    /// `cvt.rn.f16x2.f32 d, a, b` and `bf16x2`: `a` becomes the upper half.
+    CvtPackHalf {
+        dst_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg, a: Operand, b: Operand
+    } = "cvt" when |m: &Mods| matches!(m.peek_ty(), Some(F16x2 | BF16x2)) => {
+            [
+                rounding(&[CvtRounding::Rn, CvtRounding::Rz]), satfinite("satfinite"), relu("relu"),
+                dst_ty(&[F16x2, BF16x2]), "f32"
+            ]
+            (dst(dst_ty), a(F32), b(F32))
+        }
+    /// `cvt` of one value. `relu` and `satfinite` as in the manual.
+    Cvt {
+        dst_ty: ScalarType, src_ty: ScalarType, rounding: Option<CvtRounding>, ftz: bool, sat: bool, relu: bool,
+        satfinite: bool, dst: Reg, src: Operand
+    } = "cvt" => {
+            [
+                rounding, ftz("ftz"), sat("sat"), satfinite("satfinite"), relu("relu"),
+                dst_ty(CONVERTED), src_ty(CONVERTED)
+            ]
+            where {
+                check conversion_rounding(dst_ty, src_ty, rounding),
+                check conversion_clamps(dst_ty, src_ty, rounding, sat, relu, satfinite),
+                !ftz || (dst_ty != TF32 && (dst_ty == F32 || src_ty == F32)) => "`.ftz` is for `.f32`",
+            }
+            (dst(Wide(dst_ty)), src(WideOrSpecial(src_ty, dst_ty.is_int() && src_ty.is_int())))
+        }
+}
+
+"video" {
+    /// `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`
+    Video(Box<Video>)
+        = "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vset" => { by video }
+    /// `vmad`
+    VideoMad(Box<VideoMad>) = "vmad" => { by video_mad }
+    /// `vadd2`, `vset4`, ...
+    VideoSimd(Box<VideoSimd>)
+        = "vadd2" | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4"
+        | "vsub4" | "vavrg4" | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => { by video_simd }
+}
+
+"control flow" {
+    /// `bra`
+    Bra { target: LabelId, uniform: bool } = "bra" => { [uniform("uni")] (target()) }
+    /// `brx.idx`
+    BrxIdx { index: Operand, table: BranchTableId, uniform: bool }
+        = "brx" => { ["idx", uniform("uni")] (index(U32), table()) }
+    /// `call`
+    Call { target: CallTarget, returns: Box<[CallArg]>, args: Box<[CallArg]>, uniform: bool }
+        = "call" => { by call }
+    /// `ret`
+    Ret { uniform: bool } = "ret" => { [uniform("uni")] () }
+    /// `exit`
+    Exit {} = "exit" => { [] () }
+    /// `trap`
+    Trap {} = "trap" => { [] () }
+    /// `brkpt`
+    Brkpt {} = "brkpt" => { [] () }
+}
+
+"synchronisation" {
+    /// `bar.warp.sync`
+    BarWarpSync { mask: Operand }
+        = "bar" when |m: &Mods| m.has("warp") => { ["warp", "sync"] (mask(B32)) }
+    /// `barrier.cluster`: `aligned` as for `barrier`.
+    BarrierCluster { op: ClusterBarrier, aligned: bool }
+        = "barrier" when |m: &Mods| m.has("cluster") => { ["cluster", op, aligned("aligned")] () }
+    /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
+    /// execute it together.
+    Barrier { op: BarrierOp, aligned: bool, id: Operand, threads: Option<Operand> }
+        = "bar" | "barrier" => { by barrier }
+    /// `fence.proxy` and `membar.proxy`
+    FenceProxy { kind: ProxyKind }
+        = "fence" | "membar" when |m: &Mods| m.has("proxy") => { by fence_proxy }
+    /// `membar`
+    Membar { level: MembarLevel } = "membar" => { [level] () }
+    /// `fence`. `.mbarrier_init`: a release, made cheaper for new objects that the cluster is to see.
+    Fence { order: FenceOrder, scope: Scope }
+        = "fence" => {
+            [let objects("mbarrier_init"): bool = false, order(Or(FenceOrder::AcqRel)), scope]
+            where {
+                !objects || (order == FenceOrder::Release && scope == Scope::Cluster)
+                    => "`.mbarrier_init` goes with `.release.cluster`",
+            }
+            ()
+        }
+    /// `mbarrier.pending_count`
+    MbarrierPendingCount { dst: Reg, state: Operand }
+        = "mbarrier" when |m: &Mods| m.has("pending_count") => {
+            ["pending_count", "b64"] (dst(B32), state(B64))
+        }
+    /// `mbarrier`, `cp.async.mbarrier.arrive`
+    Mbarrier(Box<Mbarrier>)
+        = "mbarrier" | "cp" when |m: &Mods| m.is("mbarrier") || m.has("mbarrier") => { by mbarrier }
+    /// `griddepcontrol`
+    Griddepcontrol { action: GriddepAction } = "griddepcontrol" => { [action] () }
+}
+
+"atomics" {
+    /// `atom` on a vector
+    AtomVector(Box<AtomVector>) = "atom" when |m: &Mods| m.any(crate::parse::mods::vector) => {
+        AtomVector {
+            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
+            noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
+        }
+        [
+            order, scope, space(&[Space::Generic, Space::Global]), op, noftz("noftz"),
+            let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
+            ty(vector_atom_types(op))
+        ]
+        where { check noftz_words(ty, noftz), check atom_vector(ty, count) }
+        (dsts((ty, count)), addr(space), srcs((ty, count)), policy((B64, hint)))
+    }
+    /// `atom`
+    Atom(Box<Atom>) = "atom" => {
+        Atom {
+            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
+            noftz: bool, dst: Dst, addr: Address, b: Operand, c: Option<Operand>, policy: Option<Operand>,
+        }
+        [
+            order, scope, space(ATOMIC), op, noftz("noftz"),
+            let hint("L2::cache_hint"): bool = policy.is_some(), ty(atom_types(op))
+        ]
+        where { check noftz_words(ty, noftz) }
+        (dst(ty), addr(space), b(ty), c((ty, op == AtomOp::Cas)), policy((B64, hint)))
+    }
+    /// `red` on a vector
+    RedVector(Box<AtomVector>) = "red" when |m: &Mods| m.any(crate::parse::mods::vector) => {
+        AtomVector {
+            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
+            noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
+        }
+        [
+            dsts = Box::new([]), order, scope, space(&[Space::Generic, Space::Global]), op, noftz("noftz"),
+            let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
+            ty(vector_atom_types(op))
+        ]
+        where { check noftz_words(ty, noftz), check atom_vector(ty, count), check reduces(op, order) }
+        (addr(space), srcs((ty, count)), policy((B64, hint)))
+    }
+    /// `red`
+    Red(Box<Atom>) = "red" => {
+        Atom {
+            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
+            noftz: bool, dst: Dst, addr: Address, b: Operand, c: Option<Operand>, policy: Option<Operand>,
+        }
+        [
+            dst = None, c = None, order, scope, space(ATOMIC), op, noftz("noftz"),
+            let hint("L2::cache_hint"): bool = policy.is_some(), ty(atom_types(op))
+        ]
+        where { check noftz_words(ty, noftz), check reduces(op, order) }
+        (addr(space), b(ty), policy((B64, hint)))
+    }
+}
+
+"warp" {
+    /// `vote`, `vote.sync`: `mask` is `None` for the old form.
+    Vote { mode: VoteMode, dst: Reg, pred: PredOperand, mask: Option<Operand> }
+        = "vote" => {
+            [
+                let sync(Sync): bool = mask.is_some(), mode,
+                let ty(&[vote_ty(mode)]): ScalarType = vote_ty(mode)
+            ]
+            (dst(ty), pred(), mask((B32, sync)))
+        }
+    /// `match.sync`
+    Match { mode: MatchMode, ty: ScalarType, dst: Dst, pred: Dst, src: Operand, mask: Operand }
+        = "match" => {
+            [mode, "sync", ty(B32_64)] (dst(B32) | pred(Pred), src(ty), mask(B32))
+            where { pred.is_none() || mode == MatchMode::All => "only `.all` says whether all agree" }
+        }
+    /// `activemask.b32`
+    Activemask { dst: Reg } = "activemask" => { ["b32"] (dst(B32)) }
+    /// `redux.sync`; `abs` and `nan` for `.f32`.
+    Redux { op: ReduxOp, ty: ScalarType, abs: bool, nan: bool, dst: Reg, src: Operand, mask: Operand }
+        = "redux" => {
+            ["sync", op, abs("abs"), nan("NaN"), ty(redux_types(op))]
+            where { ty == F32 || !(abs || nan) => "`.abs` and `.NaN` are for `.f32`" }
+            (dst(ty), src(ty), mask(B32))
+        }
+    /// `shfl`, `shfl.sync`
+    Shfl(Box<Shfl>) = "shfl" => {
+        Shfl {
+            mode: ShflMode, dst: Dst, pred: Dst, src: Operand, b: Operand, c: Operand, mask: Option<Operand>,
+        }
+        [let sync(Sync): bool = mask.is_some(), mode, "b32"]
+        (dst(B32) | pred(Pred), src(B32), b(B32), c(B32), mask((B32, sync)))
+    }
+    /// `elect.sync`: the elected lane to `dst`, "it is me" to `pred`.
+    Elect { dst: Dst, pred: Reg, mask: Operand }
+        = "elect" => { ["sync"] (dst(B32) | pred(Pred), mask(B32)) }
+}
+
+"clusters" {
+    /// `mapa`
+    Mapa(Box<Mapa>) = "mapa" => {
+        Mapa { space: Space, ty: ScalarType, dst: Reg, src: Operand, rank: Operand }
+        [space(CLUSTER), ty(&[U32, U64])] (dst(ty), src(ty), rank(U32))
+    }
+    /// `getctarank`: the rank of the block whose shared memory an address is in; `ty` is the address's.
+    Getctarank { space: Space, ty: ScalarType, dst: Reg, src: Operand }
+        = "getctarank" => { [space(CLUSTER), ty(&[U32, U64])] (dst(U32), src(ty)) }
+    /// `setmaxnreg`: how many registers each thread of the warp may have. Changes no result.
+    Setmaxnreg { increases: bool, registers: u32 }
+        = "setmaxnreg" => {
+            [increases(Either("dec", "inc")), "sync", "aligned", "u32"] (registers("the number of registers"))
+            where {
+                (24..=256).contains(&registers) && registers.is_multiple_of(8)
+                    => "24 to 256 registers are possible, in multiples of 8",
+            }
+        }
+}
+
+"matrices" {
+    /// `mma`, `mma.sp`, `wmma.mma`
+    Mma(Box<Mma>) = "mma" | "wmma" when |m: &Mods| m.is("mma") || m.has("mma") => { by mma }
+    /// `wmma.load`, `wmma.store`
+    WmmaMemory(Box<WmmaMemory>) = "wmma" => { by wmma_memory }
+    /// `ldmatrix`, `stmatrix`
+    MatrixMemory(Box<MatrixMemory>) = "ldmatrix" | "stmatrix" => { by matrix_memory }
+    /// `movmatrix`
+    Movmatrix(Box<MoveMatrix>) = "movmatrix" => {
+        MoveMatrix { dst: Reg, src: Operand }
+        ["sync", "aligned", "m8n8", "trans", "b16"] (dst(B32), src(B32))
+    }
+}
+
+"asynchronous copies" {
+    /// `cp.async.bulk.commit_group`
+    BulkCommitGroup {} = "cp" when |m: &Mods| m.all(&["bulk", "commit_group"]) => {
+        ["async", "bulk", "commit_group"] ()
+    }
+    /// `cp.async.bulk.wait_group`: until at most `pending` groups are pending (`read`: have been read).
+    BulkWaitGroup { pending: u32, read: bool }
+        = "cp" when |m: &Mods| m.all(&["bulk", "wait_group"]) => {
+            ["async", "bulk", "wait_group", read("read")] (pending("the number of groups"))
+        }
+    /// `cp.async.bulk.prefetch.L2.global`
+    BulkPrefetch { addr: Address, size: Operand, policy: Option<Operand> }
+        = "cp" when |m: &Mods| m.all(&["bulk", "prefetch"]) => {
+            [
+                "async", "bulk", "prefetch", "L2", "global",
+                let hint("L2::cache_hint"): bool = policy.is_some()
+            ]
+            (addr(Space::Global), size(U32), policy((B64, hint)))
+        }
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`
+    BulkCopy(Box<BulkCopy>) = "cp" when |m: &Mods| m.all(&["async", "bulk"]) => { by cp_bulk }
+    /// `cp.async.commit_group`
+    CpAsyncCommitGroup {} = "cp" when |m: &Mods| m.has("commit_group") => { ["async", "commit_group"] () }
+    /// `cp.async.wait_group N`: until at most `pending` groups are pending.
+    CpAsyncWaitGroup { pending: u32 }
+        = "cp" when |m: &Mods| m.has("wait_group") => {
+            ["async", "wait_group"] (pending("the number of groups"))
+        }
+    /// `cp.async.wait_all`
+    CpAsyncWaitAll {} = "cp" when |m: &Mods| m.has("wait_all") => { ["async", "wait_all"] () }
+    /// `cp.async`: `size_bytes` 4, 8 or 16 from global to shared memory; bytes past `src_size` (or
+    /// all, if `ignore_src`) are zero.
+    CpAsync {
+        dst: Address, src: Address, size_bytes: u32, src_size: Option<Operand>,
+        ignore_src: Option<PredOperand>, cache: Box<CacheHints>
+    } = "cp" => { by cp_async }
+}
+
+"cache" {
+    /// `prefetch`; `tensormap` for `prefetch.tensormap`.
+    Prefetch { space: Space, level: PrefetchLevel, addr: Address }
+        = "prefetch" => { [space, level] (addr(space)) }
+    /// `prefetchu.L1`
+    PrefetchUniform { addr: Address } = "prefetchu" => { ["L1"] (addr()) }
+    /// `applypriority...L2::evict_normal [a], 128`
+    ApplyPriority { space: Space, addr: Address, size_bytes: u32 }
+        = "applypriority" => {
+            [space, "L2::evict_normal"] (addr(space), size_bytes("the number of bytes"))
+        }
+    /// `discard...L2 [a], 128`: the contents become undefined.
+    Discard { space: Space, addr: Address, size_bytes: u32 }
+        = "discard" => { [space, "L2"] (addr(space), size_bytes("the number of bytes")) }
+    /// `createpolicy`
+    CreatePolicy { dst: Reg, policy: Box<CreatePolicy> } = "createpolicy" => { by create_policy }
+}
+
+"textures and surfaces" {
+    /// `tex`
+    Tex(Box<Tex>) = "tex" => { by tex }
+    /// `tld4`
+    Tld4(Box<Tex>) = "tld4" => { by tex }
+    /// `suld.b`
+    Suld { access: Box<Surface>, dsts: Dsts } = "suld" => { by surface }
+    /// `sust`
+    Sust { access: Box<Surface>, srcs: Srcs } = "sust" => { by surface }
+    /// `txq`: `level` for `txq.level`.
+    Txq { query: TexQuery, dst: Reg, object: Operand, level: Option<Operand> }
+        = "txq" => {
+            [let with_level("level"): bool = level.is_some(), query, "b32"]
+            (dst(B32), object(Bracketed(B64)), level((B32, with_level)))
+        }
+    /// `suq`
+    Suq { query: TexQuery, dst: Reg, object: Operand }
+        = "suq" => { [query, "b32"] (dst(B32), object(Bracketed(B64))) }
+}
+
+"miscellaneous" {
+    /// `nanosleep.u32`
+    Nanosleep { duration: Operand } = "nanosleep" => { ["u32"] (duration(U32)) }
+    /// `pmevent` (a 16-bit mask in the `.mask` form, else one event)
+    Pmevent { mask: bool, event: u32 }
+        = "pmevent" => {
+            [mask("mask")] (event("the event"))
+            where { event <= if mask { 0xffff } else { 15 } => "events are 0 to 15, masks have 16 bits" }
+        }
+}
+}
+
+/// Words of known instructions that are not supported, and what they are.
+const UNSUPPORTED: &[(&str, &str, &str)] = &[
+    ("cvt", "rs", "stochastic rounding, which devices of sm_100a have"),
+    ("mma", "kind::f8f6f4", "for sm_120a"),
+    ("mma", "block_scale", "for sm_120a"),
+    ("ldmatrix", "m16n16", "for sm_100a"),
+    ("ldmatrix", "m8n16", "for sm_100a"),
+    ("stmatrix", "m16n8", "for sm_100a"),
+    ("cp", "tensor", "tensor maps"),
+    ("prefetch", "tensormap", "tensor maps"),
+    ("st", "bulk", "stores of many bytes"),
+    ("st", "mmio", "asynchronous stores to devices"),
+];
+
+impl Parser<'_> {
+    /// Says of an instruction that its form is not supported, where that is why its words are not known.
+    pub(crate) fn explain(&self, mods: &Mods, error: ParseError) -> ParseError {
+        let found = UNSUPPORTED
+            .iter()
+            .find(|(opcode, word, _)| *opcode == mods.opcode.text && mods.mentions(word));
+        match found {
+            Some((_, _, what)) if error.kind == ErrorKind::UnknownModifier => {
+                let message = format!("`{}` is not supported: {what}", mods.full_name());
+                self.error_at(&mods.opcode, ErrorKind::Unsupported, message)
+            }
+            _ => error,
+        }
+    }
+}
