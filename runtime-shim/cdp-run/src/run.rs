@@ -145,8 +145,13 @@ fn run_loaded(
     let params = device.kernel_params(kernel).map_err(device_error("asking for the parameters"))?;
     let sizes: Vec<usize> = params.iter().map(|param| param.1 as usize).collect();
     if sizes.len() != run.args.len() {
+        let shown: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        let of = match shown.as_slice() {
+            [] => String::new(),
+            sizes => format!(" (bytes: {})", sizes.join(", ")),
+        };
         return Err(RunError::Args(format!(
-            "`{symbol}` has {} parameters (of {sizes:?} bytes) and is given {} arguments",
+            "`{symbol}` has {} parameters{of}, and {} arguments are given",
             sizes.len(),
             run.args.len()
         )));

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cdp_runtime::cpu::CheckSet;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use nvcc::normalise;
 
@@ -18,6 +18,23 @@ pub use nvcc::normalise;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// The cure for a line that begins with an option or a file, as nvcc's and gcc's do: it lacks the verb.
+    /// `args` has the program's name first.
+    pub fn missing_verb(args: &[OsString]) -> Option<String> {
+        let first = args.get(1)?.to_string_lossy();
+        let known = Cli::command().get_subcommands().any(|verb| verb.get_name() == first)
+            || ["help", "-h", "--help", "-V", "--version"].contains(&first.as_ref());
+        if known || !(first.starts_with('-') || first.contains('.')) {
+            return None;
+        }
+        Some(format!(
+            "`{first}` is no command\n  help: `cdpc build {first} ...` compiles, with nvcc's options or \
+             cdpc's; `cdpc run {first} ...` also runs"
+        ))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -498,6 +515,19 @@ mod tests {
         match Cli::try_parse_from(words).map(|cli| cli.command) {
             Ok(Command::Build(build)) => build,
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_without_a_verb_are_told_so() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let cure = |line: &str| Cli::missing_verb(&words(line));
+        assert!(cure("cdpc -m32 hello.cdp").expect("a cure").contains("`cdpc build -m32 ...`"));
+        assert!(cure("cdpc hello.cdp -o hello").expect("a cure").contains("`cdpc build hello.cdp"));
+        for line in
+            ["cdpc", "cdpc -V", "cdpc --help", "cdpc help run", "cdpc build -m32", "cdpc biuld"]
+        {
+            assert_eq!(cure(line), None, "{line}");
         }
     }
 
