@@ -507,6 +507,9 @@ impl Printer<'_> {
             ExprKind::Offsetof { ty, path } => {
                 format!("(offsetof {} {})", self.type_name(ty), self.designators(path))
             }
+            ExprKind::VaArg { list, ty } => {
+                format!("(va-arg {} {})", self.expr(list), self.type_name(ty))
+            }
             ExprKind::New(parts) => {
                 let placement = match parts.placement.as_slice() {
                     [] => String::new(),

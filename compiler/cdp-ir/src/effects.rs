@@ -114,6 +114,10 @@ fn intrinsic_has_effects(op: Intrinsic) -> bool {
         | I::Trap
         | I::Breakpoint
         | I::NanoSleep
+        | I::VaStart
+        | I::VaArg
+        | I::VaCopy
+        | I::VaEnd
         | I::Libdevice(_) => true,
         I::Builtin(var) => {
             matches!(var, BuiltinVar::Clock | BuiltinVar::Clock64 | BuiltinVar::GlobalTimer)

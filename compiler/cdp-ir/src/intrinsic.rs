@@ -306,6 +306,16 @@ pub enum Intrinsic {
     /// u32 nanoseconds. `Void`.
     NanoSleep,
 
+    // Variable arguments, in host code. A list is a record of 24 bytes that the System V ABI lays out.
+    /// address of a list. `Void`. In a function with `...` only.
+    VaStart,
+    /// address of a list -> the next argument, of the expression's type, which has been promoted.
+    VaArg,
+    /// addresses of the new list and of the old one. `Void`.
+    VaCopy,
+    /// address of a list. `Void`.
+    VaEnd,
+
     /// Calls `__nv_<name>` of libdevice with the argument and result types given (f32, f64, i32,
     /// u32, i64, u64, pointers), linking only what is used.
     Libdevice(&'static str),

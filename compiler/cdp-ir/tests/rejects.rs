@@ -162,6 +162,13 @@ fn set_body(module: &mut Module, stmts: Vec<Stmt>) {
     module.functions[TESTED].body = Some(Block { stmts });
 }
 
+/// The same in a host function of a host module.
+fn on_host(module: &mut Module, expr: Expr) {
+    module.target = Target::Host;
+    module.functions[TESTED].kind = FunctionKind::Host;
+    set_body(module, vec![stmt(StmtKind::Expr(expr))]);
+}
+
 fn binary(op: BinaryOp, lhs: TypeId, rhs: TypeId, ty: TypeId) -> Expr {
     e(ExprKind::Binary { op, lhs: bz(lhs), rhs: bz(rhs) }, ty)
 }
@@ -307,6 +314,12 @@ const MODULES: &[(&str, Break)] = &[
     ("a kernel is variadic", |m, _| m.functions[1].variadic = true),
     ("a host function has a body in a device module", |m, _| m.functions[TESTED].kind = FunctionKind::Host),
     ("a device function has a body in a host module", |m, _| m.target = Target::Host),
+    ("variable arguments in device code", |m, t| set_body(m, vec![stmt(StmtKind::Expr(intrinsic(Intrinsic::VaEnd, vec![z(t.p_record)], t.void)))])),
+    ("another number of lists", |m, t| on_host(m, intrinsic(Intrinsic::VaCopy, vec![z(t.p_record)], t.void))),
+    ("an address that is no pointer", |m, t| on_host(m, intrinsic(Intrinsic::VaEnd, vec![z(t.i64)], t.void))),
+    ("starts a list in a function without variable arguments", |m, t| on_host(m, intrinsic(Intrinsic::VaStart, vec![z(t.p_record)], t.void))),
+    ("reads a type that no argument has", |m, t| on_host(m, intrinsic(Intrinsic::VaArg, vec![z(t.p_record)], t.f32))),
+    ("the operation yields no value", |m, t| on_host(m, intrinsic(Intrinsic::VaEnd, vec![z(t.p_record)], t.i32))),
 ];
 
 #[test]

@@ -108,6 +108,11 @@ pub enum ExprKind {
         ty: Box<TypeName>,
         path: Vec<Designator>,
     },
+    /// `__builtin_va_arg(list, type)`, as `va_arg` of `<stdarg.h>` expands to.
+    VaArg {
+        list: Box<Expr>,
+        ty: Box<TypeName>,
+    },
     New(Box<NewExpr>),
     /// `delete p`, and `delete[] p` when `array`.
     Delete {

@@ -70,11 +70,7 @@ impl<'a> Checker<'a> {
                 let fields = fields
                     .iter()
                     .map(|(text, name)| {
-                        let parsed = SigType::parse(text, None);
-                        let mut ty = self.sig_type(parsed);
-                        if let Some(len) = parsed.array {
-                            ty = self.types.array_of(ty, Some(u64::from(len)));
-                        }
+                        let ty = self.sig_type(SigType::parse(text, None));
                         field(name, ty)
                     })
                     .collect();
@@ -144,6 +140,9 @@ impl<'a> Checker<'a> {
         }
         if sig.reference {
             ty = self.types.lvalue_ref_to(ty);
+        }
+        if let Some(len) = sig.array {
+            ty = self.types.array_of(ty, Some(u64::from(len)));
         }
         ty
     }

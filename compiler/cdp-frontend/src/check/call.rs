@@ -294,38 +294,6 @@ impl<'a> Checker<'a> {
         expr
     }
 
-    /// C's default argument promotions.
-    pub fn variadic_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
-        let span = arg.span;
-        let value = self.promote(arg);
-        if self.is_error(&value) {
-            return self.poison(Basic::Int.into());
-        }
-        let ty = value.ty;
-        if self.types.basic(ty) == Some(Basic::Float) {
-            let expr = self.expr_of(value);
-            let double = self.types.ir_type(Basic::Double.into());
-            return self.cast(expr, double);
-        }
-        if self.types.is_half(ty) || self.types.record_id(ty).is_some() {
-            let message =
-                format!("argument {number} of `{name}` is {}, a class type", self.show(ty));
-            let help = if self.types.is_half(ty) {
-                "convert it to `float` first"
-            } else {
-                "pass its members one by one"
-            };
-            self.report(Diagnostic::new(Code::E0303, span, message).help(help));
-            return self.poison(Basic::Int.into());
-        }
-        if self.types.is_scoped_enum(ty) || self.types.is_scalar(ty) {
-            return self.expr_of(value);
-        }
-        let message = format!("argument {number} of `{name}` has no value: {}", self.show(ty));
-        self.error(Code::E0303, span, message);
-        self.poison(Basic::Int.into())
-    }
-
     /// A call through a pointer (or reference) to a function.
     fn call_pointer(
         &mut self,

@@ -76,6 +76,7 @@ impl<'a> Checker<'a> {
                 self.align_of(ty, name.span, span)
             }
             Ast::Offsetof { ty, path } => self.offset_of(ty, path, span),
+            Ast::VaArg { list, ty } => self.va_arg(list, ty, span),
             Ast::New(new) => self.new_expr(new, span),
             Ast::Delete { operand, .. } => self.delete_expr(operand, span),
             Ast::InitList(list) => Value::new(Kind::Braces(list), Basic::Error.into(), span),

@@ -334,6 +334,7 @@ impl<'a> Checker<'a> {
         if name.operator.is_some() {
             self.check_operator(func, name);
         }
+        self.check_variadic(func);
         if func.space == Space::Global {
             self.check_kernel_signature(func, specs);
         } else {

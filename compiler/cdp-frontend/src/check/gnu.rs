@@ -1,5 +1,6 @@
 //! GNU's `__builtin_` functions that look at the types of their arguments: `__builtin_constant_p`
-//! and the arithmetic that tells of overflow. The others are rows of the function tables.
+//! and the arithmetic that tells of overflow. Those of variable arguments are in `variadic`; the
+//! others are rows of the function tables.
 
 use cdp_ir as ir;
 use cdp_ir::{BinaryOp, CompareOp, Expr, ExprKind};
@@ -43,6 +44,10 @@ impl<'a> Checker<'a> {
         }
         if text == "__builtin_constant_p" {
             return Some(self.constant_p(args, args_span, span));
+        }
+        if let Some(op) = super::variadic::list_op(text) {
+            let word = text.trim_start_matches("__builtin_").to_owned();
+            return Some(self.va_call(op, &word, args, args_span, span));
         }
         let op = overflow_op(text)?;
         let text = text.to_owned();

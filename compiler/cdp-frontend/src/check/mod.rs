@@ -61,6 +61,7 @@ pub(crate) mod tests;
 pub(crate) mod types;
 mod value;
 mod variable;
+mod variadic;
 mod warnings;
 
 use cdp_ir as ir;

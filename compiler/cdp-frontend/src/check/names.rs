@@ -40,8 +40,8 @@ impl<'a> Checker<'a> {
         if let Some(value) = self.builtin_name(name) {
             return value;
         }
-        if let Some(value) = self.std_function(name) {
-            return value;
+        if let Some(Entity::Fns(set)) = self.std_entity(name) {
+            return self.functions_value(name, set);
         }
         self.undeclared(name);
         self.error_value(span)
@@ -122,20 +122,19 @@ impl<'a> Checker<'a> {
         self.int_value(value, ty, span)
     }
 
-    /// `std::rand`: a function that one of the C headers declares.
-    fn std_function(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+    /// `std::rand`, `std::FILE`: what one of the C headers declares.
+    pub fn std_entity(&self, name: &ast::QualName) -> Option<Entity> {
         let [scope] = name.scopes.as_slice() else { return None };
         if self.text(scope.name) != "std" {
             return None;
         }
         let slot = self.spaces.get(super::ctype::NsId::GLOBAL).members.get(&name.base.name)?;
-        let Some(Entity::Fns(set)) = slot.other else { return None };
         let sources = &self.session.sources;
         // The only system headers are the compiler's own.
         if !sources.file(sources.file_of(slot.span.lo)?).system {
             return None;
         }
-        Some(self.functions_value(name, set))
+        slot.entity()
     }
 
     /// What the name means when the program does not declare it.

@@ -165,6 +165,9 @@ impl<'a> Checker<'a> {
         {
             return ty;
         }
+        if let Some(Entity::Type(ty)) = self.std_entity(name) {
+            return ty;
+        }
         let shown = self.session.sources.text(name.span);
         let message = format!("`{}` is not a type", if shown.is_empty() { text } else { shown });
         let mut diagnostic = Diagnostic::new(Code::E0204, name.span, message);

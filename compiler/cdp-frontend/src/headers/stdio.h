@@ -1,6 +1,7 @@
 #pragma once
 #include <stddef.h>
 typedef struct _IO_FILE FILE;
+typedef __builtin_va_list va_list;
 #define EOF (-1)
 #define BUFSIZ 8192
 #define SEEK_SET 0
@@ -27,6 +28,13 @@ __host__ size_t fwrite(const void *data, size_t size, size_t count, FILE *stream
 __host__ int fprintf(FILE *stream, const char *format, ...);
 __host__ int sprintf(char *out, const char *format, ...);
 __host__ int snprintf(char *out, size_t size, const char *format, ...);
+__host__ int vprintf(const char *format, va_list list);
+__host__ int vfprintf(FILE *stream, const char *format, va_list list);
+__host__ int vsprintf(char *out, const char *format, va_list list);
+__host__ int vsnprintf(char *out, size_t size, const char *format, va_list list);
+__host__ int vscanf(const char *format, va_list list);
+__host__ int vfscanf(FILE *stream, const char *format, va_list list);
+__host__ int vsscanf(const char *text, const char *format, va_list list);
 __host__ int scanf(const char *format, ...);
 __host__ int fscanf(FILE *stream, const char *format, ...);
 __host__ int sscanf(const char *text, const char *format, ...);

@@ -339,6 +339,7 @@ fn expr_depth(kind: &ExprKind) -> u32 {
         }
         ExprKind::Index { base, index } => base.depth.max(index.depth),
         ExprKind::Member { base, .. } => base.depth,
+        ExprKind::VaArg { list, .. } => list.depth,
         ExprKind::Construct { args, .. } => list(args),
         ExprKind::New(parts) => list(&parts.placement),
         ExprKind::InitList(init) | ExprKind::CompoundLiteral { init, .. } => {

@@ -93,10 +93,6 @@ impl Parser<'_> {
                     at += 1;
                     typed = true;
                 }
-                Word::Refused(Refusal::VaArg) if self.kind_at(at + 1) != Some(T::LParen) => {
-                    at += 1;
-                    typed = true;
-                }
                 Word::Qualifier => at += 1,
                 Word::Typeof if !typed => {
                     at = self.group_end(at + 1);
@@ -123,16 +119,7 @@ impl Parser<'_> {
 
     /// True if a declaration specifier stands at a place.
     pub fn is_specifier_at(&self, at: usize) -> bool {
-        matches!(
-            self.word_at(at),
-            Word::Storage
-                | Word::Typedef
-                | Word::Qualifier
-                | Word::Attribute
-                | Word::AttributeCall
-                | Word::Alignas
-                | Word::GnuAttribute
-        ) || self.type_end(at).is_some()
+        self.word_at(at).is_specifier() || self.type_end(at).is_some()
     }
 
     /// On a new line: what looks like the next declaration.
@@ -173,21 +160,14 @@ impl Parser<'_> {
     pub fn declares(&self) -> bool {
         let at = self.at;
         match self.word() {
-            Word::Storage
-            | Word::Typedef
-            | Word::Qualifier
-            | Word::Attribute
-            | Word::AttributeCall
-            | Word::Alignas
-            | Word::GnuAttribute
-            | Word::Auto
+            word if word.is_specifier() => true,
+            Word::Auto
             | Word::Record
             | Word::Enum
             | Word::Refused(
                 Refusal::TypeWord | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
             ) => true,
             Word::Refused(Refusal::COnly(right)) => right != "alignof" && !right.contains(' '),
-            Word::Refused(Refusal::VaArg) => self.kind_at(at + 1) != Some(T::LParen),
             Word::Type => !self.is_construction(at + 1),
             Word::Typeof => !self.is_construction(self.group_end(at + 1)),
             Word::Name if self.is_path_at(at) => self.name_declares(),

@@ -21,6 +21,7 @@ impl Parser<'_> {
                 | Word::Sizeof
                 | Word::Alignof
                 | Word::Offsetof
+                | Word::VaArg
                 | Word::Bool
                 | Word::Nullptr
                 | Word::NamedCast
@@ -161,6 +162,7 @@ impl Parser<'_> {
     ///         | simple-type ( "(" [ clauses ] ")" | braces )
     ///         | named-cast "<" type-name ">" "(" expression ")"
     ///         | "offsetof" "(" type-name "," name { designator } ")"
+    ///         | "__builtin_va_arg" "(" assignment "," type-name ")"
     /// ```
     fn operand(&mut self) -> Parsed<Expr> {
         let start = self.at;
@@ -212,6 +214,7 @@ impl Parser<'_> {
             }
             Word::NamedCast => self.named_cast(),
             Word::Offsetof => self.offset_of(),
+            Word::VaArg => self.va_arg(),
             Word::Noexcept => {
                 let message =
                     "the operator `noexcept` is outside the `.cdp` subset, as exceptions are";
@@ -319,6 +322,19 @@ impl Parser<'_> {
         Ok(self.expr(ExprKind::Offsetof { ty, path }, start))
     }
 
+    /// `"__builtin_va_arg" "(" assignment "," type-name ")"`
+    fn va_arg(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        self.check_parenthesis()?;
+        let (list, ty) = self.group("`)`", |p| {
+            let list = Box::new(p.assignment()?);
+            p.expect(T::Comma, "`,`")?;
+            Ok((list, Box::new(p.type_name()?)))
+        })?;
+        Ok(self.expr(ExprKind::VaArg { list, ty }, start))
+    }
+
     /// Words of C++ that are operands and outside the subset.
     fn refused_operand(&mut self, refusal: Refusal) -> Parsed<Expr> {
         let start = self.at;
@@ -354,11 +370,8 @@ impl Parser<'_> {
                 }
                 self.skip_parentheses();
             }
-            Refusal::Typeid | Refusal::VaArg => {
-                let message = match refusal {
-                    Refusal::Typeid => "`typeid` is outside the `.cdp` subset",
-                    _ => "reading variable arguments is outside the `.cdp` subset",
-                };
+            Refusal::Typeid => {
+                let message = "`typeid` is outside the `.cdp` subset";
                 self.error(refusal.code(), self.span_at(start), message);
                 self.at += 1;
                 self.skip_parentheses();

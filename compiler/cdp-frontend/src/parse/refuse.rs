@@ -22,8 +22,8 @@ impl Parser<'_> {
                 self.at += 1;
                 return Ok(());
             }
-            Refusal::TypeWord | Refusal::VaArg => {
-                self.refuse_type_word(refusal);
+            Refusal::TypeWord => {
+                self.refuse_type_word();
                 return Ok(());
             }
             Refusal::Template => return self.refuse_template().map(|_| ()),
@@ -69,21 +69,9 @@ impl Parser<'_> {
     }
 
     /// A type outside the subset, passed.
-    pub fn refuse_type_word(&mut self, refusal: Refusal) {
-        let word = self.text_at(self.at);
-        let found = match refusal {
-            Refusal::VaArg => {
-                let message =
-                    format!("variable arguments (`{word}`) are outside the `.cdp` subset");
-                Diagnostic::new(refusal.code(), self.span_at(self.at), message)
-                    .help("write a variadic macro, or pass an array and its length")
-            }
-            _ => {
-                let message = format!("the type `{word}` is outside the `.cdp` subset");
-                Diagnostic::new(refusal.code(), self.span_at(self.at), message)
-            }
-        };
-        self.report(found);
+    pub fn refuse_type_word(&mut self) {
+        let message = format!("the type `{}` is outside the `.cdp` subset", self.text_at(self.at));
+        self.error(Refusal::TypeWord.code(), self.span_at(self.at), message);
         self.at += 1;
     }
 

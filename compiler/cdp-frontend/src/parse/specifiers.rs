@@ -284,8 +284,8 @@ impl Parser<'_> {
             Refusal::COnly("alignas") => {
                 return self.attribute(&mut reading.out.specs.attrs);
             }
-            Refusal::TypeWord | Refusal::VaArg => {
-                self.refuse_type_word(refusal);
+            Refusal::TypeWord => {
+                self.refuse_type_word();
                 self.push_type(reading, TypeSpecKind::Error, at);
             }
             Refusal::Throw if reading.typed() => return Ok(false),
@@ -498,6 +498,7 @@ pub(super) fn builtin_type(words: &[&str]) -> Option<BuiltinType> {
 fn header_of(name: &str) -> Option<&'static str> {
     Some(match name {
         "FILE" => "stdio.h",
+        "va_list" => "stdarg.h",
         "clock_t" | "time_t" | "tm" => "time.h",
         "div_t" | "ldiv_t" => "stdlib.h",
         "ptrdiff_t" | "size_t" | "max_align_t" => "stddef.h",

@@ -50,6 +50,7 @@ pub enum Word {
     Sizeof,
     Alignof,
     Offsetof,
+    VaArg,
     Bool,
     Nullptr,
     Noexcept,
@@ -61,6 +62,22 @@ pub enum Word {
     Skip,
     /// A word of C++ (or C) that the subset leaves out.
     Refused(Refusal),
+}
+
+impl Word {
+    /// Whether the word alone is a declaration specifier that is no type.
+    pub fn is_specifier(self) -> bool {
+        matches!(
+            self,
+            Word::Storage
+                | Word::Typedef
+                | Word::Qualifier
+                | Word::Attribute
+                | Word::AttributeCall
+                | Word::Alignas
+                | Word::GnuAttribute
+        )
+    }
 }
 
 /// Why a word is refused.
@@ -88,7 +105,6 @@ pub enum Refusal {
     COnly(&'static str),
     /// A type outside the subset.
     TypeWord,
-    VaArg,
 }
 
 impl Refusal {
@@ -107,7 +123,6 @@ impl Refusal {
             Refusal::Concept | Refusal::Requires => Code::E0234,
             Refusal::Export => Code::E0235,
             Refusal::Friend | Refusal::Consteval | Refusal::COnly(_) => Code::E0239,
-            Refusal::VaArg => Code::E0240,
             Refusal::TypeWord => Code::E0244,
         }
     }
@@ -201,6 +216,7 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("sizeof", W::Sizeof),
     ("alignof __alignof__ __alignof", W::Alignof),
     ("__builtin_offsetof", W::Offsetof),
+    ("__builtin_va_arg", W::VaArg),
     ("static_cast reinterpret_cast const_cast", W::NamedCast),
     ("true false", W::Bool),
     ("nullptr __null", W::Nullptr),
@@ -248,5 +264,4 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
         "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",
         W::Refused(Refusal::TypeWord),
     ),
-    ("__builtin_va_arg va_arg va_start va_end va_copy va_list", W::Refused(Refusal::VaArg)),
 ];

@@ -52,6 +52,7 @@ fn kind(word: Word) -> Option<&'static str> {
         | Word::Sizeof
         | Word::Alignof
         | Word::Offsetof
+        | Word::VaArg
         | Word::Bool
         | Word::Nullptr
         | Word::Noexcept

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::{VerifyError, check_const};
 use crate::expr::{BinaryOp, Callee, CastKind, Dim, Expr, ExprKind, Launch, UnaryOp};
 use crate::intrinsic::Intrinsic;
-use crate::module::{Function, LocalId, Module};
+use crate::module::{Function, LocalId, Module, Target};
 use crate::stmt::{Block, LabelId, Stmt, StmtKind};
-use crate::types::{Type, TypeId};
+use crate::types::{FloatKind, Type, TypeId};
 
 type Check = Result<(), String>;
 
@@ -393,10 +393,35 @@ impl BodyChecker<'_> {
                 };
                 want(self.pointee(addr)? == value.ty, "another type than at its address")
             }
+            Intrinsic::VaStart | Intrinsic::VaArg | Intrinsic::VaCopy | Intrinsic::VaEnd => {
+                self.variable_arguments(op, args, expr)
+            }
             Intrinsic::Ptx(template) => {
                 want(template.args.len() == args.len(), "another number of operands")
             }
             _ => Ok(()),
+        }
+    }
+
+    fn variable_arguments(&self, op: Intrinsic, args: &[Expr], expr: &Expr) -> Check {
+        want(self.module.target == Target::Host, "variable arguments in device code")?;
+        let lists = if op == Intrinsic::VaCopy { 2 } else { 1 };
+        want(args.len() == lists, "another number of lists")?;
+        args.iter().try_for_each(|list| self.pointee(list).map(|_| ()))?;
+        match op {
+            Intrinsic::VaStart if !self.function.variadic => {
+                Err("starts a list in a function without variable arguments".into())
+            }
+            Intrinsic::VaArg => {
+                let promoted = match self.ty(expr.ty) {
+                    Type::Int { bits, .. } => *bits >= 32,
+                    Type::Float(kind) => *kind == FloatKind::F64,
+                    Type::Pointer(_) | Type::Record(_) => true,
+                    _ => false,
+                };
+                want(promoted, "reads a type that no argument has")
+            }
+            _ => self.is_void(expr),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! objects of both link. A kernel's parameters are aligned to at most 16 bytes (FACTS.md). On the
 //! host everything goes as the C compilers of x86-64 have it ([`super::sysv`]).
 
-use cdp_ir::{FloatKind, FuncId, FunctionKind, Inline, Linkage as IrLinkage, Type, TypeId};
+use cdp_ir::{Expr, FloatKind, FuncId, FunctionKind, Inline, Linkage as IrLinkage, Type, TypeId};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
 use inkwell::types::{AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
@@ -124,7 +124,25 @@ impl<'ctx> Unit<'_, 'ctx> {
         Ok(Signature { ty, params, ret })
     }
 
-    fn param_abi(
+    /// The signature of one call: `params` has the arguments beyond those of the declaration too, each
+    /// travelling as a parameter of its type would.
+    pub fn call_signature(
+        &self,
+        ret: TypeId,
+        params: &[TypeId],
+        variadic: bool,
+        args: &[Expr],
+    ) -> Result<Signature<'ctx>> {
+        let declared = self.signature(ret, params, variadic, false)?;
+        if args.len() <= params.len() {
+            return Ok(declared);
+        }
+        let beyond = args[params.len()..].iter().map(|arg| arg.ty);
+        let all: Vec<_> = params.iter().copied().chain(beyond).collect();
+        Ok(Signature { ty: declared.ty, ..self.signature(ret, &all, variadic, false)? })
+    }
+
+    pub(super) fn param_abi(
         &self,
         id: TypeId,
         kernel: bool,

@@ -14,7 +14,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             Callee::Direct(id) => {
                 let function = self.unit.function(*id)?;
                 let address = function.as_global_value().as_pointer_value();
-                (self.unit.function_signature(*id)?, address)
+                let function = self.unit.ir.function(*id);
+                let params: Vec<_> = function.params().iter().map(|param| param.ty).collect();
+                let variadic = function.variadic;
+                (self.unit.call_signature(function.ret, &params, variadic, args)?, address)
             }
             Callee::Indirect(pointer) => {
                 let pointee = self.pointee(pointer)?;
@@ -22,7 +25,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 else {
                     return Err(bug("lower", "a call of something that is no function"));
                 };
-                let signature = self.unit.signature(*ret, params, *variadic, false)?;
+                let signature = self.unit.call_signature(*ret, params, *variadic, args)?;
                 (signature, self.pointer_of(pointer)?)
             }
         };

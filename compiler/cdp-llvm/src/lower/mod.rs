@@ -26,6 +26,7 @@ mod runtime;
 mod stmt;
 mod sysv;
 mod types;
+mod variadic;
 mod wide;
 
 use std::cell::{Cell, RefCell};

@@ -26,7 +26,7 @@ pub(crate) struct Part<'ctx> {
 pub(crate) type Parts<'ctx> = [Option<Part<'ctx>>; 2];
 
 /// Registers that are still free for the arguments of a call.
-pub(super) struct Registers {
+pub(crate) struct Registers {
     integers: u32,
     floats: u32,
 }
@@ -65,7 +65,7 @@ impl Registers {
     }
 }
 
-fn is_float(ty: BasicTypeEnum<'_>) -> bool {
+pub(super) fn is_float(ty: BasicTypeEnum<'_>) -> bool {
     matches!(ty, BasicTypeEnum::FloatType(_) | BasicTypeEnum::VectorType(_))
 }
 

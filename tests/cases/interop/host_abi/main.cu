@@ -27,6 +27,9 @@ int4 give_int4(int a);
 __half give_half(float a);
 double weigh(Bytes a, Floats b, Three c, Mixed d, Doubles e, Both f, Reverse g, Large h, int4 i, Doubles j,
              Doubles k);
+double weigh_any(const char *kinds, ...);
+double weigh_given(const char *kinds, va_list list);
+void weigh_from_here();
 void from_here();
 
 Mixed swap_mixed(Mixed m) { return {(float)m.i, (int)m.f}; }
@@ -44,6 +47,24 @@ template <typename T> static T at(void **args, int index)
     T value;
     memcpy(&value, args[index], sizeof value);
     return value;
+}
+
+double their_given(const char *kinds, va_list list) { return weigh_list(kinds, list); }
+double their_weight(const char *kinds, ...)
+{
+    va_list list;
+    va_start(list, kinds);
+    double sum = weigh_list(kinds, list);
+    va_end(list);
+    return sum;
+}
+static double forwarded(const char *kinds, ...)
+{
+    va_list list;
+    va_start(list, kinds);
+    double sum = va_arg(list, double) + weigh_given(kinds, list);
+    va_end(list);
+    return sum;
 }
 
 // Called by the cudart behind this for every launch.
@@ -126,6 +147,14 @@ int main()
     printf("weight %g\n", weigh(give_bytes(1), give_floats(2), give_three(3), give_mixed(4, 5), give_doubles(6),
                                 give_both(7), give_reverse(8), give_large(9), give_int4(10), give_doubles(11),
                                 give_doubles(12)));
+    __int128 wide = (__int128)3 << 64;
+    printf("any %.17g\n", weigh_any("FTMDROL4EidqB", give_floats(1), give_three(2), give_mixed(3, 4),
+                                    give_doubles(5), give_reverse(6), give_both(7), give_large(8), give_int4(9),
+                                    Empty(), 10, 11.0, wide, give_bytes(12)));
+    printf("given %.17g\n", forwarded("DDDDDdFqOOidL", 5.0, give_doubles(1), give_doubles(2), give_doubles(3),
+                                      give_doubles(4), give_doubles(5), 6.0, give_floats(7), wide, give_both(8),
+                                      give_both(9), 10, 11.0, give_large(12)));
+    weigh_from_here();
     from_here();
     managed += 100;
     printf("managed %lld\n", managed);

@@ -94,25 +94,13 @@ static RUNTIME: &[&str] = &[
     "cudaUserObjectRetain", "cudaWaitExternalSemaphoresAsync",
 ];
 
-/// Functions of the C library that read variable arguments, and what stands in for them.
-const VARIADIC: &[(&str, &str)] = &[
-    ("vprintf", "printf"),
-    ("vfprintf", "fprintf"),
-    ("vsprintf", "sprintf"),
-    ("vsnprintf", "snprintf"),
-    ("vscanf", "scanf"),
-    ("vfscanf", "fscanf"),
-    ("vsscanf", "sscanf"),
-];
-
-/// Other functions of the C library that a program may try.
+/// Functions of the C library that a program may try.
 const C_LIBRARY: &[&str] =
     &["alloca", "fork", "longjmp", "pthread_create", "raise", "setjmp", "setlocale", "signal"];
 
 /// Every name listed here, each one known to [`outside`]; the driver API is known by its names' form.
 pub fn listed() -> impl Iterator<Item = &'static str> {
-    let variadic = VARIADIC.iter().map(|(name, _)| *name);
-    RUNTIME.iter().copied().chain(variadic).chain(C_LIBRARY.iter().copied())
+    RUNTIME.iter().copied().chain(C_LIBRARY.iter().copied())
 }
 
 /// Whether CUDA or the C library has this function and `.cdp` does not: what it belongs to, and
@@ -120,10 +108,6 @@ pub fn listed() -> impl Iterator<Item = &'static str> {
 pub fn outside(name: &str) -> Option<(&'static str, String)> {
     if RUNTIME.binary_search(&name).is_ok() {
         return Some(("CUDA's runtime API", runtime_cure(name).to_owned()));
-    }
-    if let Some((_, instead)) = VARIADIC.iter().find(|(known, _)| *known == name) {
-        let cure = format!("write the function as a variadic macro around `{instead}`");
-        return Some(("the C library, and reads variable arguments", cure));
     }
     if C_LIBRARY.contains(&name) {
         return Some(("the C library", String::new()));
@@ -211,7 +195,7 @@ mod tests {
     #[test]
     fn each_kind_is_known() {
         assert!(outside("cudaGraphCreate").is_some_and(|(_, cure)| cure.contains("parent kernel")));
-        assert!(outside("vprintf").is_some_and(|(_, cure)| cure.contains("`printf`")));
+        assert!(outside("setjmp").is_some_and(|(what, _)| what == "the C library"));
         assert!(outside("cuInit").is_some_and(|(what, _)| what.contains("driver")));
         assert!(outside("cudaMalloc").is_none() && outside("current").is_none());
     }

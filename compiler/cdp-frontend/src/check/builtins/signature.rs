@@ -40,7 +40,7 @@ pub struct SigType {
     pub pointers: u8,
     /// `&`.
     pub reference: bool,
-    /// `[n]`, in fields of builtin records only.
+    /// `[n]`, in fields of builtin records and in typedefs only.
     pub array: Option<u32>,
 }
 

@@ -40,7 +40,7 @@ pub enum BuiltinTypeKind {
     Opaque,
     /// An unscoped enumeration; enumerators are in [`super::lookup_constant`].
     Enum { underlying: BuiltinType },
-    /// A typedef for the type of this text.
+    /// A typedef for the type of this text, which may end in `[n]`.
     Alias(&'static str),
     /// `__half`.
     Half,

@@ -1,6 +1,6 @@
 //! Symbol names, compared with those that nvcc 13.0 gives the same declarations.
 
-use super::{accept, function};
+use super::{accept, accept_with, function, host};
 
 #[test]
 fn functions_mangle_as_in_nvcc() {
@@ -15,7 +15,6 @@ fn functions_mangle_as_in_nvcc() {
          __device__ void arr(int (&a)[4], int (*b)[5], const char *const *c, decltype(nullptr) n) {}
          __device__ float2 operator+(float2 a, float2 b) { return a; }
          __device__ float2 operator-(float2 a) { return a; }
-         __device__ void var(int x, ...) {}
          extern \"C\" __global__ void ck(int x) {}",
     );
     let symbol = |name: &str| function(&module, name).symbol.clone();
@@ -24,11 +23,23 @@ fn functions_mangle_as_in_nvcc() {
     assert_eq!(symbol("arr"), "_Z3arrRA4_iPA5_iPKPKcDn");
     assert_eq!(symbol("operator+"), "_Zpl6float2S_");
     assert_eq!(symbol("operator-"), "_Zng6float2");
-    assert_eq!(symbol("var"), "_Z3variz");
     assert_eq!(symbol("ns::in::h"), "_ZN2ns2in1hENS_1SEPFiS1_S1_E");
     assert_eq!(symbol("ns::f"), "_ZN2ns1fENS_1SEPS0_RKS0_i");
     assert_eq!(symbol("ck"), "ck");
     assert!(module.globals.iter().any(|global| global.symbol == "_ZN2ns1gE"));
+}
+
+#[test]
+fn variable_arguments() {
+    let module = accept_with(
+        "#include <stdarg.h>\n\
+         void var(int x, ...) {}\n\
+         void list(va_list l, va_list *p, const va_list *c) {}",
+        &host(),
+    );
+    assert_eq!(function(&module, "var").symbol, "_Z3variz");
+    let list = "_Z4listP13__va_list_tagPA1_S_PA1_KS_";
+    assert_eq!(function(&module, "list").symbol, list);
 }
 
 #[test]

@@ -53,6 +53,10 @@ fn casts_and_constructions() {
     );
     assert_eq!(body("x = (unsigned long long)p;"), "(= x (CCast ulonglong p))");
     assert_eq!(body("x = __builtin_offsetof(S, b[2]);"), "(= x (offsetof S .b[2]))");
+    assert_eq!(
+        body("x = __builtin_va_arg(x + 1, unsigned *);"),
+        "(= x (va-arg (+ x 1) ptr(uint)))"
+    );
     assert_eq!(body("T(x);"), "declare x: T");
     assert_eq!(body("T(x + 1);"), "new-value T((+ x 1))");
 }

@@ -93,6 +93,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 self.llvm_effect("llvm.nvvm.nanosleep", &[], &[nanoseconds.into()])?;
                 Ok(Value::Void)
             }
+            Intrinsic::VaStart => self.va_list_call("llvm.va_start", args),
+            Intrinsic::VaCopy => self.va_list_call("llvm.va_copy", args),
+            Intrinsic::VaEnd => self.va_list_call("llvm.va_end", args),
+            Intrinsic::VaArg => self.va_arg(args, ty),
             Intrinsic::Libdevice(name) => self.libdevice(name, args, ty),
             Intrinsic::Ptx(template) => self.ptx_template(template, args, ty),
         }

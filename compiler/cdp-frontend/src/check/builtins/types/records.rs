@@ -63,6 +63,16 @@ pub(super) static TYPES: &[BuiltinTypeDef] = &[
     alias("int16_t", "short"),
     alias("int32_t", "int"),
     alias("int64_t", "long"),
+    record(
+        "__va_list_tag",
+        &[
+            ("unsigned", "gp_offset"),
+            ("unsigned", "fp_offset"),
+            ("void*", "overflow_arg_area"),
+            ("void*", "reg_save_area"),
+        ],
+    ),
+    alias("__builtin_va_list", "__va_list_tag[1]"),
     alias("cudaError_t", "cudaError"),
     alias("cudaStream_t", "CUstream_st*"),
     alias("cudaEvent_t", "CUevent_st*"),
