@@ -46,6 +46,12 @@ fn page() -> Outcome {
         return std::fs::write(&file, made).map_err(|error| error.to_string().into());
     }
     same("compiler/docs/command-line.md", &read(&file)?, &made)?;
+    let mut rows: Vec<&str> =
+        made.lines().filter_map(|line| line.strip_prefix("| `CDP_")?.split('`').next()).collect();
+    rows.sort_unstable();
+    if let Some(pair) = rows.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("CDP_{} has two rows", pair[0]).into());
+    }
     let mut sources = Vec::new();
     let folders = [
         "compiler/cdpc/src",

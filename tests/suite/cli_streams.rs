@@ -10,7 +10,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cli::{HELLO, contains, expect, folder, path, run, text, write};
-use crate::support::{Outcome, cdpc, run_limited, trial};
+use crate::support::{Outcome, cdpc, root, run_limited, trial};
 
 pub fn trials() -> Vec<Trial> {
     let mut tests: Vec<(&str, fn() -> Outcome)> = vec![
@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
     ];
     if cfg!(unix) {
         tests.push(("words_need_not_be_utf8", odd_words));
+        tests.push(("progress_after_two_seconds", progress));
         tests.push(("sources_in_latin1", latin1));
     }
     if Path::new("/dev/full").exists() {
@@ -372,4 +373,51 @@ fn kernel_options() -> Outcome {
     }
     let args = ["run", "--device", "cpu", HELLO, "--kernel", "childKernel", "--", "word"];
     contains(&expect(&args, 2)?.1, &["--arg"])
+}
+
+/// A line on the terminal, and nowhere else, says what takes so long; it is gone before an error is said.
+#[cfg(unix)]
+fn progress() -> Outcome {
+    let folder = folder()?;
+    let kit = folder.path().join("kit");
+    std::fs::create_dir_all(kit.join("bin")).map_err(|error| error.to_string())?;
+    let ptxas = kit.join("bin/ptxas");
+    let script = "#!/bin/sh\ncase \"$*\" in *--version*) echo 'release 13.0, V13.0.88'; exit 0;; esac\n\
+                  sleep 3.5\necho 'the slow one failed' >&2\nexit 1\n";
+    std::fs::write(&ptxas, script).map_err(|error| error.to_string())?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&ptxas, mode).map_err(|error| error.to_string())?;
+    let (out, kit) = (path(&folder, "a.cubin"), kit.display().to_string());
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let line = format!("{} build {HELLO} -o {out} --cuda-path {kit}", executable.display());
+    let said = |terminal: bool, term: &str| -> Result<String, Failed> {
+        let mut command = if terminal {
+            let mut command = std::process::Command::new("script");
+            command.args(["-qec", &line, "/dev/null"]);
+            command
+        } else {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &line]);
+            command
+        };
+        command.env("CDP_TESTS_AS_CDPC", "1").env("TERM", term).current_dir(root());
+        let done = run_limited(&mut command, Duration::from_secs(60))?;
+        Ok(text(&done.stdout) + &text(&done.stderr))
+    };
+    let shown = said(true, "xterm")?;
+    let parts = ["making ", "a.cubin: 2 s", "a.cubin: 3 s", "the slow one failed"];
+    contains(&shown, &parts)?;
+    let (before, error) = shown.split_once("the slow one failed").unwrap_or_default();
+    let last = before.rsplit("3 s").next().unwrap_or_default();
+    if !last.starts_with("\r\u{1b}[K") || error.contains(" s\r") || shown.contains("1 s\r") {
+        return Err(format!("the line is not taken away in time:\n{shown:?}").into());
+    }
+    for (terminal, term) in [(true, "dumb"), (false, "xterm")] {
+        let shown = said(terminal, term)?;
+        contains(&shown, &["the slow one failed"])?;
+        if shown.contains("2 s") {
+            return Err(format!("a line of progress with TERM={term}:\n{shown:?}").into());
+        }
+    }
+    Ok(())
 }

@@ -323,7 +323,7 @@ fn diagnostic_name(word: &str) -> Result<Option<String>, String> {
 }
 
 /// `CDP_CACHE_DIR`, or the system's place for caches; an empty `CDP_CACHE_DIR` says that nothing is kept.
-fn cache_dir() -> Option<PathBuf> {
+pub fn cache_dir() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("CDP_CACHE_DIR") {
         return (!folder.is_empty()).then(|| folder.into());
     }

@@ -16,7 +16,7 @@ use cdp_runtime::cpu;
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
-use crate::common::{Messages, Reader, Usage, compile_options, compiler};
+use crate::common::{Messages, Reader, Usage, cache_dir, compile_options, compiler};
 use crate::output::{Outputs, write_output};
 use crate::progress::Progress;
 use crate::run_kernel::cpu_options;
@@ -42,12 +42,7 @@ pub fn linked_runtime(link: &HostLinkOptions) -> Option<PathBuf> {
     if names.any(|name| name.contains("cudart")) {
         return Some(archive);
     }
-    let absolute = |name: &str| {
-        std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
-    };
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-    let cache = cache.map(|folder| folder.join("cdp"));
-    Some(prelinked(&archive, cache.as_deref()).unwrap_or(archive))
+    Some(prelinked(&archive, cache_dir().as_deref()).unwrap_or(archive))
 }
 
 pub fn run(args: &Run) -> i32 {
