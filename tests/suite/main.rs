@@ -30,6 +30,7 @@ mod normal_form;
 mod oracle;
 mod packages;
 mod project;
+mod ptx_table;
 mod races;
 mod repeated;
 mod reports;
@@ -77,5 +78,6 @@ fn main() {
     trials.extend(normal_form::trials());
     trials.extend(packages::trials());
     trials.extend(project::trials());
+    trials.extend(ptx_table::trials());
     libtest_mimic::run(&args, trials).exit();
 }

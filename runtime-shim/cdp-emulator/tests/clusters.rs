@@ -7,7 +7,7 @@ mod common;
 use cdp_emulator::{CheckAction, Checks, Config, Error, Launch, ReportKind, StreamId};
 use common::{Bench, config, load_with};
 
-const HEADER: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
+const HEADER: &str = ".version 8.1\n.target sm_90\n.address_size 64\n";
 
 /// Each block's thread 0 stores its rank; every block reads that of the next one, in both kinds of
 /// addresses, adds to the counter of block 0, and writes what it saw.

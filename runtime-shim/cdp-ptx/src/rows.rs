@@ -150,7 +150,7 @@ macro_rules! write_row {
 ///
 /// ```text
 /// /// What it does.
-/// Variant { field: Type, ... } = "opcode" | "other" when guard => {
+/// Variant { field: Type, ... } = "opcode" | "other" since (7, 0, 80) when guard => {
 ///     [modifiers] where { what must hold => "why not" } (operands) where { ... }
 /// }
 /// ```
@@ -158,13 +158,15 @@ macro_rules! write_row {
 /// A modifier is a word, or a field with the words it may be in parentheses; an operand is a field with
 /// its type in parentheses. `let name(...): Type = value` is a modifier that no field holds: read into
 /// `name`, written from `value`. `field = value` is a field that the text does not say. Of rows with one
-/// opcode the first whose guard holds is taken. `Variant(Type)` has the fields in braces of its body, and
-/// `{ by function }` names the function of parser and printer that does what rows cannot say.
+/// opcode the first whose guard holds is taken. `since` is the ISA version and the architecture that the
+/// first of its forms came with. `Variant(Type)` has the fields in braces of its body, and `{ by function }`
+/// names the function of parser and printer that does what rows cannot say.
 macro_rules! instructions {
     ($($family:literal { $(
         $(#[$doc:meta])*
         $name:ident $(($boxed:ty))? $({ $($field:ident: $ty:ty),* $(,)? })?
-            = $($opcode:literal)|+ $(when $guard:expr)? => $syntax:tt
+            = $($opcode:literal)|+ $(since($major:literal, $minor:literal, $sm:literal))?
+              $(when $guard:expr)? => $syntax:tt
     )* })*) => {
         /// An instruction: one variant for each kind of work, every modifier an enum or a flag, every operand
         /// resolved. Meant for an exhaustive `match` in an executor.
@@ -210,6 +212,7 @@ macro_rules! instructions {
             family: $family,
             variant: stringify!($name),
             opcodes: &[$($opcode),+],
+            since: &[$((($major, $minor), $sm))?],
             syntax: stringify!($syntax),
         },)*)*];
 
@@ -232,6 +235,7 @@ macro_rules! instructions {
                         ) -> Result<Inst> {
                             read_row!(p, st, m, $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
                         }
+                        $(self.since(mods, ($major, $minor), $sm)?;)?
                         row(self, st, mods)
                     })*)*
                     _ => self.unknown_instruction(mods),

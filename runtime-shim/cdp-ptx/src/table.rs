@@ -32,6 +32,9 @@ pub struct Row {
     pub variant: &'static str,
     /// The words that it begins with; the printer writes the first.
     pub opcodes: &'static [&'static str],
+    /// The version of the PTX ISA and the architecture that came with the first form of it (empty: all that
+    /// are in use have it).
+    pub since: &'static [((u32, u32), u32)],
     /// Modifiers, operands and conditions, as the table has them.
     pub syntax: &'static str,
 }
@@ -110,7 +113,7 @@ instructions! {
         cache: Option<Box<CacheHints>>
     } = "ld" | "ldu" => { by ld }
     /// `st.async`, `red.async`
-    RemoteAccess(Box<RemoteAccess>) = "st" | "red" when |m: &Mods| m.has("async") => { by remote_access }
+    RemoteAccess(Box<RemoteAccess>) = "st" | "red" since (8, 1, 90) when |m: &Mods| m.has("async") => { by remote_access }
     /// `st`. A wider register is truncated.
     St {
         space: Space, order: StoreOrder, ty: ScalarType, addr: Address, srcs: Srcs,
@@ -118,11 +121,11 @@ instructions! {
     } = "st" => { by st }
     /// `alloca`: `size` bytes of local memory; `ty` (`.u32` or `.u64`) is that of `dst` and `size`.
     Alloca { ty: ScalarType, dst: Reg, size: Operand, align_bytes: u32 }
-        = "alloca" => { [ty(&[U32, U64])] (dst(ty), size(ty), align_bytes(Alignment)) }
+        = "alloca" since (7, 3, 52) => { [ty(&[U32, U64])] (dst(ty), size(ty), align_bytes(Alignment)) }
     /// `stacksave`
-    Stacksave { ty: ScalarType, dst: Reg } = "stacksave" => { [ty(&[U32, U64])] (dst(ty)) }
+    Stacksave { ty: ScalarType, dst: Reg } = "stacksave" since (7, 3, 52) => { [ty(&[U32, U64])] (dst(ty)) }
     /// `stackrestore`
-    Stackrestore { ty: ScalarType, src: Operand } = "stackrestore" => { [ty(&[U32, U64])] (src(ty)) }
+    Stackrestore { ty: ScalarType, src: Operand } = "stackrestore" since (7, 3, 52) => { [ty(&[U32, U64])] (src(ty)) }
 }
 
 "integer and floating arithmetic" {
@@ -133,7 +136,7 @@ instructions! {
         }
     /// `add.f32.f16` and the like: `a` is of the narrower `src_ty` and is widened; `b` is `.f32`.
     AddMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
-        = "add" when mixed => {
+        = "add" since (8, 6, 100) when mixed => {
             [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
         }
     /// `add`. `sat_int` is `.sat` on `.s32`.
@@ -153,7 +156,7 @@ instructions! {
         }
     /// `sub.f32.f16`
     SubMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
-        = "sub" when mixed => {
+        = "sub" since (8, 6, 100) when mixed => {
             [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
         }
     /// `sub`
@@ -188,7 +191,7 @@ instructions! {
         }
     /// `fma.f32.f16`: `a` and `b` are narrow, `c` is `.f32`.
     FmaMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand, c: Operand }
-        = "fma" when mixed => {
+        = "fma" since (8, 6, 100) when mixed => {
             [mode, "f32", src_ty(NARROW)]
             where { check mixed_mode(mode), mode.rounding.is_some() => ROUNDING_NEEDED }
             (dst(F32), a(src_ty), b(src_ty), c(F32))
@@ -305,7 +308,7 @@ instructions! {
         }
     /// `tanh.approx`, of `.f32`, `.f16`, `.f16x2`, `.bf16`, `.bf16x2`
     Tanh { ty: ScalarType, dst: Reg, src: Operand }
-        = "tanh" => { ["approx", ty(SINGLE_AND_HALVES)] (dst(ty), src(ty)) }
+        = "tanh" since (7, 0, 75) => { ["approx", ty(SINGLE_AND_HALVES)] (dst(ty), src(ty)) }
     /// `copysign`: the sign of `a` on the magnitude of `b`.
     Copysign { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
         = "copysign" => { [ty(FLOATS)] (dst(ty), a(ty), b(ty)) }
@@ -314,10 +317,10 @@ instructions! {
         = "testp" => { [op, ty(FLOATS)] (dst(Pred), src(ty)) }
     /// `dp4a`: types of `a` and `b` are `.u32` or `.s32`.
     Dp4a { a_ty: ScalarType, b_ty: ScalarType, dst: Reg, a: Operand, b: Operand, c: Operand }
-        = "dp4a" => { [a_ty(INT32), b_ty(INT32)] (dst(B32), a(B32), b(B32), c(sum(a_ty, b_ty))) }
+        = "dp4a" since (5, 0, 61) => { [a_ty(INT32), b_ty(INT32)] (dst(B32), a(B32), b(B32), c(sum(a_ty, b_ty))) }
     /// `dp2a.lo`, `.hi`
     Dp2a { a_ty: ScalarType, b_ty: ScalarType, high: bool, dst: Reg, a: Operand, b: Operand, c: Operand }
-        = "dp2a" => {
+        = "dp2a" since (5, 0, 61) => {
             [high(Either("lo", "hi")), a_ty(INT32), b_ty(INT32)]
             (dst(B32), a(B32), b(B32), c(sum(a_ty, b_ty)))
         }
@@ -341,13 +344,13 @@ instructions! {
         = "bfi" => { [ty(B32_64)] (dst(ty), field(ty), base(ty), pos(U32), len(U32)) }
     /// `bmsk`
     Bmsk { mode: ShiftMode, dst: Reg, pos: Operand, len: Operand }
-        = "bmsk" => { [mode, "b32"] (dst(B32), pos(B32), len(U32)) }
+        = "bmsk" since (7, 6, 70) => { [mode, "b32"] (dst(B32), pos(B32), len(U32)) }
     /// `szext`; `ty` is `.u32` or `.s32`.
     Szext { mode: ShiftMode, ty: ScalarType, dst: Reg, src: Operand, len: Operand }
-        = "szext" => { [mode, ty(INT32)] (dst(ty), src(ty), len(U32)) }
+        = "szext" since (7, 6, 70) => { [mode, ty(INT32)] (dst(ty), src(ty), len(U32)) }
     /// `fns.b32`
     Fns { dst: Reg, mask: Operand, base: Operand, offset: Operand }
-        = "fns" => { ["b32"] (dst(B32), mask(B32), base(U32), offset(S32)) }
+        = "fns" since (6, 0, 30) => { ["b32"] (dst(B32), mask(B32), base(U32), offset(S32)) }
     /// `prmt.b32`
     Prmt { mode: PrmtMode, dst: Reg, a: Operand, b: Operand, c: Operand }
         = "prmt" => { ["b32", mode] (dst(B32), a(B32), b(B32), c(B32)) }
@@ -367,7 +370,7 @@ instructions! {
     Cnot { ty: ScalarType, dst: Reg, src: Operand } = "cnot" => { [ty(BITS)] (dst(ty), src(ty)) }
     /// `lop3.b32`: bit `a*4 + b*2 + c` of `table`.
     Lop3 { table: u8, dst: Dst, a: Operand, b: Operand, c: Operand, pred: Option<Lop3Pred> }
-        = "lop3" => { by lop3 }
+        = "lop3" since (4, 3, 50) => { by lop3 }
     /// `shl`; the amount is `.u32` and clamps at the width.
     Shl { ty: ScalarType, dst: Reg, a: Operand, amount: Operand }
         = "shl" => { [ty(BITS)] (dst(ty), a(ty), amount(U32)) }
@@ -428,13 +431,13 @@ instructions! {
     CvtPackSat {
         dst_bits: u32, dst_signed: bool, src_ty: ScalarType, dst: Reg, a: Operand, b: Operand,
         c: Option<Operand>
-    } = "cvt" when |m: &Mods| m.has("pack") => { by cvt_pack }
+    } = "cvt" since (6, 5, 72) when |m: &Mods| m.has("pack") => { by cvt_pack }
     /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b` and `cvt.rn.satfinite.e4m3x2.f16x2 d, a`: two floats to a
     /// pair of 8 bits and fewer each; `a` of two sources becomes the upper element.
     CvtToTiny {
         pair: TinyPair, src_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg,
         a: Operand, b: Option<Operand>
-    } = "cvt" when |m: &Mods| m.first_is(TinyPair::from_str) => {
+    } = "cvt" since (7, 8, 89) when |m: &Mods| m.first_is(TinyPair::from_str) => {
             [
                 rounding(&[CvtRounding::Rn, CvtRounding::Rz, CvtRounding::Rp]), satfinite("satfinite"),
                 relu("relu"), pair, src_ty(&[F32, F16x2, BF16x2])
@@ -444,7 +447,7 @@ instructions! {
         }
     /// `cvt.rn.f16x2.e4m3x2 d, a`
     CvtFromTiny { dst_ty: ScalarType, pair: TinyPair, relu: bool, dst: Reg, src: Operand }
-        = "cvt" when |m: &Mods| m.any(TinyPair::from_str) => {
+        = "cvt" since (7, 8, 89) when |m: &Mods| m.any(TinyPair::from_str) => {
             ["rn", relu("relu"), dst_ty(&[F16x2, BF16x2]), pair]
             where {
                 (dst_ty == BF16x2) == (pair == TinyPair::Ue8m0x2) => "powers of two become `.bf16x2`, others `.f16x2`",
@@ -455,7 +458,7 @@ instructions! {
     /// `cvt.rn.f16x2.f32 d, a, b` and `bf16x2`: `a` becomes the upper half.
     CvtPackHalf {
         dst_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg, a: Operand, b: Operand
-    } = "cvt" when |m: &Mods| matches!(m.peek_ty(), Some(F16x2 | BF16x2)) => {
+    } = "cvt" since (7, 0, 80) when |m: &Mods| matches!(m.peek_ty(), Some(F16x2 | BF16x2)) => {
             [
                 rounding(&[CvtRounding::Rn, CvtRounding::Rz]), satfinite("satfinite"), relu("relu"),
                 dst_ty(&[F16x2, BF16x2]), "f32"
@@ -497,7 +500,7 @@ instructions! {
     Bra { target: LabelId, uniform: bool } = "bra" => { [uniform("uni")] (target()) }
     /// `brx.idx`
     BrxIdx { index: Operand, table: BranchTableId, uniform: bool }
-        = "brx" => { ["idx", uniform("uni")] (index(U32), table()) }
+        = "brx" since (6, 0, 30) => { ["idx", uniform("uni")] (index(U32), table()) }
     /// `call`
     Call { target: CallTarget, returns: Box<[CallArg]>, args: Box<[CallArg]>, uniform: bool }
         = "call" => { by call }
@@ -514,22 +517,22 @@ instructions! {
 "synchronisation" {
     /// `bar.warp.sync`
     BarWarpSync { mask: Operand }
-        = "bar" when |m: &Mods| m.has("warp") => { ["warp", "sync"] (mask(B32)) }
+        = "bar" since (6, 0, 30) when |m: &Mods| m.has("warp") => { ["warp", "sync"] (mask(B32)) }
     /// `barrier.cluster`: `aligned` as for `barrier`.
     BarrierCluster { op: ClusterBarrier, aligned: bool }
-        = "barrier" when |m: &Mods| m.has("cluster") => { ["cluster", op, aligned("aligned")] () }
+        = "barrier" since (7, 8, 90) when |m: &Mods| m.has("cluster") => { ["cluster", op, aligned("aligned")] () }
     /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
     /// execute it together.
     Barrier { op: BarrierOp, aligned: bool, id: Operand, threads: Option<Operand> }
         = "bar" | "barrier" => { by barrier }
     /// `fence.proxy` and `membar.proxy`
     FenceProxy { kind: ProxyKind }
-        = "fence" | "membar" when |m: &Mods| m.has("proxy") => { by fence_proxy }
+        = "fence" | "membar" since (7, 5, 70) when |m: &Mods| m.has("proxy") => { by fence_proxy }
     /// `membar`
     Membar { level: MembarLevel } = "membar" => { [level] () }
     /// `fence`. `.mbarrier_init`: a release, made cheaper for new objects that the cluster is to see.
     Fence { order: FenceOrder, scope: Scope }
-        = "fence" => {
+        = "fence" since (6, 0, 70) => {
             [let objects("mbarrier_init"): bool = false, order(Or(FenceOrder::AcqRel)), scope]
             where {
                 !objects || (order == FenceOrder::Release && scope == Scope::Cluster)
@@ -539,19 +542,19 @@ instructions! {
         }
     /// `mbarrier.pending_count`
     MbarrierPendingCount { dst: Reg, state: Operand }
-        = "mbarrier" when |m: &Mods| m.has("pending_count") => {
+        = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("pending_count") => {
             ["pending_count", "b64"] (dst(B32), state(B64))
         }
     /// `mbarrier`, `cp.async.mbarrier.arrive`
     Mbarrier(Box<Mbarrier>)
-        = "mbarrier" | "cp" when |m: &Mods| m.is("mbarrier") || m.has("mbarrier") => { by mbarrier }
+        = "mbarrier" | "cp" since (7, 0, 80) when |m: &Mods| m.is("mbarrier") || m.has("mbarrier") => { by mbarrier }
     /// `griddepcontrol`
-    Griddepcontrol { action: GriddepAction } = "griddepcontrol" => { [action] () }
+    Griddepcontrol { action: GriddepAction } = "griddepcontrol" since (7, 8, 90) => { [action] () }
 }
 
 "atomics" {
     /// `atom` on a vector
-    AtomVector(Box<AtomVector>) = "atom" when |m: &Mods| m.any(crate::parse::mods::vector) => {
+    AtomVector(Box<AtomVector>) = "atom" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
         AtomVector {
             op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
             noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
@@ -578,7 +581,7 @@ instructions! {
         (dst(ty), addr(space), b(ty), c((ty, op == AtomOp::Cas)), policy((B64, hint)))
     }
     /// `red` on a vector
-    RedVector(Box<AtomVector>) = "red" when |m: &Mods| m.any(crate::parse::mods::vector) => {
+    RedVector(Box<AtomVector>) = "red" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
         AtomVector {
             op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
             noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
@@ -618,15 +621,15 @@ instructions! {
         }
     /// `match.sync`
     Match { mode: MatchMode, ty: ScalarType, dst: Dst, pred: Dst, src: Operand, mask: Operand }
-        = "match" => {
+        = "match" since (6, 0, 70) => {
             [mode, "sync", ty(B32_64)] (dst(B32) | pred(Pred), src(ty), mask(B32))
             where { pred.is_none() || mode == MatchMode::All => "only `.all` says whether all agree" }
         }
     /// `activemask.b32`
-    Activemask { dst: Reg } = "activemask" => { ["b32"] (dst(B32)) }
+    Activemask { dst: Reg } = "activemask" since (6, 2, 30) => { ["b32"] (dst(B32)) }
     /// `redux.sync`; `abs` and `nan` for `.f32`.
     Redux { op: ReduxOp, ty: ScalarType, abs: bool, nan: bool, dst: Reg, src: Operand, mask: Operand }
-        = "redux" => {
+        = "redux" since (7, 0, 80) => {
             ["sync", op, abs("abs"), nan("NaN"), ty(redux_types(op))]
             where { ty == F32 || !(abs || nan) => "`.abs` and `.NaN` are for `.f32`" }
             (dst(ty), src(ty), mask(B32))
@@ -641,21 +644,21 @@ instructions! {
     }
     /// `elect.sync`: the elected lane to `dst`, "it is me" to `pred`.
     Elect { dst: Dst, pred: Reg, mask: Operand }
-        = "elect" => { ["sync"] (dst(B32) | pred(Pred), mask(B32)) }
+        = "elect" since (8, 0, 90) => { ["sync"] (dst(B32) | pred(Pred), mask(B32)) }
 }
 
 "clusters" {
     /// `mapa`
-    Mapa(Box<Mapa>) = "mapa" => {
+    Mapa(Box<Mapa>) = "mapa" since (7, 8, 90) => {
         Mapa { space: Space, ty: ScalarType, dst: Reg, src: Operand, rank: Operand }
         [space(CLUSTER), ty(&[U32, U64])] (dst(ty), src(ty), rank(U32))
     }
     /// `getctarank`: the rank of the block whose shared memory an address is in; `ty` is the address's.
     Getctarank { space: Space, ty: ScalarType, dst: Reg, src: Operand }
-        = "getctarank" => { [space(CLUSTER), ty(&[U32, U64])] (dst(U32), src(ty)) }
+        = "getctarank" since (7, 8, 90) => { [space(CLUSTER), ty(&[U32, U64])] (dst(U32), src(ty)) }
     /// `setmaxnreg`: how many registers each thread of the warp may have. Changes no result.
     Setmaxnreg { increases: bool, registers: u32 }
-        = "setmaxnreg" => {
+        = "setmaxnreg" since (8, 0, 90) => {
             [increases(Either("dec", "inc")), "sync", "aligned", "u32"] (registers("the number of registers"))
             where {
                 (24..=256).contains(&registers) && registers.is_multiple_of(8)
@@ -666,13 +669,13 @@ instructions! {
 
 "matrices" {
     /// `mma`, `mma.sp`, `wmma.mma`
-    Mma(Box<Mma>) = "mma" | "wmma" when |m: &Mods| m.is("mma") || m.has("mma") => { by mma }
+    Mma(Box<Mma>) = "mma" | "wmma" since (6, 0, 70) when |m: &Mods| m.is("mma") || m.has("mma") => { by mma }
     /// `wmma.load`, `wmma.store`
-    WmmaMemory(Box<WmmaMemory>) = "wmma" => { by wmma_memory }
+    WmmaMemory(Box<WmmaMemory>) = "wmma" since (6, 0, 70) => { by wmma_memory }
     /// `ldmatrix`, `stmatrix`
-    MatrixMemory(Box<MatrixMemory>) = "ldmatrix" | "stmatrix" => { by matrix_memory }
+    MatrixMemory(Box<MatrixMemory>) = "ldmatrix" | "stmatrix" since (6, 5, 75) => { by matrix_memory }
     /// `movmatrix`
-    Movmatrix(Box<MoveMatrix>) = "movmatrix" => {
+    Movmatrix(Box<MoveMatrix>) = "movmatrix" since (7, 8, 75) => {
         MoveMatrix { dst: Reg, src: Operand }
         ["sync", "aligned", "m8n8", "trans", "b16"] (dst(B32), src(B32))
     }
@@ -680,17 +683,17 @@ instructions! {
 
 "asynchronous copies" {
     /// `cp.async.bulk.commit_group`
-    BulkCommitGroup {} = "cp" when |m: &Mods| m.all(&["bulk", "commit_group"]) => {
+    BulkCommitGroup {} = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "commit_group"]) => {
         ["async", "bulk", "commit_group"] ()
     }
     /// `cp.async.bulk.wait_group`: until at most `pending` groups are pending (`read`: have been read).
     BulkWaitGroup { pending: u32, read: bool }
-        = "cp" when |m: &Mods| m.all(&["bulk", "wait_group"]) => {
+        = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "wait_group"]) => {
             ["async", "bulk", "wait_group", read("read")] (pending("the number of groups"))
         }
     /// `cp.async.bulk.prefetch.L2.global`
     BulkPrefetch { addr: Address, size: Operand, policy: Option<Operand> }
-        = "cp" when |m: &Mods| m.all(&["bulk", "prefetch"]) => {
+        = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "prefetch"]) => {
             [
                 "async", "bulk", "prefetch", "L2", "global",
                 let hint("L2::cache_hint"): bool = policy.is_some()
@@ -698,22 +701,22 @@ instructions! {
             (addr(Space::Global), size(U32), policy((B64, hint)))
         }
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
-    BulkCopy(Box<BulkCopy>) = "cp" when |m: &Mods| m.all(&["async", "bulk"]) => { by cp_bulk }
+    BulkCopy(Box<BulkCopy>) = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["async", "bulk"]) => { by cp_bulk }
     /// `cp.async.commit_group`
-    CpAsyncCommitGroup {} = "cp" when |m: &Mods| m.has("commit_group") => { ["async", "commit_group"] () }
+    CpAsyncCommitGroup {} = "cp" since (7, 0, 80) when |m: &Mods| m.has("commit_group") => { ["async", "commit_group"] () }
     /// `cp.async.wait_group N`: until at most `pending` groups are pending.
     CpAsyncWaitGroup { pending: u32 }
-        = "cp" when |m: &Mods| m.has("wait_group") => {
+        = "cp" since (7, 0, 80) when |m: &Mods| m.has("wait_group") => {
             ["async", "wait_group"] (pending("the number of groups"))
         }
     /// `cp.async.wait_all`
-    CpAsyncWaitAll {} = "cp" when |m: &Mods| m.has("wait_all") => { ["async", "wait_all"] () }
+    CpAsyncWaitAll {} = "cp" since (7, 0, 80) when |m: &Mods| m.has("wait_all") => { ["async", "wait_all"] () }
     /// `cp.async`: `size_bytes` 4, 8 or 16 from global to shared memory; bytes past `src_size` (or
     /// all, if `ignore_src`) are zero.
     CpAsync {
         dst: Address, src: Address, size_bytes: u32, src_size: Option<Operand>,
         ignore_src: Option<PredOperand>, cache: Box<CacheHints>
-    } = "cp" => { by cp_async }
+    } = "cp" since (7, 0, 80) => { by cp_async }
 }
 
 "cache" {
@@ -724,14 +727,14 @@ instructions! {
     PrefetchUniform { addr: Address } = "prefetchu" => { ["L1"] (addr()) }
     /// `applypriority...L2::evict_normal [a], 128`
     ApplyPriority { space: Space, addr: Address, size_bytes: u32 }
-        = "applypriority" => {
+        = "applypriority" since (7, 4, 80) => {
             [space, "L2::evict_normal"] (addr(space), size_bytes("the number of bytes"))
         }
     /// `discard...L2 [a], 128`: the contents become undefined.
     Discard { space: Space, addr: Address, size_bytes: u32 }
-        = "discard" => { [space, "L2"] (addr(space), size_bytes("the number of bytes")) }
+        = "discard" since (7, 4, 80) => { [space, "L2"] (addr(space), size_bytes("the number of bytes")) }
     /// `createpolicy`
-    CreatePolicy { dst: Reg, policy: Box<CreatePolicy> } = "createpolicy" => { by create_policy }
+    CreatePolicy { dst: Reg, policy: Box<CreatePolicy> } = "createpolicy" since (7, 4, 80) => { by create_policy }
 }
 
 "textures and surfaces" {
@@ -756,7 +759,7 @@ instructions! {
 
 "miscellaneous" {
     /// `nanosleep.u32`
-    Nanosleep { duration: Operand } = "nanosleep" => { ["u32"] (duration(U32)) }
+    Nanosleep { duration: Operand } = "nanosleep" since (6, 2, 70) => { ["u32"] (duration(U32)) }
     /// `pmevent` (a 16-bit mask in the `.mask` form, else one event)
     Pmevent { mask: bool, event: u32 }
         = "pmevent" => {
@@ -781,6 +784,21 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
 ];
 
 impl Parser<'_> {
+    /// Fails where the text is written for an older ISA or device than the instruction's.
+    pub(crate) fn since(&self, mods: &Mods, version: (u32, u32), sm: u32) -> Result<()> {
+        let (target, (major, minor)) = (self.module.target.sm, self.module.version);
+        if target >= sm && (major, minor) >= version {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` came with PTX ISA {}.{} and sm_{sm}; this text is PTX {major}.{minor} for sm_{target}",
+            mods.full_name(),
+            version.0,
+            version.1
+        );
+        Err(self.error_at(&mods.opcode, ErrorKind::UnknownInstruction, message))
+    }
+
     /// Says of an instruction that its form is not supported, where that is why its words are not known.
     pub(crate) fn explain(&self, mods: &Mods, error: ParseError) -> ParseError {
         let found = UNSUPPORTED
