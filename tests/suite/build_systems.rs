@@ -23,6 +23,8 @@ pub fn trials() -> Vec<Trial> {
         trial("build_systems::key_of_programs_with_errors".into(), no_key),
         trial("build_systems::key_of_each_input".into(), one_key_each),
         trial("build_systems::cmake".into(), cmake),
+        trial("build_systems::cmake_of_cu".into(), cmake_of_cu)
+            .with_ignored_flag(!crate::cuda::has_clang()),
     ]
 }
 
@@ -266,19 +268,78 @@ impl Project {
     }
 }
 
-fn cmake() -> Outcome {
+/// CMake's folder, and the generators whose tools are there.
+fn cmake_tools() -> Result<(PathBuf, Vec<&'static str>), Failed> {
     let tools = cmake_folder().ok_or("no cmake: `cargo xtask setup` fetches it")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |tool: &str| {
         tools.join(tool).is_file() || std::env::split_paths(&path).any(|p| p.join(tool).is_file())
     };
-    let generators = [("Ninja", has("ninja")), ("Unix Makefiles", has("make"))];
-    if generators.iter().all(|(_, there)| !there) {
+    let known = [("Ninja", "ninja"), ("Unix Makefiles", "make")];
+    let generators: Vec<_> =
+        known.into_iter().filter(|(_, tool)| has(tool)).map(|(name, _)| name).collect();
+    if generators.is_empty() {
         return Err("neither ninja nor make: `cargo xtask setup` fetches ninja".into());
     }
-    for (generator, _) in generators.iter().filter(|(_, there)| *there) {
+    Ok((tools, generators))
+}
+
+fn cmake() -> Outcome {
+    let (tools, generators) = cmake_tools()?;
+    for generator in generators {
         with_generator(&tools, generator)
             .map_err(|failed| format!("{generator}: {}", failed.message().unwrap_or("")))?;
+    }
+    Ok(())
+}
+
+/// A program and an object of `.cu` files, made again when a header of theirs changes.
+fn cmake_of_cu() -> Outcome {
+    let (tools, generators) = cmake_tools()?;
+    let project = Project { checkout: Checkout::new("include")?, tools };
+    let put = |name: &str, text: &str| project.checkout.write(&format!("{PROJECT}/{name}"), text);
+    put(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.20)
+project(cu LANGUAGES NONE)
+find_package(Cdp REQUIRED)
+add_cdp_object(part part.cu OUTPUT part.o)
+add_cdp_executable(program main.cu part.cu DEFINITIONS PLUS=1)\n",
+    )?;
+    put("n.h", "#pragma once\n#define N 3\n")?;
+    put(
+        "part.cu",
+        "#include \"n.h\"\n__global__ void child(int *p) { *p = N; }\n\
+         void start(int *p);\n",
+    )?;
+    put(
+        "main.cu",
+        "#include <cstdio>\n__global__ void child(int *p);\n\
+         template <class T> __global__ void parent(T *p) { child<<<1, 1>>>(p); }\n\
+         int main() { int *p; cudaMallocManaged(&p, 4); parent<<<1, 1>>>(p);\n\
+         cudaDeviceSynchronize(); printf(\"%d\\n\", *p + PLUS); }\n",
+    )?;
+    let module = format!("-DCMAKE_PREFIX_PATH={}", root().join("compiler/cmake").display());
+    let compiler = std::env::current_exe().map_err(|error| error.to_string())?;
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(compiler, project.checkout.path("cdpc"))
+        .map_err(|error| error.to_string())?;
+    let compiler = "-DCDP_COMPILER=../cdpc";
+    project.run("cmake", &["-G", generators[0], "-B", "build", &module, compiler])?;
+    let all = ["part.o", "program"];
+    for (number, wanted, text) in [(3, &all[..], "4\n"), (3, &[], "4\n"), (8, &all, "9\n")] {
+        if number == 8 {
+            // Dates of files have whole seconds for make.
+            std::thread::sleep(Duration::from_millis(1100));
+            put("n.h", "#define N 8\n")?;
+        }
+        let made = project.build()?;
+        if made != wanted {
+            return Err(format!("with {number} the build made {made:?}").into());
+        }
+        let program = project.checkout.path(&format!("{PROJECT}/build/program"));
+        let output = run_limited(Command::new(program).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
+        crate::support::same("output", &String::from_utf8_lossy(&output.stdout), text)?;
     }
     Ok(())
 }

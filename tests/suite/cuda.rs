@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
     }
-    let others: [(&str, fn() -> Outcome); 8] = [
+    let others: [(&str, fn() -> Outcome); 10] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -37,6 +37,8 @@ pub fn trials() -> Vec<Trial> {
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
         ("precompiled_headers", precompiled_headers),
+        ("objects", objects),
+        ("static_names", static_names),
     ];
     for (name, test) in others {
         trials.push(trial(format!("cuda::{name}"), test).with_ignored_flag(without));
@@ -99,7 +101,7 @@ fn with_cdpc(path: &Path) -> Outcome {
     // As `cdpc run` does it, and with the cubin that a GPU would get.
     let mut args = vec!["build", &source, "-o", "program"];
     if is_cdp1(path)? {
-        args.extend(["--cdp", "1", "--arch", "sm_75"]);
+        args.extend(["--cdp", "1"]);
     }
     succeed(folder.path(), &args)?;
     let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
@@ -109,26 +111,11 @@ fn with_cdpc(path: &Path) -> Outcome {
 /// The same file by nvcc, linked with our runtime, on the CPU device.
 fn with_nvcc(path: &Path) -> Outcome {
     let folder = folder()?;
-    let toolkit = oracle::nvcc_toolkit()?;
-    let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
-    let in_folder = |program: &Path| {
-        let mut command = Command::new(program);
-        command.current_dir(folder.path());
-        command
-    };
-    let succeed = |command: &mut Command| -> Outcome {
-        let output = run_limited(command, TIME_LIMIT)?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(format!("{command:?}\n{}", text(&output.stderr)).into()),
-        }
-    };
-    let cudadevrt = toolkit.cudadevrt().ok_or("no libcudadevrt.a")?.path.clone();
-    let libraries = cudadevrt.parent().ok_or("a library in no folder")?.to_owned();
-    let nvcc = toolkit.nvcc.clone().ok_or("no nvcc")?;
+    let nvcc = oracle::nvcc_toolkit()?.nvcc.clone().ok_or("no nvcc")?;
     // PTX beside the machine code is what the CPU device runs.
-    let mut arch = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
-    let mut compile = in_folder(&nvcc);
+    let mut arch = COMPUTE_90;
+    let mut compile = Command::new(&nvcc);
+    compile.current_dir(folder.path());
     if is_cdp1(path)? {
         arch = "-gencode=arch=compute_75,code=[sm_75,compute_75]";
         compile.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
@@ -136,15 +123,34 @@ fn with_nvcc(path: &Path) -> Outcome {
     compile.args([arch, "-std=c++17", "--extended-lambda", "-dc", "-o", "program.o", "-I"]);
     // The helpers of NVIDIA's samples, which nvcc has not either.
     compile.arg(crate::support::root().join("compiler/cdp/src/cuda/headers"));
-    succeed(compile.arg(path))?;
-    let mut link = in_folder(&nvcc);
-    link.args([arch, "-dlink", "program.o", "-o", "link.o", "-lcudadevrt", "-L"]);
-    succeed(link.arg(&libraries))?;
-    let mut link = in_folder(Path::new("c++"));
-    link.args(["-o", "program", "program.o", "link.o"]).arg(library).arg(cudadevrt);
-    succeed(link.args(["-lpthread", "-ldl", "-lm"]))?;
+    finish(compile.arg(path))?;
+    link_by_nvcc(folder.path(), arch, &["program.o"])?;
     let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
     execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
+}
+
+const COMPUTE_90: &str = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
+
+fn finish(command: &mut Command) -> Outcome {
+    let output = run_limited(command, TIME_LIMIT)?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}\n{}", text(&output.stderr)).into()),
+    }
+}
+
+/// nvcc's device link of objects, and the system's link of the whole with our runtime, into `program`.
+fn link_by_nvcc(folder: &Path, arch: &str, objects: &[&str]) -> Outcome {
+    let toolkit = oracle::nvcc_toolkit()?;
+    let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
+    let cudadevrt = toolkit.cudadevrt().ok_or("no libcudadevrt.a")?.path.clone();
+    let libraries = cudadevrt.parent().ok_or("a library in no folder")?;
+    let mut link = Command::new(toolkit.nvcc.clone().ok_or("no nvcc")?);
+    link.args([arch, "-dlink", "-o", "link.o", "-lcudadevrt", "-L"]).arg(libraries);
+    finish(link.args(objects).current_dir(folder))?;
+    let mut link = Command::new("c++");
+    link.args(["-o", "program", "link.o"]).args(objects).arg(library).arg(&cudadevrt);
+    finish(link.args(["-lpthread", "-ldl", "-lm"]).current_dir(folder))
 }
 
 fn contains(what: &str, text: &str, part: &str) -> Outcome {
@@ -346,9 +352,6 @@ fn outputs() -> Outcome {
     succeed(dir, &["build", "tree.cu", "-G", "-g", "-o", "debug.cubin"])?;
     succeed(dir, &["build", "tree.cu", "--arch", "sm_80,sm_90", "-o", "tree.fatbin"])?;
     succeed(dir, &["build", "tree.cu", "--emit", "device-obj", "-o", "tree.o"])?;
-    let (code, _, message) = run_in(dir, &["build", "tree.cu", "-c", "-o", "tree.o"])?;
-    same("exit code", &code.to_string(), "2")?;
-    contains("the message", &message, "--emit device-obj")?;
     let cubin = std::fs::read(dir.join("tree.cubin")).map_err(|error| error.to_string())?;
     let cubin = cdp::toolchain::Cubin::read(&cubin).map_err(|error| error.to_string())?;
     let kernels: Vec<&str> = cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
@@ -356,6 +359,77 @@ fn outputs() -> Outcome {
         return Err(format!("the cubin has {kernels:?}").into());
     }
     Ok(())
+}
+
+/// A file of the program of [`objects`] and [`static_names`]: both have `static` things of the same names.
+fn part(letter: char) -> String {
+    format!(
+        "static __device__ int x = '{letter}';
+static __device__ int helper() {{ return x; }}
+namespace {{
+__device__ int y = 1;
+__global__ void anonymous(int *p) {{ *p += y + helper(); }}
+}}
+static __global__ void k(int *p) {{ *p = helper(); anonymous<<<1, 1>>>(p); }}
+int run_{letter}() {{
+    int *p, h;
+    cudaMallocManaged(&p, sizeof *p);
+    k<<<1, 1>>>(p);
+    if (cudaDeviceSynchronize() != cudaSuccess) return -1;
+    cudaMemcpyFromSymbol(&h, x, sizeof h);
+    return *p + 1000 * h;
+}}\n"
+    )
+}
+
+fn write_parts(dir: &Path) -> Outcome {
+    let main = "#include <cstdio>\nint run_b();\n\
+                int main() { std::printf(\"%d %d\\n\", run_a(), run_b()); }\n";
+    write(dir, "a.cu", &(part('a') + main))?;
+    std::fs::create_dir(dir.join("sub")).map_err(|error| error.to_string())?;
+    // The same name in another folder.
+    write(&dir.join("sub"), "a.cu", &part('b'))
+}
+
+const PARTS_SAY: &str = "97195 98197\n";
+
+/// What is `static` in several files stays apart.
+fn static_names() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write_parts(dir)?;
+    succeed(dir, &["build", "a.cu", "sub/a.cu", "-o", "program"])?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", PARTS_SAY)
+}
+
+/// `-c` makes an object that cdpc, and nvcc's device link with the system's linker, make programs of; the
+/// same object every time, and an error for what it cannot hold.
+fn objects() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write_parts(dir)?;
+    succeed(dir, &["build", "-c", "a.cu", "-o", "a.o", "--arch", "sm_80,sm_90"])?;
+    let sub = dir.join("sub");
+    succeed(&sub, &["build", "--emit", "obj", "a.cu", "-o", "a.o", "-MMD"])?;
+    let read_object = || std::fs::read(dir.join("sub/a.o")).map_err(|error| error.to_string());
+    let first = read_object()?;
+    succeed(&sub, &["build", "-dc", "a.cu", "-o", "a.o"])?;
+    if read_object()? != first {
+        return Err("the object is another one the second time".into());
+    }
+    succeed(dir, &["build", "a.o", "sub/a.o", "--emit", "exe", "-o", "program"])?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output of what cdpc linked", PARTS_SAY)?;
+    if oracle::has_nvcc() {
+        link_by_nvcc(dir, COMPUTE_90, &["a.o", "sub/a.o"])?;
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, "output of what nvcc linked", PARTS_SAY)?;
+    }
+    write(dir, "m.cu", "__managed__ int m;\n__global__ void k() { m = 1; }\n")?;
+    let (code, _, message) = run_in(dir, &["build", "-c", "m.cu", "-o", "m.o"])?;
+    same("exit code", &code.to_string(), "2")?;
+    contains("the message", &message, "m.cu has `__managed__` variables")
 }
 
 fn dependencies_and_keys() -> Outcome {

@@ -283,8 +283,10 @@ fn input(path: &Path) -> Result<Input, BuildError> {
             path.display()
         ))
     })?;
-    if kind == InputKind::Source {
-        return Ok(Input::Source(SourceInput::File(path.to_owned())));
+    match kind {
+        InputKind::Source => return Ok(Input::Source(SourceInput::File(path.to_owned()))),
+        InputKind::Cuda => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
+        _ => {}
     }
     let read = std::fs::read(path);
     let bytes = read.map_err(|source| BuildError::Io { path: path.to_owned(), source })?;
@@ -394,6 +396,29 @@ mod tests {
         assert!(module.contains("CUBIN: &[u8] = &[]"), "{module}");
         let ptx = std::fs::read_to_string(path("kernels.ptx")).unwrap();
         assert!(ptx.contains(".entry _Z7fillAllPi"));
+    }
+
+    /// A `.cu` file with a header beside it.
+    #[test]
+    fn a_cuda_file_and_its_header() {
+        let compiler = Compiler::new(&SearchOptions::from_process()).unwrap();
+        if compiler.toolchain().clang().is_err() || compiler.toolchain().headers().is_err() {
+            return eprintln!("left out: no clang or no CUDA headers");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("n.h"), "constexpr int N = 5;\n").unwrap();
+        let source = "#include \"n.h\"\ntemplate <int I> __global__ void fill(int *p) { *p = I; }\n\
+                      __global__ void fillAll(int *p) { fill<N><<<1, 1>>>(p); }\n";
+        std::fs::write(path("k.cu"), source).unwrap();
+        let mut build = Build::new();
+        build.file(path("k.cu")).out_dir(folder.path()).cubin(Cubin::Always);
+        let made = build.try_compile("kernels").unwrap();
+        let header = format!("cargo::rerun-if-changed={}", path("n.h").display());
+        assert!(made.directives.contains(&header), "{:?}", made.directives);
+        let module = std::fs::read_to_string(path("kernels.rs")).unwrap();
+        assert!(module.contains("pub const FILL_ALL: &str = \"_Z7fillAllPi\";"), "{module}");
+        assert!(std::fs::read(made.cubin.unwrap()).unwrap().starts_with(b"\x7fELF"));
     }
 
     /// Several architectures, and outputs whose names differ after a dot only.

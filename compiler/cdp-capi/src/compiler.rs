@@ -250,18 +250,14 @@ pub unsafe extern "C" fn cdp_build(
         // SAFETY: by the interface's contract.
         let (compiler, inputs) =
             unsafe { (object(compiler, "compiler")?, object(inputs, "inputs")?) };
-        let with_headers = |input: &Input| match input {
-            Input::Source(SourceInput::Memory { name, text, .. }) => {
-                Input::Source(SourceInput::Memory {
-                    name: name.clone(),
-                    text: text.clone(),
-                    files: inputs.headers.clone(),
-                    disk: true,
-                })
+        let mut list = inputs.inputs.clone();
+        for input in &mut list {
+            if let Input::Source(source) | Input::Cuda(source) = input
+                && let SourceInput::Memory { files, .. } = source
+            {
+                files.clone_from(&inputs.headers);
             }
-            other => other.clone(),
-        };
-        let list: Vec<Input> = inputs.inputs.iter().map(with_headers).collect();
+        }
         Ok(compiler.compile(&list, self::goal(goal)?))
     })
 }
@@ -312,6 +308,13 @@ impl cdp_compiler {
         cdp_result::of(goal, self.compiler.compile(inputs, goal, &self.options))
     }
 
+    /// Whether `.cu` files can be compiled.
+    #[cfg(test)]
+    pub(crate) fn reads_cuda(&self) -> bool {
+        let toolchain = self.compiler.toolchain();
+        toolchain.clang().is_ok() && toolchain.headers().is_ok()
+    }
+
     /// Whether PTX can be made into a cubin.
     pub(crate) fn can_link(&self) -> bool {
         let (arch, address_size) = (self.options.archs()[0], self.options.address_size);
@@ -343,12 +346,19 @@ fn input(kind: cdp_kind, name: &str, data: &[u8]) -> Result<Input, Failed> {
         other => return Err(Failed::request(format!("there is no kind {other} of input"))),
     };
     Ok(match kind {
-        InputKind::Source => Input::Source(SourceInput::Memory {
-            name: name.to_string(),
-            text: utf8(name, data)?,
-            files: Vec::new(),
-            disk: true,
-        }),
+        InputKind::Source => {
+            let source = SourceInput::Memory {
+                name: name.to_string(),
+                text: utf8(name, data)?,
+                files: Vec::new(),
+                disk: true,
+            };
+            // The name decides between the languages, and nothing else.
+            match InputKind::of(name.as_ref()) {
+                Some(InputKind::Cuda) => Input::Cuda(source),
+                _ => Input::Source(source),
+            }
+        }
         other => Input::Bytes(other, name.to_string(), data.to_vec()),
     })
 }

@@ -394,6 +394,44 @@ fn headers_come_from_memory() {
     }
 }
 
+/// The name says that clang reads it.
+#[test]
+fn cuda_files_come_from_memory() {
+    let compiler = cdp_compiler_new();
+    let inputs = cdp_inputs_new();
+    let source = "#include \"n.h\"\ntemplate <class T> __global__ void k(T *p) { *p = N; }\n\
+                  template __global__ void k(int *);\n";
+    let header = "enum { N = sizeof(int) + 1234561 };";
+    // SAFETY: all pointers are good.
+    unsafe {
+        let data = |text: &str| text.as_ptr().cast::<c_void>();
+        if cdp_compiler_find_tools(compiler, null()) != CDP_OK || !(*compiler).reads_cuda() {
+            eprintln!("left out: no clang or no CUDA headers");
+            cdp_inputs_free(inputs);
+            return cdp_compiler_free(compiler);
+        }
+        let name = c"dir/a.cu".as_ptr();
+        let add = cdp_inputs_add(inputs, CDP_KIND_SOURCE, name, data(source), source.len());
+        assert_eq!(add, CDP_OK);
+        let add = cdp_inputs_add_header(inputs, c"n.h".as_ptr(), data(header), header.len());
+        assert_eq!(add, CDP_OK);
+        for goal in [CDP_GOAL_PTX, CDP_GOAL_CUBIN, CDP_GOAL_HOST_OBJECT] {
+            let result = cdp_build(compiler, inputs, goal);
+            assert_eq!(cdp_result_status(result), CDP_OK, "{}", text(cdp_last_error()));
+            let made = bytes(result);
+            if goal == CDP_GOAL_PTX {
+                let ptx = String::from_utf8(made).unwrap();
+                assert!(ptx.contains(".entry _Z1kIiEvPT_") && ptx.contains("1234565"), "{ptx}");
+            } else {
+                assert!(made.starts_with(b"\x7fELF"));
+            }
+            cdp_result_free(result);
+        }
+        cdp_inputs_free(inputs);
+        cdp_compiler_free(compiler);
+    }
+}
+
 #[test]
 fn threads_share_a_compiler() {
     struct Shared(*const cdp_compiler);

@@ -30,7 +30,7 @@ use crate::session::Session;
 use crate::source::{FileId, FileOrigin, Span, raw};
 pub(crate) use directives::near;
 use include::FileCache;
-pub use include::{DiskLoader, FileLoader, MemoryLoader};
+pub use include::{DiskLoader, FileLoader, MemoryLoader, clean};
 use macros::MacroTable;
 
 /// What the command line says to the preprocessor.

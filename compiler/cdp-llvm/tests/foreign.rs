@@ -44,6 +44,26 @@ define ptx_kernel void @parent(ptr %p, ptr byval(%S) align 8 %s, ptr %out) {
     }
 }
 
+/// clang's strings are called `.str`, which is no name of PTX.
+#[test]
+fn constants_that_units_share_have_names_of_ptx() {
+    let text = format!(
+        "@.str = private unnamed_addr constant [4 x i8] c\"abc\\00\", align 1
+@_$_str = internal global i32 3
+declare void @use(ptr)
+define ptx_kernel void @a() {{ call void @use(ptr @.str) call void @use(ptr @_$_str) {0} ret void }}
+define ptx_kernel void @b() {{ call void @use(ptr @.str) call void @use(ptr @_$_str) {0} ret void }}\n",
+        "call void @use(ptr null) ".repeat(8)
+    );
+    let mut options = options("sm_90", LaunchAbi::Cdp2V2);
+    options.unit_instructions = 4;
+    let (module, _) = lower_foreign("test.ll", text.as_bytes(), 64, &options).unwrap();
+    let ptx = module.into_ptx(&options).unwrap();
+    assert!(!ptx.contains(".str"), "{ptx}");
+    assert_eq!(ptx.matches("{97, 98, 99}").count(), 1, "{ptx}");
+    assemble(&ptx, "sm_90", 64);
+}
+
 #[test]
 fn bad_calls_are_named() {
     let call = |text: &str| {

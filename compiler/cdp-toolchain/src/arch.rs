@@ -182,6 +182,8 @@ const TABLE: &[Row] = &[
 ];
 
 impl Arch {
+    /// Turing, the oldest that CUDA 13 knows.
+    pub const SM_75: Arch = Arch { number: 75, suffix: ArchSuffix::None };
     /// Hopper, which this project measures on.
     pub const SM_90: Arch = Arch { number: 90, suffix: ArchSuffix::None };
 

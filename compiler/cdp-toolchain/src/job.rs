@@ -218,7 +218,11 @@ impl Job {
         candidate
     }
 
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ToolError> {
+    /// Puts a file that a tool is to read into the job's folder; a dry run writes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ToolError> {
         if self.options.dry_run {
             return Ok(());
         }

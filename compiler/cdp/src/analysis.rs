@@ -57,6 +57,26 @@ impl SourceInput {
         }
     }
 
+    /// The text of a file that messages name, which may be this source; `None` when it cannot be read.
+    pub(crate) fn text_of(&self, name: &str) -> Option<String> {
+        let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        match self.given_text() {
+            Some((known, text)) if known == name => Some(text),
+            _ => std::fs::read(name).ok().map(lossy),
+        }
+    }
+
+    /// Its own text, given or read; `None` when it cannot be read, which whoever compiles it says.
+    pub(crate) fn own_text(&self) -> Option<String> {
+        self.text_of(&self.name())
+    }
+
+    /// The name without folders.
+    pub(crate) fn base_name(&self) -> String {
+        let name = self.name();
+        Path::new(&name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into())
+    }
+
     /// The name in messages and line information.
     pub fn name(&self) -> String {
         match self {

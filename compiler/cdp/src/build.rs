@@ -260,9 +260,11 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<BuildOutput, Failure> {
         let cancellable = self.cancellable();
-        // Without tools there is nothing to put into a folder.
+        // Without tools there is nothing to put into a folder. clang is one.
+        let reads_cuda =
+            |input: &Input| matches!(input, Input::Cuda(_) | Input::Bytes(InputKind::Cuda, ..));
         let job = Job::new(JobOptions {
-            dry_run: !goal.needs_tools(),
+            dry_run: !goal.needs_tools() && !inputs.iter().any(reads_cuda),
             cancelled: cancellable.cancel.flag(),
             ..JobOptions::default()
         })?;
@@ -270,8 +272,9 @@ impl Compiler {
         let request =
             BuildRequest { cubin: true, ..BuildRequest::new(inputs, goal, options, &job) };
         // With another compiler's IR among the inputs, that is what LLVM gives up on.
-        let is_foreign =
-            |input: &&Input| matches!(input, Input::Bytes(InputKind::Llvm, ..) | Input::Cuda(_));
+        let is_foreign = |input: &&Input| {
+            matches!(input, Input::Bytes(InputKind::Llvm, ..)) || reads_cuda(input)
+        };
         if let Some(input) = inputs.iter().find(is_foreign) {
             return guard_input(&input.name(), || build(&request));
         }
@@ -355,15 +358,7 @@ impl Build<'_> {
             }
             Goal::CudaObject => match one_input(request.inputs, "an object")? {
                 Input::Source(source) => self.cuda_object(source),
-                Input::Cuda(_) => Err(Error::Request {
-                    message: "host objects for a link by nvcc are made of `.cdp` files only".into(),
-                    cure: Some(
-                        "make a device object with --emit device-obj, the host half with --emit \
-                         host-obj, or name all files in one command with -o PROGRAM"
-                            .into(),
-                    ),
-                }
-                .into()),
+                Input::Cuda(source) => self.cuda_object_by_clang(source),
                 _ => Err(Error::Request {
                     message: "a host object is made of a source, and this is none".into(),
                     cure: Some("make a device object with --emit device-obj".into()),
@@ -442,9 +437,8 @@ impl Build<'_> {
             }
             Input::Cuda(source) => Ok(Some(self.cuda_device(source, arch, want_ir)?)),
             Input::Bytes(InputKind::Cuda, name, bytes) => {
-                let text = String::from_utf8_lossy(bytes).into_owned();
                 let source =
-                    SourceInput::Memory { name: name.clone(), text, files: Vec::new(), disk: true };
+                    SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
                 Ok(Some(self.cuda_device(&source, arch, want_ir)?))
             }
             Input::Bytes(InputKind::Source, name, bytes) => {

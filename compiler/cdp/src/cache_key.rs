@@ -5,19 +5,19 @@
 //! option, the bytes of every input and of every file that it includes, and the versions of CUDA's
 //! tools. What stays out: names and places of files, the output's name, dates, the machine. A name
 //! counts where the program can see it: with debug information, when `__FILE__` or `assert` is used,
-//! and in listings, which show it.
+//! and in listings, which show it. The name of a `.cu` file counts without its folders.
 
 use std::path::Path;
 
 use cdp_frontend::Session;
 use cdp_frontend::source::FileOrigin;
 use cdp_toolchain::Arch;
-use sha2::{Digest, Sha256};
 
 use crate::analysis::{Pass, SourceInput, analyse};
 use crate::build::{BuildRequest, Goal, Input, InputKind};
 use crate::compiler::Compiler;
 use crate::cuda::Half;
+use crate::digest::Digest;
 use crate::error::{Error, Failure};
 use crate::options::{CompileOptions, DebugInfo};
 
@@ -29,23 +29,21 @@ const FILE_NAME_WORDS: [&str; 2] = ["__FILE__", "assert"];
 /// Words by which a program sees when it is compiled.
 const DATE_WORDS: [&str; 3] = ["__DATE__", "__TIME__", "__TIMESTAMP__"];
 
-/// A SHA-256 over fields, each with its name and length, so that no two lists of fields are one text.
-struct Key(Sha256);
+/// A digest of fields, each with its name.
+struct Key(Digest);
 
 impl Key {
     fn new() -> Key {
-        Key(Sha256::new())
+        Key(Digest::new())
     }
 
     fn field(&mut self, name: &str, value: impl AsRef<[u8]>) {
-        for part in [name.as_bytes(), value.as_ref()] {
-            self.0.update((part.len() as u64).to_le_bytes());
-            self.0.update(part);
-        }
+        self.0.add(name);
+        self.0.add(value);
     }
 
     fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        self.0.finish()
     }
 }
 
@@ -101,7 +99,8 @@ impl Compiler {
             halves.push(None);
         }
         key.field("clang", cdp_toolchain::CLANG_MAJOR.to_le_bytes());
-        // Lines and names go into debug information.
+        // Lines and names go into debug information, and what is `static` gets a name with the file's.
+        key.field("base name", source.base_name());
         if options.debug != DebugInfo::None {
             key.field("name", source.name());
         }
@@ -161,7 +160,8 @@ impl Compiler {
 /// Every option by name; a new one does not compile until it is here.
 fn add_options(key: &mut Key, options: &CompileOptions) {
     let CompileOptions {
-        archs,
+        // What counts where none is named, as if it were.
+        archs: _,
         address_size,
         opt_level,
         cdp,
@@ -192,7 +192,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         cxx_standard,
         cache_dir: _,
     } = options;
-    key.field("archs", format!("{archs:?}"));
+    key.field("archs", format!("{:?}", options.archs()));
     key.field("address-size", format!("{address_size:?}"));
     key.field("opt-level", format!("{opt_level:?}"));
     key.field("cdp", format!("{cdp:?}"));

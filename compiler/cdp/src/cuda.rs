@@ -2,7 +2,7 @@
 //!
 //! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
-//! ([`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
+//! ([`messages`], [`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
 //! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
@@ -25,11 +25,12 @@ use crate::options::CompileOptions;
 mod args;
 mod graph;
 mod headers;
+mod messages;
 mod precompiled;
 mod report;
 mod shared;
 
-use precompiled::Precompiled;
+use precompiled::{Found, Precompiled};
 
 /// What clang makes of a file in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub(crate) enum Half {
     Device(Arch),
     /// An object of the host half.
     Host,
+    /// An object of the host half that holds the device code ([`relocatable_name`]) and registers itself
+    /// with NVIDIA's runtime.
+    HostAlone,
     /// Bitcode that the object of the host half is made of.
     HostUnoptimised,
     /// Bitcode of the host half, not optimised, for looking at.
@@ -175,13 +179,11 @@ impl Compiler {
         if half != Half::Host {
             return self.read_half(job, source, half, options);
         }
-        let text = source.given_text().map(|(_, text)| text.into_bytes());
-        if text.or_else(|| std::fs::read(source.name()).ok()).is_some_and(|t| names_managed(&t)) {
+        if has_managed(source, &[]) {
             return self.host_with_managed(job, source, options);
         }
         let read = self.read_half(job, source, half, options)?;
-        let names = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| names_managed(&text));
-        match read.bytes.is_some() && read.dependencies.iter().any(names) {
+        match read.bytes.is_some() && has_managed(source, &read.dependencies) {
             true => self.host_with_managed(job, source, options),
             false => Ok(read),
         }
@@ -214,10 +216,10 @@ impl Compiler {
     ) -> Result<Read, Error> {
         let program = self.toolchain().clang()?;
         let file = on_disk(job, source)?;
-        let asked = args::request(self, job, half, options)?;
-        let header = match half {
+        let asked = args::request(self, job, half, source, options)?;
+        let Found { header, wanted } = match half {
             // The text is wanted with that of the headers.
-            Half::Text(_) => None,
+            Half::Text(_) => Found::default(),
             _ => Precompiled::find(job, program, &asked, source, options),
         };
         let run = |header: Option<&Precompiled>| {
@@ -230,16 +232,19 @@ impl Compiler {
             let (source, stem) = (file.path.clone(), Input::Cuda(source.clone()).stem());
             let request =
                 ClangRequest { args, source, stem, extension: asked.extension, output: None };
-            shared::run(job, program, request)
+            shared::run(job, program, &request)
         };
-        let mut output = run(header.as_ref())?;
+        let mut output = std::thread::scope(|scope| {
+            if let Some(wanted) = &wanted {
+                scope.spawn(|| wanted.make());
+            }
+            run(header.as_ref())
+        })?;
         if let Some(header) = &header {
             if output.failed && header.forget(&output.messages) {
                 output = run(None)?;
             }
-            // The header, and what it was made of, by their name of 64 digits.
-            let name = header.path.file_stem();
-            output.dependencies.retain(|path| path.file_stem() != name);
+            output.dependencies.retain(|path| !header.is_of_cache(path));
         }
         let ClangOutput { bytes, messages, failed, dependencies } = output;
         let report = report::read(&messages, source, &options.warnings);
@@ -276,6 +281,18 @@ impl Compiler {
             Err(other) => Err(crate::compiler::from_foreign(&name, other).into()),
         }
     }
+}
+
+/// Whether a source, or what it includes, may declare a managed variable.
+pub(crate) fn has_managed(source: &SourceInput, dependencies: &[PathBuf]) -> bool {
+    let names = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| names_managed(&text));
+    source.own_text().is_some_and(|text| names_managed(text.as_bytes()))
+        || dependencies.iter().any(names)
+}
+
+/// The file of the job's folder with the device code that the host half of a source is to hold.
+pub(crate) fn relocatable_name(source: &SourceInput) -> String {
+    format!("{}.relocatable.fatbin", Input::Cuda(source.clone()).stem())
 }
 
 /// Whether a text may declare a managed variable.

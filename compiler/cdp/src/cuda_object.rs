@@ -1,17 +1,22 @@
 //! Host objects that nvcc links: host code for NVIDIA's cudart with relocatable device code inside
 //! (what `nvcc -dc` makes).
+//!
+//! Of a `.cdp` file our own host pass makes the code around the device code, of a `.cu` file clang does.
 
-use cdp_toolchain::{AddressSize, FatbinInput, FatbinOptions, ImageKind, fatbinary};
+use cdp_toolchain::{AddressSize, Arch, FatbinInput, FatbinOptions, ImageKind, fatbinary};
 
 use crate::analysis::{Pass, SourceInput};
 use crate::build::{Build, BuildRequest, Goal, Input};
+use crate::compiler::DeviceCode;
+use crate::cuda::{self, Half};
 use crate::error::{Error, Failure};
 
 /// Digits of the cache key in a module's name; 64 bits tell the objects of a program apart.
 const MODULE_ID_DIGITS: usize = 16;
+const MODULE_ID_PREFIX: &str = "_cdp_";
 
 impl Build<'_> {
-    /// The object of one source.
+    /// The object of a `.cdp` source.
     pub(crate) fn cuda_object(&mut self, source: &SourceInput) -> Result<Vec<u8>, Failure> {
         let options = self.request.options;
         if options.address_size == AddressSize::Bits32 {
@@ -24,24 +29,14 @@ impl Build<'_> {
         }
         let module_id = self.module_id(source)?;
         let mut images = Vec::new();
-        let archs = options.archs();
-        for arch in &archs {
-            let Some(analysis) = self.analysis(source, Pass::Device(*arch))? else {
+        for arch in options.archs() {
+            let Some(analysis) = self.analysis(source, Pass::Device(arch))? else {
                 return Err(self.failed());
             };
             let code =
-                self.compiler.emit_device_named(&analysis, *arch, options, false, &module_id)?;
-            let job = self.request.job;
-            let stem = Input::Source(source.clone()).stem();
-            let assembled = self.compiler.assemble(job, &stem, &code.ptx, *arch, options)?;
-            self.out.tool_warnings.extend(assembled.warnings);
-            let image = |kind, bytes| FatbinInput { kind, arch: *arch, bytes };
-            images.push(image(ImageKind::Elf, assembled.object.bytes));
-            if Some(arch) == archs.iter().max_by_key(|arch| arch.number()) {
-                // For a link for a later architecture.
-                images.push(image(ImageKind::Ptx, code.ptx.into_bytes()));
-            }
-            if *arch == archs[0] {
+                self.compiler.emit_device_named(&analysis, arch, options, false, &module_id)?;
+            self.add_images(source, arch, code, &mut images)?;
+            if arch == options.archs()[0] {
                 self.out.kernels.extend(analysis.kernels);
                 self.out.launches.extend(analysis.graph.launches);
                 self.out.calls.extend(analysis.graph.calls);
@@ -50,17 +45,84 @@ impl Build<'_> {
         let Some(host) = self.analysis(source, Pass::Host)? else {
             return Err(self.failed());
         };
-        let pack =
-            FatbinOptions { address_size: options.address_size, compress: true, relocatable: true };
-        let stem = Input::Source(source.clone()).stem();
-        let fatbin = fatbinary(self.compiler.toolchain(), self.request.job, &stem, &images, pack)?;
+        let fatbin = self.relocatable(source, &images)?;
         let kernels = self.out.kernels.iter().map(|kernel| kernel.symbol.clone()).collect();
         Ok(self.compiler.emit_cuda_host(&host, options, module_id, &fatbin, kernels)?)
     }
 
+    /// The object of a `.cu` source.
+    pub(crate) fn cuda_object_by_clang(
+        &mut self,
+        source: &SourceInput,
+    ) -> Result<Vec<u8>, Failure> {
+        let (job, options) = (self.request.job, self.request.options);
+        let mut images = Vec::new();
+        for arch in options.archs() {
+            let code = self.cuda_device(source, arch, false)?;
+            self.add_images(source, arch, code, &mut images)?;
+        }
+        if cuda::has_managed(source, &self.out.dependencies) {
+            return Err(Error::Request {
+                message: format!(
+                    "{} has `__managed__` variables, which clang's host objects cannot register",
+                    source.name()
+                ),
+                cure: Some(
+                    "name all files in one command with -o PROGRAM, or allocate with \
+                     cudaMallocManaged"
+                        .into(),
+                ),
+            }
+            .into());
+        }
+        let fatbin = self.relocatable(source, &images)?;
+        let name = cuda::relocatable_name(source);
+        job.write(&name, &fatbin).map_err(Error::Tool)?;
+        let read = self.compiler.read_cuda(job, source, Half::HostAlone, options)?;
+        let mut object = self.take_half(read)?;
+        let id = self.module_id(source)?;
+        rename_unit(&mut object, id.trim_start_matches(MODULE_ID_PREFIX));
+        Ok(object)
+    }
+
+    /// Machine code for an architecture, and PTX of the newest, for a link for a later one.
+    fn add_images(
+        &mut self,
+        source: &SourceInput,
+        arch: Arch,
+        code: DeviceCode,
+        images: &mut Vec<FatbinInput>,
+    ) -> Result<(), Failure> {
+        let options = self.request.options;
+        let stem = Input::Source(source.clone()).stem();
+        let job = self.request.job;
+        let assembled = self.compiler.assemble(job, &stem, &code.ptx, arch, options)?;
+        self.out.tool_warnings.extend(assembled.warnings);
+        let image = |kind, bytes| FatbinInput { kind, arch, bytes };
+        images.push(image(ImageKind::Elf, assembled.object.bytes));
+        if Some(arch) == options.archs().into_iter().max_by_key(|arch| arch.number()) {
+            images.push(image(ImageKind::Ptx, code.ptx.into_bytes()));
+        }
+        Ok(())
+    }
+
+    fn relocatable(
+        &self,
+        source: &SourceInput,
+        images: &[FatbinInput],
+    ) -> Result<Vec<u8>, Failure> {
+        let address_size = self.request.options.address_size;
+        let pack = FatbinOptions { address_size, compress: true, relocatable: true };
+        let stem = Input::Source(source.clone()).stem();
+        Ok(fatbinary(self.compiler.toolchain(), self.request.job, &stem, images, pack)?)
+    }
+
     /// A name that is the same whenever the same object is made, and that no other object has.
     fn module_id(&mut self, source: &SourceInput) -> Result<String, Failure> {
-        let inputs = [Input::Source(source.clone())];
+        let inputs = [match self.request.inputs {
+            [Input::Cuda(_)] => Input::Cuda(source.clone()),
+            _ => Input::Source(source.clone()),
+        }];
         let options = self.request.options;
         let request = BuildRequest::new(&inputs, Goal::CudaObject, options, self.request.job);
         let key = self.compiler.cache_key(&request).map_err(|failure| match failure {
@@ -71,6 +133,43 @@ impl Build<'_> {
             }
             other => other,
         })?;
-        Ok(format!("_cdp_{}", &key[..MODULE_ID_DIGITS]))
+        Ok(format!("{MODULE_ID_PREFIX}{}", &key[..MODULE_ID_DIGITS]))
+    }
+}
+
+/// Gives a unit another name. clang makes it of the file's name, and two files may have the same.
+fn rename_unit(object: &mut [u8], digits: &str) {
+    const WRAPPER: &[u8] = b"__fatbinwrap__nv_";
+    const PREFIX: &[u8] = b"__nv_";
+    let Some(at) = object.windows(WRAPPER.len()).position(|part| part == WRAPPER) else { return };
+    let behind = &object[at + WRAPPER.len()..];
+    let length = behind.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let name = [PREFIX, &behind[..length]].concat();
+    // clang writes up to 16 digits; names of one length can take each other's place.
+    let new = digits.bytes().chain(std::iter::repeat(b'0')).take(length).collect::<Vec<_>>();
+    let mut from = 0;
+    while let Some(found) = object[from..].windows(name.len()).position(|part| part == name) {
+        let start = from + found + PREFIX.len();
+        object[start..start + length].copy_from_slice(&new);
+        from = start + length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rename_unit;
+
+    #[test]
+    fn units_are_renamed_wherever_they_are_named() {
+        let mut object =
+            *b"\0__nv_12ab\0x__fatbinwrap__nv_12ab\0__cudaRegisterLinkedBinary__nv_12ab__nv_13";
+        rename_unit(&mut object, "fedcba");
+        assert_eq!(
+            object,
+            *b"\0__nv_fedc\0x__fatbinwrap__nv_fedc\0__cudaRegisterLinkedBinary__nv_fedc__nv_13"
+        );
+        let mut other = *b"__nv_12";
+        rename_unit(&mut other, "ff");
+        assert_eq!(other, *b"__nv_12");
     }
 }

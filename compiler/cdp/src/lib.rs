@@ -89,6 +89,7 @@ pub mod compiler;
 mod cuda;
 mod cuda_object;
 pub mod describe;
+mod digest;
 pub mod error;
 mod executable;
 pub mod facts;

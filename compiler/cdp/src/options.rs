@@ -39,7 +39,7 @@ pub enum DebugInfo {
 /// [`CompileOptions::archs`]; each gets its own preprocessing, as with nvcc.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
-    /// `sm_90` when empty.
+    /// When empty, what [`CompileOptions::archs`] says.
     pub archs: Vec<Arch>,
     /// 64 bits unless asked otherwise. 32-bit device code ends at the relocatable object.
     pub address_size: AddressSize,
@@ -129,9 +129,14 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// The architectures to compile for; never empty.
+    /// The architectures to compile for; never empty. Where none was named it is sm_90, and with CDP1, which
+    /// ends before, sm_75.
     pub fn archs(&self) -> Vec<Arch> {
-        if self.archs.is_empty() { vec![Arch::SM_90] } else { self.archs.clone() }
+        match (&self.archs[..], self.cdp()) {
+            ([], CdpVersion::Cdp1) => vec![Arch::SM_75],
+            ([], CdpVersion::Cdp2) => vec![Arch::SM_90],
+            (named, _) => named.to_vec(),
+        }
     }
 
     /// The device runtime version asked for, CDP2 by default.

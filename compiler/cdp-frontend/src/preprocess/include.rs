@@ -446,7 +446,7 @@ fn embedded_key(name: &str) -> PathBuf {
 }
 
 /// A path without `.` and, where that is safe, without `..`.
-fn clean(path: &Path) -> PathBuf {
+pub fn clean(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

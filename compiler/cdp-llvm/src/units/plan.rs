@@ -97,12 +97,18 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
     };
     let units =
         (0..count).map(|unit| (0..facts.len()).map(|index| role(unit, index)).collect()).collect();
-    let symbol = |(index, fact): (usize, &Fact)| Symbol {
-        name: fact.value.name_or(index),
-        is_function: fact.instructions > 0,
-        stays_internal: fact.internal && !promoted.contains(&index),
+    let mut names: HashSet<String> =
+        facts.iter().enumerate().map(|(index, fact)| fact.value.name_or(index)).collect();
+    let mut symbol = |(index, fact): (usize, &Fact)| {
+        let name = fact.value.name_or(index);
+        let visible = promoted.contains(&index);
+        Symbol {
+            name: if visible { name_of_ptx(name, index, &mut names) } else { name },
+            is_function: fact.instructions > 0,
+            stays_internal: fact.internal && !visible,
+        }
     };
-    let symbols: Vec<Symbol> = facts.iter().enumerate().map(symbol).collect();
+    let symbols: Vec<Symbol> = facts.iter().enumerate().map(&mut symbol).collect();
     let discardable = (0..facts.len()).filter(|&index| facts[index].value.is_discardable());
     let names = promoted
         .iter()
@@ -116,6 +122,21 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
         units,
         promoted: names,
     })
+}
+
+/// The name of an internal symbol that becomes visible. LLVM's back end makes names of internal symbols
+/// (`.str`) into such of PTX, each unit's for itself, and leaves visible ones as they are.
+fn name_of_ptx(name: String, index: usize, taken: &mut HashSet<String>) -> String {
+    let is_ptx = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    if name.chars().all(is_ptx) {
+        return name;
+    }
+    let mut made: String =
+        name.chars().map(|c| if is_ptx(c) { c.to_string() } else { "_$_".into() }).collect();
+    while !taken.insert(made.clone()) {
+        made.push_str(&format!("_{index}"));
+    }
+    made
 }
 
 /// Makes the module fit for the plan: everything that two units know has a name and is visible.

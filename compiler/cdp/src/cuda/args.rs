@@ -7,12 +7,17 @@ use cdp_frontend::preprocess::MacroOption;
 use cdp_toolchain::{Job, ToolVersion};
 
 use super::{Half, headers};
+use crate::analysis::SourceInput;
 use crate::compiler::Compiler;
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::options::{AddressSize, CdpVersion, CompileOptions, DebugInfo, OptLevel};
 
 /// What headers without a version are taken for.
 const OLDEST: ToolVersion = ToolVersion::new(11, 0);
+
+/// 64 bits tell the files of a program apart.
+const UNIT_ID_DIGITS: usize = 16;
 
 /// The command for a half, without the source and what belongs to it.
 pub(super) struct Asked {
@@ -31,6 +36,7 @@ pub(super) fn request(
     compiler: &Compiler,
     job: &Job,
     half: Half,
+    source: &SourceInput,
     options: &CompileOptions,
 ) -> Result<Asked, Error> {
     if options.address_size == AddressSize::Bits32 {
@@ -60,6 +66,7 @@ pub(super) fn request(
             device(&mut add, options);
         }
         Half::Host
+        | Half::HostAlone
         | Half::HostUnoptimised
         | Half::HostBitcode
         | Half::Text(None)
@@ -68,6 +75,9 @@ pub(super) fn request(
             // Names of kernels may have the architectures in them, and are to be the device half's.
             for arch in options.archs() {
                 add(&[&format!("--cuda-gpu-arch={arch}")]);
+            }
+            if half == Half::HostAlone {
+                add(&["--no-offload-new-driver"]);
             }
             host(&mut add, half, options);
         }
@@ -80,19 +90,36 @@ pub(super) fn request(
     };
     let headers = args_of_folders(&mut path, compiler, job, options)?;
     args.push(joined("--cuda-path=", &toolkit.root));
-    let mut rest: Vec<OsString> = Vec::new();
+    let mut rest = vec![OsString::from(format!("-cuid={}", unit_id(source, options)))];
     for file in &options.forced_includes {
         rest.extend(["-include".into(), file.into()]);
     }
     let (words, extension): (&[&str], _) = match half {
         Half::Device(_) | Half::HostBitcode => (&["-c", "-emit-llvm"], "bc"),
         Half::HostUnoptimised => (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc"),
-        Half::Host => (&["-c"], "o"),
+        Half::Host | Half::HostAlone => (&["-c"], "o"),
         Half::Text(_) => (&["-E", "-P"], "i"),
         Half::Check(_) => (&["-fsyntax-only"], ""),
     };
     rest.extend(words.iter().map(OsString::from));
+    if half == Half::HostAlone {
+        let image = job.work_dir().join(super::relocatable_name(source));
+        rest.extend(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"].map(OsString::from));
+        rest.push(image.into());
+    }
     Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// What `static` kernels and variables of device code are told apart by when several files are linked: the
+/// same whenever the same file is compiled, and for both halves.
+pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String {
+    let mut digest = Digest::new();
+    digest.add(source.base_name());
+    digest.add(source.own_text().unwrap_or_default());
+    digest.add(format!("{:?}", options.macros));
+    let mut id = digest.finish();
+    id.truncate(UNIT_ID_DIGITS);
+    id
 }
 
 /// Optimisation is ours: clang hands over what it read.
@@ -163,7 +190,7 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
 fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("c++17"))]);
     // Names of files and folders are the same wherever the compiler runs.
-    add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=.", "-cuid=cdp"]);
+    add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=."]);
     if options.cdp() == CdpVersion::Cdp1 {
         let quiet = "-D__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING";
         add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED", "-Wno-macro-redefined", quiet]);

@@ -77,13 +77,9 @@ fn leading(launches: &[LaunchEdge], calls: &[(String, String)]) -> Vec<(String, 
 /// Puts the configurations as written in the place of what the module says, where the launch's line has
 /// one that is the kernel's.
 pub(super) fn add_texts(graph: &mut LaunchGraph, source: &SourceInput) {
-    let given = source.given_text();
     let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
     for edge in &mut graph.launches {
-        let text = texts.entry(edge.file.clone()).or_insert_with(|| match &given {
-            Some((name, text)) if *name == edge.file => Some(text.clone()),
-            _ => std::fs::read_to_string(&edge.file).ok(),
-        });
+        let text = texts.entry(edge.file.clone()).or_insert_with(|| source.text_of(&edge.file));
         let Some(text) = text else { continue };
         let from = text.split_inclusive('\n').take(edge.line.saturating_sub(1) as usize);
         let start: usize = from.map(str::len).sum();

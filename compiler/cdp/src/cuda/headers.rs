@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use cdp_toolchain::Job;
-use sha2::{Digest, Sha256};
 
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::options::CompileOptions;
 
@@ -46,12 +46,9 @@ pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Err
 
 /// What tells these headers from those of another compiler.
 pub(super) fn digest() -> String {
-    let mut digest = Sha256::new();
-    for part in FILES.iter().flat_map(|(name, text)| [name, text]) {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part);
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = Digest::new();
+    FILES.iter().flat_map(|(name, text)| [name, text]).for_each(|part| digest.add(part));
+    digest.finish()
 }
 
 /// Makes the folder under another name, so that it is whole when it is there.

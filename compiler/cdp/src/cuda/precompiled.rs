@@ -1,6 +1,9 @@
 //! Precompiled headers: what clang makes of its wrapper of CUDA's headers is kept in the cache folder, and
 //! so is what it makes of the headers that a file begins with, from the second time on that they are seen.
 //!
+//! A header is made while the file that wants it is compiled without it, so that no build waits much longer
+//! than it would anyway. One of a file's includes is made on top of that of the wrapper.
+//!
 //! What a header was made of is its name: clang's program, every option that is there before the source, and
 //! the list of includes. That a header's text has not changed since, clang checks itself; one that does not
 //! fit any more is thrown away ([`Precompiled::forget`]) and the file read without it. Output is the same
@@ -14,10 +17,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use cdp_toolchain::{ClangRequest, Job, clang};
-use sha2::{Digest, Sha256};
 
 use super::args::Asked;
 use crate::analysis::SourceInput;
+use crate::digest::Digest;
 use crate::options::CompileOptions;
 
 /// Headers that are kept, the last used ones; one takes 10 to 60 MB.
@@ -29,46 +32,90 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// A precompiled header that a run of clang begins with.
 pub(super) struct Precompiled {
-    pub path: PathBuf,
+    path: PathBuf,
+    /// The header that it continues.
+    base: Option<PathBuf>,
+}
+
+/// What there is for a source, and what is to be made for the next time.
+#[derive(Default)]
+pub(super) struct Found<'a> {
+    pub header: Option<Precompiled>,
+    pub wanted: Option<Wanted<'a>>,
+}
+
+/// A header that is worth making.
+pub(super) struct Wanted<'a> {
+    maker: Maker<'a>,
+    path: PathBuf,
+    includes: Vec<String>,
+    /// The header that it continues.
+    base: Option<PathBuf>,
 }
 
 impl Precompiled {
-    /// The header for a source, made if it is worth it. `None` where nothing is kept.
-    pub(super) fn find(
-        job: &Job,
-        program: &Path,
-        asked: &Asked,
+    /// The header for a source. Nothing where nothing is kept.
+    pub(super) fn find<'a>(
+        job: &'a Job,
+        program: &'a Path,
+        asked: &'a Asked,
         source: &SourceInput,
         options: &CompileOptions,
-    ) -> Option<Precompiled> {
-        let folder = options.cache_dir.as_ref()?.join("pch");
+    ) -> Found<'a> {
+        let Some(cache) = options.cache_dir.as_ref() else { return Found::default() };
+        let folder = cache.join("pch");
         // Headers that lie in the job's folder are gone with it.
-        if job.is_dry_run() || !asked.headers.starts_with(options.cache_dir.as_ref()?) {
-            return None;
+        if job.is_dry_run()
+            || !asked.headers.starts_with(cache)
+            || std::fs::create_dir_all(&folder).is_err()
+        {
+            return Found::default();
         }
-        std::fs::create_dir_all(&folder).ok()?;
         let maker = Maker { job, program, asked, folder };
+        let general = maker.path(&[]);
+        let has_general = is_ready(&general);
         let leading = match options.forced_includes.is_empty() {
             true => leading_includes(source, options),
             false => Vec::new(),
         };
-        if !leading.is_empty() {
-            let path = maker.path(&leading);
-            let seen = path.with_extension("seen");
-            if is_ready(&path) || (seen.exists() && maker.make(&path, &leading)) {
-                return Some(Precompiled { path });
-            }
-            // Most files are compiled once.
-            let _ = std::fs::write(seen, "");
+        if leading.is_empty() && !has_general {
+            let wanted = Wanted { maker, path: general, includes: Vec::new(), base: None };
+            return Found { header: None, wanted: Some(wanted) };
         }
-        let path = maker.path(&[]);
-        (is_ready(&path) || maker.make(&path, &[])).then_some(Precompiled { path })
+        if leading.is_empty() {
+            return Found { header: Some(Precompiled { path: general, base: None }), wanted: None };
+        }
+        let path = maker.path(&leading);
+        // Most files are compiled once.
+        let is_new = !stamp(&path).exists();
+        if is_ready(&path) {
+            let header = Precompiled { path, base: Some(general) };
+            return Found { header: Some(header), wanted: None };
+        }
+        let _ = std::fs::write(stamp(&path), "");
+        let wanted = match (has_general, is_new) {
+            (false, _) => {
+                Some(Wanted { maker, path: general.clone(), includes: Vec::new(), base: None })
+            }
+            (true, true) => None,
+            (true, false) => {
+                Some(Wanted { maker, path, includes: leading, base: Some(general.clone()) })
+            }
+        };
+        let general = Precompiled { path: general, base: None };
+        Found { header: has_general.then_some(general), wanted }
     }
 
     /// The words by which clang begins with it.
     pub(super) fn args(&self) -> Vec<OsString> {
-        let words = ["-Xclang", "-include-pch", "-Xclang"].map(OsString::from);
-        words.into_iter().chain([self.path.clone().into()]).collect()
+        args_of(&self.path)
+    }
+
+    /// Whether a file that clang has read is the header, or what it was made of.
+    pub(super) fn is_of_cache(&self, file: &Path) -> bool {
+        // By the name of 64 digits: clang has made the path absolute.
+        let named = |path: &Path| path.file_stem() == file.file_stem();
+        named(&self.path) || self.base.as_deref().is_some_and(named)
     }
 
     /// Whether a run failed because of the header, which is removed then.
@@ -80,10 +127,24 @@ impl Precompiled {
     }
 }
 
-/// Whether a header is there; its date says when it was used last.
+fn args_of(header: &Path) -> Vec<OsString> {
+    let words = ["-Xclang", "-include-pch", "-Xclang"].map(OsString::from);
+    words.into_iter().chain([header.into()]).collect()
+}
+
+/// A file whose date says when a header was used last, and which is there when one was wanted. The header's
+/// own date is what clang knows it by.
+fn stamp(header: &Path) -> PathBuf {
+    header.with_extension("seen")
+}
+
+/// Whether a header is there.
 fn is_ready(path: &Path) -> bool {
-    let Ok(file) = std::fs::File::options().append(true).open(path) else { return false };
-    let _ = file.set_modified(SystemTime::now());
+    if !path.exists() {
+        return false;
+    }
+    let stamp = std::fs::File::options().append(true).create(true).open(stamp(path));
+    let _ = stamp.and_then(|file| file.set_modified(SystemTime::now()));
     true
 }
 
@@ -96,74 +157,17 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn path(&self, includes: &[String]) -> PathBuf {
-        let mut digest = Sha256::new();
-        let mut field = |bytes: &[u8]| {
-            digest.update((bytes.len() as u64).to_le_bytes());
-            digest.update(bytes);
-        };
+        let mut digest = Digest::new();
         // A later clang of the same version number is another file.
         let real = self.program.canonicalize().unwrap_or_else(|_| self.program.to_owned());
-        field(real.as_os_str().as_encoded_bytes());
+        digest.add(real.as_os_str().as_encoded_bytes());
         if let Ok(file) = real.metadata() {
-            field(&file.len().to_le_bytes());
-            field(format!("{:?}", file.modified().ok()).as_bytes());
+            digest.add(file.len().to_le_bytes());
+            digest.add(format!("{:?}", file.modified().ok()));
         }
-        self.asked.common.iter().for_each(|word| field(word.as_encoded_bytes()));
-        includes.iter().for_each(|name| field(name.as_bytes()));
-        let name: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        self.folder.join(name).with_extension("pch")
-    }
-
-    /// Makes a header, once in this process, and in whole when another makes it too.
-    fn make(&self, path: &Path, includes: &[String]) -> bool {
-        static MAKING: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> =
-            LazyLock::new(Mutex::default);
-        let one = {
-            let mut making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(making.entry(path.to_owned()).or_default())
-        };
-        let _one = one.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_ready(path) {
-            return true;
-        }
-        let failed = path.with_extension("failed");
-        let age = failed.metadata().and_then(|file| file.modified()).map(|time| time.elapsed());
-        if matches!(age, Ok(Ok(age)) if age < PATIENCE) {
-            return false;
-        }
-        let made = self.make_whole(path, includes).is_some();
-        if !made {
-            let _ = std::fs::write(failed, "");
-        }
-        made
-    }
-
-    fn make_whole(&self, path: &Path, includes: &[String]) -> Option<()> {
-        // clang looks at its source again whenever it uses the header.
-        let source = path.with_extension("cu");
-        if let Ok(mut file) = std::fs::File::create_new(&source) {
-            for line in includes {
-                writeln!(file, "#include {line}").ok()?;
-            }
-        }
-        let temporary =
-            tempfile::Builder::new().prefix(".making-").tempfile_in(&self.folder).ok()?;
-        let mut args = self.asked.common.clone();
-        args.extend(["-c", "-emit-llvm", "-Xclang", "-emit-pch"].map(OsString::from));
-        let request = ClangRequest {
-            args,
-            source,
-            stem: "precompiled".into(),
-            extension: "pch",
-            output: Some(temporary.path().to_owned()),
-        };
-        let made = clang(self.job, self.program, &request).ok()?;
-        if made.failed {
-            return None;
-        }
-        temporary.persist(path).ok()?;
-        self.forget_old();
-        Some(())
+        self.asked.common.iter().for_each(|word| digest.add(word.as_encoded_bytes()));
+        includes.iter().for_each(|name| digest.add(name));
+        self.folder.join(digest.finish()).with_extension("pch")
     }
 
     fn forget_old(&self) {
@@ -171,7 +175,7 @@ impl Maker<'_> {
         let mut headers: Vec<(SystemTime, PathBuf)> = entries
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "pch"))
-            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+            .filter_map(|path| Some((stamp(&path).metadata().ok()?.modified().ok()?, path)))
             .collect();
         headers.sort();
         for (_, path) in headers.iter().rev().skip(KEPT) {
@@ -182,16 +186,67 @@ impl Maker<'_> {
     }
 }
 
+impl Wanted<'_> {
+    /// Makes the header, once in this process, and in whole when another makes it too.
+    pub(super) fn make(&self) {
+        static MAKING: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> =
+            LazyLock::new(Mutex::default);
+        let one = {
+            let mut making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(making.entry(self.path.clone()).or_default())
+        };
+        let _one = one.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_ready(&self.path) {
+            return;
+        }
+        let failed = self.path.with_extension("failed");
+        let age = failed.metadata().and_then(|file| file.modified()).map(|time| time.elapsed());
+        if matches!(age, Ok(Ok(age)) if age < PATIENCE) {
+            return;
+        }
+        if self.make_whole().is_none() {
+            let _ = std::fs::write(failed, "");
+        }
+    }
+
+    fn make_whole(&self) -> Option<()> {
+        // clang looks at its source again whenever it uses the header.
+        let source = self.path.with_extension("cu");
+        if let Ok(mut file) = std::fs::File::create_new(&source) {
+            for line in &self.includes {
+                writeln!(file, "#include {line}").ok()?;
+            }
+        }
+        let Maker { job, program, asked, folder } = &self.maker;
+        let temporary = tempfile::Builder::new().prefix(".making-").tempfile_in(folder).ok()?;
+        let mut args = asked.common.clone();
+        args.extend(self.base.as_deref().map(args_of).unwrap_or_default());
+        args.extend(["-c", "-emit-llvm", "-Xclang", "-emit-pch"].map(OsString::from));
+        let request = ClangRequest {
+            args,
+            source,
+            stem: "precompiled".into(),
+            extension: "pch",
+            output: Some(temporary.path().to_owned()),
+        };
+        let made = clang(job, program, &request).ok()?;
+        if made.failed {
+            return None;
+        }
+        temporary.persist(&self.path).ok()?;
+        is_ready(&self.path);
+        self.maker.forget_old();
+        Some(())
+    }
+}
+
 /// The includes before everything else of a file, each with its quotes or brackets, as far as they are found
 /// in the folders of the system, whatever file includes them.
 fn leading_includes(source: &SourceInput, options: &CompileOptions) -> Vec<String> {
-    let (text, files) = match (source, source.given_text()) {
-        (SourceInput::Memory { files, .. }, Some((_, text))) => (text, files.as_slice()),
-        (_, Some((_, text))) => (text, [].as_slice()),
-        (_, None) => match std::fs::read(source.name()) {
-            Ok(bytes) => (String::from_utf8_lossy(&bytes).into_owned(), [].as_slice()),
-            Err(_) => return Vec::new(),
-        },
+    let text = source.own_text().unwrap_or_default();
+    let files = match source {
+        SourceInput::Memory { files, .. } => files.as_slice(),
+        _ => &[],
     };
     let name = source.name();
     let beside = Path::new(&name).parent().unwrap_or(Path::new(""));

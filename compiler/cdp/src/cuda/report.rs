@@ -9,6 +9,7 @@ use cdp_frontend::{Diagnostics, Session};
 use cdp_launch::limits::{check_block, check_grid};
 use cdp_llvm::{LaunchCallError, LaunchFact};
 
+use super::messages::{Line, Place, Severity, range};
 use crate::analysis::{Report, SourceInput};
 
 /// clang's messages.
@@ -68,8 +69,8 @@ const CURES: &[(&str, &str)] = &[
     (
         "no matching function for call to 'cudaDeviceSynchronize'",
         "kernels cannot wait for their children since CUDA 12: launch what comes after them into \
-         cudaStreamTailLaunch; `--cdp 1` and an architecture below sm_90 (`--arch sm_75`) bring \
-         the old way back",
+         cudaStreamTailLaunch; `--cdp 1` brings the old way back, for architectures below sm_90 \
+         (sm_75 if none is named)",
     ),
 ];
 
@@ -79,19 +80,17 @@ struct Building {
     diagnostics: Diagnostics,
     /// The finding that notes and cures belong to.
     last: Option<Diagnostic>,
-    /// Name and text of a source from memory.
-    memory: Option<(String, String)>,
+    source: SourceInput,
 }
 
 impl Building {
     fn new(source: &SourceInput) -> Building {
-        let memory = source.given_text();
         Building {
             session: Session::new(),
             files: HashMap::new(),
             diagnostics: Diagnostics::new(),
             last: None,
-            memory,
+            source: source.clone(),
         }
     }
 
@@ -105,12 +104,8 @@ impl Building {
         if let Some(known) = self.files.get(name) {
             return *known;
         }
-        let text = match &self.memory {
-            Some((known, text)) if known == name => Some(text.clone()),
-            _ => std::fs::read(name).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-        };
         let sources = &mut self.session.sources;
-        let text = text.filter(|text| sources.has_room(text.len()));
+        let text = self.source.text_of(name).filter(|text| sources.has_room(text.len()));
         let file = text.map(|text| sources.add_file(name, text, FileOrigin::Main));
         self.files.insert(name.to_owned(), file);
         file
@@ -142,8 +137,8 @@ impl Building {
             self.fix(fix);
             return;
         }
-        let Some((before, severity, text)) = parts(line) else { return };
-        let span = self.span(before);
+        let Some(Line { place, severity, text }) = Line::read(line) else { return };
+        let span = place.map_or(Span::NONE, |place| self.span(place));
         if severity == Severity::Note {
             if let Some(last) = self.last.take() {
                 self.last = Some(match span.is_none() {
@@ -163,36 +158,26 @@ impl Building {
         });
     }
 
-    /// `file:3:49:{3:49-3:56}`: of the ranges the one that the place is in, else the word there.
-    fn span(&mut self, before: &str) -> Span {
-        let (place, ranges) = before.split_once(":{").unwrap_or((before, ""));
-        let mut words = place.rsplitn(3, ':');
-        let column = words.next().and_then(|word| word.trim().parse::<u32>().ok());
-        let line = words.next().and_then(|word| word.parse::<u32>().ok());
-        let (Some(column), Some(line), Some(name)) = (column, line, words.next()) else {
-            return Span::NONE;
-        };
-        for range in ranges.trim_end_matches([':', '}']).split("}{") {
-            let Some((from, to)) = range.split_once('-') else { continue };
-            let (Some(from), Some(to)) = (pair(from), pair(to)) else { continue };
-            if from <= (line, column) && (line, column) < to && from.0 == to.0 {
-                let start = self.position(name, from.0, from.1);
-                let end = self.position(name, to.0, to.1);
+    /// Of the ranges the one that the place is in, else the word there.
+    fn span(&mut self, place: Place<'_>) -> Span {
+        for (from, to) in place.ranges() {
+            if from <= place.at && place.at < to && from.0 == to.0 {
+                let start = self.position(place.file, from.0, from.1);
+                let end = self.position(place.file, to.0, to.1);
                 if let (Some(start), Some(end)) = (start, end) {
                     return Span::new(start, end);
                 }
             }
         }
-        self.token(name, line, column)
+        self.token(place.file, place.at.0, place.at.1)
     }
 
     /// `"file":{4:35-4:35}:";"`
     fn fix(&mut self, fix: &str) {
         let mut inner = || {
             let (name, rest) = fix.strip_prefix('"')?.split_once("\":{")?;
-            let (range, text) = rest.split_once("}:\"")?;
-            let (from, to) = range.split_once('-')?;
-            let (from, to) = (pair(from)?, pair(to)?);
+            let (place, text) = rest.split_once("}:\"")?;
+            let (from, to) = range(place)?;
             let span =
                 Span::new(self.position(name, from.0, from.1)?, self.position(name, to.0, to.1)?);
             let text = text.strip_suffix('"')?.replace("\\\"", "\"").replace("\\\\", "\\");
@@ -209,40 +194,6 @@ impl Building {
         last.helps.push(cdp_frontend::diagnostics::Help { text, suggestion });
         self.last = Some(last);
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Severity {
-    Error,
-    Warning,
-    Note,
-}
-
-/// What stands before the severity, the severity, and the message.
-fn parts(line: &str) -> Option<(&str, Severity, &str)> {
-    let words = [
-        ("fatal error: ", Severity::Error),
-        ("error: ", Severity::Error),
-        ("warning: ", Severity::Warning),
-        ("note: ", Severity::Note),
-    ];
-    let found = words.into_iter().filter_map(|(word, severity)| {
-        // At the beginning, or behind a place.
-        let at = match line.starts_with(word) {
-            true => 0,
-            false => line.find(&format!(": {word}"))? + 2,
-        };
-        Some((at, word, severity))
-    });
-    let (at, word, severity) = found.min_by_key(|(at, word, _)| (*at, usize::MAX - word.len()))?;
-    let before = line[..at].trim_end().trim_end_matches(':');
-    Some((before, severity, &line[at + word.len()..]))
-}
-
-/// `3:49`
-fn pair(text: &str) -> Option<(u32, u32)> {
-    let (line, column) = text.split_once(':')?;
-    Some((line.parse().ok()?, column.parse().ok()?))
 }
 
 #[cfg(test)]

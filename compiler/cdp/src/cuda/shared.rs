@@ -16,10 +16,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 
+use super::messages::{Line, Severity};
 use crate::error::Error;
 
 /// The part of clang's message that asks for this.
@@ -29,21 +30,17 @@ pub(super) const REFUSED: &str = "initialization is not supported for __shared__
 const MOST_ROUNDS: usize = 4;
 
 /// Places of names, as clang gives them: line, and column in bytes, both from 1.
-type Places = Vec<(usize, usize)>;
+type Places = Vec<(u32, u32)>;
 
 /// Runs clang, again with such declarations written anew where it refuses some.
 ///
 /// # Errors
 /// clang did not run, or the text could not be kept for it.
-pub(super) fn run(
-    job: &Job,
-    program: &Path,
-    mut request: ClangRequest,
-) -> Result<ClangOutput, Error> {
-    let mut output = clang(job, program, &request)?;
+pub(super) fn run(job: &Job, program: &Path, request: &ClangRequest) -> Result<ClangOutput, Error> {
+    let mut output = clang(job, program, request)?;
     // What clang reads in the place of a file: the file, its text, and where that is kept.
     let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
-    for round in 0..MOST_ROUNDS {
+    for _ in 0..MOST_ROUNDS {
         let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
         let mut is_new = false;
         for (file, places) in wanted {
@@ -70,12 +67,9 @@ pub(super) fn run(
             &list,
             &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
         )?;
-        if round > 0 {
-            request.args.truncate(request.args.len() - 2);
-        }
-        request.args.push("-ivfsoverlay".into());
-        request.args.push(list.into());
-        output = clang(job, program, &request)?;
+        let mut again = request.clone();
+        again.args.extend(["-ivfsoverlay".into(), list.into()]);
+        output = clang(job, program, &again)?;
     }
     Ok(output)
 }
@@ -90,39 +84,25 @@ fn keep(path: &Path, text: &str) -> Result<(), Error> {
 
 /// A path as LLVM's file systems compare it: absolute, without `.` and `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
-    let mut made = PathBuf::new();
-    for part in std::path::absolute(path).ok()?.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(made.pop()),
-            other => made.push(other),
-        }
-    }
-    Some(made)
+    std::path::absolute(path).ok().map(|path| cdp_frontend::preprocess::clean(&path))
 }
 
 /// Where clang refused a variable, by file.
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
-    for line in messages.lines() {
-        let Some((place, message)) = line.split_once(": error: ") else { continue };
-        // Ranges may stand behind the column: `a.cu:3:9:{3:1-3:8}`.
-        let place = place.split_once(":{").map_or(place, |(place, _)| place);
-        let mut parts = place.rsplitn(3, ':');
-        let numbers = (parts.next().map(str::parse), parts.next().map(str::parse));
-        let (Some(Ok(column)), Some(Ok(line)), Some(file)) = (numbers.0, numbers.1, parts.next())
-        else {
-            continue;
-        };
-        if message.starts_with(REFUSED) {
-            files.entry(PathBuf::from(file)).or_default().push((line, column));
+    for line in messages.lines().filter_map(Line::read) {
+        if let Some(place) = line.place
+            && line.severity == Severity::Error
+            && line.text.starts_with(REFUSED)
+        {
+            files.entry(PathBuf::from(place.file)).or_default().push(place.at);
         }
     }
     files
 }
 
 /// The text with those declarations written again; `None` if none could be.
-fn rewrite(text: &str, places: &[(usize, usize)]) -> Option<String> {
+fn rewrite(text: &str, places: &[(u32, u32)]) -> Option<String> {
     let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
     for &place in places {
         let Some(at) = offset(text, place) else { continue };
@@ -168,7 +148,8 @@ fn overlay<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> String {
     )
 }
 
-fn offset(text: &str, (line, column): (usize, usize)) -> Option<usize> {
+fn offset(text: &str, (line, column): (u32, u32)) -> Option<usize> {
+    let (line, column) = (line as usize, column as usize);
     let start = match line.checked_sub(2) {
         None => 0,
         Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
@@ -321,7 +302,7 @@ mod tests {
         let at = text.find(name).unwrap();
         let line = text[..at].matches('\n').count() + 1;
         let column = at - text[..at].rfind('\n').map_or(0, |at| at + 1) + 1;
-        rewrite(text, &[(line, column)])
+        rewrite(text, &[(line as u32, column as u32)])
     }
 
     #[test]

@@ -133,9 +133,9 @@ pub enum Color {
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct Source {
-    /// Architectures to compile for: sm_90, a list with commas, `all`, or `native` for this
-    /// machine's GPU
-    #[arg(long, value_name = "SM", value_delimiter = ',', default_value = "sm_90")]
+    /// Architectures to compile for: sm_90 (without this option; sm_75 with --cdp 1), a list with commas,
+    /// `all`, or `native` for this machine's GPU
+    #[arg(long, value_name = "SM", value_delimiter = ',')]
     pub arch: Vec<String>,
     /// Address size of device code, in bits
     #[arg(long, value_name = "BITS", default_value_t = 64)]

@@ -1,0 +1,23 @@
+//! SHA-256 over several values, for keys and names that tell contents apart.
+
+use sha2::{Digest as _, Sha256};
+
+/// A digest of values, each with its length, so that no two lists of values are one text.
+pub(crate) struct Digest(Sha256);
+
+impl Digest {
+    pub(crate) fn new() -> Digest {
+        Digest(Sha256::new())
+    }
+
+    pub(crate) fn add(&mut self, value: impl AsRef<[u8]>) {
+        let value = value.as_ref();
+        self.0.update((value.len() as u64).to_le_bytes());
+        self.0.update(value);
+    }
+
+    /// 64 hexadecimal digits.
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
