@@ -148,7 +148,9 @@ impl Access {
 pub enum Sem {
     /// A plain access: two of them that conflict and are not ordered are a data race.
     Weak,
-    /// Atomic with respect to others, and no more. Volatile accesses are such.
+    /// As relaxed for the memory; for people it says nothing of other threads.
+    Volatile,
+    /// Atomic with respect to others, and no more.
     Relaxed,
     /// What the writer released is visible afterwards.
     Acquire,
@@ -209,7 +211,7 @@ impl From<LoadOrder> for Order {
     fn from(order: LoadOrder) -> Order {
         let (sem, reach) = match order {
             LoadOrder::Weak => return Order::WEAK,
-            LoadOrder::Volatile => (Sem::Relaxed, Reach::Device),
+            LoadOrder::Volatile => (Sem::Volatile, Reach::Device),
             LoadOrder::Relaxed(scope) | LoadOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
             LoadOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
         };
@@ -221,7 +223,7 @@ impl From<StoreOrder> for Order {
     fn from(order: StoreOrder) -> Order {
         let (sem, reach) = match order {
             StoreOrder::Weak => return Order::WEAK,
-            StoreOrder::Volatile => (Sem::Relaxed, Reach::Device),
+            StoreOrder::Volatile => (Sem::Volatile, Reach::Device),
             StoreOrder::Relaxed(scope) | StoreOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
             StoreOrder::Release(scope) => (Sem::Release, scope.into()),
         };
@@ -334,6 +336,9 @@ pub enum Op {
     },
     /// `activemask` into row `d`.
     ActiveMask,
+    /// Asynchronous copies are committed or waited for: an order for the checks, since they are done
+    /// at once.
+    Copies(CopyOrder),
     /// `membar`, `fence`: no effect on values here, but ends the independence of blocks.
     Fence(Order),
     /// `nanosleep` for row `a`.
@@ -608,6 +613,10 @@ pub enum ObjectOp {
     Expect,
     /// As many bytes have come.
     Complete,
+    /// The thread's `cp.async` so far arrive when they are done, and do not count.
+    CopiesArrive,
+    /// The same, and count as one arrival.
+    CopiesArriveCounted,
     /// Has the phase of the state in the operand ended?
     TestState,
     /// Has the phase of the parity in the operand ended?
@@ -678,6 +687,27 @@ pub enum CollectiveKind {
     },
     /// `elect`
     Elect,
+}
+
+/// What a thread does about its asynchronous copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyOrder {
+    /// Those since the last commit are a group: `cp.async.commit_group`, or that of bulk copies.
+    Commit {
+        /// Of bulk copies.
+        bulk: bool,
+    },
+    /// Waits for all groups but the last `pending`.
+    Wait {
+        /// Of bulk copies.
+        bulk: bool,
+        /// Groups that may go on.
+        pending: u32,
+        /// Only until the sources have been read.
+        read: bool,
+    },
+    /// `cp.async.wait_all`
+    WaitAll,
 }
 
 /// `cp.async`
@@ -835,6 +865,8 @@ pub struct Function {
     pub returns: Vec<Slot>,
     /// Words of local memory of a frame: parameters, call parameters, variables.
     pub local_words: u32,
+    /// Offset and size of each parameter and variable in them, if bounds are checked.
+    pub locals: Vec<(u32, u32)>,
     /// Bytes of `.local` variables among them: what counts as stack.
     pub stack_bytes: u32,
     /// Call sites.

@@ -32,6 +32,9 @@ pub struct Checks {
     pub siblings: bool,
     /// Reads of global memory, none of whose bytes was written since its allocation.
     pub uninitialized: bool,
+    /// Accesses that run from one variable or allocation into another. To be chosen before modules are
+    /// loaded.
+    pub bounds: bool,
     /// Memory that is still allocated in the end.
     pub leaks: bool,
     /// Integer divisions by zero, whose result a device makes up. To be chosen before modules are loaded.
@@ -41,7 +44,7 @@ pub struct Checks {
 impl Checks {
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
-        self.races || self.siblings || self.uninitialized || self.divisions
+        self.races || self.siblings || self.uninitialized || self.divisions || self.bounds
     }
 }
 
@@ -54,6 +57,7 @@ impl Default for Checks {
             races: false,
             siblings: false,
             uninitialized: false,
+            bounds: false,
             leaks: false,
             divisions: false,
         }

@@ -41,6 +41,8 @@ pub struct Kernel {
     pub apart: bool,
     /// The system's part of shared memory, if its code looks at it.
     pub reserved_shared: std::ops::Range<u32>,
+    /// Bytes between its shared variables that belong to nobody, for the check of bounds.
+    pub shared_gaps: u32,
     /// The first instruction that it could come to and that the device does not run.
     pub refusal: Option<Error>,
     /// Bytes of stack that its calls need, each function counted once on a way down.
@@ -226,6 +228,7 @@ impl Linker<'_> {
         for unit in &mut self.units {
             unit.links.reserved_shared = self.shared.len() as u32;
             unit.links.check_divisions = self.machine.checks.divisions;
+            unit.links.check_bounds = self.machine.checks.bounds;
         }
         self.shared.push(SharedVariable {
             name: "the system's part".to_string(),
@@ -538,6 +541,7 @@ impl Linker<'_> {
     fn place_in_memory(&mut self, u: usize, variable: &ptx::Variable) -> Result<Target, Error> {
         let size_bytes = variable.size_bytes();
         let constant = variable.space == Space::Const;
+        let writable = !constant && !is_literal(&variable.name);
         let kind = AllocKind::Symbol(variable.name.clone());
         // Managed variables get pages of their own, as memory that the host uses does.
         let align_bytes =
@@ -546,7 +550,7 @@ impl Linker<'_> {
         let address = self
             .machine
             .memory
-            .allocate(size_bytes.max(1), align_bytes, kind, !constant, None)
+            .allocate(size_bytes.max(1), align_bytes, kind, writable, None)
             .ok_or(Error::OutOfMemory { asked_bytes: size_bytes, free_bytes })?;
         self.module.allocations.push(address);
         if constant {
@@ -712,7 +716,7 @@ impl Linker<'_> {
                 continue;
             }
             let reachable = self.reachable(number);
-            let (offsets, shared_bytes) = self.shared_layout(&reachable);
+            let (offsets, shared_bytes, shared_gaps) = self.shared_layout(&reachable);
             self.fix_shared_constants(number, &offsets);
             let independent = reachable.iter().all(|&f| {
                 self.machine.functions[f as usize].independent
@@ -739,6 +743,7 @@ impl Linker<'_> {
                 apart: false,
                 stack_need: self.stack_need(number),
                 reserved_shared,
+                shared_gaps: shared_gaps as u32,
                 refusal: self.refusal(number),
                 max_dynamic_bytes: None,
             });
@@ -790,9 +795,9 @@ impl Linker<'_> {
         }
     }
 
-    /// Offsets of the shared variables that the functions use, and their size in all. Variables
-    /// without a size begin where the others end.
-    fn shared_layout(&self, functions: &[u32]) -> (Vec<u32>, u64) {
+    /// Offsets of the shared variables that the functions use, their size in all, and the bytes of
+    /// gaps in it. Variables without a size begin where the others end.
+    fn shared_layout(&self, functions: &[u32]) -> (Vec<u32>, u64, u64) {
         let mut offsets = vec![NONE; self.shared.len()];
         let mut used: Vec<u32> = functions
             .iter()
@@ -800,7 +805,8 @@ impl Linker<'_> {
             .collect();
         used.sort_unstable();
         used.dedup();
-        let mut end = 0u64;
+        // `dense`: where things would end without gaps, which is what programs are told.
+        let (mut end, mut dense) = (0u64, 0u64);
         let mut tail_align = 1u64;
         for &index in &used {
             let variable = &self.shared[index as usize];
@@ -811,14 +817,19 @@ impl Linker<'_> {
             let at = end.next_multiple_of(variable.align_bytes);
             offsets[index as usize] = at as u32;
             end = at + variable.size_bytes;
+            dense = dense.next_multiple_of(variable.align_bytes) + variable.size_bytes;
+            if self.machine.checks.bounds {
+                end += crate::check::bounds::gap(variable.size_bytes);
+            }
         }
         let tail = end.next_multiple_of(tail_align);
+        let dense = if tail_align > 1 { dense.next_multiple_of(tail_align) } else { dense };
         for &index in &used {
             if self.shared[index as usize].unsized_tail {
                 offsets[index as usize] = tail as u32;
             }
         }
-        (offsets, if tail_align > 1 { tail } else { end })
+        (offsets, dense, if tail_align > 1 { tail } else { end } - dense)
     }
 
     fn shared_places(&self, offsets: &[u32]) -> Arc<[SharedPlace]> {
@@ -891,9 +902,21 @@ impl Linker<'_> {
     }
 }
 
+/// A string literal, by the names that nvcc, clang and `cdpc` give them: nobody may write there.
+pub fn is_literal(name: &str) -> bool {
+    let rest = name.strip_prefix("$str").or_else(|| name.strip_prefix("_$_str"));
+    rest.is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b'$' | b'_' | b'0'..=b'9')))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::source_name;
+    use super::{is_literal, source_name};
+
+    #[test]
+    fn literals_are_known_by_their_names() {
+        assert!(["$str", "$str$1", "$str0", "_$_str", "_$_str_$_1"].into_iter().all(is_literal));
+        assert!(!["_$_strong", "$string", "str", "_str"].into_iter().any(is_literal));
+    }
 
     #[test]
     fn names_of_shared_variables() {

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::copies::Copies;
 use super::shadow::Cell;
 use super::sync::{Mark, SyncVar};
 use super::view::{Clocks, Known, View, WARP, learn};
@@ -67,6 +68,8 @@ pub struct BlockState {
     collected: [Known; 16],
     /// Phases of barrier objects: collected and complete, by offset.
     pub objects: IntMap<u64, (Known, Known)>,
+    /// Its asynchronous copies.
+    pub copies: Copies,
     /// Records of shared memory below this stamp are of another block.
     pub floor: u32,
     /// Stamps made lately.
@@ -117,6 +120,7 @@ impl BlockState {
         self.fences = false;
         self.collected = Default::default();
         self.objects.clear();
+        self.copies = Copies::default();
         self.floor = floor;
         self.stamps = StampCache::default();
         self.ordered = Ordered::default();

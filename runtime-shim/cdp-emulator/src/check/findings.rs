@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::bounds::Stray;
 use super::record::Strength;
 use super::{Place, Stamp, Watch};
 use crate::hash::IntMap;
@@ -22,6 +23,8 @@ pub struct Side {
     pub strength: Strength,
     /// Its grid, as the checks number them.
     pub grid: u32,
+    /// It is part of an asynchronous copy.
+    pub copies: bool,
 }
 
 /// How two accesses that conflict are related.
@@ -82,6 +85,8 @@ pub struct Findings {
     checked: HashSet<Place>,
     /// Reads of memory that was never written, by instruction: the first, and how many.
     unwritten: Vec<Unwritten>,
+    /// Accesses between variables, by instruction.
+    strays: Vec<Stray>,
     /// Divisions by zero, by instruction: the first, and how many.
     divisions: Vec<(SiteRef, u64)>,
 }
@@ -179,6 +184,20 @@ impl Findings {
     /// Takes the reads of memory that was never written.
     pub fn take_unwritten(&mut self) -> Vec<Unwritten> {
         std::mem::take(&mut self.unwritten)
+    }
+
+    /// Notes an access between variables.
+    pub fn add_stray(&mut self, stray: Stray) {
+        let place = |stray: &Stray| (stray.site.function, stray.site.instruction);
+        match self.strays.iter_mut().find(|known| place(known) == place(&stray)) {
+            Some(known) => known.count += stray.count,
+            None => self.strays.push(stray),
+        }
+    }
+
+    /// Takes the accesses between variables.
+    pub fn take_strays(&mut self) -> Vec<Stray> {
+        std::mem::take(&mut self.strays)
     }
 
     /// Notes divisions by zero of one instruction.

@@ -260,7 +260,7 @@ impl Watch {
         (meta.chain, meta.position, meta.stream) = (chain.0, chain.1, stream);
         meta.base = before;
         let base = meta.base.clone();
-        self.blocks.push(BlockMeta { grid, linear: 0 });
+        self.blocks.push(BlockMeta { grid, linear: 0, copies: false });
         let mut state = Box::<BlockState>::default();
         state.start(self.blocks.len() as u32 - 1, grid, 1, 0, base);
         state
@@ -302,6 +302,7 @@ impl Watch {
                         reads: !writes,
                         writes,
                         swaps: false,
+                        copies: false,
                         order: Order::WEAK,
                         value: None,
                     },

@@ -15,6 +15,8 @@
 //! Nothing here prints, and nothing here changes what a program does.
 
 pub mod block;
+pub mod bounds;
+pub mod copies;
 pub mod findings;
 pub mod graph;
 pub mod init;
@@ -76,6 +78,8 @@ pub struct BlockMeta {
     pub grid: u32,
     /// Linear index in the grid.
     pub linear: u64,
+    /// It stands for the asynchronous copies of the block.
+    pub copies: bool,
 }
 
 /// A grid, copy or set, as blocks name it.
@@ -196,7 +200,7 @@ impl Watch {
     }
 
     fn begin(&mut self) {
-        self.blocks = vec![BlockMeta { grid: 0, linear: 0 }; 2];
+        self.blocks = vec![BlockMeta { grid: 0, linear: 0, copies: false }; 2];
         self.grids = vec![GridMeta::default()];
         self.chains = vec![0];
         self.host = View::default();
@@ -266,7 +270,7 @@ impl Watch {
         threads: u32,
         old: Option<Box<BlockState>>,
     ) -> Box<BlockState> {
-        self.blocks.push(BlockMeta { grid, linear });
+        self.blocks.push(BlockMeta { grid, linear, copies: false });
         let id = self.blocks.len() as u32 - 1;
         let mut state = old.unwrap_or_default();
         let floor = self.first_stamp + self.stamps.len() as u32;

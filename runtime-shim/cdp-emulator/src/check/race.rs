@@ -5,7 +5,7 @@ use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Place, Stamp, Watch};
-use crate::code::{Order, Reach};
+use crate::code::{Order, Reach, Sem};
 use crate::memory::space;
 
 /// An access of some lanes of a warp by one instruction.
@@ -30,6 +30,8 @@ pub struct Access<'a> {
     pub writes: bool,
     /// It is a compare-and-swap.
     pub swaps: bool,
+    /// It is part of an asynchronous copy.
+    pub copies: bool,
     /// Order and scope.
     pub order: Order,
     /// The byte that a lane writes, by its number from the lane's address.
@@ -55,11 +57,16 @@ struct Outcome {
 impl Watch {
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
-        let stamp = self.stamp_now(state, access.place);
-        let strength = match (access.order.is_strong(), access.order.reach) {
-            (false, _) => Strength::Weak,
-            (true, Reach::Block) => Strength::Block,
-            (true, Reach::Device) => Strength::Device,
+        let stamp = match access.copies {
+            true => self.copy_stamp(state, access.place, access.writes),
+            false => self.stamp_now(state, access.place),
+        };
+        let strength = match (access.order.sem, access.order.reach) {
+            (Sem::Weak, _) => Strength::Weak,
+            // Between blocks volatile flags are as good as relaxed atomics.
+            (Sem::Volatile, _) if access.shared => Strength::Volatile,
+            (_, Reach::Block) => Strength::Block,
+            (_, Reach::Device) => Strength::Device,
         };
         let update = access.reads && access.writes;
         let mut lanes = access.lanes;
@@ -443,6 +450,7 @@ impl Watch {
             updates: record.is_update(),
             strength: record.strength(),
             grid: self.blocks[stamp.block as usize].grid,
+            copies: self.blocks[stamp.block as usize].copies,
         };
         let touched =
             touch.address + u64::from((record.mask() & touch.record.mask()).trailing_zeros());
@@ -453,7 +461,7 @@ impl Watch {
             before: side(&stamp, record, thread, wrote),
             shared: access.shared || of_cluster,
             address: if of_cluster { space::offset(touched) } else { touched },
-            same_block: stamp.block == state.id,
+            same_block: self.are_of_one_block(stamp.block, state.id),
         };
         // The first read of a loop of compare-and-swaps is plain in the guide's own examples.
         let reader = match (wrote, touch.writes) {
@@ -543,5 +551,6 @@ fn current(mut cell: Cell, floor: u32) -> Cell {
 /// True if both are atomic for each other.
 fn both_strong(a: Record, b: Record, same_block: bool) -> bool {
     let enough = if same_block { Strength::Block } else { Strength::Device };
-    a.strength() >= enough && b.strength() >= enough
+    let both_volatile = a.strength() == Strength::Volatile && b.strength() == Strength::Volatile;
+    a.strength() >= enough && b.strength() >= enough && !both_volatile
 }

@@ -5,7 +5,7 @@
 //! 32..42  a thread of the block
 //! 42..52  another one that did the same, or the same one again
 //! 52..56  which bytes of the word
-//! 56..58  strength: weak, atomic in the block, atomic in the device
+//! 56..58  strength: weak, atomic in the block, atomic in the device, volatile
 //! 58      each byte was touched by another thread: byte 0 by the first, byte 1 by the next, ...
 //! 59      each half was touched by another thread
 //! 60      read and written in one
@@ -21,6 +21,9 @@ pub enum Strength {
     Block,
     /// Atomic for all threads.
     Device,
+    /// The same, and it does not wait for others: volatile, outside of loops that look until a value
+    /// has come.
+    Volatile,
 }
 
 /// What is remembered of an access.
@@ -47,6 +50,7 @@ impl Record {
             Strength::Weak => 0u64,
             Strength::Block => 1,
             Strength::Device => 2,
+            Strength::Volatile => 3,
         };
         let thread = u64::from(thread) & THREAD_MASK;
         Record(
@@ -97,7 +101,8 @@ impl Record {
         match self.0 >> STRENGTH & 3 {
             0 => Strength::Weak,
             1 => Strength::Block,
-            _ => Strength::Device,
+            2 => Strength::Device,
+            _ => Strength::Volatile,
         }
     }
 

@@ -5,7 +5,7 @@ use cdp_ptx::{Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, float, half, int, tiny};
-use crate::code::{Op, Order, Sem};
+use crate::code::{CopyOrder, Op, Order, Sem};
 
 impl Decoder<'_> {
     /// Decodes one instruction; the guard and the origin are already set.
@@ -344,15 +344,22 @@ impl Decoder<'_> {
             Inst::Griddepcontrol { action: _ } => self.simple(Op::Nop),
 
             Inst::CpAsync { .. } => self.cp_async(inst),
-            // Copies are done when they are issued, so there is never anything to wait for.
-            Inst::CpAsyncCommitGroup {}
-            | Inst::CpAsyncWaitGroup { pending: _ }
-            | Inst::CpAsyncWaitAll {} => self.simple(Op::Nop),
+            Inst::CpAsyncCommitGroup {} => {
+                self.simple(Op::Copies(CopyOrder::Commit { bulk: false }))
+            }
+            Inst::CpAsyncWaitGroup { pending } => {
+                let (bulk, read) = (false, false);
+                self.simple(Op::Copies(CopyOrder::Wait { bulk, pending: *pending, read }))
+            }
+            Inst::CpAsyncWaitAll {} => self.simple(Op::Copies(CopyOrder::WaitAll)),
 
             Inst::BulkCopy(copy) => self.bulk_copy(copy),
-            Inst::BulkCommitGroup {}
-            | Inst::BulkWaitGroup { pending: _, read: _ }
-            | Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
+            Inst::BulkCommitGroup {} => self.simple(Op::Copies(CopyOrder::Commit { bulk: true })),
+            Inst::BulkWaitGroup { pending, read } => {
+                let (bulk, pending, read) = (true, *pending, *read);
+                self.simple(Op::Copies(CopyOrder::Wait { bulk, pending, read }))
+            }
+            Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
 
             // Hints.
             Inst::Prefetch { .. }

@@ -35,10 +35,10 @@ impl Decoder<'_> {
                     MbarrierPhase::Parity(odd) => (ObjectOp::TestParity, self.narrow(odd)?, dst),
                 }
             }
-            // Copies are done at once. Without `.noinc` the arrival takes back what it adds.
-            MbarrierOp::CpAsyncArrive { noinc: false } => return self.simple(Op::Nop),
+            // Without `.noinc` the arrival takes back what it adds.
+            MbarrierOp::CpAsyncArrive { noinc: false } => (ObjectOp::CopiesArrive, NONE, NONE),
             MbarrierOp::CpAsyncArrive { noinc: true } => {
-                (ObjectOp::Arrive, self.narrow(one)?, NONE)
+                (ObjectOp::CopiesArriveCounted, self.narrow(one)?, NONE)
             }
         };
         let imm = self.out.objects.len() as u32;

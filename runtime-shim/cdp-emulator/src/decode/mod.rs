@@ -10,6 +10,7 @@ mod data;
 mod dispatch;
 pub mod flow;
 mod mbarrier;
+mod polls;
 mod quad;
 mod select;
 mod sync;
@@ -52,6 +53,8 @@ pub struct UnitLinks {
     pub reserved_shared: u32,
     /// Divisors are looked at.
     pub check_divisions: bool,
+    /// Variables have gaps behind them.
+    pub check_bounds: bool,
     /// Static variables inside functions.
     pub locals: HashMap<(u32, u32), Target>,
 }
@@ -203,6 +206,7 @@ impl<'a> Decoder<'a> {
             params: Vec::new(),
             returns: Vec::new(),
             local_words: 0,
+            locals: Vec::new(),
             stack_bytes: 0,
             calls: Vec::new(),
             branch_tables: Vec::new(),
@@ -317,9 +321,15 @@ impl<'a> Decoder<'a> {
         // More than this cannot be had, and sums of such sizes do not overflow.
         const MOST: u64 = 512 << 10;
         let mut end = 0u64;
+        let (gaps, locals) = (self.links.check_bounds, &mut self.out.locals);
         let mut place = |size: u64, align: u64| {
             let at = end.next_multiple_of(align.clamp(4, 4096));
-            end = (at + size.min(MOST).next_multiple_of(4)).min(2 * MOST);
+            let size = size.min(MOST);
+            end = (at + size.next_multiple_of(4)).min(2 * MOST);
+            if gaps {
+                locals.push((at as u32, size as u32));
+                end += crate::check::bounds::gap(size);
+            }
             at
         };
         if !self.out.is_kernel {
@@ -699,6 +709,7 @@ impl<'a> Decoder<'a> {
                 _ => {}
             }
         }
+        polls::mark(&mut self.out.code);
         for table in &mut self.out.branch_tables {
             for target in table {
                 *target = starts[*target as usize];

@@ -314,9 +314,8 @@ impl Verifier<'_> {
                 self.is(query.dst, Shape::Narrow)
             }
             Op::ClusterArrive { .. } | Op::ClusterWait => Ok(()),
-            Op::Join | Op::Exit | Op::Trap | Op::Brkpt | Op::Fence(_) | Op::Nop | Op::Refused => {
-                Ok(())
-            }
+            Op::Join | Op::Exit | Op::Trap | Op::Brkpt | Op::Nop | Op::Refused => Ok(()),
+            Op::Fence(_) | Op::Copies(_) => Ok(()),
             // Everything else was handled by the caller.
             other => Err(format!("{other:?} was not looked at")),
         }

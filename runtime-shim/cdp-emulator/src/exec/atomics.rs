@@ -209,7 +209,7 @@ fn pass(
 ) {
     if machine.watch.is_some() {
         let (swaps, order) = (atomic.op == AtomOp::Cas, atomic.order);
-        let touch = door::Touch { shared, reads: true, writes: true, swaps, order };
+        let touch = door::Touch { shared, reads: true, writes: true, swaps, copies: false, order };
         let bytes = u64::from(atomic.ty.bytes());
         door::memory(machine, block, warp, run, touch, &[at; 32], 1 << lane, bytes, None);
     }

@@ -112,7 +112,8 @@ pub fn remote(
             in_bounds(block, lane, to, bytes)?;
             let reads = remote.reduce.is_some();
             let order = if reads { RELAXED } else { Order::WEAK };
-            let touch = Touch { shared: true, reads, writes: true, swaps: false, order };
+            let touch =
+                Touch { shared: true, reads, writes: true, swaps: false, copies: false, order };
             door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
             for (index, &row) in remote.srcs.iter().enumerate() {
                 // SAFETY: decoded row.
@@ -235,7 +236,14 @@ fn watch(
     if machine.watch.is_none() {
         return;
     }
-    let touch = Touch { shared, reads: !write, writes: write, swaps: false, order: Order::WEAK };
+    let touch = Touch {
+        shared,
+        reads: !write,
+        writes: write,
+        swaps: false,
+        copies: true,
+        order: Order::WEAK,
+    };
     for at in (0..bytes).step_by(UNIT as usize) {
         let places: Addresses = [base + at; 32];
         door::memory(machine, block, warp, run, touch, &places, 1 << lane, UNIT, None);

@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::run::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
+use crate::memory::AllocKind;
 use crate::memory::space::{self, Window};
 use crate::report::{Bytes, ReportKind};
 
@@ -85,12 +86,20 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
         {
             (
                 ReportKind::ReadOnlyWrite,
-                format!("store of {amount} at {address:#x}, in constant memory"),
+                format!("store of {amount} at {address:#x}, in {}", what_is_constant(&record.kind)),
             )
         }
         _ => (ReportKind::OutOfBounds, out_of_bounds_text(machine, address, bytes, what)),
     };
     Fault::new(kind, None, message).at(address)
+}
+
+/// What a record that kernels cannot write is.
+fn what_is_constant(kind: &AllocKind) -> &'static str {
+    match kind {
+        AllocKind::Symbol(name) if crate::link::is_literal(name) => "a string literal",
+        _ => "constant memory",
+    }
 }
 
 /// Where an address lies relative to the nearest allocation.

@@ -8,10 +8,11 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::run::{Running, lanes_of};
 use super::{Block, GridInfo, Machine, Warp};
+use crate::check::bounds::{self, Stray};
 use crate::check::findings::Unwritten;
 use crate::check::race::Access;
 use crate::check::{Place, Watch, sync};
-use crate::code::Order;
+use crate::code::{CopyOrder, Order};
 use crate::memory::{SiteRef, space};
 
 /// An access as its instruction has it.
@@ -25,6 +26,8 @@ pub struct Touch {
     pub writes: bool,
     /// It is a compare-and-swap.
     pub swaps: bool,
+    /// It is part of an asynchronous copy: not before what its thread does next.
+    pub copies: bool,
     /// Order and scope.
     pub order: Order,
 }
@@ -85,6 +88,22 @@ pub fn watched(
     if watch.checks.uninitialized && !touch.shared {
         written(&mut watch, &block.grid, block.linear, warp, place, touch, at, lanes, bytes);
     }
+    if watch.checks.bounds && touch.shared {
+        let places = block.grid.shared_places.clone();
+        let found = |at: u64| bounds::astray_in_shared(&places, at, bytes);
+        strays(
+            &mut watch,
+            &block.grid,
+            block.linear,
+            warp,
+            place,
+            touch.writes,
+            at,
+            lanes,
+            bytes,
+            found,
+        );
+    }
     if !watch.follows_order() {
         return;
     }
@@ -104,10 +123,71 @@ pub fn watched(
         reads: touch.reads,
         writes: touch.writes,
         swaps: touch.swaps,
+        copies: touch.copies,
         order: touch.order,
         value,
     };
     watch.access(state, &access);
+}
+
+/// Lanes touch local memory, which nobody else sees.
+#[allow(clippy::too_many_arguments)]
+pub fn local(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    writes: bool,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+) {
+    if !machine.checks.bounds {
+        return;
+    }
+    let Some(mut watch) = machine.watch() else { return };
+    let frame = run.path.frame;
+    let found = |at: u64| bounds::astray_in_local(&machine.functions, warp, frame, at, bytes);
+    let place = place(warp, run);
+    strays(&mut watch, &block.grid, block.linear, warp, place, writes, at, lanes, bytes, found);
+}
+
+/// Notes lanes whose access is between variables.
+#[allow(clippy::too_many_arguments)]
+fn strays(
+    watch: &mut Watch,
+    grid: &GridInfo,
+    block: u64,
+    warp: &Warp,
+    place: Place,
+    writes: bool,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+    found: impl Fn(u64) -> Option<String>,
+) {
+    let mut last = None;
+    for lane in lanes_of(lanes) {
+        if last == Some(at[lane]) {
+            continue;
+        }
+        last = Some(at[lane]);
+        let Some(text) = found(at[lane]) else { continue };
+        let site = site_of(grid, block, warp, place, lane);
+        watch.findings.add_stray(Stray { site, place: text, bytes, writes, count: 1 });
+    }
+}
+
+/// A lane at an instruction.
+fn site_of(grid: &GridInfo, block: u64, warp: &Warp, place: Place, lane: usize) -> SiteRef {
+    SiteRef {
+        grid: grid.serial,
+        kernel: grid.kernel,
+        block,
+        thread: warp.index * 32 + lane as u32,
+        function: place.function,
+        instruction: place.instruction,
+    }
 }
 
 /// Looks whether what lanes read was ever written, and notes what they write.
@@ -126,14 +206,7 @@ fn written(
     for lane in lanes_of(lanes) {
         let address = at[lane];
         if touch.reads && watch.fresh.is_fresh(address, bytes) {
-            let site = SiteRef {
-                grid: grid.serial,
-                kernel: grid.kernel,
-                block,
-                thread: warp.index * 32 + lane as u32,
-                function: place.function,
-                instruction: place.instruction,
-            };
+            let site = site_of(grid, block, warp, place, lane);
             watch.findings.add_unwritten(Unwritten { site, address, bytes, count: 1 });
         }
         if touch.writes {
@@ -160,6 +233,14 @@ pub fn fence(block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
         for lane in lanes_of(lanes) {
             sync::fence(state, warp.index * 32 + lane as u32, order);
         }
+    }
+}
+
+/// Lanes commit their asynchronous copies, or wait for them.
+#[inline(always)]
+pub fn copies(block: &mut Block, warp: &Warp, lanes: u32, order: CopyOrder) {
+    if let Some(state) = block.state.as_deref_mut() {
+        state.order_copies(order, lanes_of(lanes).map(|lane| warp.index * 32 + lane as u32));
     }
 }
 

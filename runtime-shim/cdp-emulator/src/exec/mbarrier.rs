@@ -158,7 +158,11 @@ fn one(
             known()?;
             0
         }
-        ObjectOp::Arrive | ObjectOp::ArriveAndDrop => {
+        ObjectOp::CopiesArrive => {
+            known()?;
+            word
+        }
+        ObjectOp::Arrive | ObjectOp::ArriveAndDrop | ObjectOp::CopiesArriveCounted => {
             let (now, count) = (known()?, operand(false));
             let drop = object.op == ObjectOp::ArriveAndDrop;
             now.arrive(count, drop).ok_or_else(|| too_many(lane, now, count))?.word()
@@ -207,12 +211,25 @@ fn pass(
     // Made and unmade by plain writes; else the object looks after itself.
     let plain = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
     let order = if plain { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
-    let touch = door::Touch { shared: true, reads: !plain, writes: plain, swaps: false, order };
+    let touch = door::Touch {
+        shared: true,
+        reads: !plain,
+        writes: plain,
+        swaps: false,
+        copies: false,
+        order,
+    };
     door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;
     match object.op {
         ObjectOp::Init | ObjectOp::Invalidate => drop(state.objects.remove(&offset)),
+        ObjectOp::CopiesArrive => state.copies_arrive(offset, thread),
+        ObjectOp::CopiesArriveCounted => {
+            state.copies_arrive(offset, thread);
+            let phase = |word| Object::read(word).map(|object| object.phase);
+            state.arrive_at_object(offset, thread, phase(before) != phase(after));
+        }
         ObjectOp::Arrive
         | ObjectOp::ArriveAndDrop
         | ObjectOp::ArriveExpecting
@@ -245,6 +262,7 @@ pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes:
     let new = miss(lane, now, -(bytes as i64))?;
     block.shared[range].copy_from_slice(&new.word().to_le_bytes());
     if let Some(state) = block.state.as_deref_mut() {
+        state.copies_arrive(offset, thread);
         state.arrive_at_object(offset, thread, new.phase != now.phase);
     }
     Ok(())

@@ -75,8 +75,10 @@ pub struct GridInfo {
     pub explicit_cluster: bool,
     /// Dynamic shared memory in bytes.
     pub dynamic_bytes: u32,
-    /// Static and dynamic shared memory in bytes.
+    /// Static and dynamic shared memory in bytes, with the gaps.
     pub shared_bytes: u32,
+    /// Bytes between shared variables that belong to nobody, for the check of bounds.
+    pub shared_gaps: u32,
     /// Bytes of stack a thread may use beyond the kernel's own frame.
     pub stack_bytes: u64,
     /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).

@@ -637,6 +637,7 @@ fn special<'m>(
             door::divided(machine, block, warp, run, zero);
         }
         Op::Fence(order) => door::fence(block, warp, active, order),
+        Op::Copies(order) => door::copies(block, warp, active, order),
         Op::Mma if active != 0 => {
             tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);
         }
@@ -770,7 +771,7 @@ fn read_special(
         Special::GridBarrierLo => grid.barrier & u64::from(u32::MAX),
         Special::GridBarrierHi => grid.barrier >> 32,
         Special::DynamicShared => u64::from(grid.dynamic_bytes),
-        Special::TotalShared => u64::from(grid.shared_bytes),
+        Special::TotalShared => u64::from(grid.shared_bytes - grid.shared_gaps),
         Special::Fixed(value) | Special::Fixed64(value) => u64::from(value),
         Special::Tid(_)
         | Special::Lane

@@ -62,8 +62,14 @@ fn pass(
     bytes: u32,
     lane: usize,
 ) {
-    let touch =
-        door::Touch { shared: false, reads: !writes, writes, swaps: false, order: Order::WEAK };
+    let touch = door::Touch {
+        shared: false,
+        reads: !writes,
+        writes,
+        swaps: false,
+        copies: false,
+        order: Order::WEAK,
+    };
     let at = [address; 32];
     door::memory(machine, block, warp, run, touch, &at, 1 << lane, u64::from(bytes), None);
 }

@@ -17,6 +17,10 @@ use super::params::Params;
 pub const SLAB_LIMIT_BYTES: u64 = 1008;
 /// Unallocated bytes after every slab allocation.
 const RED_ZONE_BYTES: u64 = 16;
+/// The same where allocations are to lie far apart, at least.
+const SPREAD_ZONE_BYTES: u64 = 240;
+/// Unallocated pages behind other allocations there: at least, at most.
+const SPREAD_PAGES: (u64, u64) = (256, 16_384);
 /// Pages of a slab.
 const SLAB_PAGES: u64 = 16;
 /// Released bytes that are kept from being used again.
@@ -131,6 +135,8 @@ pub struct Table {
     quarantine_bytes: u64,
     live_bytes: u64,
     heap_bytes: u64,
+    /// Allocations lie far from each other.
+    spread: bool,
     /// Changes whenever an extent that was handed out may have become invalid.
     epoch: u64,
 }
@@ -151,8 +157,14 @@ impl Table {
             quarantine_bytes: 0,
             live_bytes: 0,
             heap_bytes: 0,
+            spread: false,
             epoch: 1,
         }
+    }
+
+    /// From now on allocations lie so far from each other that what runs out of one is not in another.
+    pub fn spread(&mut self) {
+        self.spread = true;
     }
 
     /// Changes whenever an [`Extent`] that was handed out may have become invalid.
@@ -190,6 +202,7 @@ impl Table {
         }
         let shared_pages = match kind {
             AllocKind::Host | AllocKind::Managed => false,
+            AllocKind::Symbol(_) if self.spread => false,
             _ => size_bytes <= SLAB_LIMIT_BYTES && align_bytes <= PAGE_BYTES / 4,
         };
         let mut record = Record {
@@ -202,8 +215,8 @@ impl Table {
             freed_at: None,
         };
         let base = if shared_pages {
-            let slot_bytes =
-                (size_bytes + RED_ZONE_BYTES).next_power_of_two().max(align_bytes).max(32);
+            let zone = if self.spread { size_bytes.max(SPREAD_ZONE_BYTES) } else { RED_ZONE_BYTES };
+            let slot_bytes = (size_bytes + zone).next_power_of_two().max(align_bytes).max(32);
             self.take_slot(slot_bytes, &mut record)?
         } else {
             self.take_run(size_bytes, align_bytes, &mut record)?
@@ -242,8 +255,14 @@ impl Table {
 
     fn take_run(&mut self, size_bytes: u64, align_bytes: u64, record: &mut Record) -> Option<u64> {
         // One more page stays unallocated, so that two runs never touch.
-        let pages = size_bytes.div_ceil(PAGE_BYTES).max(1) + 1;
-        let base = self.take_pages(pages, align_bytes.max(PAGE_BYTES))?;
+        let own = size_bytes.div_ceil(PAGE_BYTES).max(1);
+        let align = align_bytes.max(PAGE_BYTES);
+        let apart = own + own.clamp(SPREAD_PAGES.0, SPREAD_PAGES.1);
+        let spread = self.spread.then(|| self.take_idle_pages(apart, align)).flatten();
+        let (base, pages) = match spread {
+            Some(base) => (base, apart),
+            None => (self.take_pages(own + 1, align)?, own + 1),
+        };
         record.base = base;
         self.put_region(base, pages, Region::Run { pages, record: record.clone() });
         Some(base)

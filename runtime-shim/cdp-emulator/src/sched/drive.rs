@@ -17,7 +17,7 @@ const LAUNCHES_A_PAUSE: u32 = 2;
 /// Grids that wait for nothing after which it does, if they may run on several host threads.
 const APART_A_PAUSE: u32 = 16;
 /// Most blocks that are in execution at once, unless there is no other way to go on.
-const MAX_RESIDENT: usize = 264;
+pub(super) const MAX_RESIDENT: usize = 264;
 /// Warp-instructions left in a grid above which host threads are worth starting.
 const PARALLEL_COST: u64 = 50_000;
 /// Cores of the host.
@@ -146,7 +146,7 @@ impl Core {
     /// that all of them must be there.
     fn is_full_for(&self, key: GridKey) -> bool {
         let is_cooperative = self.grid(key).is_some_and(|grid| grid.info.barrier != 0);
-        self.resident_blocks >= MAX_RESIDENT && !is_cooperative
+        self.resident_blocks >= MAX_RESIDENT + self.stall.room && !is_cooperative
     }
 
     /// A turn of anything that is ready, chosen at random.
@@ -252,6 +252,7 @@ impl Core {
 
     /// Starts the next block (or a batch) of a grid.
     fn grid_turn(&mut self, turn: super::Turn, key: GridKey) {
+        self.no_stall();
         self.note_started(key);
         let Some(grid) = self.grid_mut(key) else {
             self.ready_grids.remove(&turn);
@@ -309,6 +310,7 @@ impl Core {
                     return;
                 }
                 BlockStop::Service { warp, path, lanes } => {
+                    self.no_stall();
                     if let Err(fault) = self.serve(key, grid, &mut block, warp, path, lanes) {
                         self.fail(fault);
                         return;
@@ -325,6 +327,7 @@ impl Core {
                 BlockStop::Slice => {
                     self.put_block(key, block);
                     self.queue_block(key, grid, 0);
+                    self.note_slice();
                     return;
                 }
                 BlockStop::Spin => {
@@ -335,6 +338,7 @@ impl Core {
                     }
                     self.put_block(key, block);
                     self.queue_block(key, grid, 1);
+                    self.note_spin();
                     return;
                 }
                 BlockStop::Waiting | BlockStop::Together => {
@@ -403,6 +407,7 @@ impl Core {
     }
 
     fn end_block(&mut self, key: BlockKey, grid: GridKey, mut block: Box<Block>) {
+        self.no_stall();
         self.edge_block_done(key, &mut block);
         if let Some(cluster) = &mut block.cluster {
             for peer in &mut cluster.peers {

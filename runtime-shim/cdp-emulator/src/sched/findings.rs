@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::check::Place;
+use crate::check::bounds::Stray;
 use crate::check::findings::{Conflict, Finding, Relation, Side, Unwritten};
 use crate::check::record::Strength;
 use crate::exec::shared_text;
@@ -50,6 +51,7 @@ impl Core {
         }
         reports.extend(self.unwritten());
         reports.extend(self.divisions());
+        reports.extend(self.strays());
         for report in &mut reports {
             if report.count > 1 {
                 report.message.push_str(&format!(" ({} times)", report.count));
@@ -113,6 +115,25 @@ impl Core {
             }
         }
         reports
+    }
+
+    /// Accesses between variables, as reports.
+    fn strays(&mut self) -> Vec<Report> {
+        let found = self.watch_mut().map(|w| w.findings.take_strays()).unwrap_or_default();
+        let report = |stray: Stray| {
+            let verb = if stray.writes { "store" } else { "load" };
+            let message = format!("{verb} of {}, {}", Bytes(stray.bytes), stray.place);
+            Report {
+                help: Some(
+                    "without this check other variables may lie there, whose contents such an access \
+                     reads or overwrites"
+                        .into(),
+                ),
+                count: stray.count,
+                ..self.note(ReportKind::OutOfBounds, message, Some(stray.site))
+            }
+        };
+        found.into_iter().map(report).collect()
     }
 
     /// Divisions by zero, as reports.
@@ -291,6 +312,8 @@ fn verb(side: &Side) -> &'static str {
 
 fn noun(side: &Side) -> &'static str {
     match (side.place, side.updates, side.writes) {
+        _ if side.copies && side.writes => "an asynchronous copy, which writes",
+        _ if side.copies => "an asynchronous copy, which reads",
         (Place::COPY, _, true) => "a copy within the device, which writes",
         (Place::COPY, _, false) => "a copy within the device, which reads",
         (Place::SET, ..) => "a set (cudaMemset)",
@@ -305,6 +328,7 @@ fn noun(side: &Side) -> &'static str {
 fn whom(kinship: Kinship, before: &Side) -> &'static str {
     match kinship {
         _ if before.place.function == Place::RUNTIME => "a copy or set",
+        _ if before.copies => "an asynchronous copy",
         Kinship::Warp => "another lane of the warp",
         Kinship::Block => "another thread of the block",
         Kinship::Grid => "a thread of another block",
@@ -324,10 +348,20 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
                 leans on"
             .to_string();
     }
+    let volatile = |side: &Side| side.strength == Strength::Volatile;
     let first = match kinship {
+        _ if volatile(now) && volatile(before) => {
+            "volatile accesses come in no order: __syncwarp() between the two would order lanes of a warp \
+             (which run in any order since compute capability 7.0), __syncthreads() threads of a block"
+        }
         _ if strong(now) && strong(before) => {
             "both are atomic, but one of them for its own block alone: use the form for the whole \
              device (without _block, or thread_scope_device)"
+        }
+        Kinship::Warp | Kinship::Block if now.copies || before.copies => {
+            "asynchronous copies are done some time before their thread has waited for their group \
+             (cp.async.wait_group, __pipeline_wait_prior) or for their barrier object, and other \
+             threads need a barrier behind that wait"
         }
         Kinship::Warp => {
             "__syncwarp() between the two would order them; lanes of a warp run in any order since \

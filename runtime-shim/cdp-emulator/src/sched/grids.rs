@@ -182,7 +182,10 @@ impl Core {
             cluster: request.cluster.or(kernel.info.cluster).unwrap_or([1; 3]),
             explicit_cluster: request.cluster.is_some() || kernel.info.cluster_must_be_set,
             dynamic_bytes: request.shared_bytes,
-            shared_bytes: (kernel.info.shared_bytes as u32).saturating_add(request.shared_bytes),
+            shared_bytes: (kernel.info.shared_bytes as u32)
+                .saturating_add(request.shared_bytes)
+                .saturating_add(kernel.shared_gaps),
+            shared_gaps: kernel.shared_gaps,
             stack_bytes: self.limits.stack_bytes.max(kernel.stack_need),
             shared_offsets: kernel.shared_offsets.clone(),
             reserved_shared: kernel.reserved_shared.clone(),

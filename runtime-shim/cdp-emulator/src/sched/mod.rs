@@ -25,6 +25,7 @@ mod pool;
 pub mod profile;
 mod reports;
 mod share;
+mod stall;
 mod time;
 pub mod trace;
 
@@ -259,6 +260,8 @@ pub struct Core {
     ready_grids: BTreeMap<Turn, GridKey>,
     ready_blocks: BTreeMap<Turn, BlockKey>,
     round: u64,
+    /// Whether blocks only wait.
+    stall: stall::Stall,
     turn_serial: u64,
     // Boxed, because they come and go as boxes: nothing is moved.
     #[allow(clippy::vec_box)]
@@ -334,9 +337,13 @@ impl Core {
     pub fn new(config: Config) -> Result<Core, Error> {
         let arena = Arena::reserve(config.reserve_bytes)
             .ok_or(Error::HostMemory { asked_bytes: config.reserve_bytes })?;
+        let mut memory = Table::new(arena, config.memory_bytes);
+        if config.checks.bounds {
+            memory.spread();
+        }
         let machine = Machine {
             functions: Vec::new(),
-            memory: Table::new(arena, config.memory_bytes),
+            memory,
             textures: Vec::new(),
             checks: config.checks,
             warp_scheduling: config.warp_scheduling,
@@ -378,6 +385,7 @@ impl Core {
             ready_grids: BTreeMap::new(),
             ready_blocks: BTreeMap::new(),
             round: 0,
+            stall: stall::Stall::default(),
             turn_serial: 0,
             spare_blocks: Vec::new(),
             streams: vec![Some(HostStream::default())],

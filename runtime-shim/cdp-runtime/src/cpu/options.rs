@@ -24,6 +24,8 @@ pub struct CheckSet {
     pub races: bool,
     /// `init`: reads of global memory that nobody has written.
     pub init: bool,
+    /// `bounds`: accesses that run from one variable or allocation into another.
+    pub bounds: bool,
     /// `leak`: memory that is never released.
     pub leak: bool,
     /// `divide`: integers divided by zero.
@@ -34,7 +36,7 @@ pub struct CheckSet {
 
 impl CheckSet {
     /// The names of the checks, for messages.
-    pub const NAMES: &str = "race, init, leak, divide, siblings or all";
+    pub const NAMES: &str = "race, init, bounds, leak, divide, siblings or all";
 
     /// A list of names with commas. `all` is everything that is a mistake of the program.
     ///
@@ -46,10 +48,13 @@ impl CheckSet {
             match name {
                 "race" => set.races = true,
                 "init" => set.init = true,
+                "bounds" => set.bounds = true,
                 "leak" => set.leak = true,
                 "divide" => set.divide = true,
                 "all" => {
-                    set = CheckSet { races: true, init: true, leak: true, divide: true, ..set };
+                    let siblings = set.siblings;
+                    let (races, init, bounds, leak, divide) = (true, true, true, true, true);
+                    set = CheckSet { races, init, bounds, leak, divide, siblings };
                 }
                 "siblings" => set.siblings = true,
                 other => return Err(other.to_string()),
@@ -63,6 +68,7 @@ impl CheckSet {
         let names = [
             (self.races, "race"),
             (self.init, "init"),
+            (self.bounds, "bounds"),
             (self.leak, "leak"),
             (self.divide, "divide"),
             (self.siblings, "siblings"),
@@ -201,6 +207,7 @@ impl CpuOptions {
                 races: self.checks.races,
                 siblings: self.checks.siblings,
                 uninitialized: self.checks.init,
+                bounds: self.checks.bounds,
                 leaks: self.checks.leak,
                 divisions: self.checks.divide,
                 ..Checks::default()

@@ -126,12 +126,12 @@ pub fn async_copy(
             return Err(bad_global(machine, from[lane], count, false).on(lane));
         }
         if machine.watch.is_some() {
-            // A copy that is done at once comes before what its thread does next.
             let touch = |shared| Touch {
                 shared,
                 reads: !shared,
                 writes: shared,
                 swaps: false,
+                copies: true,
                 order: Order::WEAK,
             };
             let mut pass = |shared, at: &Addresses, bytes| {

@@ -116,8 +116,14 @@ pub fn global<const S: usize, const WRITE: bool>(
     check_global(machine, warp, run.path.pc, at, mask, bytes, WRITE)?;
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
-    let touch =
-        Touch { shared: false, reads: !WRITE, writes: WRITE, swaps: false, order: access.order };
+    let touch = Touch {
+        shared: false,
+        reads: !WRITE,
+        writes: WRITE,
+        swaps: false,
+        copies: false,
+        order: access.order,
+    };
     if machine.watch.is_some() {
         let value = |lane: usize, byte: u64| stored::<S>(run, rows, wide, lane, byte);
         door::memory(machine, block, warp, run, touch, at, mask, bytes, Some(&value));

@@ -213,7 +213,7 @@ fn access_any<const S: usize, const WRITE: bool>(
     mask: u32,
 ) -> Step<()> {
     if inst.a == NONE {
-        return fixed_place::<S, WRITE>(block, warp, run, inst, access, mask);
+        return fixed_place::<S, WRITE>(machine, block, warp, run, inst, access, mask);
     }
     let mut at = [0u64; 32];
     addresses(run.regs, inst.a, access.wide_address, inst.imm as i32, mask, &mut at);
@@ -225,7 +225,9 @@ fn access_any<const S: usize, const WRITE: bool>(
         Place::Cluster => {
             cluster_shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
-        Place::Local | Place::Frame => local::<S, WRITE>(warp, run, inst, access, mask, &at),
+        Place::Local | Place::Frame => {
+            local::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
+        }
         Place::Param => params::<S, WRITE>(block, run, inst, access, mask, &at),
         Place::Generic => {
             generic::<S, WRITE>(machine, block, warp, run, inst, access, mask, &mut at)
@@ -289,7 +291,9 @@ fn generic<const S: usize, const WRITE: bool>(
             Window::Shared => {
                 shared::<S, WRITE>(machine, block, warp, run, inst, access, part, &sorted)?
             }
-            Window::Local => local::<S, WRITE>(warp, run, inst, access, part, &sorted)?,
+            Window::Local => {
+                local::<S, WRITE>(machine, block, warp, run, inst, access, part, &sorted)?
+            }
             Window::Param => params::<S, WRITE>(block, run, inst, access, part, &sorted)?,
             Window::Global | Window::Function | Window::Invalid => {}
         }

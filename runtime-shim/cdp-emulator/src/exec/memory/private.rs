@@ -3,13 +3,16 @@
 use super::super::checks::{Addresses, OnLane, bad_local, misaligned, verb};
 use super::super::fault::Fault;
 use super::super::run::{Running, lanes_of, read_row, write_row};
-use super::super::{Block, Step, Warp, rows};
+use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
 use crate::code::{Access, Inst, NONE, Place};
 use crate::memory::space;
 use crate::report::ReportKind;
 
+#[allow(clippy::too_many_arguments)]
 pub fn local<const S: usize, const WRITE: bool>(
+    machine: &Machine,
+    block: &Block,
     warp: &mut Warp,
     run: &Running<'_>,
     inst: &Inst,
@@ -23,6 +26,7 @@ pub fn local<const S: usize, const WRITE: bool>(
     if bits & (bytes - 1) != 0 || hi >= space::WINDOW_BYTES || hi + bytes > end {
         return Err(bad_local(at, mask, bytes, end, WRITE));
     }
+    door::local(machine, block, warp, run, WRITE, at, mask, bytes);
     let registers = registers(run, inst, access);
     let wide = access.wide_register;
     // SAFETY: offsets end below the frame's end, to which `local` reaches.
@@ -135,6 +139,7 @@ fn param_value<const S: usize>(params: &[u8], offset: usize) -> u64 {
 /// Parameters and frame variables at a fixed offset: the same in all lanes.
 #[inline(always)]
 pub fn fixed_place<const S: usize, const WRITE: bool>(
+    machine: &Machine,
     block: &Block,
     warp: &mut Warp,
     run: &Running<'_>,
@@ -168,6 +173,7 @@ pub fn fixed_place<const S: usize, const WRITE: bool>(
         let at = [offset as u64; 32];
         return Err(bad_local(&at, mask, bytes, end as u64, WRITE));
     }
+    door::local(machine, block, warp, run, WRITE, &[offset as u64; 32], mask, bytes);
     // SAFETY: the offset was checked against the frame's end, to which `local` reaches.
     unsafe {
         for (i, &row) in registers(run, inst, access).iter().enumerate() {
