@@ -1,6 +1,7 @@
 //! `cargo xtask bench ...`: measurements, never part of the tests.
 
 mod compile;
+mod cuda;
 mod device;
 mod generate;
 mod launch;
@@ -24,6 +25,8 @@ use crate::ui::Ui;
 pub enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
+    /// `.cu` files to PTX and to executables, against nvcc, the first, second and third time
+    Cuda(cuda::CudaOptions),
     /// Speed of device code on a GPU, against nvcc and clang, with registers and instructions
     Device(device::DeviceOptions),
     /// Nested parallelism on a GPU: by nvcc, by cdpc at every level of the launch optimiser, flat and by hand
@@ -43,6 +46,7 @@ pub enum Bench {
 pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
     match bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
+        Bench::Cuda(options) => cuda::cuda(ui, common, options),
         Bench::Device(options) => device::device(ui, common, options),
         Bench::Launch(options) => launch::launch(ui, common, options),
         Bench::Lines(options) => lines::lines(ui, common, options),
