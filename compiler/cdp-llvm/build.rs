@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "src/bitcode.cpp",
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/guard.cpp",
+    "src/launches/address.cpp",
     "src/launches/body.cpp",
     "src/managed.cpp",
     "src/optimizer.cpp",

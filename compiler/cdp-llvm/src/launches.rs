@@ -3,6 +3,8 @@
 //!
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
+//! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
+//!   threads launch may overlap;
 //! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
 //! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
@@ -14,16 +16,20 @@
 //! What is absent: the sequences of calls that other compilers write for a launch, which are raised to
 //! `@cdp.launch` before.
 
+mod access;
 mod calls;
 mod child;
 mod distribute;
 mod emit;
+mod form;
 mod gather;
 mod guard;
+mod independent;
 pub(crate) mod parent;
 mod prepare;
 mod relax;
 pub mod remark;
+mod single;
 pub mod tuning;
 
 use std::collections::{HashMap, HashSet};
@@ -47,6 +53,7 @@ use child::{Child, is_kernel};
 use distribute::{Argument, Mode, Site};
 use emit::quoted;
 use gather::{Calls, Gather};
+use independent::{Dependence, Independent};
 use parent::{LaunchSite, Parent};
 use remark::{LaunchOutcome, LaunchRemark};
 
@@ -75,6 +82,8 @@ struct Plan<'ctx> {
     listens: bool,
     /// What is launched goes into the fire-and-forget stream.
     relaxed: bool,
+    /// [`distribute::Site::flat`].
+    flat: bool,
     /// The kernel among those whose launches are aggregated.
     gather: Option<usize>,
 }
@@ -96,29 +105,20 @@ pub(crate) fn optimize<'ctx>(
     if !has_launches(module) {
         return Ok(Vec::new());
     }
-    prepare::prepare(context, module, machine)?;
-    let mut pass = Pass {
-        context,
-        module,
-        options,
-        data: machine.get_target_data(),
-        children: Vec::new(),
-        by_kernel: HashMap::new(),
-        gathers: Vec::new(),
-        gathers_by_kernel: HashMap::new(),
-        remarks: Vec::new(),
-    };
-    let parents = pass.parents();
-    let mut plans = Vec::new();
-    for (kernel, sites) in parents {
-        if let Some(planned) = pass.plan(kernel, sites) {
-            plans.push((kernel, planned));
-        }
+    // Where nothing is to be done the module stays as it is: what the looking needs would change its code too.
+    let trial = module.clone();
+    let (pass, plans) = Pass::look(context, &trial, machine, options)?;
+    if plans.is_empty() {
+        return Ok(pass.remarks);
     }
+    let (mut pass, plans) = Pass::look(context, module, machine, options)?;
     pass.carry_out(plans)?;
     prepare::run(module, machine, "always-inline,globaldce")?;
     Ok(pass.remarks)
 }
+
+/// What is to be done with the sites of each kernel.
+type Plans<'ctx> = Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>;
 
 fn has_launches(module: &Module<'_>) -> bool {
     module.get_function(LAUNCH).is_some_and(raw::has_uses)
@@ -138,7 +138,35 @@ struct Pass<'a, 'ctx> {
     remarks: Vec<LaunchRemark>,
 }
 
-impl<'ctx> Pass<'_, 'ctx> {
+impl<'a, 'ctx> Pass<'a, 'ctx> {
+    /// Prepares a module, and decides what is to be done with it.
+    fn look(
+        context: &'ctx Context,
+        module: &'a Module<'ctx>,
+        machine: &TargetMachine,
+        options: &'a LowerOptions,
+    ) -> Result<(Pass<'a, 'ctx>, Plans<'ctx>)> {
+        prepare::prepare(context, module, machine)?;
+        let mut pass = Pass {
+            context,
+            module,
+            options,
+            data: machine.get_target_data(),
+            children: Vec::new(),
+            by_kernel: HashMap::new(),
+            gathers: Vec::new(),
+            gathers_by_kernel: HashMap::new(),
+            remarks: Vec::new(),
+        };
+        let mut plans = Vec::new();
+        for (kernel, sites) in pass.parents() {
+            if let Some(planned) = pass.plan(kernel, sites) {
+                plans.push((kernel, planned));
+            }
+        }
+        Ok((pass, plans))
+    }
+
     /// The kernels that launch, each with its sites in the order of its code.
     fn parents(&mut self) -> Vec<(FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>)> {
         let mut parents = Vec::new();
@@ -199,8 +227,13 @@ impl<'ctx> Pass<'_, 'ctx> {
         let facts = parent::parent(kernel);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
-        let in_order = !fast && sites.iter().any(ordered) && facts.crowded.is_none();
         let alone = relax::alone(&sites);
+        let proof =
+            (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, &sites, &alone));
+        let in_order = matches!(proof, Some(Err(_))) && facts.crowded.is_none();
+        let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
+        let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
+        let free = why.is_none();
         let mut plans = Vec::new();
         for (site, alone) in sites.into_iter().zip(alone) {
             let mode = match site.in_null_stream() {
@@ -210,26 +243,51 @@ impl<'ctx> Pass<'_, 'ctx> {
             };
             let relaxed = alone
                 && mode == (Mode::Independent { tracked: true })
-                && !(site.said.keep || ordered(&site) && !fast)
+                && !(site.said.keep || ordered(&site) && !free)
                 && site.stream.is_some_and(|stream| stream.value() == 0)
                 && facts.obstacle.is_none()
                 && self.options.abi.is_v2()
                 && self.is_proper(&site);
-            let candidate = self.candidate(&site, &facts);
+            let candidate = self.candidate(&site, &facts, free);
             let child = candidate.as_ref().ok().copied();
-            let independent = mode != Mode::InOrder && (fast || !ordered(&site));
+            let independent = mode != Mode::InOrder && (free || !ordered(&site));
             let gather = match independent && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,
             };
             let (outcome, message, advice) = match candidate {
-                Ok(_) => done(mode, gather.is_some(), &site),
-                Err(reason) => kept(relaxed, gather.is_some(), reason, advice(&site, &facts, fast)),
+                Ok(_) => done(mode, gather.is_some(), &site, why),
+                Err(reason) => {
+                    let order = why.filter(|_| self.may_gather(&site, &facts));
+                    kept(relaxed, gather.is_some(), reason, advice(&site, &facts, fast, order))
+                }
             };
             self.remark(kernel, &site, outcome, message, advice);
-            plans.push(Plan { site, child, mode, listens: facts.listens, relaxed, gather });
+            plans.push(Plan { site, child, mode, listens: facts.listens, relaxed, flat, gather });
         }
         plans.iter().any(Plan::changes).then_some(plans)
+    }
+
+    /// Whether the children of a kernel may overlap though the NULL stream orders them. Only where what is launched
+    /// then needs no stream that orders it: such streams now and then lose one of a few launches, as the page says.
+    fn proof(
+        &self,
+        kernel: FunctionValue<'ctx>,
+        sites: &[LaunchSite<'ctx>],
+        alone: &[bool],
+    ) -> std::result::Result<Independent, Dependence> {
+        let ordered: Vec<&LaunchSite<'ctx>> =
+            sites.iter().filter(|site| site.in_null_stream()).collect();
+        let found = independent::independent(kernel, &ordered)?;
+        let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
+        match found.single || (once && self.options.abi.is_v2()) {
+            true => Ok(found),
+            false => Err(Dependence {
+                reason: "a thread may launch several, and what is launched keeps their order"
+                    .into(),
+                advice: independent::PRAGMA.into(),
+            }),
+        }
     }
 
     /// Whether a site's launches can be told from one for a whole warp by nothing but their children.
@@ -274,6 +332,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         &mut self,
         site: &LaunchSite<'ctx>,
         facts: &Parent,
+        free: bool,
     ) -> std::result::Result<usize, String> {
         if site.said.keep {
             return Err("left alone, as `#pragma cdp keep` says".into());
@@ -293,7 +352,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             return Err(obstacle.clone());
         }
         let fast = self.options.launch_opt == LaunchOpt::Fast;
-        let ordered = site.in_null_stream() && !site.said.independent && !fast;
+        let ordered = site.in_null_stream() && !site.said.independent && !free;
         if let (Some(what), true) = (facts.crowded, ordered) {
             return Err(format!("the parent {what}, so that there may be no room for a lock"));
         }
@@ -369,7 +428,7 @@ impl<'ctx> Pass<'_, 'ctx> {
 
     /// Makes the sites' functions and calls them instead; then the kernels that run many of another, whose
     /// bodies are to have these calls too.
-    fn carry_out(&mut self, plans: Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>) -> Result<()> {
+    fn carry_out(&mut self, plans: Plans<'ctx>) -> Result<()> {
         if plans.is_empty() {
             return Ok(());
         }
@@ -467,6 +526,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             tuning,
             listens: plan.listens,
             relaxed: plan.relaxed,
+            flat: plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),
             child,
         };
@@ -636,6 +696,7 @@ fn done(
     mode: Mode,
     gathers: bool,
     site: &LaunchSite<'_>,
+    why: Option<&Dependence>,
 ) -> (LaunchOutcome, String, Option<String>) {
     let small = match site.said.threshold {
         Some(threshold) => format!("children of at most {threshold} threads are"),
@@ -644,12 +705,15 @@ fn done(
     match mode {
         Mode::InOrder => (
             LaunchOutcome::InOrder,
-            format!("{small} run by the launching warp, one child of a block after another"),
-            Some(
-                "if children that different threads launch may overlap, as those of different blocks \
-                 do, say so with `#pragma cdp independent`, or give -flaunch-opt=fast"
-                    .into(),
-            ),
+            match why {
+                Some(Dependence { reason, .. }) => format!(
+                    "{small} run by the launching warp, one child of a block after another: {reason}"
+                ),
+                None => {
+                    format!("{small} run by the launching warp, one child of a block after another")
+                }
+            },
+            why.map(|why| why.advice.clone()),
         ),
         Mode::Independent { .. } => (
             LaunchOutcome::Independent,
@@ -688,7 +752,12 @@ fn kept(
 }
 
 /// What a user could do about a site that was left alone.
-fn advice(site: &LaunchSite<'_>, facts: &Parent, fast: bool) -> Option<String> {
+fn advice(
+    site: &LaunchSite<'_>,
+    facts: &Parent,
+    fast: bool,
+    order: Option<&Dependence>,
+) -> Option<String> {
     if site.said.keep {
         return None;
     }
@@ -698,5 +767,10 @@ fn advice(site: &LaunchSite<'_>, facts: &Parent, fast: bool) -> Option<String> {
     if facts.looks_at_errors.is_some() && !fast {
         return Some("-flaunch-opt=fast runs small children all the same".into());
     }
-    None
+    let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
+    let Dependence { reason, advice } = order?;
+    gather::gatherable(View::function(kernel)).ok()?;
+    Some(format!(
+        "those of a warp could be launched together, but they keep their order: {reason}; {advice}"
+    ))
 }

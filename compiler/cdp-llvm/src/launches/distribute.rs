@@ -67,6 +67,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub listens: bool,
     /// What is launched goes into the fire-and-forget stream ([`super::relax`]).
     pub relaxed: bool,
+    /// That children may overlap is known of blocks of one dimension only; in others all is launched as written.
+    pub flat: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
@@ -138,6 +140,17 @@ impl Site<'_, '_> {
                 text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
             }
         }
+        if self.flat {
+            let [y, z] = ["y", "z"].map(|axis| {
+                let size = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{axis}()"));
+                text.set(&format!("icmp eq i32 {size}, 1"))
+            });
+            text.line(&format!("%flat = and i1 {y}, {z}"));
+            if self.relaxed {
+                let forget = forget();
+                text.line(&format!("%to = select i1 %flat, {forget}, ptr %stream"));
+            }
+        }
         if self.listens && self.child.is_some() {
             // A launch passes on what its thread knows. What runs here must look behind its own cache.
             text.line("fence syncscope(\"device\") acq_rel");
@@ -180,10 +193,10 @@ impl Site<'_, '_> {
     }
 
     fn stream(&self) -> String {
-        let forget = cdp_launch::StreamConst::FireAndForget.value();
-        match self.relaxed {
-            true => format!("ptr inttoptr (i64 {forget} to ptr)"),
-            false => "ptr %stream".into(),
+        match (self.relaxed, self.flat) {
+            (true, true) => "ptr %to".into(),
+            (true, false) => forget(),
+            (false, _) => "ptr %stream".into(),
         }
     }
 
@@ -249,6 +262,9 @@ impl Site<'_, '_> {
         let threads = product(text, ["bx", "by", "bz"]);
         fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
         fits.push(text.set(&format!("icmp ule i64 {threads}, {most_threads}")));
+        if self.flat {
+            fits.push("%flat".into());
+        }
         let fits = text.all(&fits);
         text.line(&format!("%valid = or i1 {fits}, false"));
         text.set(&format!("mul i64 {blocks}, {threads}"))
@@ -605,6 +621,12 @@ impl Site<'_, '_> {
         let body = quoted(&child.body.get_name().to_string_lossy());
         text.line(&format!("call void {body}({})", operands.join(", ")));
     }
+}
+
+/// The fire-and-forget stream.
+fn forget() -> String {
+    let value = cdp_launch::StreamConst::FireAndForget.value();
+    format!("ptr inttoptr (i64 {value} to ptr)")
 }
 
 /// The blocks and threads of the parent's grid.

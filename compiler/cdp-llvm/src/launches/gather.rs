@@ -88,7 +88,7 @@ fn is_deep(kernel: View<'_>) -> bool {
 }
 
 /// That a block cannot tell a grid of its own from a part of another.
-fn gatherable(kernel: View<'_>) -> Result<(), String> {
+pub(super) fn gatherable(kernel: View<'_>) -> Result<(), String> {
     if kernel.blocks().is_empty() {
         return Err("the child is not defined in this file".into());
     }

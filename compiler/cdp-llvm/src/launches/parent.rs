@@ -138,7 +138,7 @@ pub(super) fn parent(kernel: FunctionValue<'_>) -> Parent {
             continue;
         }
         for instruction in function.instructions() {
-            found.listens |= listens(instruction);
+            found.listens = found.listens || listens(instruction);
             shared_variables(instruction, &mut shared);
             let Some(called) = instruction.callee() else { continue };
             if instruction.opcode() != Some(LLVMOpcode::LLVMCall) {
@@ -176,7 +176,7 @@ pub(super) fn parent(kernel: FunctionValue<'_>) -> Parent {
 
 /// Whether a thread may learn by an instruction what a thread of another block has done: after an atomic
 /// operation whose result it looks at, or a fence, its launches are ordered behind that thread's writes.
-fn listens(instruction: View<'_>) -> bool {
+pub(super) fn listens(instruction: View<'_>) -> bool {
     match instruction.opcode() {
         Some(LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg) => {
             !instruction.users().is_empty()

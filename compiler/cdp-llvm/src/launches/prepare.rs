@@ -24,16 +24,85 @@ pub(super) fn prepare<'ctx>(
     module: &Module<'ctx>,
     machine: &TargetMachine,
 ) -> Result<()> {
+    let others = others(module);
+    for (function, name) in others.iter().flat_map(|f| ["noinline", "optnone"].map(|n| (*f, n))) {
+        flag(context, function, name);
+    }
     for function in to_inline(module) {
         for name in ["noinline", "optnone"] {
             let kind = Attribute::get_named_enum_kind_id(name);
             function.remove_enum_attribute(AttributeLoc::Function, kind);
         }
-        let kind = Attribute::get_named_enum_kind_id("alwaysinline");
-        let always = context.create_enum_attribute(kind, 0);
-        function.add_attribute(AttributeLoc::Function, always);
+        flag(context, function, "alwaysinline");
     }
-    run(module, machine, PASSES)
+    // The last of the passes takes away what nobody uses any more.
+    let others: Vec<String> = others.iter().map(|f| View::function(*f).name()).collect();
+    run(module, machine, PASSES)?;
+    for function in others.iter().filter_map(|name| module.get_function(name)) {
+        for name in ["noinline", "optnone"] {
+            let kind = Attribute::get_named_enum_kind_id(name);
+            function.remove_enum_attribute(AttributeLoc::Function, kind);
+        }
+    }
+    Ok(())
+}
+
+fn flag<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, name: &str) {
+    let kind = Attribute::get_named_enum_kind_id(name);
+    function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+}
+
+/// Functions that have nothing to do with launches, and are left as they are: which none calls that launches, and
+/// none that is launched, and which may be told so.
+fn others<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+    let all: Vec<FunctionValue<'ctx>> = module
+        .get_functions()
+        .filter(|function| !View::function(*function).blocks().is_empty())
+        .collect();
+    let mut callers: HashMap<View<'ctx>, Vec<View<'ctx>>> = HashMap::new();
+    let mut callees: HashMap<View<'ctx>, Vec<View<'ctx>>> = HashMap::new();
+    let (mut launching, mut taking_part) = (Vec::new(), Vec::new());
+    for view in all.iter().map(|function| View::function(*function)) {
+        for call in view.instructions() {
+            let Some(called) = call.callee() else { continue };
+            match callee(called) {
+                Callee::Launch => {
+                    launching.push(view);
+                    taking_part
+                        .extend(call.operand(0).filter(|child| child.as_function().is_some()));
+                }
+                Callee::Defined(next) => {
+                    callers.entry(next).or_default().push(view);
+                    callees.entry(view).or_default().push(next);
+                }
+                _ => {}
+            }
+        }
+    }
+    taking_part.extend(closure(launching, &callers));
+    let taking_part = closure(taking_part, &callees);
+    let fixed = ["noinline", "optnone", "alwaysinline", "optsize", "minsize"];
+    all.into_iter()
+        .filter(|function| {
+            let view = View::function(*function);
+            !taking_part.contains(&view)
+                && !fixed.iter().any(|name| view.has_function_attribute(name))
+        })
+        .collect()
+}
+
+/// These and all that the map leads to from them.
+fn closure<'ctx>(
+    from: Vec<View<'ctx>>,
+    map: &HashMap<View<'ctx>, Vec<View<'ctx>>>,
+) -> HashSet<View<'ctx>> {
+    let mut seen: HashSet<View<'ctx>> = from.iter().copied().collect();
+    let mut work = from;
+    while let Some(next) = work.pop() {
+        let further = map.get(&next).into_iter().flatten();
+        work.extend(further.copied().filter(|view| seen.insert(*view)));
+    }
+    seen
 }
 
 /// Runs passes; those of the target take part.

@@ -7,7 +7,8 @@ use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    self, LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, LLVMValueKind,
+    self, LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind,
+    LLVMValueKind,
 };
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
@@ -19,7 +20,22 @@ unsafe extern "C" {
         size: *mut usize,
         effects: *mut c_int,
     ) -> *const c_char;
+    fn cdp_launches_offset(
+        value: LLVMValueRef,
+        function: LLVMValueRef,
+        constant: *mut i64,
+        indices: *mut LLVMValueRef,
+        scales: *mut i64,
+        most: c_int,
+    ) -> c_int;
+    fn cdp_launches_bytes(value: LLVMValueRef) -> u64;
+    fn cdp_launches_no_memory(function: LLVMValueRef) -> c_int;
+    fn cdp_launches_reduces(value: LLVMValueRef) -> c_int;
+    fn cdp_launches_store_alignment(value: LLVMValueRef) -> u64;
 }
+
+/// The most indices of an address that is taken apart.
+const MOST_INDICES: usize = 4;
 
 /// Makes ordinary loads of a kernel's loads of what is constant while it runs (`launches/body.cpp`).
 pub(crate) fn make_coherent(kernel: FunctionValue<'_>) {
@@ -200,6 +216,82 @@ impl<'ctx> View<'ctx> {
             let text = std::slice::from_raw_parts(text, size);
             (String::from_utf8_lossy(text).into_owned(), effects != 0)
         })
+    }
+
+    /// Of an address that is computed from its first operand, how many bytes it lies behind that: a constant, and
+    /// values times scales. The values count as signed.
+    pub fn offset(self, of: View<'ctx>) -> Option<(i64, Vec<(View<'ctx>, i64)>)> {
+        let mut constant = 0;
+        let mut indices = [std::ptr::null_mut(); MOST_INDICES];
+        let mut scales = [0; MOST_INDICES];
+        // SAFETY: see above; `of` is checked to be a function, which has a module, and the arrays have as many
+        // places as are told.
+        let count = unsafe {
+            if LLVMIsAFunction(of.0).is_null() {
+                return None;
+            }
+            let (at, by) = (indices.as_mut_ptr(), scales.as_mut_ptr());
+            cdp_launches_offset(self.0, of.0, &mut constant, at, by, MOST_INDICES as c_int)
+        };
+        let count = usize::try_from(count).ok()?;
+        let parts = indices.iter().zip(scales).take(count);
+        Some((constant, parts.filter_map(|(i, scale)| Some((View::new(*i)?, scale))).collect()))
+    }
+
+    /// Bytes that a load, a store or an atomic operation touches; 0 where that is not known.
+    pub fn touched_bytes(self) -> u64 {
+        // SAFETY: see above; the kind is checked.
+        unsafe { cdp_launches_bytes(self.0) }
+    }
+
+    /// The alignment that a store states.
+    pub fn store_alignment(self) -> u64 {
+        // SAFETY: see above; the kind is checked.
+        unsafe { cdp_launches_store_alignment(self.0) }
+    }
+
+    /// The kind of an atomic operation that orders nothing, whose result nobody looks at, and that is atomic for
+    /// the whole device.
+    pub fn reduction(self) -> Option<LLVMAtomicRMWBinOp> {
+        use LLVMAtomicRMWBinOp::{
+            LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpFAdd,
+            LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpOr,
+            LLVMAtomicRMWBinOpSub, LLVMAtomicRMWBinOpUMax, LLVMAtomicRMWBinOpUMin,
+            LLVMAtomicRMWBinOpXor,
+        };
+        // SAFETY: see above; the kind is checked.
+        let kind = unsafe { cdp_launches_reduces(self.0) };
+        let kinds = [
+            LLVMAtomicRMWBinOpAdd,
+            LLVMAtomicRMWBinOpSub,
+            LLVMAtomicRMWBinOpAnd,
+            LLVMAtomicRMWBinOpOr,
+            LLVMAtomicRMWBinOpXor,
+            LLVMAtomicRMWBinOpMax,
+            LLVMAtomicRMWBinOpMin,
+            LLVMAtomicRMWBinOpUMax,
+            LLVMAtomicRMWBinOpUMin,
+            LLVMAtomicRMWBinOpFAdd,
+        ];
+        kinds.into_iter().find(|known| *known as c_int == kind)
+    }
+
+    /// Whether a function touches no memory.
+    pub fn touches_no_memory(self) -> bool {
+        // SAFETY: see above; the kind is checked.
+        unsafe { cdp_launches_no_memory(self.0) != 0 }
+    }
+
+    /// Whether a value is an address.
+    pub fn is_pointer(self) -> bool {
+        // SAFETY: see above.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMPointerTypeKind }
+    }
+
+    /// What a constant expression does.
+    pub fn constant_opcode(self) -> Option<LLVMOpcode> {
+        // SAFETY: see above; the kind is checked.
+        unsafe { (!LLVMIsAConstantExpr(self.0).is_null()).then(|| LLVMGetConstOpcode(self.0)) }
     }
 
     /// Whether a variable or function is what it is, and its address space (0 for functions).
