@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cli::{HELLO, contains, expect, folder, path, text, write};
-use crate::support::{Outcome, blessing, cdpc, read, root, run_limited, same, trial};
+use crate::support::{Outcome, blessing, cases, cdpc, read, root, run_limited, same, trial};
 
 pub fn trials() -> Vec<Trial> {
     let mut tests: Vec<(&str, fn() -> Outcome)> = vec![
@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         ("preprocess", preprocess),
         ("warnings_by_group_and_number", warnings),
         ("resource_usage", usage),
+        ("print_after_a_pass", print_after),
         ("shared_library", shared),
         ("ptx_versions", ptx_versions),
         ("addresses_of_32_bits", addresses),
@@ -36,6 +37,24 @@ pub fn trials() -> Vec<Trial> {
         tests.push(("out_of_memory_is_exit_3", memory));
     }
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
+}
+
+/// The launch optimiser's steps can be looked at, also of a program in which it changes nothing.
+fn print_after() -> Outcome {
+    let case = |name: &str| cases("launches").join(name).display().to_string();
+    let (rows, kept) = (case("rows_fast.cdp"), case("kept.cdp"));
+    let build = |file: &str, pass: &str, level: &str, code| {
+        let level = format!("-flaunch-opt={level}");
+        expect(&["build", file, "--emit", "ptx", "-o", "-", &level, "--print-after", pass], code)
+    };
+    contains(&build(&rows, "sites", "fast", 0)?.1, &["call i32 @__cdp_site_0(", "@_Z4rows"])?;
+    let prepared = build(&rows, "prepare", "fast", 0)?.1;
+    contains(&prepared, &["@cdp.launch(", "@_Z4rows"])?;
+    if prepared.contains("__cdp_site_0") {
+        return Err("a later pass was printed".into());
+    }
+    contains(&build(&kept, "streams", "safe", 0)?.1, &["@cdp.launch("])?;
+    contains(&build(&rows, "nothing", "fast", 2)?.1, &["prepare, streams, sites, inline"])
 }
 
 /// The page is what the code says, and names every environment variable that the code reads.

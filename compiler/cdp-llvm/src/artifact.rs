@@ -11,6 +11,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
+use crate::launches::Optimized;
 use crate::launches::remark::LaunchRemark;
 use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
@@ -32,7 +33,7 @@ pub struct LlvmModule {
     opt_level: OptLevel,
     debug: DebugInfo,
     cancel: Cancel,
-    remarks: Vec<LaunchRemark>,
+    optimized: Optimized,
 }
 
 impl LlvmModule {
@@ -101,7 +102,7 @@ impl LlvmModule {
             opt_level: options.opt_level,
             debug: options.debug,
             cancel: options.cancel.clone(),
-            remarks: Vec::new(),
+            optimized: Optimized::default(),
         })
     }
 
@@ -112,23 +113,33 @@ impl LlvmModule {
 
     /// What the launch optimiser did with each launch site.
     pub fn launch_remarks(&self) -> &[LaunchRemark] {
-        &self.remarks
+        &self.optimized.remarks
     }
 
-    pub(crate) fn set_launch_remarks(&mut self, remarks: Vec<LaunchRemark>) {
-        self.remarks = remarks;
+    /// The module's text after the pass of the launch optimiser that the options name.
+    pub fn printed(&self) -> Option<&str> {
+        self.optimized.printed.as_deref()
     }
 
-    /// Optimises the launches of a device module that we made, and lowers them.
+    pub(crate) fn set_optimized(&mut self, optimized: Optimized) {
+        self.optimized = optimized;
+    }
+
+    /// Optimises the launches of a device module that we made, and lowers them. Yields what was done and said
+    /// alone, and no code, where nothing was to be done.
     pub(crate) fn finish_launches(
         &mut self,
         options: &LowerOptions,
         address_bits: u32,
-    ) -> Result<()> {
+    ) -> Result<Option<Optimized>> {
         // SAFETY: the module is dropped before the context (`drop` below), which does not move.
         let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
         if launches::is_on(options, address_bits) {
-            self.remarks = launches::optimize(context, &self.module, &self.machine, options)?;
+            let optimized = launches::optimize(context, &self.module, &self.machine, options)?;
+            if !optimized.changed {
+                return Ok(Some(optimized));
+            }
+            self.optimized = optimized;
         }
         foreign::lower_own_launches(context, &self.module, options, address_bits)?;
         // The functions that launches became; also where no inliner runs.
@@ -136,7 +147,8 @@ impl LlvmModule {
         if cfg!(debug_assertions) {
             self.verify()?;
         }
-        self.diagnosed()
+        self.diagnosed()?;
+        Ok(None)
     }
 
     /// Goes on building the module.

@@ -17,6 +17,7 @@ use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::foreign::{self, ForeignKernel, LAUNCH, MEMSET, MEMSET_2D, link_memset};
 use crate::launches;
+use crate::launches::Optimized;
 use crate::managed;
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
@@ -78,7 +79,7 @@ pub fn lower_clang(
         _ => "always-inline,function(sroa,instsimplify)",
     };
     lowered.run_passes(values)?;
-    let mut remarks = Vec::new();
+    let mut optimized = Optimized::default();
     lowered.with(|context, module, machine| {
         let data = &machine.get_target_data();
         facts = facts_of(context, module, data);
@@ -88,7 +89,7 @@ pub fn lower_clang(
         if problems.is_empty() && launches::is_on(options, address_bits) {
             foreign::check_launches(context, module, data, address_bits, options)?;
             foreign::drop_function_targets(module);
-            remarks = launches::optimize(context, module, machine, options)?;
+            optimized = launches::optimize(context, module, machine, options)?;
         }
         match foreign::lower_launches(context, module, data, address_bits, options) {
             Err(LowerError::Launches(more)) => problems.extend(more),
@@ -101,7 +102,7 @@ pub fn lower_clang(
         }
         foreign::finish(context, module, options)
     })?;
-    lowered.set_launch_remarks(remarks);
+    lowered.set_optimized(optimized);
     lowered.run_passes("always-inline,globaldce")?;
     Ok((lowered, facts))
 }

@@ -30,7 +30,7 @@ use inkwell::values::{
 use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
-use crate::launches::remark::LaunchRemark;
+use crate::launches::Optimized;
 use crate::lower::PTX_KERNEL;
 use crate::options::LowerOptions;
 use crate::raise::place::{self, LaunchPlace};
@@ -110,20 +110,20 @@ pub fn lower_foreign(
     options: &LowerOptions,
 ) -> Result<(LlvmModule, ForeignFacts)> {
     let mut known = ForeignFacts::default();
-    let mut remarks = Vec::new();
+    let mut optimized = Optimized::default();
     let mut lowered = lower_module(
         name,
         bytes,
         address_bits,
         options,
-        Some(&mut remarks),
+        Some(&mut optimized),
         |context, module, facts| {
             known = facts;
             module::drop_function_targets(module);
             libdevice::link(context, module, options, false)
         },
     )?;
-    lowered.set_launch_remarks(remarks);
+    lowered.set_optimized(optimized);
     lowered.run_passes("always-inline,globaldce")?;
     Ok((lowered, known))
 }
@@ -256,7 +256,7 @@ fn lower_module(
     bytes: &[u8],
     address_bits: u32,
     options: &LowerOptions,
-    remarks: Option<&mut Vec<LaunchRemark>>,
+    optimized: Option<&mut Optimized>,
     finish: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, ForeignFacts) -> Result<()>,
 ) -> Result<LlvmModule> {
     let target = CodeTarget::Device { address_bits };
@@ -264,13 +264,13 @@ fn lower_module(
         let module = open(context, name, bytes, target, machine)?;
         let data = machine.get_target_data();
         let mut facts = ForeignFacts::default();
-        if let Some(remarks) = remarks {
+        if let Some(optimized) = optimized {
             refuse(raise_launches(context, &module, &data, address_bits, options)?)?;
             facts = facts::of(context, &module, &data);
             if launches::is_on(options, address_bits) {
                 check_launches(context, &module, &data, address_bits, options)?;
                 module::drop_function_targets(&module);
-                *remarks = launches::optimize(context, &module, machine, options)?;
+                *optimized = launches::optimize(context, &module, machine, options)?;
             }
         }
         lower_launches(context, &module, &data, address_bits, options)?;

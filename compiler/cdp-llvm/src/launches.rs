@@ -2,13 +2,15 @@
 //! it. The files of this folder, in the order in which they work:
 //!
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
+//! - [`streams`]: a stream that is created for one launch is not;
 //! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
 //!   threads launch may overlap;
 //! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
 //! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
-//! - [`remark`]: what was done with each site, and why not more.
+//! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
+//!   them.
 //!
 //! What is left of `@cdp.launch` is lowered by [`crate::foreign`]. Below `-O2`, in a debug build, on
 //! devices before sm_70 (whose warps cannot wait for each other) and with 32-bit addresses nothing is done.
@@ -27,10 +29,13 @@ mod guard;
 mod independent;
 pub(crate) mod parent;
 mod prepare;
+pub mod print;
 mod relax;
 pub mod remark;
 mod single;
+mod streams;
 pub mod tuning;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,7 +60,9 @@ use emit::quoted;
 use gather::{Calls, Gather};
 use independent::{Dependence, Independent};
 use parent::{LaunchSite, Parent};
+use print::{LaunchPass, Printer};
 use remark::{LaunchOutcome, LaunchRemark};
+use words::{advice, done, kept};
 
 /// A body of at most so many instructions is inlined where it is run.
 const INLINED_INSTRUCTIONS: usize = 600;
@@ -101,20 +108,34 @@ pub(crate) fn optimize<'ctx>(
     module: &Module<'ctx>,
     machine: &TargetMachine,
     options: &LowerOptions,
-) -> Result<Vec<LaunchRemark>> {
+) -> Result<Optimized> {
+    let mut printer = Printer::new(options.print_after);
     if !has_launches(module) {
-        return Ok(Vec::new());
+        return Ok(Optimized::default());
     }
     // Where nothing is to be done the module stays as it is: what the looking needs would change its code too.
     let trial = module.clone();
-    let (pass, plans) = Pass::look(context, &trial, machine, options)?;
-    if plans.is_empty() {
-        return Ok(pass.remarks);
+    let (pass, plans) = Pass::look(context, &trial, machine, options, &mut printer)?;
+    if plans.is_empty() && pass.created.is_empty() {
+        return Ok(Optimized { changed: false, remarks: pass.remarks, printed: printer.printed });
     }
-    let (mut pass, plans) = Pass::look(context, module, machine, options)?;
+    let quiet = &mut Printer::new(None);
+    let (mut pass, plans) = Pass::look(context, module, machine, options, quiet)?;
     pass.carry_out(plans)?;
+    printer.after(LaunchPass::Sites, module);
     prepare::run(module, machine, "always-inline,globaldce")?;
-    Ok(pass.remarks)
+    printer.after(LaunchPass::Inline, module);
+    Ok(Optimized { changed: true, remarks: pass.remarks, printed: printer.printed })
+}
+
+/// What is known of launches that were optimised.
+#[derive(Default)]
+pub(crate) struct Optimized {
+    /// Whether anything was done.
+    pub changed: bool,
+    pub remarks: Vec<LaunchRemark>,
+    /// The module after the pass that was asked for.
+    pub printed: Option<String>,
 }
 
 /// What is to be done with the sites of each kernel.
@@ -135,6 +156,8 @@ struct Pass<'a, 'ctx> {
     /// The same of kernels whose launches may be aggregated.
     gathers: Vec<std::result::Result<Gather<'ctx>, String>>,
     gathers_by_kernel: HashMap<String, usize>,
+    /// Launches whose streams were created for them alone.
+    created: HashSet<View<'ctx>>,
     remarks: Vec<LaunchRemark>,
 }
 
@@ -145,8 +168,15 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         module: &'a Module<'ctx>,
         machine: &TargetMachine,
         options: &'a LowerOptions,
+        printer: &mut Printer,
     ) -> Result<(Pass<'a, 'ctx>, Plans<'ctx>)> {
         prepare::prepare(context, module, machine)?;
+        printer.after(LaunchPass::Prepare, module);
+        let created = match options.abi.is_v2() && !options.per_thread_stream {
+            true => streams::relax(context, module)?,
+            false => HashSet::new(),
+        };
+        printer.after(LaunchPass::Streams, module);
         let mut pass = Pass {
             context,
             module,
@@ -156,6 +186,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             by_kernel: HashMap::new(),
             gathers: Vec::new(),
             gathers_by_kernel: HashMap::new(),
+            created,
             remarks: Vec::new(),
         };
         let mut plans = Vec::new();
@@ -251,15 +282,23 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let candidate = self.candidate(&site, &facts, free);
             let child = candidate.as_ref().ok().copied();
             let independent = mode != Mode::InOrder && (free || !ordered(&site));
-            let gather = match independent && self.may_gather(&site, &facts) {
+            // One thread's launches are nobody else's.
+            let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
+            let gather = match independent && !single && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,
             };
+            let created = self.created.contains(&View::instruction(raw::instruction(site.call)));
             let (outcome, message, advice) = match candidate {
                 Ok(_) => done(mode, gather.is_some(), &site, why),
                 Err(reason) => {
                     let order = why.filter(|_| self.may_gather(&site, &facts));
-                    kept(relaxed, gather.is_some(), reason, advice(&site, &facts, fast, order))
+                    let why = match (created, relaxed) {
+                        (true, _) => Some("its stream is created for it alone"),
+                        (false, true) => Some("its thread launches nothing else"),
+                        (false, false) => None,
+                    };
+                    kept(why, gather.is_some(), reason, advice(&site, &facts, fast, order))
                 }
             };
             self.remark(kernel, &site, outcome, message, advice);
@@ -689,88 +728,4 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
                 .any(|start| name.starts_with(start))
         })
         .collect()
-}
-
-/// What is said of a site that was changed.
-fn done(
-    mode: Mode,
-    gathers: bool,
-    site: &LaunchSite<'_>,
-    why: Option<&Dependence>,
-) -> (LaunchOutcome, String, Option<String>) {
-    let small = match site.said.threshold {
-        Some(threshold) => format!("children of at most {threshold} threads are"),
-        None => "small children are".to_string(),
-    };
-    match mode {
-        Mode::InOrder => (
-            LaunchOutcome::InOrder,
-            match why {
-                Some(Dependence { reason, .. }) => format!(
-                    "{small} run by the launching warp, one child of a block after another: {reason}"
-                ),
-                None => {
-                    format!("{small} run by the launching warp, one child of a block after another")
-                }
-            },
-            why.map(|why| why.advice.clone()),
-        ),
-        Mode::Independent { .. } => (
-            LaunchOutcome::Independent,
-            match gathers {
-                true => format!(
-                    "{small} run by the launching warp, without a launch; others of a warp are launched \
-                     together"
-                ),
-                false => format!("{small} run by the launching warp, without a launch"),
-            },
-            None,
-        ),
-    }
-}
-
-/// What is said of a site whose children are not run by the launching warp, and why.
-fn kept(
-    relaxed: bool,
-    gathers: bool,
-    reason: String,
-    advice: Option<String>,
-) -> (LaunchOutcome, String, Option<String>) {
-    let not = "children are not run by the launching warp";
-    if gathers {
-        let message = format!("children of a warp are launched together; {not}: {reason}");
-        return (LaunchOutcome::Aggregated, message, None);
-    }
-    if relaxed {
-        let message = format!(
-            "launched into `cudaStreamFireAndForget`, since its thread launches nothing else; {not}: \
-             {reason}"
-        );
-        return (LaunchOutcome::Relaxed, message, None);
-    }
-    (LaunchOutcome::Kept, reason, advice)
-}
-
-/// What a user could do about a site that was left alone.
-fn advice(
-    site: &LaunchSite<'_>,
-    facts: &Parent,
-    fast: bool,
-    order: Option<&Dependence>,
-) -> Option<String> {
-    if site.said.keep {
-        return None;
-    }
-    if site.stream.is_none() {
-        return Some("launch into stream 0, or into `cudaStreamFireAndForget`".into());
-    }
-    if facts.looks_at_errors.is_some() && !fast {
-        return Some("-flaunch-opt=fast runs small children all the same".into());
-    }
-    let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
-    let Dependence { reason, advice } = order?;
-    gather::gatherable(View::function(kernel)).ok()?;
-    Some(format!(
-        "those of a warp could be launched together, but they keep their order: {reason}; {advice}"
-    ))
 }

@@ -51,8 +51,8 @@ pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use lower::lower;
 pub use managed::redirect_managed;
 pub use options::{
-    Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchTuning, Libdevice, LowerOptions,
-    OptLevel, UNIT_INSTRUCTIONS,
+    Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchPass, LaunchTuning, Libdevice,
+    LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
 };
 pub use raise::place::LaunchPlace;
 pub use target::CodeTarget;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cdp_launch::LaunchAbi;
 
+pub use crate::launches::print::LaunchPass;
 pub use crate::launches::tuning::Tuning as LaunchTuning;
 
 /// Optimisation level, as `-O0` to `-O3`.
@@ -117,6 +118,8 @@ pub struct LowerOptions {
     pub launch_opt: LaunchOpt,
     /// How small a child is run without a launch.
     pub launch_tuning: LaunchTuning,
+    /// The pass of the launch optimiser after which the module's text is kept ([`crate::LlvmModule::printed`]).
+    pub print_after: Option<LaunchPass>,
     /// The number of registers is limited for all kernels, so no kernel gets a limit of its own.
     pub max_registers_given: bool,
     /// Instructions, before optimisation, that make a codegen unit ([`LlvmModule::into_ptx`]).
@@ -183,6 +186,7 @@ impl LowerOptions {
             strict_launches: false,
             launch_opt: LaunchOpt::default(),
             launch_tuning: LaunchTuning::default(),
+            print_after: None,
             max_registers_given: false,
             unit_instructions: UNIT_INSTRUCTIONS,
             threads: 0,

@@ -214,6 +214,8 @@ pub struct BuildOutput {
     pub calls: Vec<(String, String)>,
     /// What the launch optimiser did with each launch site, for the first architecture.
     pub remarks: Vec<LaunchRemark>,
+    /// The LLVM IR of each input after [`CompileOptions::print_after`], for the first architecture.
+    pub printed: Vec<String>,
     /// Warnings; a program with errors is a [`Failure::Program`].
     pub reports: Vec<Report>,
     /// Warnings of CUDA's tools, a line each.
@@ -429,6 +431,7 @@ impl Build<'_> {
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
                     self.out.remarks.extend(code.remarks.iter().cloned());
+                    self.out.printed.extend(code.printed.iter().cloned());
                     self.out.kernels.extend(analysis.kernels);
                     self.out.launches.extend(analysis.graph.launches);
                     self.out.calls.extend(analysis.graph.calls);
@@ -451,6 +454,7 @@ impl Build<'_> {
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
                     self.out.remarks.extend(code.remarks.iter().cloned());
+                    self.out.printed.extend(code.printed.iter().cloned());
                     self.out.kernels.extend(code.kernels.iter().cloned());
                     self.out.launches.extend(code.graph.launches.iter().cloned());
                     self.out.calls.extend(code.graph.calls.iter().cloned());

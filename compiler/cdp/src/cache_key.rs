@@ -172,6 +172,8 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         threads: _,
         launch_opt,
         launch_tuning,
+        // What is shown on the way changes nothing.
+        print_after: _,
         per_thread_default_stream,
         unit_instructions,
         fast_math,

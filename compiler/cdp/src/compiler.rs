@@ -77,6 +77,8 @@ pub struct DeviceCode {
     pub kernels: Vec<KernelDescription>,
     /// What became of each launch site; empty when launches are not optimised.
     pub remarks: Vec<LaunchRemark>,
+    /// The LLVM IR after [`CompileOptions::print_after`].
+    pub printed: Option<String>,
     /// Who launches whom.
     pub graph: LaunchGraph,
 }
@@ -172,11 +174,12 @@ impl Compiler {
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
             let remarks = lowered.launch_remarks().to_vec();
+            let printed = lowered.printed().map(str::to_owned);
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             let ptx = ptx_version::settle(ptx, options)?;
             let (kernels, graph) = (analysis.kernels.clone(), analysis.graph.clone());
-            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks })
+            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
         })
     }
 
@@ -287,11 +290,12 @@ impl Compiler {
                 cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
                     .map_err(failed)?;
             let remarks = lowered.launch_remarks().to_vec();
+            let printed = lowered.printed().map(str::to_owned);
             let (ptx, llvm_ir) =
                 emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
             let ptx = ptx_version::settle(ptx, options)?;
             let Description { kernels, graph } = Description::of_foreign(name, &facts);
-            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks })
+            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
         })
     }
 
@@ -330,17 +334,18 @@ impl Compiler {
                 let (lowered, facts) =
                     cdp_llvm::lower_clang(name, bytes, address_bits, &lower_options)?;
                 let remarks = lowered.launch_remarks().to_vec();
+                let printed = lowered.printed().map(str::to_owned);
                 let (ptx, llvm_ir) = emit_lowered(lowered, &lower_options, want_llvm_ir)?;
-                Ok((ptx, llvm_ir, facts, remarks))
+                Ok((ptx, llvm_ir, facts, remarks, printed))
             };
-            let (ptx, llvm_ir, facts, remarks) = match emit() {
+            let (ptx, llvm_ir, facts, remarks, printed) = match emit() {
                 Ok(emitted) => emitted,
                 Err(error) => return Ok(Err(error)),
             };
             let ptx = ptx_version::settle(ptx, options)?;
             let kernels = crate::cuda::describe(&facts);
             let graph = crate::cuda::graph_of(&facts);
-            Ok(Ok((DeviceCode { ptx, llvm_ir, kernels, graph, remarks }, facts)))
+            Ok(Ok((DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed }, facts)))
         })
     }
 
@@ -490,6 +495,7 @@ impl Compiler {
         let mut lower = LowerOptions::new(arch.to_string(), version.times_ten(), abi);
         lower.launch_opt = options.launch_opt;
         lower.launch_tuning = options.launch_tuning;
+        lower.print_after = options.print_after;
         lower.max_registers_given = options.max_registers.is_some();
         lower.per_thread_stream = options.per_thread_default_stream;
         lower.opt_level = match options.opt_level {

@@ -390,6 +390,7 @@ impl Build<'_> {
         self.out.reports.push(report);
         if arch == options.archs()[0] {
             self.out.remarks.extend(code.remarks.iter().cloned());
+            self.out.printed.extend(code.printed.iter().cloned());
             self.out.kernels.extend(code.kernels.iter().cloned());
             let mut found = code.graph.clone();
             graph::add_texts(&mut found, source);

@@ -113,7 +113,8 @@ pub use graph::{LaunchEdge, LaunchGraph};
 pub use message::{Message, Place};
 pub use options::{
     AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
-    LaunchOpt, LaunchOutcome, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel, RequestedAbi,
+    LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel,
+    RequestedAbi,
 };
 pub use ptx_version::PtxVersion;
 pub use set::{OPTIONS, OptionError, set_launch_tuning};

@@ -9,7 +9,7 @@ use cdp_frontend::diagnostics::WarningOptions;
 use cdp_frontend::preprocess::MacroOption;
 pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};
-pub use cdp_llvm::{LaunchOpt, LaunchOutcome, LaunchPlace, LaunchRemark, LaunchTuning};
+pub use cdp_llvm::{LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning};
 pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
 use crate::ptx_version::PtxVersion;
@@ -54,6 +54,9 @@ pub struct CompileOptions {
     pub launch_opt: LaunchOpt,
     /// How small a child is run without a launch; for measurements and tests.
     pub launch_tuning: LaunchTuning,
+    /// `--print-after`: the pass of the launch optimiser after which the module's LLVM IR is kept
+    /// ([`crate::BuildOutput::printed`]).
+    pub print_after: Option<LaunchPass>,
     /// Per-thread default stream: the `_ptsz` entry points.
     pub per_thread_default_stream: bool,
     pub fast_math: FastMath,
@@ -106,6 +109,7 @@ impl Default for CompileOptions {
             launch_abi: RequestedAbi::Auto,
             launch_opt: LaunchOpt::default(),
             launch_tuning: LaunchTuning::default(),
+            print_after: None,
             per_thread_default_stream: false,
             fast_math: FastMath::default(),
             debug: DebugInfo::default(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
 use cdp::{
     BuildOutput, BuildRequest, CompileOptions, Compiler, Cudadevrt, DebugInfo, Error, Failure,
-    Goal, Input, InputKind, Pass,
+    Goal, Input, InputKind, LaunchPass, Pass,
 };
 use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
@@ -45,6 +45,13 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     options.ptxas_args = args.xptxas.clone();
     options.nvlink_args = args.xnvlink.clone();
     options.mend_declarations = args.fix;
+    options.print_after = match &args.print_after {
+        None => None,
+        Some(name) => Some(LaunchPass::from_name(name).ok_or_else(|| {
+            let known = LaunchPass::ALL.map(LaunchPass::name).join(", ");
+            Ok(Usage(format!("--print-after takes {known}, not `{name}`")))
+        })?),
+    };
     options.debug = match (args.device_debug, args.lineinfo) {
         (true, _) => DebugInfo::Full,
         (_, true) => DebugInfo::Lines,
@@ -300,6 +307,9 @@ impl Plan {
                 messages.show(&built.reports);
                 if args.remarks {
                     messages.remarks(&built.remarks);
+                }
+                for text in &built.printed {
+                    eprint!("{text}");
                 }
                 let info = built.resource_usage.iter().filter(|_| args.resource_usage);
                 progress::clear();

@@ -40,6 +40,11 @@ pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
 
 /// Most blocks of a grid that is looked at.
 const MOST_BLOCKS: u32 = 1 << 20;
+/// What part of a warp's pace a launch has that is not made because its child runs in order: launches of a
+/// thread each, and a few, since blocks that launch much tend to have children that are large too.
+const IN_ORDER: u32 = 32 * 4;
+/// Threads of which a large device has room for at a time.
+const RESIDENT_THREADS: u32 = 1 << 18;
 /// Shared memory that every device gives without being asked, in bytes.
 const MOST_SHARED: u32 = 48 << 10;
 
@@ -302,7 +307,7 @@ impl Site<'_, '_> {
         let limit = self.limit(child, text);
         let little = text.set(&format!("icmp ule i32 %work, {limit}"));
         text.line(&format!("%small = and i1 {fits}, {little}"));
-        if timed {
+        if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
         }
     }
@@ -316,15 +321,28 @@ impl Site<'_, '_> {
     /// Whether the children that ran took longer than launching them would have; then no more are run. At
     /// most twice the time of the better choice is lost like this, whatever the children do.
     fn slow(&self, text: &mut Text) -> String {
-        let ended = text.set("call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
-        let took = text.set(&format!("sub i64 {ended}, %began"));
-        // The launches of the whole device wait for each other; so do a block's children that run in order.
-        let at_once = match self.mode {
-            Mode::InOrder => "%blocks".to_string(),
-            Mode::Independent { .. } => text.set("lshr i64 %parents, 5"),
-        };
+        let at_once = text.set("lshr i64 %parents, 5");
         let budget = text.set(&format!("add i64 {at_once}, 1"));
         let budget = text.set(&format!("mul i64 {budget}, {}", self.tuning.pace));
+        self.exceeds(&budget, text)
+    }
+
+    /// The same of a block's children that run in order, with what launching those of this warp would have taken in
+    /// `%budget`: the launches of the whole device wait for each other, so those of each block that is there count.
+    fn budget(&self, launching: &str, text: &mut Text) {
+        let most = text.set(&format!("udiv i64 {RESIDENT_THREADS}, %size"));
+        let at_once = text.set(&format!("call i64 @llvm.umin.i64(i64 %blocks, i64 {most})"));
+        let at_once = text.set(&format!("add i64 {at_once}, 1"));
+        let launching = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {launching})"));
+        let launching = text.set(&format!("zext i32 {launching} to i64"));
+        let launches = text.set(&format!("mul i64 {at_once}, {launching}"));
+        text.line(&format!("%budget = mul i64 {launches}, {}", self.tuning.pace / IN_ORDER));
+        text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+    }
+
+    fn exceeds(&self, budget: &str, text: &mut Text) -> String {
+        let ended = text.set("call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+        let took = text.set(&format!("sub i64 {ended}, %began"));
         text.set(&format!("icmp ugt i64 {took}, {budget}"))
     }
 
@@ -467,11 +485,14 @@ impl Site<'_, '_> {
         text.line(&format!("%child = and i1 %small, {some}"));
         text.line(&format!("%large = or i1 {large}, false"));
         let any = text.set("or i1 %child, %large");
-        let any = text.ballot(&any);
-        let any = text.set(&format!("icmp ne i32 {any}, 0"));
+        let launching = text.ballot(&any);
+        let any = text.set(&format!("icmp ne i32 {launching}, 0"));
         text.line(&format!("br i1 {any}, label %enter, label %out"));
         text.label("enter");
         lock(text);
+        if self.is_timed(child) {
+            self.budget(&launching, text);
+        }
         let flag = text.set(&format!("load volatile i32, {FLAG}, align 4"));
         text.line(&format!("%late = icmp ne i32 {flag}, 0"));
         let early = text.set("xor i1 %late, true");
@@ -483,14 +504,20 @@ impl Site<'_, '_> {
         text.line("br i1 %ready, label %next, label %done");
         self.rounds(child, None, text);
         text.label("done");
-        let launched = text.ballot("%large");
-        let mut launched = text.set(&format!("icmp ne i32 {launched}, 0"));
+        text.line("%unserved = phi i32 [ 0, %check ], [ %left, %turn ]");
+        let large = text.ballot("%large");
+        let mut launched = text.set(&format!("or i32 {large}, %unserved"));
+        launched = text.set(&format!("icmp ne i32 {launched}, 0"));
         if self.is_timed(child) {
-            let slow = self.slow(text);
+            let slow = self.exceeds("%budget", text);
             launched = text.set(&format!("or i1 {launched}, {slow}"));
         }
         unlock(text, &launched);
         let missed = text.set("and i1 %child, %late");
+        let own = text.set("call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
+        let own = text.set(&format!("lshr i32 %unserved, {own}"));
+        let own = text.set(&format!("trunc i32 {own} to i1"));
+        let missed = text.set(&format!("or i1 {missed}, {own}"));
         let really = text.set(&format!("or i1 %large, {missed}"));
         text.line(&format!("br i1 {really}, label %launch, label %out"));
         text.label("out");
@@ -575,8 +602,15 @@ impl Site<'_, '_> {
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         }
         text.line("%left = or i32 %r.left, 0");
-        text.line("%again = icmp ne i32 %left, 0");
-        text.line("br i1 %again, label %next, label %done");
+        let mut again = text.set("icmp ne i32 %left, 0");
+        if in_order && self.is_timed(child) {
+            let slow = self.exceeds("%budget", text);
+            // All lanes go on together, or none.
+            let votes = text.ballot(&slow);
+            let in_time = text.set(&format!("icmp eq i32 {votes}, 0"));
+            again = text.set(&format!("and i1 {again}, {in_time}"));
+        }
+        text.line(&format!("br i1 {again}, label %next, label %done"));
     }
 
     /// One thread of the child.
@@ -640,9 +674,11 @@ fn parents(text: &mut Text) {
         all = text.set(&format!("mul i64 {all}, {dim}"));
         if index == 2 {
             text.line(&format!("%blocks = add i64 {all}, 0"));
+            all = "1".to_string();
         }
     }
-    text.line(&format!("%parents = add i64 {all}, 0"));
+    text.line(&format!("%size = add i64 {all}, 0"));
+    text.line("%parents = mul i64 %blocks, %size");
 }
 
 /// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.

@@ -305,3 +305,6 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> Dependence {
     };
     Dependence { reason, advice }
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,7 @@ use inkwell::values::{FunctionValue, GlobalValue};
 
 use crate::artifact::LlvmModule;
 use crate::error::{Result, in_function};
-use crate::options::{HostRuntime, LowerOptions};
+use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
 use crate::target::CodeTarget;
 use crate::{foreign, libdevice, raw};
 
@@ -71,8 +71,14 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         launches = llvm.get_function(foreign::LAUNCH).is_some();
         Ok(())
     })?;
-    if let (true, CodeTarget::Device { address_bits }) = (launches, target) {
-        lowered.finish_launches(options, address_bits)?;
+    if let (true, CodeTarget::Device { address_bits }) = (launches, target)
+        && let Some(optimized) = lowered.finish_launches(options, address_bits)?
+    {
+        // A launch that the optimiser reads has its arguments evaluated earlier. Where that was in vain the code
+        // is what it is without the optimiser, to the last instruction.
+        let plain = LowerOptions { launch_opt: LaunchOpt::Off, ..options.clone() };
+        lowered = lower(ir, &plain)?;
+        lowered.set_optimized(optimized);
     }
     Ok(lowered)
 }

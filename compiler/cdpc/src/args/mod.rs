@@ -315,6 +315,9 @@ pub struct Build {
     /// Say what became of each launch, and why
     #[arg(long)]
     pub remarks: bool,
+    /// Print the LLVM IR after a pass of the launch optimiser: prepare, streams, sites, inline
+    #[arg(long, value_name = "PASS")]
+    pub print_after: Option<String>,
     /// Print one JSON object with kernels, launches, sizes and times
     #[arg(long, value_name = "json")]
     pub report: Option<String>,

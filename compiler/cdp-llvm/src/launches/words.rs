@@ -1,0 +1,91 @@
+//! What is said of a launch site, in words. An analysis' own words are part of it.
+
+use super::distribute::Mode;
+use super::gather;
+use super::independent::Dependence;
+use super::parent::{LaunchSite, Parent};
+use super::remark::LaunchOutcome;
+use crate::raw;
+use crate::raw::view::View;
+
+/// What is said of a site that was changed.
+pub(super) fn done(
+    mode: Mode,
+    gathers: bool,
+    site: &LaunchSite<'_>,
+    why: Option<&Dependence>,
+) -> (LaunchOutcome, String, Option<String>) {
+    let small = match site.said.threshold {
+        Some(threshold) => format!("children of at most {threshold} threads are"),
+        None => "small children are".to_string(),
+    };
+    match mode {
+        Mode::InOrder => (
+            LaunchOutcome::InOrder,
+            match why {
+                Some(Dependence { reason, .. }) => format!(
+                    "{small} run by the launching warp, one child of a block after another: {reason}"
+                ),
+                None => {
+                    format!("{small} run by the launching warp, one child of a block after another")
+                }
+            },
+            why.map(|why| why.advice.clone()),
+        ),
+        Mode::Independent { .. } => (
+            LaunchOutcome::Independent,
+            match gathers {
+                true => format!(
+                    "{small} run by the launching warp, without a launch; others of a warp are launched \
+                     together"
+                ),
+                false => format!("{small} run by the launching warp, without a launch"),
+            },
+            None,
+        ),
+    }
+}
+
+/// What is said of a site whose children are not run by the launching warp, and why.
+pub(super) fn kept(
+    relaxed: Option<&str>,
+    gathers: bool,
+    reason: String,
+    advice: Option<String>,
+) -> (LaunchOutcome, String, Option<String>) {
+    let not = "children are not run by the launching warp";
+    if gathers {
+        let message = format!("children of a warp are launched together; {not}: {reason}");
+        return (LaunchOutcome::Aggregated, message, None);
+    }
+    if let Some(why) = relaxed {
+        let message =
+            format!("launched into `cudaStreamFireAndForget`, since {why}; {not}: {reason}");
+        return (LaunchOutcome::Relaxed, message, None);
+    }
+    (LaunchOutcome::Kept, reason, advice)
+}
+
+/// What a user could do about a site that was left alone.
+pub(super) fn advice(
+    site: &LaunchSite<'_>,
+    facts: &Parent,
+    fast: bool,
+    order: Option<&Dependence>,
+) -> Option<String> {
+    if site.said.keep {
+        return None;
+    }
+    if site.stream.is_none() {
+        return Some("launch into stream 0, or into `cudaStreamFireAndForget`".into());
+    }
+    if facts.looks_at_errors.is_some() && !fast {
+        return Some("-flaunch-opt=fast runs small children all the same".into());
+    }
+    let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
+    let Dependence { reason, advice } = order?;
+    gather::gatherable(View::function(kernel)).ok()?;
+    Some(format!(
+        "those of a warp could be launched together, but they keep their order: {reason}; {advice}"
+    ))
+}
