@@ -2,12 +2,18 @@
 
 use libtest_mimic::Trial;
 
+use std::path::{Path, PathBuf};
+
+use cdp::ir::RuntimeFn;
+use cdp::ir::runtime::{Availability, RUNTIME_TABLE};
+
 use crate::support::{Outcome, read, root, same, trial};
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("project::named_files_exist".into(), named_files),
         trial("project::readme_shows_the_sample".into(), first_program),
+        trial("project::device_functions_have_one_home".into(), device_functions),
     ]
 }
 
@@ -55,4 +61,63 @@ fn first_program() -> Outcome {
     let sample = read(&root().join("samples/hello.cdp"))?;
     let code = sample.find("#include").map_or(sample.as_str(), |at| &sample[at..]);
     same("the README's first program", shown.trim(), code.trim())
+}
+
+/// The sources of all crates, their tests apart.
+fn sources() -> Vec<PathBuf> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let test =
+                path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+            if path.is_dir() && !test {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !test {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for group in ["compiler", "runtime-shim"] {
+        for krate in std::fs::read_dir(root().join(group)).into_iter().flatten().flatten() {
+            collect(&krate.path().join("src"), &mut found);
+        }
+    }
+    found
+}
+
+/// A function of the device runtime is a row of `cdp_ir`'s table. Beside that, what the CPU device does, and
+/// a case, the device link alone spells its name (`linking::names` holds it to the table): five places with
+/// the CPU device's own table, which judges ours. Calls of host code with the same name have their own.
+fn device_functions() -> Outcome {
+    let texts: Vec<(PathBuf, String)> = sources()
+        .into_iter()
+        .map(|path| {
+            let text = read(&path)?;
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+            Ok((path, code))
+        })
+        .collect::<Result<_, libtest_mimic::Failed>>()?;
+    if texts.len() < 300 {
+        return Err(format!("only {} sources found", texts.len()).into());
+    }
+    let host = read(&root().join("runtime-shim/cdp-runtime/src/capi/calls.rs"))?;
+    let mut wrong = Vec::new();
+    for row in RUNTIME_TABLE {
+        use RuntimeFn::*;
+        // `cdp-launch` has the entry points of launches, which tools explain.
+        let entry = matches!(
+            row.func,
+            GetParameterBuffer | GetParameterBufferV2 | LaunchDevice | LaunchDeviceV2
+        );
+        if entry || row.availability == Availability::Cdp1 || host.contains(row.name) {
+            continue;
+        }
+        let literal = format!("\"{}\"", row.name);
+        let places = texts.iter().filter(|(_, text)| text.contains(&literal));
+        let others =
+            places.filter(|(path, _)| !path.ends_with("cdp-toolchain/src/device_runtime.rs"));
+        wrong.extend(others.map(|(path, _)| format!("{}: {literal}", path.display())));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }

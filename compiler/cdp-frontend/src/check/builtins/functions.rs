@@ -125,7 +125,11 @@ tables! {
     "Texture objects" { texture::TAKERS, texture::FETCHES, texture::GATHERS }
     "Surface objects" { surface::ROWS }
     "GNU's functions of host compilers" { gnu::LIBRARY, gnu::SHORT }
-    "Runtime functions of device code" { device_runtime::ROWS, occupancy::ROWS }
+    "Runtime functions of device code" {
+        device_runtime::TABLE,
+        device_runtime::ROWS,
+        occupancy::ROWS,
+    }
     "Runtime functions of host code" { host_api::ROWS }
     "Arrays and pitched memory" { arrays::CHANNELS, arrays::ROWS }
 }

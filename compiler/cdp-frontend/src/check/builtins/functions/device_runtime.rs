@@ -2,285 +2,48 @@
 //! are PTX or `extern` symbols of their own.
 
 use cdp_ir::RuntimeFn;
+use cdp_ir::runtime::{Availability, RUNTIME_TABLE, RuntimeRow};
 
-use super::{BuiltinFn, Lower, device, ptx, row};
+use super::{BuiltinFn, Lower, device, ptx};
 
 const HOST_GRAPH: Lower = Lower::Refuse("graphs are outside the host API of `.cdp`");
 
+/// The rows of `cdp_ir`'s table.
+pub(super) const TABLE: &[BuiltinFn] = &of_table();
+
+const fn of_table() -> [BuiltinFn; RUNTIME_TABLE.len()] {
+    let mut functions = [of_row(&RUNTIME_TABLE[0]); RUNTIME_TABLE.len()];
+    let mut index = 1;
+    while index < functions.len() {
+        functions[index] = of_row(&RUNTIME_TABLE[index]);
+        index += 1;
+    }
+    functions
+}
+
+const fn of_row(row: &'static RuntimeRow) -> BuiltinFn {
+    use RuntimeFn::*;
+    // C++'s headers have templates for these, which C's `void` pointers stand for.
+    let signature = match row.func {
+        Malloc => "cudaError_t(any**,size_t)",
+        FuncGetAttributes => "cudaError_t(cudaFuncAttributes*,kernel)",
+        OccupancyMaxActiveBlocksPerMultiprocessor => "cudaError_t(int*,kernel,int,size_t)",
+        OccupancyMaxActiveBlocksPerMultiprocessorWithFlags => {
+            "cudaError_t(int*,kernel,int,size_t,unsigned int)"
+        }
+        _ => row.prototype,
+    };
+    let host = match (row.availability, row.func) {
+        (Availability::Plain, _)
+        | (_, GetParameterBuffer | GetParameterBufferV2 | LaunchDevice | LaunchDeviceV2) => {
+            Lower::Refuse("")
+        }
+        _ => Lower::Extern(row.name),
+    };
+    super::row(row.name, signature, Lower::Runtime(row.func), host, row.summary)
+}
+
 pub(super) const ROWS: &[BuiltinFn] = &[
-    row(
-        "cudaDeviceSynchronize",
-        "cudaError_t()",
-        Lower::Runtime(RuntimeFn::DeviceSynchronize),
-        Lower::Extern("cudaDeviceSynchronize"),
-        "Waits for the work launched by the calling thread's block; CDP1 only.",
-    ),
-    row(
-        "cudaGetLastError",
-        "cudaError_t()",
-        Lower::Runtime(RuntimeFn::GetLastError),
-        Lower::Extern("cudaGetLastError"),
-        "Returns and clears the calling thread's error.",
-    ),
-    row(
-        "cudaPeekAtLastError",
-        "cudaError_t()",
-        Lower::Runtime(RuntimeFn::PeekAtLastError),
-        Lower::Extern("cudaPeekAtLastError"),
-        "Returns the calling thread's error and keeps it.",
-    ),
-    row(
-        "cudaGetErrorString",
-        "const char*(cudaError_t)",
-        Lower::Runtime(RuntimeFn::GetErrorString),
-        Lower::Extern("cudaGetErrorString"),
-        "A sentence for an error code.",
-    ),
-    row(
-        "cudaGetErrorName",
-        "const char*(cudaError_t)",
-        Lower::Runtime(RuntimeFn::GetErrorName),
-        Lower::Extern("cudaGetErrorName"),
-        "The enumerator's name of an error code.",
-    ),
-    row(
-        "cudaGetDeviceCount",
-        "cudaError_t(int*)",
-        Lower::Runtime(RuntimeFn::GetDeviceCount),
-        Lower::Extern("cudaGetDeviceCount"),
-        "The number of devices.",
-    ),
-    row(
-        "cudaGetDevice",
-        "cudaError_t(int*)",
-        Lower::Runtime(RuntimeFn::GetDevice),
-        Lower::Extern("cudaGetDevice"),
-        "The running device, numbered as the host sees it.",
-    ),
-    row(
-        "cudaDeviceGetAttribute",
-        "cudaError_t(int*,cudaDeviceAttr,int)",
-        Lower::Runtime(RuntimeFn::DeviceGetAttribute),
-        Lower::Extern("cudaDeviceGetAttribute"),
-        "One property of any device.",
-    ),
-    row(
-        "cudaDeviceGetLimit",
-        "cudaError_t(size_t*,cudaLimit)",
-        Lower::Runtime(RuntimeFn::DeviceGetLimit),
-        Lower::Extern("cudaDeviceGetLimit"),
-        "A limit that the host set.",
-    ),
-    row(
-        "cudaDeviceGetCacheConfig",
-        "cudaError_t(cudaFuncCache*)",
-        Lower::Runtime(RuntimeFn::DeviceGetCacheConfig),
-        Lower::Extern("cudaDeviceGetCacheConfig"),
-        "The cache preference inherited from the parent.",
-    ),
-    row(
-        "cudaDeviceGetSharedMemConfig",
-        "cudaError_t(cudaSharedMemConfig*)",
-        Lower::Runtime(RuntimeFn::DeviceGetSharedMemConfig),
-        Lower::Extern("cudaDeviceGetSharedMemConfig"),
-        "The shared-memory bank width.",
-    ),
-    row(
-        "cudaRuntimeGetVersion",
-        "cudaError_t(int*)",
-        Lower::Runtime(RuntimeFn::RuntimeGetVersion),
-        Lower::Extern("cudaRuntimeGetVersion"),
-        "The runtime's version, 1000 * major + 10 * minor.",
-    ),
-    row(
-        "cudaStreamCreateWithFlags",
-        "cudaError_t(cudaStream_t*,unsigned int)",
-        Lower::Runtime(RuntimeFn::StreamCreateWithFlags),
-        Lower::Extern("cudaStreamCreateWithFlags"),
-        "Creates a stream; the flags must be `cudaStreamNonBlocking`.",
-    ),
-    row(
-        "cudaStreamDestroy",
-        "cudaError_t(cudaStream_t)",
-        Lower::Runtime(RuntimeFn::StreamDestroy),
-        Lower::Extern("cudaStreamDestroy"),
-        "Destroys a stream created on the device.",
-    ),
-    row(
-        "cudaStreamWaitEvent",
-        "cudaError_t(cudaStream_t,cudaEvent_t,unsigned int=0)",
-        Lower::Runtime(RuntimeFn::StreamWaitEvent),
-        Lower::Extern("cudaStreamWaitEvent"),
-        "Makes later work of a stream wait for an event.",
-    ),
-    row(
-        "cudaEventCreateWithFlags",
-        "cudaError_t(cudaEvent_t*,unsigned int)",
-        Lower::Runtime(RuntimeFn::EventCreateWithFlags),
-        Lower::Extern("cudaEventCreateWithFlags"),
-        "Creates an event; the flags must hold `cudaEventDisableTiming`.",
-    ),
-    row(
-        "cudaEventRecord",
-        "cudaError_t(cudaEvent_t,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::EventRecord),
-        Lower::Extern("cudaEventRecord"),
-        "Records an event into a stream.",
-    ),
-    row(
-        "cudaEventRecordWithFlags",
-        "cudaError_t(cudaEvent_t,cudaStream_t=0,unsigned int=0)",
-        Lower::Runtime(RuntimeFn::EventRecordWithFlags),
-        Lower::Extern("cudaEventRecordWithFlags"),
-        "Records an event into a stream; flags must be 0.",
-    ),
-    row(
-        "cudaEventDestroy",
-        "cudaError_t(cudaEvent_t)",
-        Lower::Runtime(RuntimeFn::EventDestroy),
-        Lower::Extern("cudaEventDestroy"),
-        "Destroys an event created on the device.",
-    ),
-    row(
-        "cudaFuncGetAttributes",
-        "cudaError_t(cudaFuncAttributes*,kernel)",
-        Lower::Runtime(RuntimeFn::FuncGetAttributes),
-        Lower::Extern("cudaFuncGetAttributes"),
-        "Registers, shared and local bytes and limits of a kernel.",
-    ),
-    row(
-        "cudaMalloc",
-        "cudaError_t(any**,size_t)",
-        Lower::Runtime(RuntimeFn::Malloc),
-        Lower::Extern("cudaMalloc"),
-        "Allocates from the device heap (`cudaLimitMallocHeapSize`).",
-    ),
-    row(
-        "cudaFree",
-        "cudaError_t(void*)",
-        Lower::Runtime(RuntimeFn::Free),
-        Lower::Extern("cudaFree"),
-        "Frees device-heap memory.",
-    ),
-    row(
-        "cudaMemcpyAsync",
-        "cudaError_t(void*,const void*,size_t,cudaMemcpyKind,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::MemcpyAsync),
-        Lower::Extern("cudaMemcpyAsync"),
-        "Copies global memory in stream order.",
-    ),
-    row(
-        "cudaMemcpy2DAsync",
-        "cudaError_t(void*,size_t,const void*,size_t,size_t,size_t,cudaMemcpyKind,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::Memcpy2DAsync),
-        Lower::Extern("cudaMemcpy2DAsync"),
-        "Copies rows of global memory in stream order.",
-    ),
-    row(
-        "cudaMemcpy3DAsync",
-        "cudaError_t(const cudaMemcpy3DParms*,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::Memcpy3DAsync),
-        Lower::Extern("cudaMemcpy3DAsync"),
-        "Copies a box of global memory in stream order.",
-    ),
-    row(
-        "cudaMemsetAsync",
-        "cudaError_t(void*,int,size_t,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::MemsetAsync),
-        Lower::Extern("cudaMemsetAsync"),
-        "Sets bytes of global memory in stream order.",
-    ),
-    row(
-        "cudaMemset2DAsync",
-        "cudaError_t(void*,size_t,int,size_t,size_t,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::Memset2DAsync),
-        Lower::Extern("cudaMemset2DAsync"),
-        "Sets bytes of rows of global memory in stream order.",
-    ),
-    row(
-        "cudaMemset3DAsync",
-        "cudaError_t(cudaPitchedPtr,int,cudaExtent,cudaStream_t=0)",
-        Lower::Runtime(RuntimeFn::Memset3DAsync),
-        Lower::Extern("cudaMemset3DAsync"),
-        "Sets bytes of a box of global memory in stream order.",
-    ),
-    row(
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-        "cudaError_t(int*,kernel,int,size_t)",
-        Lower::Runtime(RuntimeFn::OccupancyMaxActiveBlocksPerMultiprocessor),
-        Lower::Extern("cudaOccupancyMaxActiveBlocksPerMultiprocessor"),
-        "How many blocks of a kernel fit on a multiprocessor.",
-    ),
-    row(
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-        "cudaError_t(int*,kernel,int,size_t,unsigned int)",
-        Lower::Runtime(RuntimeFn::OccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-        Lower::Extern("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"),
-        "The same, with flags.",
-    ),
-    row(
-        "cudaGetParameterBuffer",
-        "void*(size_t,size_t)",
-        Lower::Runtime(RuntimeFn::GetParameterBuffer),
-        Lower::Refuse(""),
-        "A parameter buffer: alignment and size in bytes.",
-    ),
-    row(
-        "cudaGetParameterBufferV2",
-        "void*(void*,dim3,dim3,unsigned int)",
-        Lower::Runtime(RuntimeFn::GetParameterBufferV2),
-        Lower::Refuse(""),
-        "A parameter buffer that carries the launch configuration.",
-    ),
-    row(
-        "cudaLaunchDevice",
-        "cudaError_t(void*,void*,dim3,dim3,unsigned int,cudaStream_t)",
-        Lower::Runtime(RuntimeFn::LaunchDevice),
-        Lower::Refuse(""),
-        "Launches a kernel with a filled parameter buffer.",
-    ),
-    row(
-        "cudaLaunchDeviceV2",
-        "cudaError_t(void*,cudaStream_t)",
-        Lower::Runtime(RuntimeFn::LaunchDeviceV2),
-        Lower::Refuse(""),
-        "Launches the kernel that the buffer names.",
-    ),
-    row(
-        "cudaCGGetIntrinsicHandle",
-        "unsigned long long(cudaCGScope)",
-        Lower::Runtime(RuntimeFn::CGGetIntrinsicHandle),
-        Lower::Refuse(""),
-        "Cooperative groups: the handle of a scope.",
-    ),
-    row(
-        "cudaCGSynchronize",
-        "cudaError_t(unsigned long long,unsigned int)",
-        Lower::Runtime(RuntimeFn::CGSynchronize),
-        Lower::Refuse(""),
-        "Cooperative groups: synchronises a scope.",
-    ),
-    row(
-        "cudaCGSynchronizeGrid",
-        "cudaError_t(unsigned long long,unsigned int)",
-        Lower::Runtime(RuntimeFn::CGSynchronizeGrid),
-        Lower::Refuse(""),
-        "Cooperative groups: synchronises the grid.",
-    ),
-    row(
-        "cudaCGGetSize",
-        "cudaError_t(unsigned int*,unsigned int*,unsigned long long)",
-        Lower::Runtime(RuntimeFn::CGGetSize),
-        Lower::Refuse(""),
-        "Cooperative groups: threads and grids of a scope.",
-    ),
-    row(
-        "cudaCGGetRank",
-        "cudaError_t(unsigned int*,unsigned int*,unsigned long long)",
-        Lower::Runtime(RuntimeFn::CGGetRank),
-        Lower::Refuse(""),
-        "Cooperative groups: rank in a scope.",
-    ),
     device(
         "cudaGraphLaunch",
         "cudaError_t(cudaGraphExec_t,cudaStream_t)",
