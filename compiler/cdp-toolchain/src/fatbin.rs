@@ -16,6 +16,11 @@ use crate::cubin::CubinError;
 pub(crate) const RELOCATABLE: &[u8] = b"__nv_relfatbin";
 pub(crate) const WHOLE_PROGRAM: &[u8] = b".nv_fatbin";
 pub(crate) const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
+
+/// Whether this is a library of objects (`ar`).
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(ARCHIVE_MAGIC)
+}
 /// Bytes of a member's header: the size is its decimal field at 48, of 10 bytes.
 const ARCHIVE_HEADER_BYTES: usize = 60;
 

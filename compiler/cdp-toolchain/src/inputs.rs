@@ -83,7 +83,7 @@ pub(crate) fn prepare(objects: &[DeviceObject], arch: Arch) -> Result<Inputs, To
             let images = list_images(bytes).map_err(|source| bad(object, source))?;
             check_images(object, &images, arch)?;
             inputs.objects.push(object.clone());
-        } else if bytes.starts_with(b"!<arch>\n") {
+        } else if crate::fatbin::is_archive(bytes) {
             inputs.add_library(object, arch)?;
         } else {
             inputs.objects.push(object.clone());

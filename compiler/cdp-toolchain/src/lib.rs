@@ -52,7 +52,7 @@ pub use device_runtime::{
 pub use doctor::{ArchSupport, DoctorReport, GpuPresence, LinkSupport, ToolkitReport, doctor};
 pub use error::ToolError;
 pub use explain::{Explanation, FailureKind, explain_failure};
-pub use fatbin::{FatbinImage, ImageKind, is_fatbin, list_images};
+pub use fatbin::{FatbinImage, ImageKind, is_archive, is_fatbin, list_images};
 pub use host::{HostLinkOptions, host_link};
 pub use job::{Job, JobOptions, Tool, ToolCommand};
 pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};

@@ -50,7 +50,7 @@ impl DeviceObject {
             object.undefined_symbols = Cubin::read(&object.bytes).map_err(bad)?.undefined_symbols;
         } else if object.bytes.starts_with(b"\x7fELF") {
             crate::fatbin::list_host_object_images(&object.bytes).map_err(bad)?;
-        } else if object.bytes.starts_with(b"!<arch>\n") {
+        } else if crate::fatbin::is_archive(&object.bytes) {
             crate::fatbin::list_archive_images(&object.bytes).map_err(bad)?;
         } else if crate::fatbin::is_fatbin(&object.bytes) {
             crate::fatbin::list_images(&object.bytes).map_err(bad)?;
@@ -63,7 +63,7 @@ impl DeviceObject {
     }
 
     pub(crate) fn extension(&self) -> &'static str {
-        if self.bytes.starts_with(b"!<arch>\n") {
+        if crate::fatbin::is_archive(&self.bytes) {
             "a"
         } else if crate::fatbin::is_fatbin(&self.bytes) {
             "fatbin"

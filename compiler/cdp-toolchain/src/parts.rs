@@ -9,7 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::cubin::Cubin;
 use crate::fatbin::{
-    ARCHIVE_MAGIC, FatbinImage, ImageKind, RELOCATABLE, is_fatbin, list_images, list_section_images,
+    FatbinImage, ImageKind, RELOCATABLE, is_archive, is_fatbin, list_images, list_section_images,
 };
 use crate::inputs::sections;
 use crate::offload::{OffloadImage, images_of_object};
@@ -48,10 +48,9 @@ pub struct ObjectParts {
 impl ObjectParts {
     /// Looks into an object, a library, a fat binary or a cubin. What is damaged holds nothing.
     pub fn of(bytes: &[u8]) -> ObjectParts {
-        if bytes.starts_with(ARCHIVE_MAGIC) {
-            let Ok(archive) = ArchiveFile::parse(bytes) else { return ObjectParts::default() };
-            let members = archive.members().flatten().filter_map(|member| member.data(bytes).ok());
-            return members.map(ObjectParts::of).fold(ObjectParts::default(), ObjectParts::and);
+        if is_archive(bytes) {
+            let members = members(bytes).into_iter().map(ObjectParts::of);
+            return members.fold(ObjectParts::default(), ObjectParts::and);
         }
         if Cubin::is_cubin(bytes) {
             return ObjectParts { device: true, ..ObjectParts::default() };
@@ -67,7 +66,8 @@ impl ObjectParts {
         !self.device || self.units_have_ptx || !self.ptx.is_empty()
     }
 
-    fn and(mut self, other: ObjectParts) -> ObjectParts {
+    /// What both hold together.
+    pub fn and(mut self, other: ObjectParts) -> ObjectParts {
         self.units_have_ptx = match (self.device, other.device) {
             (true, true) => self.units_have_ptx && other.units_have_ptx,
             (true, false) => self.units_have_ptx,
@@ -105,9 +105,9 @@ fn of_object(bytes: &[u8], file: &object::File<'_>) -> ObjectParts {
         }
         parts.wants_cxx |= symbol.is_undefined() && is_of_cxx(name);
     }
-    let has_ptx = |images: Vec<FatbinImage>| images.iter().any(|i| i.kind == ImageKind::Ptx);
     let images = list_section_images(bytes, RELOCATABLE);
-    parts.units_have_ptx = relocatable && !parts.units.is_empty() && images.is_ok_and(has_ptx);
+    parts.units_have_ptx =
+        relocatable && !parts.units.is_empty() && images.is_ok_and(|images| has_ptx(&images));
     parts
 }
 
@@ -133,10 +133,12 @@ fn offloaded_ptx(image: &OffloadImage<'_>) -> Vec<Vec<u8>> {
 
 /// The fat binaries with PTX among those that stand one behind the other.
 fn with_ptx(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let has_ptx = |container: &&[u8]| {
-        list_images(container).is_ok_and(|all| all.iter().any(|one| one.kind == ImageKind::Ptx))
-    };
-    containers(bytes).into_iter().filter(has_ptx).map(<[u8]>::to_vec).collect()
+    let wanted = |container: &&[u8]| list_images(container).is_ok_and(|images| has_ptx(&images));
+    containers(bytes).into_iter().filter(wanted).map(<[u8]>::to_vec).collect()
+}
+
+fn has_ptx(images: &[FatbinImage]) -> bool {
+    images.iter().any(|image| image.kind == ImageKind::Ptx)
 }
 
 /// What clang puts before the name of the function that launches a kernel. nvcc and we name it as the kernel
@@ -168,14 +170,16 @@ pub fn launch_stub_names<'o>(objects: impl Iterator<Item = &'o [u8]>) -> Vec<(St
 }
 
 fn for_each_object(bytes: &[u8], work: &mut impl FnMut(&object::File<'_>)) {
-    if !bytes.starts_with(ARCHIVE_MAGIC) {
-        let _ = object::File::parse(bytes).map(|file| work(&file));
-        return;
+    let objects = if is_archive(bytes) { members(bytes) } else { vec![bytes] };
+    for object in objects {
+        let _ = object::File::parse(object).map(|file| work(&file));
     }
-    let Ok(archive) = ArchiveFile::parse(bytes) else { return };
-    for data in archive.members().flatten().filter_map(|member| member.data(bytes).ok()) {
-        let _ = object::File::parse(data).map(|file| work(&file));
-    }
+}
+
+/// The members of an archive that can be read.
+fn members(archive: &[u8]) -> Vec<&[u8]> {
+    let Ok(parsed) = ArchiveFile::parse(archive) else { return Vec::new() };
+    parsed.members().flatten().filter_map(|member| member.data(archive).ok()).collect()
 }
 
 /// `_ZN1n3farEPi` for `_ZN1n18__device_stub__farEPi`: the mangled name says how long each part is.

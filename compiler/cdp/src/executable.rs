@@ -1,8 +1,10 @@
 //! Executables: device code of all inputs in one image, host code of those that have any, and the
 //! runtime.
 
+use std::collections::BTreeSet;
+
 use cdp_llvm::DeviceImage;
-use cdp_toolchain::{AddressSize, Arch, host_link, launch_stub_names};
+use cdp_toolchain::{AddressSize, Arch, ObjectParts, host_link, is_archive, launch_stub_names};
 
 use crate::analysis::SourceInput;
 use crate::build::{Build, Input, InputKind, parts};
@@ -76,20 +78,20 @@ impl Build<'_> {
         }
         let others = Others::of(request.inputs);
         let texts = ptx.iter().map(String::as_bytes);
-        let ptx: Vec<&[u8]> = texts.chain(others.ptx.iter().map(Vec::as_slice)).collect();
-        let image = DeviceImage { machine_code: &device, ptx: &ptx, units: &others.units };
+        let ptx: Vec<&[u8]> = texts.chain(others.parts.ptx.iter().map(Vec::as_slice)).collect();
+        let image = DeviceImage { machine_code: &device, ptx: &ptx, units: &others.units() };
         objects.push(("cdp_image.o".into(), compiler.emit_linked_image(image)?));
         objects.extend(others.objects);
         let mut link = request.host_link.clone();
         let has_cuda = request.inputs.iter().any(|input| matches!(input, Input::Cuda(_)));
-        if has_cuda || others.lists_entries {
+        if has_cuda || others.parts.lists_entries {
             objects.push(("cdp_entries.o".into(), compiler.emit_entries()?));
         }
         objects.extend(others.libraries);
-        if has_cuda || others.wants_cxx {
+        if has_cuda || others.parts.wants_cxx {
             link.libraries.push(CXX_LIBRARY.into());
         }
-        if has_cuda || others.has_host {
+        if has_cuda || others.parts.host {
             let names = launch_stub_names(objects.iter().map(|(_, bytes)| bytes.as_slice()));
             let defined =
                 names.into_iter().map(|(name, other)| format!("-Wl,--defsym={name}={other}"));
@@ -123,40 +125,33 @@ struct Others {
     objects: Vec<(String, Vec<u8>)>,
     /// They come last: linkers take from them what is wanted by then.
     libraries: Vec<(String, Vec<u8>)>,
-    /// Ids of the units whose registration is left to us.
-    units: Vec<String>,
-    /// PTX that nothing registers.
-    ptx: Vec<Vec<u8>>,
-    has_host: bool,
-    lists_entries: bool,
-    wants_cxx: bool,
+    /// All of them together.
+    parts: ObjectParts,
 }
 
 impl Others {
     fn of(inputs: &[Input]) -> Others {
-        let (mut others, mut linked) = (Others::default(), Vec::new());
+        let mut others = Others::default();
         for input in inputs {
             let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
             let parts = parts(input);
-            others.ptx.extend(parts.ptx);
-            if !parts.host {
-                continue;
+            if parts.host {
+                let list = match is_archive(bytes) {
+                    true => &mut others.libraries,
+                    false => &mut others.objects,
+                };
+                list.push((name.clone(), bytes.clone()));
             }
-            others.has_host = true;
-            others.units.extend(parts.units);
-            linked.extend(parts.linked_units);
-            others.lists_entries |= parts.lists_entries;
-            others.wants_cxx |= parts.wants_cxx;
-            let list = match bytes.starts_with(b"!<arch>\n") {
-                true => &mut others.libraries,
-                false => &mut others.objects,
-            };
-            list.push((name.clone(), bytes.clone()));
+            others.parts = std::mem::take(&mut others.parts).and(parts);
         }
-        others.units.sort();
-        others.units.dedup();
-        // Those belong to the image of nvcc's own device link.
-        others.units.retain(|unit| !linked.contains(unit));
         others
+    }
+
+    /// Ids of the units whose registration is left to us: the others belong to the image of nvcc's own
+    /// device link.
+    fn units(&self) -> Vec<String> {
+        let linked = &self.parts.linked_units;
+        let own = self.parts.units.iter().filter(|unit| !linked.contains(unit));
+        own.cloned().collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

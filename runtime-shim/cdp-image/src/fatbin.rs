@@ -94,40 +94,56 @@ pub fn entries(container: &[u8]) -> Vec<Entry<'_>> {
 /// Bytes that are no container or are cut off: a compiler says so before it links them.
 pub fn all_entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Damaged> {
     let mut all = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        if !is_fatbin(rest) {
-            // The linker pads between the fat binaries of several objects.
-            if all.is_empty() || rest.iter().any(|byte| *byte != 0) {
-                return Err(Damaged("not a fat binary".to_owned()));
-            }
-            break;
-        }
-        let cut_off = || Damaged("the fat binary is cut off".to_owned());
-        let header_bytes = usize::from(u16_at(rest, 6).ok_or_else(cut_off)?);
+    for container in (Containers { rest: bytes, first: true }) {
+        let container = container?;
+        let header_bytes = usize::from(u16_at(container, 6).ok_or_else(cut_off)?);
         if header_bytes < CONTAINER_HEADER_BYTES {
             return Err(Damaged("the fat binary's header is too short".to_owned()));
         }
-        let end = claimed_bytes(rest).and_then(|end| usize::try_from(end).ok());
-        let end = end.ok_or_else(cut_off)?;
-        let body = rest.get(header_bytes..end).ok_or_else(cut_off)?;
+        let body = container.get(header_bytes..).ok_or_else(cut_off)?;
         for entry in (Entries { rest: body }) {
             all.push(entry?);
         }
-        rest = rest.get(end.next_multiple_of(8)..).unwrap_or_default();
     }
     Ok(all)
 }
 
 /// The containers that lie one behind the other, up to one that is cut off.
 pub fn containers(bytes: &[u8]) -> Vec<&[u8]> {
-    let (mut found, mut rest) = (Vec::new(), bytes);
-    while let Some(end) = claimed_bytes(rest).and_then(|end| usize::try_from(end).ok()) {
-        let Some(container) = rest.get(..end) else { break };
-        found.push(container);
-        rest = rest.get(end.next_multiple_of(8)..).unwrap_or_default();
+    Containers { rest: bytes, first: true }.map_while(Result::ok).collect()
+}
+
+fn cut_off() -> Damaged {
+    Damaged("the fat binary is cut off".to_owned())
+}
+
+/// The containers that lie one behind the other; ends behind the first that is damaged.
+struct Containers<'a> {
+    rest: &'a [u8],
+    first: bool,
+}
+
+impl<'a> Iterator for Containers<'a> {
+    type Item = Result<&'a [u8], Damaged>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = std::mem::take(&mut self.rest);
+        let first = std::mem::replace(&mut self.first, false);
+        if rest.is_empty() {
+            return None;
+        }
+        if !is_fatbin(rest) {
+            // The linker pads between the fat binaries of several objects.
+            let padding = !first && rest.iter().all(|byte| *byte == 0);
+            return (!padding).then(|| Err(Damaged("not a fat binary".to_owned())));
+        }
+        let end = claimed_bytes(rest).and_then(|end| usize::try_from(end).ok());
+        let Some((end, container)) = end.and_then(|end| Some((end, rest.get(..end)?))) else {
+            return Some(Err(cut_off()));
+        };
+        self.rest = rest.get(end.next_multiple_of(8)..).unwrap_or_default();
+        Some(Ok(container))
     }
-    found
 }
 
 /// The entries of a container's body, one after another; ends behind the first that is damaged.
