@@ -74,6 +74,12 @@ pub struct FastMath {
     pub fast_functions: bool,
 }
 
+impl FastMath {
+    /// `-use_fast_math`.
+    pub const FAST: FastMath =
+        FastMath { fmad: true, ftz: true, prec_div: false, prec_sqrt: false, fast_functions: true };
+}
+
 impl Default for FastMath {
     fn default() -> Self {
         FastMath { fmad: true, ftz: false, prec_div: true, prec_sqrt: true, fast_functions: false }

@@ -33,11 +33,12 @@ pub enum LaunchOpt {
 /// What a debugger or profiler will find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DebugInfo {
+    /// Nothing.
     #[default]
     None,
-    /// `-lineinfo`: `.loc` and `.file` only.
+    /// `-lineinfo`: `.loc` and `.file` only, with optimisation.
     Lines,
-    /// `-g -G`: DWARF with types and variables.
+    /// `-g -G`: DWARF with types and variables, without optimisation.
     Full,
 }
 

@@ -498,18 +498,10 @@ impl Compiler {
         lower.print_after = options.print_after;
         lower.max_registers_given = options.max_registers.is_some();
         lower.per_thread_stream = options.per_thread_default_stream;
-        lower.opt_level = match options.opt_level {
-            _ if options.debug == DebugInfo::Full => cdp_llvm::OptLevel::O0,
-            OptLevel::O0 => cdp_llvm::OptLevel::O0,
-            OptLevel::O1 => cdp_llvm::OptLevel::O1,
-            OptLevel::O2 => cdp_llvm::OptLevel::O2,
-            OptLevel::O3 => cdp_llvm::OptLevel::O3,
-        };
-        lower.debug = match options.debug {
-            DebugInfo::None => cdp_llvm::DebugInfo::None,
-            DebugInfo::Lines => cdp_llvm::DebugInfo::Lines,
-            DebugInfo::Full => cdp_llvm::DebugInfo::Full,
-        };
+        lower.debug = options.debug;
+        // A debugger wants code as it was written.
+        let debugged = options.debug == DebugInfo::Full;
+        lower.opt_level = if debugged { OptLevel::O0 } else { options.opt_level };
         lower.libdevice = self.libdevice.clone();
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;

@@ -9,31 +9,12 @@ use cdp_frontend::diagnostics::WarningOptions;
 use cdp_frontend::preprocess::MacroOption;
 pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};
-pub use cdp_llvm::{LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning};
+pub use cdp_llvm::{
+    DebugInfo, LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel,
+};
 pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
 use crate::ptx_version::PtxVersion;
-
-/// Optimisation level, of our own passes and of ptxas alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OptLevel {
-    O0,
-    O1,
-    O2,
-    #[default]
-    O3,
-}
-
-/// Debug information in PTX and cubins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DebugInfo {
-    #[default]
-    None,
-    /// `-lineinfo`: source lines, with optimisation.
-    Lines,
-    /// `-G`: everything, without optimisation.
-    Full,
-}
 
 /// How device and host code are compiled. The architectures stand in
 /// [`CompileOptions::archs`]; each gets its own preprocessing, as with nvcc.
@@ -45,6 +26,7 @@ pub struct CompileOptions {
     pub address_size: AddressSize,
     /// `--ptx-version`; by default what target and features need ([`crate::ptx_version`]).
     pub ptx_version: Option<PtxVersion>,
+    /// Of our own passes and of ptxas alike.
     pub opt_level: OptLevel,
     /// `--cdp`; CDP2 when `None`.
     pub cdp: Option<CdpVersion>,

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use cdp_frontend::preprocess::MacroOption;
 
 use crate::options::{
-    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, LaunchOpt, LaunchTuning,
-    OptLevel, RequestedAbi,
+    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchOpt,
+    LaunchTuning, OptLevel, RequestedAbi,
 };
 
 /// Why an option was not set.
@@ -189,13 +189,7 @@ impl CompileOptions {
     fn set_floating_point(&mut self, name: &str, value: bool) -> Option<()> {
         let math = &mut self.fast_math;
         match name {
-            "use-fast-math" => {
-                math.ftz = value;
-                math.prec_div = !value;
-                math.prec_sqrt = !value;
-                math.fmad = true;
-                math.fast_functions = value;
-            }
+            "use-fast-math" => *math = if value { FastMath::FAST } else { FastMath::default() },
             "fmad" => math.fmad = value,
             "ftz" => math.ftz = value,
             "prec-div" => math.prec_div = value,

@@ -10,8 +10,8 @@ use cdp::frontend::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::SearchOptions;
 use cdp::{
-    AddressSize, Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind,
-    LaunchRemark, OptLevel, Report, SourceInput, render_reports,
+    Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind, LaunchRemark,
+    Report, SourceInput, render_reports,
 };
 
 use crate::args::{Color, MessageFormat, Source};
@@ -207,30 +207,38 @@ pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
 
 pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     let mut options = CompileOptions { archs: archs(&source.arch)?, ..CompileOptions::default() };
-    options.address_size = match source.address_size {
-        32 => AddressSize::Bits32,
-        64 => AddressSize::Bits64,
-        other => return Err(Usage(format!("addresses have 32 or 64 bits, not {other}"))),
+    let mut set = |name: &str, value: &str| {
+        options.set(name, value).map_err(|error| Usage(error.to_string()))
     };
-    options.cdp = match source.cdp {
-        None => None,
-        Some(1) => Some(CdpVersion::Cdp1),
-        Some(2) => Some(CdpVersion::Cdp2),
-        Some(other) => return Err(Usage(format!("there is CDP 1 and CDP 2, but no CDP {other}"))),
-    };
+    set("address-size", &source.address_size.to_string())?;
+    if let Some(version) = source.cdp {
+        set("cdp", &version.to_string())?;
+    }
+    set("opt-level", &source.opt_level.to_string())?;
+    if let Some(level) = &source.launch_opt {
+        set("launch-opt", level)?;
+    }
+    if let Some(stream) = &source.default_stream {
+        set("default-stream", stream)?;
+    }
+    // What is said of one property counts more than what is said of all.
+    if source.use_fast_math {
+        set("use-fast-math", "true")?;
+    }
+    let properties = [
+        ("fmad", source.fmad),
+        ("ftz", source.ftz),
+        ("prec-div", source.prec_div),
+        ("prec-sqrt", source.prec_sqrt),
+    ];
+    for (name, value) in properties {
+        if let Some(value) = value {
+            set(name, &value.to_string())?;
+        }
+    }
     options.launch_abi = source.launch_abi.parse().map_err(|error: cdp::launch::AbiError| {
         Usage(format!("{error}\n  help: {}", error.cure()))
     })?;
-    options.opt_level = match source.opt_level {
-        0 => OptLevel::O0,
-        1 => OptLevel::O1,
-        2 => OptLevel::O2,
-        3 => OptLevel::O3,
-        other => return Err(Usage(format!("optimisation levels are 0 to 3, not {other}"))),
-    };
-    if let Some(level) = &source.launch_opt {
-        options.set("launch-opt", level).map_err(|error| Usage(error.to_string()))?;
-    }
     if let Some(text) = &source.launch_tuning {
         cdp::set_launch_tuning(&mut options.launch_tuning, text)
             .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
@@ -247,15 +255,6 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
         options.cdp = Some(CdpVersion::Cdp1);
     }
     options.forced_includes = source.include.clone();
-    floating_point(source, &mut options);
-    options.per_thread_default_stream = match source.default_stream.as_deref() {
-        None | Some("legacy" | "null") => false,
-        Some("per-thread") => true,
-        Some(other) => {
-            let message = format!("default streams are `legacy` or `per-thread`, not `{other}`");
-            return Err(Usage(message));
-        }
-    };
     options.warnings.silent = source.no_warnings;
     warnings(source, &mut options)?;
     if let Some(version) = &source.ptx_version {
@@ -335,21 +334,6 @@ pub fn cache_dir() -> Option<PathBuf> {
 /// `-D launch-block` denies a lint: no macro has such a name.
 fn is_lint_name(word: &str) -> bool {
     word.contains('-') && lint(word).is_some()
-}
-
-fn floating_point(source: &Source, options: &mut CompileOptions) {
-    let math = &mut options.fast_math;
-    if source.use_fast_math {
-        math.ftz = true;
-        math.prec_div = false;
-        math.prec_sqrt = false;
-        math.fmad = true;
-        math.fast_functions = true;
-    }
-    math.fmad = source.fmad.unwrap_or(math.fmad);
-    math.ftz = source.ftz.unwrap_or(math.ftz);
-    math.prec_div = source.prec_div.unwrap_or(math.prec_div);
-    math.prec_sqrt = source.prec_sqrt.unwrap_or(math.prec_sqrt);
 }
 
 /// This machine's GPU; as with nvcc, the default and a warning without one.
