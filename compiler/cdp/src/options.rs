@@ -10,7 +10,8 @@ use cdp_frontend::preprocess::MacroOption;
 pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};
 pub use cdp_llvm::{
-    DebugInfo, LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel,
+    DebugInfo, LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning,
+    OptLevel,
 };
 pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
