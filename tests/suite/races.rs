@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
     for path in files(&cases("ordered"), "cdp") {
         trials.push(trial(format!("ordered::{}", stem(&path)), move || ordered(&path)));
     }
+    trials.push(trial("races::corpus".into(), corpus));
     trials.push(trial("schedules::outcomes".into(), outcomes));
     let words: [(&str, &[&str]); 2] = [
         (
@@ -126,6 +127,24 @@ fn ordered(path: &Path) -> Outcome {
                 reports.iter().filter_map(|report| report["rendered"].as_str()).collect();
             return Err(format!("seed {seed:?}: success {succeeded}\n{rendered}").into());
         }
+    }
+    Ok(())
+}
+
+/// The corpus stays as large as `docs/checks.md` says: programs with a planted race, and programs in which
+/// nothing is found, those that run with the checks as well.
+fn corpus() -> Outcome {
+    const PLANTED: usize = 60;
+    const CLEAN: usize = 120;
+    let planted = files(&cases("races"), "cdp").len();
+    let mut clean = files(&cases("ordered"), "cdp").len();
+    for path in files(&cases("run"), "cdp") {
+        let directives = Directives::of(&path)?;
+        let others = ["nvcc", "clang"].into_iter().filter(|name| !directives.skips(name)).count();
+        clean += if directives.skips("race") { 0 } else { 1 + others };
+    }
+    if planted < PLANTED || clean < CLEAN {
+        return Err(format!("{planted} of {PLANTED} planted, {clean} of {CLEAN} clean").into());
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ use crate::support::{
     Outcome, cases, compiler, files, job, read, root, run_limited, same, stem, trial,
 };
 
+/// Checks that find nothing in programs that are right.
+const CHECKS: &str = "race,init,bounds";
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 pub fn trials() -> Vec<Trial> {
@@ -69,7 +71,7 @@ fn expected(path: &Path) -> Result<String, Failed> {
 /// Runs a program on the CPU device, which must print what is expected and succeed; and once more
 /// with the race checker, which must find nothing.
 pub fn execute(program: &[u8], what: &str, expected: &str) -> Outcome {
-    execute_with(program, &[], &["", "race"], what, expected)
+    execute_with(program, &[], &["", CHECKS], what, expected)
 }
 
 /// The same with arguments, once for each list of checks.

@@ -11,6 +11,8 @@ use cdp_ptx::{
     AtomOp, AtomOrder, BoolOp, MatchMode, ReduxOp, ScalarType, Scope, ShflMode, VoteMode,
 };
 
+use crate::decode::demand::Demand;
+use crate::hash::IntMap;
 use crate::services::Service;
 use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
 
@@ -867,6 +869,10 @@ pub struct Function {
     pub local_words: u32,
     /// Offset and size of each parameter and variable in them, if bounds are checked.
     pub locals: Vec<(u32, u32)>,
+    /// Offset and size of those that have no contents when the function begins, if that is checked.
+    pub unwritten_locals: Vec<(u32, u32)>,
+    /// What becomes of what loads bring, by instruction, if that is looked at.
+    pub demands: IntMap<u32, Demand>,
     /// Bytes of `.local` variables among them: what counts as stack.
     pub stack_bytes: u32,
     /// Call sites.

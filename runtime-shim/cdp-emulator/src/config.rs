@@ -30,7 +30,8 @@ pub struct Checks {
     pub races: bool,
     /// Conflicts between grids that one block launched into one stream.
     pub siblings: bool,
-    /// Reads of global memory, none of whose bytes was written since its allocation.
+    /// Reads of global, shared and local memory that was never written. To be chosen before modules are
+    /// loaded.
     pub uninitialized: bool,
     /// Accesses that run from one variable or allocation into another. To be chosen before modules are
     /// loaded.

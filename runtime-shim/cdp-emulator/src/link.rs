@@ -229,6 +229,7 @@ impl Linker<'_> {
             unit.links.reserved_shared = self.shared.len() as u32;
             unit.links.check_divisions = self.machine.checks.divisions;
             unit.links.check_bounds = self.machine.checks.bounds;
+            unit.links.check_init = self.machine.checks.uninitialized;
         }
         self.shared.push(SharedVariable {
             name: "the system's part".to_string(),

@@ -63,7 +63,7 @@ pub enum ReportKind {
     Race,
     /// The same, but for the order of the stream that one block launched both grids into.
     SiblingConflict,
-    /// A read of global memory, none of whose bytes was written since its allocation.
+    /// A read of bytes that nobody has written and that matter.
     Uninitialized,
     /// Memory that is never released.
     Leak,

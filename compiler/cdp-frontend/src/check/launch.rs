@@ -40,9 +40,6 @@ impl<'a> Checker<'a> {
         };
         self.check_dimensions(&grid, &block, launch, target);
         self.check_shared(&shared_bytes, launch);
-        if let Some(id) = target {
-            self.check_child(id, launch, span);
-        }
         let on_device = self.f.space.on_device();
         if on_device {
             let refs: Vec<&'a ast::Expr> = launch.args.iter().collect();

@@ -197,22 +197,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub fn check_child(&mut self, id: FnId, launch: &'a ast::LaunchExpr, span: Span) {
-        let _ = span;
-        let func = self.func(id);
-        let (declared, name) = (func.span, func.display.clone());
-        let cluster = func.attrs.cluster_dims.iter().any(|&dim| dim > 1);
-        if cluster && self.f.space.on_device() {
-            let message =
-                format!("`{name}` needs a cluster, which a launch from the device cannot make");
-            self.report(
-                Diagnostic::new(Code::E0418, launch.kernel.span, message)
-                    .secondary(declared, "`__cluster_dims__` is on this kernel")
-                    .help("launch it from the host"),
-            );
-        }
-    }
-
     // --- parameter buffers -------------------------------------------------------------------------
 
     /// Offset, size of each parameter in the buffer, and the total.

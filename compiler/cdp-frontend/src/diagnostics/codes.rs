@@ -178,7 +178,6 @@ codes! {
         E0415 "a named stream that the launch ABI cannot launch into";
         E0416 "CDP1 on an architecture that does not have it";
         E0417 "a kernel with parameters that cannot be launched";
-        E0418 "a device-side launch of a kernel that needs a cluster";
         E0419 "a `#pragma cdp` that is not understood, or that contradicts another";
 
         // Device and host, memory spaces.

@@ -143,16 +143,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     pub(super) fn kernel_address(&mut self, kernel: &Callee) -> Result<PointerValue<'ctx>> {
         match kernel {
-            Callee::Direct(id) => {
-                let dims = self.unit.ir.function(*id).attrs.cluster_dims;
-                if self.unit.on_device() && dims.iter().any(|dim| *dim > 1) {
-                    return Err(self.unsupported(
-                        "a device-side launch cannot carry the cluster dimensions that the kernel \
-                         wants",
-                    ));
-                }
-                Ok(self.unit.function(*id)?.as_global_value().as_pointer_value())
-            }
+            Callee::Direct(id) => Ok(self.unit.function(*id)?.as_global_value().as_pointer_value()),
             Callee::Indirect(pointer) => self.pointer_of(pointer),
         }
     }

@@ -91,15 +91,30 @@ pub struct Findings {
     divisions: Vec<(SiteRef, u64)>,
 }
 
+/// Memory that reads are looked at of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// Global memory.
+    Global,
+    /// Shared memory of a block.
+    Shared,
+    /// Local memory of a thread.
+    Local,
+}
+
 /// A read of memory that was never written.
 #[derive(Clone, Copy, Debug)]
 pub struct Unwritten {
     /// Which thread, and which instruction.
     pub site: SiteRef,
-    /// First byte.
+    /// Which memory.
+    pub home: Home,
+    /// First byte: an address, or an offset.
     pub address: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Which of them were never written, a bit each.
+    pub missing: u64,
     /// How often.
     pub count: u64,
 }

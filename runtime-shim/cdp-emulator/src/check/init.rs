@@ -7,6 +7,20 @@ use std::collections::BTreeMap;
 
 use crate::hash::IntMap;
 
+/// Which of the bytes that a read found fresh are to be told of. `demand`: the bytes that are computed
+/// with, and whether the rest is copied as it is; `updates`: it is an atomic.
+pub fn missing(fresh: u64, bytes: u64, demand: Option<(u64, bool)>, updates: bool) -> u64 {
+    let all = if bytes >= 64 { u64::MAX } else { (1 << bytes) - 1 };
+    match demand {
+        _ if fresh == 0 => 0,
+        None if updates || fresh == all => fresh,
+        None => 0,
+        Some((strict, _)) if fresh & strict != 0 => fresh & strict,
+        Some((_, copied)) if copied && fresh == all => fresh,
+        Some(_) => 0,
+    }
+}
+
 const PAGE_BYTES: u64 = 4096;
 type Bits = Box<[u64; 64]>;
 
@@ -54,9 +68,10 @@ impl Fresh {
         self.mark(address, size_bytes, false);
     }
 
-    /// True if none of these bytes was ever written.
-    pub fn is_fresh(&mut self, address: u64, size_bytes: u64) -> bool {
-        size_bytes > 0 && (address..address + size_bytes).all(|at| self.is_fresh_byte(at))
+    /// Which of (at most 64) bytes were never written, a bit each.
+    pub fn fresh_of(&mut self, address: u64, size_bytes: u64) -> u64 {
+        let fresh = |at: &u64| self.is_fresh_byte(address + at);
+        (0..size_bytes.min(64)).filter(fresh).fold(0, |bits, at| bits | 1 << at)
     }
 
     fn is_fresh_byte(&mut self, address: u64) -> bool {
@@ -118,18 +133,36 @@ impl Fresh {
 mod tests {
     use super::*;
 
+    fn is_fresh(fresh: &mut Fresh, at: u64, bytes: u64) -> bool {
+        (at..at + bytes).all(|byte| fresh.is_fresh_byte(byte))
+    }
+
+    #[test]
+    fn what_is_missing_is_judged_by_what_is_made_of_it() {
+        let demand = |strict, copied| Some((strict, copied));
+        // A whole word: any use of it; the neighbours of a bit-field: none.
+        assert_eq!(missing(0b1111, 4, demand(0b0001, false), false), 0b0001);
+        assert_eq!(missing(0b1111, 4, demand(0, true), false), 0b1111);
+        assert_eq!(missing(0b1111, 4, demand(0, false), false), 0);
+        // A part of it.
+        assert_eq!(missing(0b1110, 4, demand(0b1111, false), false), 0b1110);
+        assert_eq!(missing(0b1110, 4, demand(0b0001, true), false), 0);
+        // Atomics compute with all of it; of other reads nothing is known.
+        assert_eq!((missing(0b10, 4, None, true), missing(0b10, 4, None, false)), (0b10, 0));
+    }
+
     #[test]
     fn bytes_are_fresh_until_written() {
         let mut fresh = Fresh::default();
         fresh.begin(0x10ff0, 0x3020);
-        assert!(fresh.is_fresh(0x10ff0, 0x3020) && !fresh.is_fresh(0x10fef, 1));
+        assert!(is_fresh(&mut fresh, 0x10ff0, 0x3020) && !is_fresh(&mut fresh, 0x10fef, 1));
         fresh.write(0x12004, 4);
-        assert!(!fresh.is_fresh(0x12004, 4) && fresh.is_fresh(0x12008, 8));
-        assert!(fresh.is_fresh(0x12000, 4) && !fresh.is_fresh(0x12000, 8));
+        assert!(!is_fresh(&mut fresh, 0x12004, 4) && is_fresh(&mut fresh, 0x12008, 8));
+        assert!(is_fresh(&mut fresh, 0x12000, 4) && !is_fresh(&mut fresh, 0x12000, 8));
         fresh.copy(0x20000, 0x12000, 8);
-        assert!(fresh.is_fresh(0x20000, 4) && !fresh.is_fresh(0x20004, 1));
+        assert!(is_fresh(&mut fresh, 0x20000, 4) && !is_fresh(&mut fresh, 0x20004, 1));
         fresh.begin(0x11000, 0x2000);
-        assert!(fresh.is_fresh(0x12004, 4));
-        assert!(!fresh.is_fresh(0x30000, 4));
+        assert!(is_fresh(&mut fresh, 0x12004, 4));
+        assert!(!is_fresh(&mut fresh, 0x30000, 4));
     }
 }

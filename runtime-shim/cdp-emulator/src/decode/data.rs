@@ -3,6 +3,7 @@
 use cdp_ptx::inst::{Address, AddressBase, LoadOrder, StoreOrder};
 use cdp_ptx::{CvtRounding, Inst, Operand, Reg, ScalarType, Space, Symbol};
 
+use super::demand::Demand;
 use super::dispatch::is_memory;
 use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
@@ -295,6 +296,13 @@ impl Decoder<'_> {
             signed: ty.is_signed(),
             order,
         };
+        if let Some(demands) = &self.demands {
+            let demand = match quad {
+                true => Demand { copied: true, ..Demand::default() },
+                false => demands.of_load(ty, dsts),
+            };
+            self.out.demands.insert(self.out.code.len() as u32, demand);
+        }
         let d = self.rows_of(rows);
         let inst = crate::code::Inst {
             d,

@@ -7,9 +7,11 @@ mod arith;
 mod cluster;
 mod control;
 mod data;
+pub mod demand;
 mod dispatch;
 pub mod flow;
 mod mbarrier;
+mod named;
 mod polls;
 mod quad;
 mod select;
@@ -55,6 +57,8 @@ pub struct UnitLinks {
     pub check_divisions: bool,
     /// Variables have gaps behind them.
     pub check_bounds: bool,
+    /// Reads of what nobody has written are looked for.
+    pub check_init: bool,
     /// Static variables inside functions.
     pub locals: HashMap<(u32, u32), Target>,
 }
@@ -105,6 +109,8 @@ struct Decoder<'a> {
     param_offsets: Vec<u32>,
     return_offsets: Vec<u32>,
     carry: Option<u32>,
+    /// What becomes of what is loaded, if that is asked for.
+    demands: Option<demand::Demands>,
     /// Registers that are written but never read.
     unread: Vec<bool>,
     /// For each PTX instruction, where its code begins.
@@ -141,6 +147,9 @@ fn decode_unproved(
     let body = source.body.as_ref().ok_or_else(|| header("has no body".to_string()))?;
     let mut decoder = Decoder::new(module, id, unit, source, body, links);
     decoder.place_registers().map_err(header)?;
+    if links.check_init || masks_shared(body) {
+        decoder.demands = Some(demand::Demands::of(body));
+    }
     decoder.place_locals().map_err(header)?;
     for (index, instruction) in body.instructions.iter().enumerate() {
         if let Err(message) = decoder.instruction(index as u32, instruction) {
@@ -149,6 +158,15 @@ fn decode_unproved(
     }
     decoder.finish();
     Ok((decoder.out, decoder.layout))
+}
+
+/// The function may write a bit-field of shared memory, whose neighbours it then loads and stores.
+fn masks_shared(body: &ptx::Body) -> bool {
+    let any = |test: fn(&ptx::Inst) -> bool| body.instructions.iter().any(|i| test(&i.inst));
+    any(|inst| matches!(inst, ptx::Inst::Ld { space: ptx::Space::Shared, .. }))
+        && any(|inst| {
+            matches!(inst, ptx::Inst::And { .. } | ptx::Inst::Lop3 { .. } | ptx::Inst::Bfi { .. })
+        })
 }
 
 /// The source lines of a location: where the code is written, and where the function that it was
@@ -207,6 +225,8 @@ impl<'a> Decoder<'a> {
             returns: Vec::new(),
             local_words: 0,
             locals: Vec::new(),
+            unwritten_locals: Vec::new(),
+            demands: Default::default(),
             stack_bytes: 0,
             calls: Vec::new(),
             branch_tables: Vec::new(),
@@ -249,6 +269,7 @@ impl<'a> Decoder<'a> {
             param_offsets: Vec::new(),
             return_offsets: Vec::new(),
             carry: None,
+            demands: None,
             unread: Vec::new(),
             starts: Vec::with_capacity(body.instructions.len() + 1),
             guard: (0, 0),
@@ -309,7 +330,7 @@ impl<'a> Decoder<'a> {
         if self.body.instructions.iter().any(has_atomics) {
             self.unread.fill(true);
             for instruction in &self.body.instructions {
-                mark_read(instruction, &mut self.unread);
+                named::mark_read(instruction, &mut self.unread);
             }
         }
         Ok(())
@@ -369,7 +390,11 @@ impl<'a> Decoder<'a> {
                     self.local_offsets[index] = Some(place(size, align) as u32);
                 }
                 ptx::Space::Local => {
-                    self.local_offsets[index] = Some(place(size, align) as u32);
+                    let at = place(size, align) as u32;
+                    self.local_offsets[index] = Some(at);
+                    if self.links.check_init {
+                        self.out.unwritten_locals.push((at, size.min(MOST) as u32));
+                    }
                     self.out.stack_bytes =
                         self.out.stack_bytes.saturating_add(size.min(MOST) as u32);
                 }
@@ -722,32 +747,6 @@ impl<'a> Decoder<'a> {
         self.out.callees = callees.collect();
         self.out.callees.sort_unstable();
         self.out.callees.dedup();
-    }
-}
-
-/// Marks the registers that an instruction reads, as far as it matters for finding unused results
-/// of atomics: everything but the destination of `atom` counts as a read.
-fn mark_read(instruction: &ptx::Instruction, unread: &mut [bool]) {
-    let text = match &instruction.inst {
-        ptx::Inst::Atom(atom) => {
-            let mut copy = (**atom).clone();
-            copy.dst = None;
-            format!("{:?}", ptx::Inst::Atom(Box::new(copy)))
-        }
-        other => format!("{other:?}"),
-    };
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find("Reg(") {
-        rest = &rest[at + 4..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if let Ok(number) = rest[..digits].parse::<usize>()
-            && let Some(flag) = unread.get_mut(number)
-        {
-            *flag = false;
-        }
-    }
-    if let Some(guard) = instruction.guard {
-        unread[guard.reg.index()] = false;
     }
 }
 

@@ -157,12 +157,7 @@ pub fn execute(
             };
             let address = at[lane].wrapping_add(i as u64 * bytes);
             let f = |old: u64| apply(atomic.op, atomic.ty, old, b, c);
-            let shared = match atomic.place {
-                Place::Shared | Place::Cluster => true,
-                Place::Generic => space::window(address) == Window::Shared,
-                _ => false,
-            };
-            let old = if shared {
+            let old = if is_shared(atomic.place, address) {
                 let (owner, offset) =
                     cluster::locate(block, warp, atomic.place, address, lane, bytes, true)?;
                 cluster::in_memory_of(block, owner, lane, |block| {
@@ -192,6 +187,15 @@ pub fn execute(
         }
     }
     Ok(())
+}
+
+/// True if an atomic at this address is on shared memory.
+fn is_shared(place: Place, address: u64) -> bool {
+    match place {
+        Place::Shared | Place::Cluster => true,
+        Place::Generic => space::window(address) == Window::Shared,
+        _ => false,
+    }
 }
 
 /// One element of one lane passes the door of memory.
@@ -239,12 +243,7 @@ fn execute_quad(
             _ => operand,
         };
         let address = at[lane];
-        let shared = match atomic.place {
-            Place::Shared | Place::Cluster => true,
-            Place::Generic => space::window(address) == Window::Shared,
-            _ => false,
-        };
-        let old = if shared {
+        let old = if is_shared(atomic.place, address) {
             let (owner, offset) =
                 cluster::locate(block, warp, atomic.place, address, lane, BYTES, true)?;
             cluster::in_memory_of(block, owner, lane, |block| {

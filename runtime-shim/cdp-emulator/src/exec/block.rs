@@ -111,6 +111,10 @@ fn start_warp(
     warp.regs.resize(words, 0);
     warp.local.clear();
     warp.local.resize(function.local_words as usize * 32, 0);
+    warp.fresh.clear();
+    if machine.checks.uninitialized {
+        calls::locals_begin(warp, function, 0, u32::MAX);
+    }
     warp.frames.clear();
     warp.free_frames.clear();
     warp.groups.clear();

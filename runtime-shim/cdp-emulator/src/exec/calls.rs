@@ -172,6 +172,9 @@ fn enter<'m>(
     if warp.local.len() < local_words {
         warp.local.resize(local_words.next_power_of_two(), 0);
     }
+    if machine.checks.uninitialized {
+        locals_begin(warp, callee, local, run.path.mask);
+    }
     // SAFETY: the frame lies in `regs`.
     let regs = unsafe { warp.regs.as_mut_ptr().add(base as usize) };
     fill_constants(regs, callee, run.path.mask);
@@ -182,6 +185,34 @@ fn enter<'m>(
     run.path.pc = 0;
     run.refresh(machine, warp);
     Ok(())
+}
+
+/// For the check of contents: the local variables of a frame that begins at word `local` were never
+/// written, its parameters were.
+pub fn locals_begin(warp: &mut Warp, function: &Function, local: u32, mask: u32) {
+    if warp.fresh.len() < warp.local.len() {
+        warp.fresh.resize(warp.local.len(), 0);
+    }
+    locals_written(warp, local..local + function.local_words, mask);
+    for &(offset, size) in &function.unwritten_locals {
+        for byte in offset..offset + size {
+            let word = (local + byte / 4) as usize * 32;
+            for lane in lanes_of(mask) {
+                warp.fresh[word + lane] |= 1 << (byte & 3);
+            }
+        }
+    }
+}
+
+/// For the check of contents: words of local memory count as written.
+fn locals_written(warp: &mut Warp, words: std::ops::Range<u32>, mask: u32) {
+    for word in words {
+        for lane in lanes_of(mask) {
+            if let Some(fresh) = warp.fresh.get_mut(word as usize * 32 + lane) {
+                *fresh = 0;
+            }
+        }
+    }
 }
 
 /// Fills the constant rows of a frame for the lanes of `mask`.
@@ -492,6 +523,11 @@ pub fn alloca(
     let words = end as usize / 4 * 32;
     if warp.local.len() < words {
         warp.local.resize(words.next_power_of_two(), 0);
+    }
+    if !warp.fresh.is_empty() {
+        // What earlier frames left there; the memory itself is not followed.
+        warp.fresh.resize(warp.local.len(), 0);
+        locals_written(warp, frame.local_end..(end / 4) as u32, active);
     }
     let entry = &mut warp.frames[run.path.frame as usize];
     entry.local_end = (end / 4) as u32;

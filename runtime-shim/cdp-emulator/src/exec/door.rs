@@ -9,10 +9,11 @@ use std::sync::{MutexGuard, PoisonError};
 use super::run::{Running, lanes_of};
 use super::{Block, GridInfo, Machine, Warp};
 use crate::check::bounds::{self, Stray};
-use crate::check::findings::Unwritten;
+use crate::check::findings::{Home, Unwritten};
+use crate::check::init;
 use crate::check::race::Access;
 use crate::check::{Place, Watch, sync};
-use crate::code::{CopyOrder, Order};
+use crate::code::{CopyOrder, Op, Order};
 use crate::memory::{SiteRef, space};
 
 /// An access as its instruction has it.
@@ -82,12 +83,11 @@ pub fn watched(
     bytes: u64,
     value: Value<'_>,
 ) {
-    let (Some(mut watch), Some(state)) = (machine.watch(), block.state.as_deref_mut()) else {
-        return;
-    };
-    if watch.checks.uninitialized && !touch.shared {
-        written(&mut watch, &block.grid, block.linear, warp, place, touch, at, lanes, bytes);
+    let Some(mut watch) = machine.watch() else { return };
+    if watch.checks.uninitialized {
+        written(machine, &mut watch, block, warp, place, touch, at, lanes, bytes);
     }
+    let Some(state) = block.state.as_deref_mut() else { return };
     if watch.checks.bounds && touch.shared {
         let places = block.grid.shared_places.clone();
         let found = |at: u64| bounds::astray_in_shared(&places, at, bytes);
@@ -135,13 +135,16 @@ pub fn watched(
 pub fn local(
     machine: &Machine,
     block: &Block,
-    warp: &Warp,
+    warp: &mut Warp,
     run: &Running<'_>,
     writes: bool,
     at: &[u64; 32],
     lanes: u32,
     bytes: u64,
 ) {
+    if machine.checks.uninitialized {
+        local_contents(machine, block, warp, run, writes, at, lanes, bytes);
+    }
     if !machine.checks.bounds {
         return;
     }
@@ -193,9 +196,9 @@ fn site_of(grid: &GridInfo, block: u64, warp: &Warp, place: Place, lane: usize) 
 /// Looks whether what lanes read was ever written, and notes what they write.
 #[allow(clippy::too_many_arguments)]
 fn written(
+    machine: &Machine,
     watch: &mut Watch,
-    grid: &GridInfo,
-    block: u64,
+    block: &Block,
     warp: &Warp,
     place: Place,
     touch: Touch,
@@ -203,14 +206,86 @@ fn written(
     lanes: u32,
     bytes: u64,
 ) {
+    let demand = demand(machine, place);
+    let home = if touch.shared { Home::Shared } else { Home::Global };
     for lane in lanes_of(lanes) {
         let address = at[lane];
-        if touch.reads && watch.fresh.is_fresh(address, bytes) {
-            let site = site_of(grid, block, warp, place, lane);
-            watch.findings.add_unwritten(Unwritten { site, address, bytes, count: 1 });
+        if touch.reads {
+            let fresh = match home {
+                Home::Shared => fresh_in_shared(block, address, bytes),
+                _ => watch.fresh.fresh_of(address, bytes),
+            };
+            let missing = init::missing(fresh, bytes, demand, touch.writes);
+            if missing != 0 {
+                let site = site_of(&block.grid, block.linear, warp, place, lane);
+                let read = Unwritten { site, home, address, bytes, missing, count: 1 };
+                watch.findings.add_unwritten(read);
+            }
         }
-        if touch.writes {
+        if touch.writes && !touch.shared {
             watch.fresh.write(address, bytes);
+        }
+    }
+}
+
+/// What becomes of what a load brings: the bytes that are computed with, and whether the others are copied.
+fn demand(machine: &Machine, place: Place) -> Option<(u64, bool)> {
+    let function = machine.functions.get(place.function as usize)?;
+    let demand = function.demands.get(&place.instruction)?;
+    let Op::Load(access) = function.code.get(place.instruction as usize)?.op else { return None };
+    Some((demand.bytes(1 << access.size_log2, u64::from(access.count)), demand.copied))
+}
+
+/// Which bytes of shared memory were never written, if some were: reads of nothing else are found in
+/// every run.
+fn fresh_in_shared(block: &Block, offset: u64, bytes: u64) -> u64 {
+    let flags = block.written.iter().skip(offset as usize).take(bytes.min(64) as usize);
+    let fresh =
+        flags.zip(0..).filter(|(flag, _)| **flag == 0).fold(0, |bits, (_, at)| bits | 1 << at);
+    if u64::from(u64::count_ones(fresh)) == bytes { 0 } else { fresh }
+}
+
+/// Lanes read or write local memory: looks whether what they read was ever written, and notes what they
+/// write.
+#[allow(clippy::too_many_arguments)]
+fn local_contents(
+    machine: &Machine,
+    block: &Block,
+    warp: &mut Warp,
+    run: &Running<'_>,
+    writes: bool,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+) {
+    let place = place(warp, run);
+    let demand = demand(machine, place);
+    for lane in lanes_of(lanes) {
+        let mut fresh = 0;
+        for byte in 0..bytes {
+            let offset = (at[lane] + byte) as usize;
+            let Some(word) = warp.fresh.get_mut((offset >> 2) * 32 + lane) else { continue };
+            let bit = 1 << (offset & 3);
+            if writes {
+                *word &= !bit;
+            } else if *word & bit != 0 && byte < 64 {
+                fresh |= 1 << byte;
+            }
+        }
+        let missing = init::missing(fresh, bytes, demand, false);
+        if missing != 0
+            && let Some(mut watch) = machine.watch()
+        {
+            let site = site_of(&block.grid, block.linear, warp, place, lane);
+            let (home, address) = (Home::Local, at[lane]);
+            watch.findings.add_unwritten(Unwritten {
+                site,
+                home,
+                address,
+                bytes,
+                missing,
+                count: 1,
+            });
         }
     }
 }

@@ -282,6 +282,8 @@ pub struct Warp {
     pub regs: Vec<u32>,
     /// Local memory: word w of lane l at `32 * w + l`.
     pub local: Vec<u32>,
+    /// Which bytes of each word of it were never written, a bit each, if that is checked.
+    pub fresh: Vec<u8>,
     /// Activations.
     pub frames: Vec<Frame>,
     /// Free entries of `frames`.

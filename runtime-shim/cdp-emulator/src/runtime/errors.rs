@@ -7,6 +7,8 @@ pub const INVALID_VALUE: u32 = 1;
 pub const MEMORY_ALLOCATION: u32 = 2;
 /// `cudaErrorInvalidConfiguration`
 pub const INVALID_CONFIGURATION: u32 = 9;
+/// `cudaErrorInvalidClusterSize`
+pub const INVALID_CLUSTER_SIZE: u32 = 912;
 /// `cudaErrorLaunchMaxDepthExceeded`
 pub const LAUNCH_MAX_DEPTH: u32 = 65;
 /// `cudaErrorSyncDepthExceeded`
@@ -62,6 +64,11 @@ const TABLE: &[(u32, &str, &str)] = &[
     (719, "cudaErrorLaunchFailure", "unspecified launch failure"),
     (801, "cudaErrorNotSupported", "operation not supported"),
     (812, "cudaErrorCdpVersionMismatch", "CDP version mismatch"),
+    (
+        912,
+        "cudaErrorInvalidClusterSize",
+        "a kernel launch error has occurred due to cluster misconfiguration",
+    ),
     (999, "cudaErrorUnknown", "unknown error"),
 ];
 

@@ -158,12 +158,12 @@ impl Core {
             let message = format!("launch of a kernel that the CPU device does not run: {refusal}");
             return Err(Fault::new(ReportKind::InvalidInstruction, None, message));
         }
-        let info = &self.program.kernels[kernel as usize].info;
-        let clusters =
-            info.cluster_must_be_set || info.cluster.is_some_and(|cluster| cluster != [1; 3]);
-        // Device code cannot launch clusters.
-        if clusters || self.check_configuration(&request).is_err() {
+        if self.check_configuration(&request).is_err() {
             return refuse(self, errors::INVALID_CONFIGURATION);
+        }
+        // The kernel's own clusters are made, as on an H200; a launch cannot choose others.
+        if self.check_cluster(&request).is_err() {
+            return refuse(self, errors::INVALID_CLUSTER_SIZE);
         }
         let depth = self.grid(caller.grid).map_or(0, |grid| grid.depth);
         if self.is_cdp1(caller) && depth + 1 >= CDP1_MAX_DEPTH {

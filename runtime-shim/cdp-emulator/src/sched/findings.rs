@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::Core;
 use crate::check::Place;
 use crate::check::bounds::Stray;
-use crate::check::findings::{Conflict, Finding, Relation, Side, Unwritten};
+use crate::check::findings::{Conflict, Finding, Home, Relation, Side, Unwritten};
 use crate::check::record::Strength;
 use crate::exec::shared_text;
-use crate::memory::{AllocKind, SiteRef};
+use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{Bytes, Related, Report, ReportKind};
 
 /// How the threads of two accesses are related.
@@ -81,21 +81,16 @@ impl Core {
     fn unwritten(&mut self) -> Vec<Report> {
         let found = self.watch_mut().map(|w| w.findings.take_unwritten()).unwrap_or_default();
         let report = |read: &Unwritten| {
-            let record = self.machine.memory.record_at(read.address);
-            let message = format!(
-                "load of {} at {:#x}{}, which nobody has written",
-                Bytes(read.bytes),
-                read.address,
-                record.as_ref().map_or_else(String::new, |record| format!(
-                    ", offset {} of an allocation",
-                    read.address - record.base
-                ))
-            );
+            let record = match read.home {
+                Home::Global => self.machine.memory.record_at(read.address),
+                Home::Shared | Home::Local => None,
+            };
+            let (place, cure) = self.unwritten_place(read, record.as_deref());
+            let message =
+                format!("load of {} at {place}, {}", Bytes(read.bytes), missing_text(read));
             Report {
-                help: Some(
-                    "memory of cudaMalloc and malloc has no contents until it is written".into(),
-                ),
-                address: Some(read.address),
+                help: Some(cure.into()),
+                address: (read.home == Home::Global).then_some(read.address),
                 allocation: record.map(|record| self.allocation(&record)),
                 count: read.count,
                 ..self.note(ReportKind::Uninitialized, message, Some(read.site))
@@ -115,6 +110,32 @@ impl Core {
             }
         }
         reports
+    }
+
+    /// Where a read was of what nobody has written, and the cure.
+    fn unwritten_place(&self, read: &Unwritten, record: Option<&Record>) -> (String, &'static str) {
+        match read.home {
+            Home::Global => {
+                let offset = |record: &Record| {
+                    format!(", offset {} of an allocation", read.address - record.base)
+                };
+                let within = record.map_or_else(String::new, offset);
+                let cure = "memory of cudaMalloc and malloc has no contents until it is written";
+                (format!("{:#x}{within}", read.address), cure)
+            }
+            Home::Shared => {
+                let kernel = self.program.kernels.get(read.site.kernel as usize);
+                let places = kernel.map_or(&[][..], |kernel| &kernel.shared_places);
+                (
+                    shared_text(places, read.address),
+                    "shared memory has no initial contents; write all of it that is read",
+                )
+            }
+            Home::Local => (
+                format!("offset {} of the thread's local memory", read.address),
+                "local variables have no contents until they are written",
+            ),
+        }
     }
 
     /// Accesses between variables, as reports.
@@ -297,6 +318,20 @@ impl Core {
             }
             None => format!("memory at {address:#x}"),
         }
+    }
+}
+
+/// Which bytes of a read nobody has written.
+fn missing_text(read: &Unwritten) -> String {
+    let count = u64::from(read.missing.count_ones());
+    let (first, last) = (read.missing.trailing_zeros(), 63 - read.missing.leading_zeros());
+    match count {
+        _ if count == read.bytes => "which nobody has written".to_string(),
+        1 => format!("of which nobody has written byte {first}"),
+        _ if u64::from(last - first) + 1 == count => {
+            format!("of which nobody has written bytes {first} to {last}")
+        }
+        _ => format!("of which nobody has written {count} bytes, the first of them byte {first}"),
     }
 }
 

@@ -22,7 +22,7 @@ pub enum MessageFormat {
 pub struct CheckSet {
     /// `race`: accesses that conflict and that nothing orders.
     pub races: bool,
-    /// `init`: reads of global memory that nobody has written.
+    /// `init`: reads of memory that nobody has written.
     pub init: bool,
     /// `bounds`: accesses that run from one variable or allocation into another.
     pub bounds: bool,

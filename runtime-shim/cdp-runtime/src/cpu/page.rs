@@ -71,13 +71,18 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// When the first grid began and the last one ended.
+fn span(trace: &[TraceGrid]) -> (u64, u64) {
+    let begin = trace.iter().map(|g| g.start_clock).min().unwrap_or(0);
+    (begin, trace.iter().map(|g| g.end_clock).max().unwrap_or(0).max(begin))
+}
+
 /// Places for all grids: rows of a depth under each other, no two boxes on each other.
 fn layout(trace: &[TraceGrid]) -> (Vec<Drawn>, Vec<Band>) {
-    let begin = trace.iter().map(|g| g.start_clock).min().unwrap_or(0);
-    let end = trace.iter().map(|g| g.end_clock).max().unwrap_or(0).max(begin + 1);
+    let (begin, end) = span(trace);
     let pixel = |clock: u64| {
         let share = u128::from(clock - begin) * u128::from(WIDTH - NARROWEST);
-        LABELS + (share / u128::from(end - begin)) as u64
+        LABELS + (share / u128::from((end - begin).max(1))) as u64
     };
     let (mut drawn, mut bands) = (Vec::new(), Vec::new());
     let mut y = 0;
@@ -232,8 +237,7 @@ impl Page<'_> {
         }
         let (drawn, bands) = layout(self.trace);
         let height = bands.last().map_or(0, |band| band.y + band.rows * ROW) + ROW;
-        let begin = self.trace.iter().map(|g| g.start_clock).min().unwrap_or(0);
-        let end = self.trace.iter().map(|g| g.end_clock).max().unwrap_or(0);
+        let (begin, end) = span(self.trace);
         let _ = writeln!(
             out,
             "<p class=\"note\">{} of virtual time from the left to the right; a band a nesting depth; each box is \

@@ -72,6 +72,9 @@ pub fn write_byte(
             }
         }
         Window::Local => {
+            if let Some(fresh) = warp.fresh.get_mut((offset >> 2) * 32 + lane) {
+                *fresh &= !(1 << (offset & 3));
+            }
             if let Some(word) = warp.local.get_mut((offset >> 2) * 32 + lane) {
                 let shift = 8 * (offset as u32 & 3);
                 *word = (*word & !(0xff << shift)) | u32::from(value) << shift;

@@ -6,6 +6,7 @@ use super::super::run::{Running, lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, peek, poke, registers, stored};
 use crate::code::{Access, Inst, NONE};
+use crate::decode::demand::Demand;
 use crate::memory::space;
 
 #[inline(always)]
@@ -56,7 +57,8 @@ pub fn shared<const S: usize, const WRITE: bool>(
                 }
                 clean |= u32::from(known == 0) << lane;
             }
-            if clean != 0 {
+            let idle = |demand: &Demand| demand.is_idle();
+            if clean != 0 && !run.function.demands.get(&run.path.pc).is_some_and(idle) {
                 uninitialized(machine, block, at, clean, bytes)?;
             }
             block.look_for_all_written();
