@@ -15,6 +15,7 @@ const FILES: [&str; 11] = [
     "src/raise.cpp",
     "src/unroll.cpp",
     "src/widen.cpp",
+    "src/words.cpp",
 ];
 
 fn main() {

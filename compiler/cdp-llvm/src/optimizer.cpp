@@ -73,6 +73,10 @@ struct CdpOptimizer {
         Passes.addPass(DivideWide());
         return true;
       }
+      if (Name == "wide-words") {
+        Passes.addPass(WideWords());
+        return true;
+      }
       FunctionPassManager Body;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))

@@ -19,7 +19,7 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
                          hoist-common-insts;sink-common-insts>";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
-/// `unroll-part`, `widen-counters`, `widen-indices` and `divide-wide`.
+/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words` and `divide-wide`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -27,7 +27,10 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
 pub(crate) fn device() -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
-    let early = "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>)";
+    // Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions are then one
+    // branch, and what they share with its body is computed once.
+    let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
+                 sroa<modify-cfg>)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-attrs` finds out, lets its loads take the read-only path.
     let loops = format!(
@@ -45,7 +48,7 @@ pub(crate) fn device() -> String {
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,widen-indices,\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),divide-wide)"
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),wide-words,divide-wide)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
     format!("{answers},{early},ipsccp,globalopt,{bottom_up},globaldce,{last}")

@@ -1,5 +1,5 @@
-// Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp),
-// divisions by constants (divide.cpp).
+// Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
+// constants (divide.cpp), copies and words (words.cpp).
 
 #pragma once
 
@@ -29,5 +29,10 @@ struct WidenIndices : llvm::PassInfoMixin<WidenIndices> {
 
 /// Divides unsigned numbers by constants with multiplications of 32 by 32 bits to 64.
 struct DivideWide : llvm::PassInfoMixin<DivideWide> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Copies in wide parts, and words put together without reading them again.
+struct WideWords : llvm::PassInfoMixin<WideWords> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };

@@ -1,4 +1,4 @@
-//! PTX text to a relocatable device object, through ptxas.
+//! PTX text to a relocatable device object or a whole program, through ptxas.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -124,7 +124,7 @@ pub fn assemble(
     let (toolkit, ptxas) = assembler(toolchain, stem, ptx, options)?;
     let name = format!("{stem}.{}", options.arch);
     let input = job.file_name(&name, "ptx");
-    let output = job.file_name(&name, "o");
+    let output = job.file_name(&name, if options.relocatable { "o" } else { "cubin" });
     job.write(&input, ptx.as_bytes())?;
     let old = toolkit.version().is_some_and(|version| version.major < 12);
     let said = job
@@ -152,6 +152,18 @@ pub fn assemble(
         warnings: warnings(&text),
         info: info(&text),
     })
+}
+
+/// Functions that the driver defines: they are not looked for in other objects.
+const DRIVERS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// Whether PTX needs nothing of other objects or of the device runtime. Such code can be assembled without
+/// `-c`: ptxas then knows where shared variables lie and which kernels call a function, which relocatable code
+/// leaves to the linker.
+pub fn is_whole_program(ptx: &str) -> bool {
+    let mut declarations = ptx.split(".extern ").skip(1);
+    let at_home = declarations.all(|rest| rest.starts_with(".func") || rest.starts_with(".shared"));
+    at_home && extern_functions(ptx).iter().all(|name| DRIVERS.contains(&name.as_str()))
 }
 
 /// The version of the PTX ISA that a text is in, its `.version`.
@@ -308,6 +320,22 @@ fn read_numbers(usage: &mut FunctionUsage, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_others_complete_is_no_whole_program() {
+        let whole = ".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 a,\n)\n;\n\
+                     .extern .shared .align 16 .b8 dynamic[];\n.visible .entry k()\n{\n}\n";
+        assert!(is_whole_program(whole));
+        assert!(is_whole_program(".visible .entry k()\n{\n}\n"));
+        for other in [
+            ".extern .func helper\n(\n)\n;\n",
+            ".extern .func  (.param .b64 func_retval0) cudaGetParameterBufferV2\n(\n)\n;\n",
+            ".extern .entry child\n(\n)\n;\n",
+            ".extern .global .align 4 .u32 counter;\n",
+        ] {
+            assert!(!is_whole_program(&format!("{whole}{other}")), "{other}");
+        }
+    }
 
     #[test]
     fn reads_the_report_of_ptxas() {

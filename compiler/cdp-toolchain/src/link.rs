@@ -130,6 +130,23 @@ pub struct Linked {
     pub warnings: Vec<String>,
 }
 
+impl Linked {
+    /// A whole program, which ptxas made without `-c`.
+    ///
+    /// # Errors
+    /// [`ToolError::BadObject`] for something else.
+    pub fn of_whole_program(object: DeviceObject) -> Result<Linked, ToolError> {
+        let DeviceObject { name, bytes, .. } = object;
+        let cubin = match bytes.is_empty() {
+            true => None,
+            false => {
+                Some(Cubin::read(&bytes).map_err(|source| ToolError::BadObject { name, source })?)
+            }
+        };
+        Ok(Linked { bytes, cubin, cudadevrt_linked: false, warnings: Vec::new() })
+    }
+}
+
 impl fmt::Debug for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernels = self.cubin.iter().flat_map(|cubin| &cubin.kernels);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
     Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, JobOptions,
-    ObjectParts, ToolCommand, fatbinary,
+    Linked, ObjectParts, ToolCommand, fatbinary,
 };
 use serde::Serialize;
 
@@ -341,8 +341,7 @@ impl Build<'_> {
             Goal::Object => {
                 let arch = one_arch("an object")?;
                 let input = one_input(request.inputs, "an object")?;
-                let (object, _) = self.object(input, arch)?;
-                Ok(object.bytes)
+                Ok(self.object(input, arch, false)?.object.bytes)
             }
             Goal::Cubin => {
                 let arch = one_arch("a cubin")?;
@@ -476,29 +475,26 @@ impl Build<'_> {
         }
     }
 
-    fn object(
-        &mut self,
-        input: &Input,
-        arch: Arch,
-    ) -> Result<(DeviceObject, Option<String>), Failure> {
+    /// The object of an input, and its PTX; `alone` when nothing else is linked with it.
+    fn object(&mut self, input: &Input, arch: Arch, alone: bool) -> Result<Part, Failure> {
         if let Input::Bytes(InputKind::Object, name, bytes) = input {
-            return Ok((DeviceObject::from_bytes(name, bytes.clone())?, None));
+            let object = DeviceObject::from_bytes(name, bytes.clone())?;
+            return Ok(Part { object, ptx: None, is_whole: false });
         }
         let Some(code) = self.device_code(input, arch)? else {
             return Err(Error::request(format!("{} has no device code", input.name())).into());
         };
         let started = Instant::now();
-        let assembled = self.compiler.assemble(
-            self.request.job,
-            &input.stem(),
-            &code.ptx,
-            arch,
-            self.request.options,
-        )?;
+        let (job, options, stem) = (self.request.job, self.request.options, input.stem());
+        let is_whole = alone && Compiler::is_whole_program(&code.ptx, options);
+        let assembled = match is_whole {
+            true => self.compiler.assemble_whole(job, &stem, &code.ptx, arch, options)?,
+            false => self.compiler.assemble(job, &stem, &code.ptx, arch, options)?,
+        };
         self.out.timings.ptxas += started.elapsed().as_secs_f64();
         self.out.tool_warnings.extend(assembled.warnings);
         self.out.resource_usage.extend(assembled.info);
-        Ok((assembled.object, Some(code.ptx)))
+        Ok(Part { object: assembled.object, ptx: Some(code.ptx), is_whole })
     }
 
     /// Compiles and links everything for one architecture.
@@ -506,15 +502,16 @@ impl Build<'_> {
         let request = self.request;
         let first = request.options.archs()[0] == arch;
         let (mut objects, mut ptx, mut broken) = (Vec::new(), Vec::new(), false);
-        for input in request.inputs {
-            // What is only for the host's linker has no place in a device link.
-            if request.goal == Goal::Executable && !parts(input).device {
-                continue;
-            }
-            match self.object(input, arch) {
-                Ok((object, text)) => {
-                    objects.push(object);
-                    ptx.extend(text);
+        // What is only for the host's linker has no place in a device link.
+        let linked_in = |input: &&Input| request.goal != Goal::Executable || parts(input).device;
+        let alone = request.inputs.iter().filter(linked_in).count() == 1;
+        let mut is_whole = false;
+        for input in request.inputs.iter().filter(linked_in) {
+            match self.object(input, arch, alone) {
+                Ok(part) => {
+                    is_whole |= part.is_whole;
+                    objects.push(part.object);
+                    ptx.extend(part.ptx);
                 }
                 Err(Failure::Program(_)) => broken = true,
                 Err(other) => return Err(other),
@@ -525,7 +522,10 @@ impl Build<'_> {
         }
         let started = Instant::now();
         let stem = request.inputs[0].stem();
-        let linked = self.compiler.link(request.job, &stem, &objects, arch, request.options)?;
+        let linked = match objects.pop_if(|_| is_whole) {
+            Some(program) => Linked::of_whole_program(program)?,
+            None => self.compiler.link(request.job, &stem, &objects, arch, request.options)?,
+        };
         self.out.timings.nvlink += started.elapsed().as_secs_f64();
         self.out.tool_warnings.extend(linked.warnings);
         self.out.cudadevrt_linked |= linked.cudadevrt_linked;
@@ -624,6 +624,15 @@ impl Build<'_> {
         self.out.timings.llvm += started.elapsed().as_secs_f64();
         Ok(Some(object))
     }
+}
+
+/// What an input brings to a device link.
+struct Part {
+    object: DeviceObject,
+    /// Of what is compiled here.
+    ptx: Option<String>,
+    /// It is a program already and needs no link.
+    is_whole: bool,
 }
 
 /// What an input has for device and host; sources and the like have device code to be made of them.

@@ -9,8 +9,8 @@ use cdp_llvm::{
     LowerOptions, inkwell,
 };
 use cdp_toolchain::{
-    Arch, AssembleOptions, Assembled, DeviceObject, Job, LinkOptions, Linked, SearchOptions,
-    Toolchain,
+    AddressSize, Arch, AssembleOptions, Assembled, Cudadevrt, DeviceObject, Job, LinkOptions,
+    Linked, SearchOptions, Toolchain,
 };
 
 use crate::analysis::Analysis;
@@ -456,7 +456,47 @@ impl Compiler {
         arch: Arch,
         options: &CompileOptions,
     ) -> Result<Assembled, Error> {
+        self.assemble_as(job, stem, ptx, arch, options, true)
+    }
+
+    /// Assembles PTX that is the whole program ([`Compiler::is_whole_program`]) into a cubin, which needs no
+    /// link.
+    ///
+    /// # Errors
+    /// [`Error::Tool`].
+    pub fn assemble_whole(
+        &self,
+        job: &Job,
+        stem: &str,
+        ptx: &str,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<Assembled, Error> {
+        self.assemble_as(job, stem, ptx, arch, options, false)
+    }
+
+    /// Whether PTX that is linked with nothing else needs no link at all: no device runtime, nothing that was
+    /// asked of nvlink, no debug information, which is mended in relocatable objects only.
+    pub fn is_whole_program(ptx: &str, options: &CompileOptions) -> bool {
+        options.address_size == AddressSize::Bits64
+            && options.cudadevrt != Cudadevrt::Always
+            && options.nvlink_args.is_empty()
+            && !options.ptxas_args.iter().any(|arg| arg == "-c" || arg == "--compile-only")
+            && options.debug != DebugInfo::Full
+            && cdp_toolchain::is_whole_program(ptx)
+    }
+
+    fn assemble_as(
+        &self,
+        job: &Job,
+        stem: &str,
+        ptx: &str,
+        arch: Arch,
+        options: &CompileOptions,
+        relocatable: bool,
+    ) -> Result<Assembled, Error> {
         let mut assemble = AssembleOptions::new(arch, options.address_size);
+        assemble.relocatable = relocatable;
         assemble.opt_level = ptxas_level(options.opt_level);
         assemble.max_registers = options.max_registers;
         assemble.debug = options.debug == DebugInfo::Full;
