@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz ...`: tests that go on for as long as one likes. The work is done by `cdp-differential`.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::{Args, Subcommand};
@@ -14,35 +14,19 @@ use crate::ui::Ui;
 #[derive(Subcommand)]
 pub enum Fuzz {
     /// Random programs, compiled at several levels, by nvcc, clang and the host's compiler
-    Differential(DifferentialOptions),
+    #[command(disable_help_flag = true)]
+    Differential(Passed),
     /// The same for a machine with a GPU: cubins of cdpc and nvcc, and a script that runs them there
-    GpuBundle {
-        #[command(flatten)]
-        options: DifferentialOptions,
-        /// The folder that is written
-        #[arg(long, value_name = "DIR")]
-        out: PathBuf,
-    },
+    #[command(disable_help_flag = true)]
+    GpuBundle(Passed),
 }
 
-/// Options of differential testing.
+/// Options of `cdp-differential`, which describes them itself (`--help`).
 #[derive(Args)]
-pub struct DifferentialOptions {
-    /// The first program's number
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// How many programs
-    #[arg(long, default_value_t = 100)]
-    count: u64,
-    /// How many programs are one source
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pack: u64,
-    /// Make programs on which compilers disagree as small as they can be
-    #[arg(long)]
-    reduce: bool,
-    /// A `cdpc` that is built already
-    #[arg(long, value_name = "FILE")]
-    cdpc: Option<PathBuf>,
+pub struct Passed {
+    /// Passed on: `--seed N`, `--count N` and others, see `--help`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
 }
 
 /// Runs one kind of fuzzing.
@@ -50,24 +34,18 @@ pub struct DifferentialOptions {
 /// # Errors
 /// When something does not build or does not start.
 pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
-    let (verb, options, out) = match fuzz {
-        Fuzz::Differential(options) => ("differential", options, None),
-        Fuzz::GpuBundle { options, out } => ("gpu-bundle", options, Some(out)),
+    let (verb, options) = match fuzz {
+        Fuzz::Differential(Passed { options }) => ("differential", options),
+        Fuzz::GpuBundle(Passed { options }) => ("gpu-bundle", options),
     };
     let judges = binary(&build_release(&["cdp-differential"])?, "cdp-differential")?;
-    let cdpc = match &options.cdpc {
-        Some(path) => path.clone(),
-        None => build_cdpc()?,
-    };
     let mut command = Command::new(judges);
-    command.arg(verb).arg("--cdpc").arg(cdpc);
-    for (name, value) in
-        [("--seed", options.seed), ("--count", options.count), ("--pack", options.pack)]
-    {
-        command.arg(name).arg(value.to_string());
-    }
-    if options.reduce {
-        command.arg("--reduce");
+    command.arg(verb);
+    let asks = |what: &str| {
+        options.iter().any(|option| option.to_str().is_some_and(|text| text.starts_with(what)))
+    };
+    if !asks("--cdpc") && !asks("--help") && !asks("-h") {
+        command.arg("--cdpc").arg(build_cdpc()?);
     }
     // One that is absent is left out, and that is said.
     let tools = [
@@ -81,11 +59,7 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
             None => ui.note(&format!("{} is not here", &name[2..])),
         }
     }
-    let work = target_dir()?.join(format!("differential/{}", options.seed));
-    command.arg("--work").arg(work);
-    if let Some(out) = out {
-        command.arg("--out").arg(out);
-    }
+    command.arg("--work").arg(target_dir()?.join("differential")).args(options);
     let status = command.stdin(Stdio::null()).status();
     let status = status
         .map_err(|error| Failure::new(format!("could not start cdp-differential: {error}")))?;

@@ -19,7 +19,8 @@ ls *.cubin | xargs -P 8 -n 4 timeout 50 ./cdp-differential gpu-run
 echo \"done: $(ls *.cubin | wc -l) cubins\"
 ";
 
-/// Compiles packs by `cdpc` and nvcc, and writes what the CPU device makes of them beside.
+/// Compiles packs by `cdpc` and nvcc, and writes what the CPU device makes of them beside. Programs that a GPU may
+/// lose launches of are left out.
 ///
 /// # Errors
 /// When files cannot be written, or a pack does not compile.
@@ -33,12 +34,13 @@ pub fn bundle(judge: &Judge, packs: &[Vec<u64>], out: &Path) -> Result<(), Strin
         std::fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
     };
     for seeds in packs {
-        let programs: Vec<Program> = seeds.iter().copied().map(generate).collect();
-        let first = seeds[0];
+        let mut programs: Vec<Program> = seeds.iter().copied().map(generate).collect();
+        programs.retain(|program| !program.may_lose_launches());
+        let Some(first) = programs.first().map(|program| program.seed) else { continue };
         let words = judge.output(&programs, Way::Cdpc(&["-O3"]))??;
         let mut text = String::new();
-        for (seed, words) in seeds.iter().zip(&words) {
-            let _ = writeln!(text, "{seed} {}", digest(words));
+        for (program, words) in programs.iter().zip(&words) {
+            let _ = writeln!(text, "{} {}", program.seed, digest(words));
         }
         write(&format!("{first}.txt"), text.as_bytes())?;
         for (name, cubin) in judge.cubins(&programs)? {

@@ -50,19 +50,19 @@ struct Options {
     #[arg(long)]
     reduce: bool,
     /// The command under test
-    #[arg(long)]
+    #[arg(long, value_name = "FILE", overrides_with = "cdpc")]
     cdpc: PathBuf,
     /// nvcc
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     nvcc: Option<PathBuf>,
     /// clang
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     clang: Option<PathBuf>,
     /// The host's C++ compiler
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     cxx: Option<PathBuf>,
-    /// Where files are written
-    #[arg(long)]
+    /// Where files are written: programs that compilers disagree on, and in a folder for each run the rest
+    #[arg(long, value_name = "DIR")]
     work: PathBuf,
 }
 
@@ -95,7 +95,7 @@ fn judge(options: &Options) -> Judge {
         nvcc: options.nvcc.clone(),
         clang: options.clang.clone(),
         cxx: options.cxx.clone(),
-        work: options.work.clone(),
+        work: options.work.join(options.seed.to_string()),
     }
 }
 

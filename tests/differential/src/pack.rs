@@ -25,6 +25,8 @@ const HEAD: &str = "#include <stdio.h>
 #include <string.h>
 #include <math.h>
 #ifdef __CUDACC__
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
 #define DEVICE __device__
 #define TABLE __constant__
 #else
@@ -43,6 +45,35 @@ DEVICE static int to_int(double x) { return x > -100.0 && x < 100.0 ? (int)x : 1
 DEVICE static unsigned deep(unsigned n, unsigned x) { return n == 0 ? x : deep(n - 1, x * 3u + n) ^ (x >> 1); }
 DEVICE static struct Pair swapped(struct Pair p, int by) { p.first ^= by; p.second = -p.second; p.third += 3; return p; }
 DEVICE static void bump(unsigned &x, unsigned by) { x = x * 5u + by; }
+DEVICE static void swap_two(unsigned *x, unsigned *y) { unsigned z = *x; *x = *y; *y = z; }
+DEVICE static unsigned odd(unsigned n, unsigned x);
+DEVICE static unsigned even(unsigned n, unsigned x) { return n == 0 ? x : odd(n - 1, x + n) * 3u; }
+DEVICE static unsigned odd(unsigned n, unsigned x) { return n == 0 ? ~x : even(n - 1, x ^ n) + 1u; }
+struct Inner { short a[3]; unsigned char b; };
+struct Outer { struct Inner in[2]; union Both both; double d; };
+DEVICE static struct Outer turned(struct Outer o, int by)
+{
+    struct Inner first = o.in[0];
+    o.in[0] = o.in[1]; o.in[1] = first;
+    o.both.u += (unsigned)by; o.in[by & 1].a[2] = 17; o.d = -o.d;
+    return o;
+}
+DEVICE static unsigned sum_of(const struct Outer *o)
+{
+    unsigned sum = o->both.u + (unsigned)bits_of(o->d);
+    for (int n = 0; n < 2; n++) for (int m = 0; m < 3; m++) sum = sum * 31u + (unsigned)o->in[n].a[m] + o->in[n].b;
+    return sum;
+}
+DEVICE static void stir(struct Outer &o, int by) { o.in[by & 1].b ^= 5; o.both.s[0] = o.in[0].a[1]; o.d += 0.5; }
+DEVICE static word many(signed char c, unsigned char b, short s, unsigned short h, int i, unsigned u, long long l, word w,
+                        bool y, int n, struct Pair p, union Both v)
+{
+    word sum = (word)c * 3u + b * 5u + (word)s * 7u + h * 11u + (word)i * 13u + u * 17ull + (word)l * 19u + w * 23u + y;
+    return n == 0 ? sum : many((signed char)(c ^ n), b, h & 1, h, i ^ 3, u + 1, l, sum, !y, n - 1, p, v) + p.third + v.b[1];
+}
+#ifdef __CUDACC__
+DEVICE static double2 crossed(double2 q, int by) { double2 o; o.x = q.y * by; o.y = q.x + by; return o; }
+#endif
 ";
 
 /// The source, in CUDA C++ and, as far as programs are plain, in C++.

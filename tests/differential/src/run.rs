@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cdp_runtime::cpu::{CpuDevice, CpuOptions, Sinks, render_report};
 use cdp_runtime::gpu::GpuDevice;
-use cdp_runtime::{CopyKind, Device, KernelHandle, LaunchConfig, ModuleImage, StreamHandle};
+use cdp_runtime::{CopyKind, Device, KernelHandle, LaunchConfig, Limit, ModuleImage, StreamHandle};
 
 use crate::pack::{THREADS, WORDS};
 
@@ -52,8 +52,12 @@ pub fn on_gpu(cubin: &[u8], seeds: &[u64]) -> Result<Vec<Words>, String> {
     run(&device, &ModuleImage { cubin, ptx: &[] }, seeds)
 }
 
+/// The stack of a thread: without optimisation a few calls take more than the device has at first.
+const STACK_BYTES: u64 = 4096;
+
 fn run(device: &dyn Device, image: &ModuleImage<'_>, seeds: &[u64]) -> Result<Vec<Words>, String> {
     let say = |doing: &'static str| move |error| format!("{doing}: {error}");
+    device.set_limit(Limit::StackBytes, STACK_BYTES).map_err(say("setting the stack"))?;
     let module = device.load_module(image).map_err(say("loading"))?;
     let bytes = (WORDS * 8) as u64;
     let memory = device.allocate(bytes * seeds.len() as u64).map_err(say("allocating"))?;

@@ -30,11 +30,15 @@ pub enum Stream {
     Created,
     /// Two that are created, the second of which waits for the first by an event.
     Event,
+    /// Every thread launches one of as many threads as it likes, fire-and-forget.
+    EachForget,
+    /// The same without a stream, each after the one before.
+    EachInOrder,
 }
 
 impl Stream {
     /// All of them.
-    pub const ALL: [Stream; 7] = [
+    pub const ALL: [Stream; 9] = [
         Stream::None,
         Stream::Null,
         Stream::PerThread,
@@ -42,19 +46,28 @@ impl Stream {
         Stream::Tail,
         Stream::Created,
         Stream::Event,
+        Stream::EachForget,
+        Stream::EachInOrder,
     ];
 
     /// Whether the entry points of CUDA 11 take it.
     pub fn is_old(self) -> bool {
-        !matches!(self, Stream::FireAndForget | Stream::Tail)
+        !matches!(self, Stream::FireAndForget | Stream::Tail | Stream::EachForget)
+    }
+
+    /// Whether all threads of the parent launch.
+    fn is_of_each(self) -> bool {
+        matches!(self, Stream::EachForget | Stream::EachInOrder)
     }
 
     /// The launch's last argument, of the first stream and of the second.
     fn names(self) -> (&'static str, &'static str) {
         match self {
-            Stream::None | Stream::Null => ("0", "0"),
+            Stream::None | Stream::Null | Stream::EachInOrder => ("0", "0"),
             Stream::PerThread => ("cudaStreamPerThread", "cudaStreamPerThread"),
-            Stream::FireAndForget => ("cudaStreamFireAndForget", "cudaStreamFireAndForget"),
+            Stream::FireAndForget | Stream::EachForget => {
+                ("cudaStreamFireAndForget", "cudaStreamFireAndForget")
+            }
             Stream::Tail => ("cudaStreamTailLaunch", "cudaStreamTailLaunch"),
             Stream::Created => ("one", "one"),
             Stream::Event => ("one", "two"),
@@ -108,7 +121,8 @@ impl Maker {
     }
 
     fn launch(&mut self, slot: usize) -> Launch {
-        let stream = *self.random.of(&Stream::ALL);
+        let of_one: &[Stream] = &Stream::ALL[..7];
+        let stream = *self.random.of(if slot == 0 { of_one } else { &Stream::ALL });
         let thread = if slot == 0 { 0 } else { *self.random.of(&[0, 0, 7, 31]) };
         if slot == 0 {
             let (grid, block) = ([1; 3], [32, 1, 1]);
@@ -129,6 +143,9 @@ impl Maker {
         let grid = [1 + self.random.below(2), 1, 1];
         let mut grid = grid.map(|blocks| blocks as u32);
         grid.swap(0, self.random.below(3));
+        if stream.is_of_each() {
+            return self.of_each(stream, slot);
+        }
         // Those that nothing orders are one.
         let again = if stream == Stream::FireAndForget { 1 } else { 3 };
         let turns = 1 + self.random.below(again) as u32;
@@ -150,6 +167,48 @@ impl Maker {
         }
         launch.kernel = Some(launch.kernel_text(self.seed));
         launch
+    }
+
+    /// What the launch optimiser looks for: a guarded child of a few threads for each thread of the parent.
+    fn of_each(&mut self, stream: Stream, slot: usize) -> Launch {
+        let block = *self.random.of(&[4, 16, 32, 64]);
+        // nvcc and `cdpc` without the optimiser pass over it.
+        let pragma = *self.random.of(&[
+            "",
+            "",
+            "#pragma cdp threshold(1)\n",
+            "#pragma cdp threshold(1000)\n",
+            "#pragma cdp independent\n",
+        ]);
+        let (step, most) = (1 + self.random.below(7), 1 + self.random.below(90));
+        let body = *self.random.of(&[
+            "atomicAdd(&mine[i & 1], (word)i * salt + 1);",
+            "atomicAdd(&mine[0], salt ^ (word)(i * i)); atomicMax(&mine[1], (word)i);",
+            "word x = salt; for (int k = 0; k < i % 5; k++) x = x * 31u + k; atomicAdd(&mine[i % 2], x);",
+            "if (i == n - 1) mine[0] = salt + n; if (i == 0) mine[1] ^= 5 + (word)blockDim.x;",
+        ]);
+        let kernel = format!(
+            "__global__ void step_{}_{slot}(word *mine, int n, word salt)\n{{\n    \
+             int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) {{\n        {body}\n    }}\n}}\n",
+            self.seed
+        );
+        let each = format!(
+            "        int n = (int)(threadIdx.x * {step} % {most});\n{pragma}        if (n > 0) {{\n            \
+             step_{}_{slot}<<<(n + {}) / {block}, {block}",
+            self.seed,
+            block - 1
+        );
+        Launch {
+            stream,
+            slot,
+            kernel: Some(kernel),
+            parameters: vec![("each", each)],
+            grid: [1; 3],
+            block: [block as u32, 1, 1],
+            shared_bytes: 0,
+            turns: 1,
+            thread: 0,
+        }
     }
 
     fn parameter(&mut self) -> (&'static str, String) {
@@ -206,6 +265,16 @@ impl Launch {
 
     /// The statement in the parent.
     pub(crate) fn text(&self, seed: u64, first_slot: usize) -> String {
+        if let (true, [(_, each)]) = (self.stream.is_of_each(), &self.parameters[..]) {
+            let place = first_slot + self.slot * SLOT_WORDS;
+            let stream = match self.stream {
+                Stream::EachForget => ", 0, cudaStreamFireAndForget",
+                _ => "",
+            };
+            return format!(
+                "    {{\n{each}{stream}>>>(out + {place} + threadIdx.x * 2, n, threadIdx.x * 77ull);\n        }}\n    }}\n"
+            );
+        }
         let mut text = format!("    if (threadIdx.x == {}) {{\n", self.thread);
         let created = matches!(self.stream, Stream::Created | Stream::Event);
         for name in ["one", "two"].into_iter().take(if created { 2 } else { 0 }) {

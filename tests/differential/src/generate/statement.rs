@@ -8,7 +8,7 @@ impl Maker {
         let ty = self.random.below(9);
         let which = self.random.below(2);
         let value = self.integer(ty, 2);
-        match self.random.below(if depth == 0 { 9 } else { 18 }) {
+        match self.random.below(if depth == 0 { 14 } else { 24 }) {
             0 | 1 => format!("{}{which} = {value};", LETTERS[ty]),
             2 => format!("f{which} = {};", self.float(false, 2)),
             3 => format!("d{which} = {};", self.float(true, 2)),
@@ -22,21 +22,28 @@ impl Maker {
             },
             7 => self.compound(&value, which),
             8 => self.pointer(&value, which),
-            9 | 10 => {
+            9 => self.wide(which),
+            10 => self.record(which),
+            11 => self.calls(which),
+            12 if !self.plain => self.half(which),
+            13 if !self.plain => self.vector(which),
+            12 | 13 => format!("u{which} = u{which} * 9u + (unsigned)({value});"),
+            14 => self.cases(which, depth),
+            15 | 16 => {
                 let (then, other) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!("if ({value}) {{ {then} }} else {{ {other} }}")
             }
-            11..=13 => self.repeated(depth, uniform, &value),
-            14 => self.over_array(which),
-            15 => {
+            17..=19 => self.repeated(depth, uniform, &value),
+            20 => self.over_array(which),
+            21 => {
                 let (one, two) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!(
                     "switch ((int)({value}) & 3) {{ case 0: {one} break; case 2: {two} default: u0 ^= 5u; }}"
                 )
             }
-            16 => self.jump(depth, &value),
+            22 => self.jump(depth, &value),
             _ if self.plain || !uniform => format!("u{which} ^= deep(u0 & 5, u1);"),
             _ => self.together(which),
         }
@@ -152,7 +159,14 @@ impl Maker {
     /// What threads do together.
     fn together(&mut self, which: usize) -> String {
         let near = 1 + self.random.below(31);
-        match self.random.below(12) {
+        match self.random.below(14) {
+            12 => format!(
+                "{{ int all = 0; u{which} ^= __match_all_sync(~0u, u1 & {}, &all); i0 ^= all; __syncwarp(); }}",
+                self.random.below(2)
+            ),
+            13 => format!(
+                "f{which} = __shfl_xor_sync(~0u, f0, {near}, 8); l{which} = __shfl_up_sync(~0u, l1, {near}); s0 = (short)__shfl_sync(~0u, (int)s1, {near});"
+            ),
             0 => format!("u{which} ^= __shfl_xor_sync(~0u, u0, {near});"),
             1 => format!("i{which} = __shfl_down_sync(~0u, i1, {near});"),
             2 => format!("u{which} += __ballot_sync(~0u, u1 & 1);"),
