@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-const FILES: [&str; 11] = [
+const FILES: &[&str] = &[
     "src/bitcode.cpp",
     "src/codegen.cpp",
     "src/divide.cpp",
