@@ -54,15 +54,17 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Levels and thresholds: by the model, tiny (both the launch and its replacement run), none launched, all
-/// launched, and by a model in which every child was too slow to be run.
+/// launched with the smallest memory for those of a grid, and by a model in which every child was too slow to be
+/// run. That memory is small in all of them, so that launches find it full too, and blocks do the work of several.
 fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
-    let tuning = |own, threshold| LaunchTuning { own, threshold, ..LaunchTuning::default() };
-    let slow = LaunchTuning { pace: 0, ..LaunchTuning::default() };
+    let small = LaunchTuning { queue: 2, waves: 1, ..LaunchTuning::default() };
+    let tuning = |own, threshold| LaunchTuning { own, threshold, ..small };
+    let slow = LaunchTuning { pace: 0, ..small };
     let tunings = [
-        LaunchTuning::default(),
+        small,
         tuning(2, Some(5)),
         tuning(0, Some(1 << 20)),
-        tuning(0, Some(0)),
+        LaunchTuning { queue: 1, queue_records: 1, ..tuning(0, Some(0)) },
         slow,
     ];
     let levels = [LaunchOpt::Safe, LaunchOpt::Fast];

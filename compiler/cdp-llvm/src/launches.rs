@@ -8,6 +8,7 @@
 //!   threads launch may overlap;
 //! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
 //! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
+//! - [`queue`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
@@ -30,6 +31,7 @@ mod independent;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;
+mod queue;
 mod relax;
 pub mod remark;
 mod single;
@@ -61,6 +63,7 @@ use gather::{Calls, Gather};
 use independent::{Dependence, Independent};
 use parent::{LaunchSite, Parent};
 use print::{LaunchPass, Printer};
+use queue::Queue;
 use remark::{LaunchOutcome, LaunchRemark};
 use words::{advice, done, kept};
 
@@ -93,6 +96,16 @@ struct Plan<'ctx> {
     flat: bool,
     /// The kernel among those whose launches are aggregated.
     gather: Option<usize>,
+    /// Whether those of a whole grid may be.
+    queued: bool,
+}
+
+/// A kernel whose launches are aggregated, on its way into the module.
+struct Gathered {
+    /// Among [`Pass::gathers`].
+    index: usize,
+    arguments: Vec<Argument>,
+    queue: Option<Queue>,
 }
 
 impl Plan<'_> {
@@ -288,9 +301,12 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 true => self.gather(&site, child),
                 false => None,
             };
+            let queued = self.options.launch_tuning.queue > 0
+                && (relaxed || site.stream == Some(cdp_launch::StreamConst::FireAndForget));
+            let together = gather.map(|_| if queued { "a grid" } else { "a warp" });
             let created = self.created.contains(&View::instruction(raw::instruction(site.call)));
             let (outcome, message, advice) = match candidate {
-                Ok(_) => done(mode, gather.is_some(), &site, why),
+                Ok(_) => done(mode, together, &site, why),
                 Err(reason) => {
                     let order = why.filter(|_| self.may_gather(&site, &facts));
                     let why = match (created, relaxed) {
@@ -298,11 +314,12 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                         (false, true) => Some("its thread launches nothing else"),
                         (false, false) => None,
                     };
-                    kept(why, gather.is_some(), reason, advice(&site, &facts, fast, order))
+                    kept(why, together, reason, advice(&site, &facts, fast, order))
                 }
             };
             self.remark(kernel, &site, outcome, message, advice);
-            plans.push(Plan { site, child, mode, listens: facts.listens, relaxed, flat, gather });
+            let listens = facts.listens;
+            plans.push(Plan { site, child, mode, listens, relaxed, flat, gather, queued });
         }
         plans.iter().any(Plan::changes).then_some(plans)
     }
@@ -473,7 +490,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         }
         let calls = Calls::of(self.options.abi);
         let mut functions = String::new();
-        let mut gathered: Vec<(usize, Vec<Argument>)> = Vec::new();
+        let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
         for (parent, plan) in
             plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
@@ -481,23 +498,18 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let name = format!("__cdp_site_{}", names.len());
             functions += &self.function(*parent, plan, name.clone(), &calls).unwrap_or_default();
             names.push(name);
-            let new = |index: &usize| gathered.iter().all(|(other, _)| other != index);
-            if let Some(index) = plan.gather.filter(new)
-                && let Ok(gather) = &self.gathers[index]
-                && let Some(arguments) = self.arguments(&plan.site, gather.kernel)
-            {
-                gathered.push((index, arguments));
-            }
+            self.gathered(plan, &mut gathered);
         }
-        let mut bodies: Vec<FunctionValue<'ctx>> =
+        let bodies: Vec<FunctionValue<'ctx>> =
             self.children.iter().flatten().map(|child| child.body).collect();
-        let aggregating = |(index, _): &(usize, Vec<Argument>)| {
-            let gather = self.gathers[*index].as_ref().ok()?;
-            Some(gather::declaration(gather))
-        };
-        let declarations: String =
-            gathered.iter().filter_map(aggregating).chain([calls.declarations()]).collect();
-        self.link(distribute::DEFINITIONS, &declarations, &functions, &bodies)?;
+        let mut declarations = calls.declarations();
+        for Gathered { index, queue, .. } in &gathered {
+            declarations +=
+                &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
+            declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
+        }
+        let definitions = distribute::DEFINITIONS.to_string() + queue::FUNCTIONS;
+        self.link(&definitions, &declarations, &functions, &bodies)?;
         for child in self.children.iter().flatten() {
             if child.instructions <= INLINED_INSTRUCTIONS {
                 self.flag(child.body, "alwaysinline");
@@ -513,23 +525,47 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 }
             }
         }
-        bodies.clear();
+        self.aggregate(&gathered)
+    }
+
+    /// Notes the kernel of a site whose launches are aggregated.
+    fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
+        let Some(index) = plan.gather else { return };
+        let Ok(gather) = &self.gathers[index] else { return };
+        let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
+        let queue =
+            plan.queued.then(|| Queue::new(gather, &arguments, &self.options.launch_tuning));
+        match gathered.iter_mut().find(|other| other.index == index) {
+            Some(other) => other.queue = other.queue.take().or(queue),
+            None => gathered.push(Gathered { index, arguments, queue }),
+        }
+    }
+
+    /// Makes the kernels that run many of another.
+    fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
+        let mut bodies = Vec::new();
         let mut kernels = String::new();
-        for (index, arguments) in &gathered {
+        for Gathered { index, arguments, queue } in gathered {
             let Ok(gather) = &mut self.gathers[*index] else { continue };
             let body = gather.make_body();
             let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
-            kernels += &gather::kernel(gather, &body.get_name().to_string_lossy(), arguments);
+            let name = body.get_name().to_string_lossy().into_owned();
+            kernels += &gather::kernel(gather, &name, arguments);
+            if let Some(queue) = queue {
+                kernels += &queue.kernel(gather, &name, arguments);
+            }
             bodies.push(body);
         }
-        self.link("", "", &kernels, &bodies)?;
-        for (index, _) in &gathered {
-            if let Ok(gather) = &self.gathers[*index] {
-                self.limit_blocks(gather);
+        self.link(queue::FUNCTIONS, "", &kernels, &bodies)?;
+        for Gathered { index, queue, .. } in gathered {
+            let Ok(gather) = &self.gathers[*index] else { continue };
+            self.limit_blocks(gather, &gather.name);
+            if let Some(queue) = queue {
+                self.limit_blocks(gather, &queue.kernel);
             }
         }
         for body in bodies {
-            // It stands in one place, or in one more than it stood in anyway.
+            // It stands in one place, or in few more than it stood in anyway.
             self.flag(body, "alwaysinline");
         }
         Ok(())
@@ -567,7 +603,14 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),
+            queue: None,
             child,
+        };
+        let site = Site {
+            queue: gather
+                .filter(|_| plan.queued)
+                .map(|gather| Queue::new(gather, &site.arguments, &tuning)),
+            ..site
         };
         Some(site.function())
     }
@@ -630,9 +673,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     }
 
     /// What the kernel says of its blocks holds for the kernel that runs many of it.
-    fn limit_blocks(&self, gather: &Gather<'ctx>) {
+    fn limit_blocks(&self, gather: &Gather<'ctx>, name: &str) {
         let at = AttributeLoc::Function;
-        let Some(function) = self.module.get_function(&gather.name) else { return };
+        let Some(function) = self.module.get_function(name) else { return };
         for key in gather::LIMITS {
             if let Some(attribute) = gather.kernel.get_string_attribute(at, key) {
                 function.add_attribute(at, attribute);
@@ -723,7 +766,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
         .filter(|function| function.count_basic_blocks() > 0)
         .map(|function| function.get_name().to_string_lossy().into_owned())
         .filter(|name| {
-            ["__cdp_site_", "__cdp_gather_", distribute::ORDER_BEGIN]
+            ["__cdp_site_", "__cdp_gather_", "__cdp_queue_of_", distribute::ORDER_BEGIN]
                 .iter()
                 .any(|start| name.starts_with(start))
         })

@@ -191,7 +191,7 @@ fn check_function(function: View<'_>) -> Result<(), String> {
 }
 
 /// No waiting for what another thread does: that thread may come later in the same loop.
-fn check_waiting(function: View<'_>) -> Result<(), String> {
+pub(super) fn check_waiting(function: View<'_>) -> Result<(), String> {
     let mut reach: HashMap<Block<'_>, HashSet<Block<'_>>> = HashMap::new();
     for instruction in function.instructions() {
         let opcode = instruction.opcode();

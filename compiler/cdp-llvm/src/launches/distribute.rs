@@ -19,9 +19,10 @@
 //! launches later: they meet at warp barriers before and after.
 
 use super::child::{Child, EXTRAS};
-use super::emit::{FLAG, Text, lock, moved, product, quoted, unlock, within};
+use super::emit::{FLAG, Text, launch, lock, moved, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::guard::Guard;
+use super::queue::Queue;
 use super::tuning::Tuning;
 use crate::raw::view::View;
 
@@ -76,6 +77,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub flat: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
+    /// Where launches of the whole grid are gathered, when nothing orders them.
+    pub queue: Option<Queue>,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
     pub child: Option<&'a Child<'ctx>>,
 }
@@ -102,6 +105,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -206,19 +210,9 @@ impl Site<'_, '_> {
     }
 
     fn launch(&self, text: &mut Text) -> String {
-        let mut operands = vec![format!("ptr {}", quoted(&self.kernel))];
-        let fixed = ["gx", "gy", "gz", "bx", "by", "bz", "shared"];
-        operands.extend(fixed.iter().map(|name| format!("i32 %{name}")));
-        operands.push(self.stream());
-        for (index, Argument { ty, by_value, .. }) in self.arguments.iter().enumerate() {
-            operands.push(match by_value {
-                Some((bytes, align)) => {
-                    format!("ptr byval([{bytes} x i8]) align {align} %a{index}")
-                }
-                None => format!("{ty} %a{index}"),
-            });
-        }
-        text.set(&format!("call i32 (...) @cdp.launch({})", operands.join(", ")))
+        let words = ["%gx", "%gy", "%gz", "%bx", "%by", "%bz", "%shared"];
+        let own: Vec<String> = (0..self.arguments.len()).map(|i| format!("%a{i}")).collect();
+        launch(&self.kernel, words, &self.stream(), &self.arguments, &own, text)
     }
 
     /// The launches of the lanes of `%mask` where `wants` holds: as one where that saves some, otherwise from
@@ -230,18 +224,22 @@ impl Site<'_, '_> {
         };
         text.line(&format!("%wants = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {wants})"));
         let count = text.set("call i32 @llvm.ctpop.i32(i32 %wants)");
-        let many = text.set(&format!("icmp uge i32 {count}, {}", self.tuning.gather.max(1)));
+        // In a queue a launch meets those of other warps.
+        let least = if self.queue.is_some() { 1 } else { self.tuning.gather.max(1) };
+        let many = text.set(&format!("icmp uge i32 {count}, {least}"));
         let join = text.all(&[wants.to_string(), many]);
         text.line(&format!("br i1 {join}, label %gather, label %alone"));
         text.label("gather");
         if self.mode == (Mode::Independent { tracked: true }) {
             text.line("store i1 true, ptr %launched");
         }
-        gather::site(gather, &self.arguments, calls, &self.stream(), text);
+        let queue = self.queue.as_ref();
+        let least = self.tuning.gather;
+        gather::site(gather, &self.arguments, calls, &self.stream(), queue, least, text);
         text.label("alone");
         // A lane that does not launch has nothing left to do.
         match self.child {
-            Some(_) => text.line("br i1 %small, label %out, label %launch"),
+            Some(_) => text.line("br i1 %run, label %out, label %launch"),
             None => text.line("br label %launch"),
         }
     }
@@ -437,7 +435,10 @@ impl Site<'_, '_> {
             limit = text.set(&format!("call i64 @llvm.umax.i64(i64 {limit}, i64 {other})"));
         }
         let limit = text.set(&format!("trunc i64 {limit} to i32"));
-        let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {})", steps.least));
+        // What a stream orders is launched one by one, which takes longer than a part of a grid's launch.
+        let ordered = self.queue.is_none() && self.mode != Mode::InOrder;
+        let least = if ordered { 2 * steps.least } else { steps.least };
+        let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {least})"));
         text.set(&format!("mul i32 {limit}, %lanes"))
     }
 
@@ -450,9 +451,18 @@ impl Site<'_, '_> {
         text.line(&format!("%own = select i1 {tiny}, i32 %work, i32 0"));
         let other = text.set(&format!("xor i1 {tiny}, true"));
         let other = text.set(&format!("and i1 %small, {other}"));
-        text.line(&format!(
-            "%waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {other})"
-        ));
+        let waiting = text.ballot(&other);
+        if self.queue.is_some() {
+            // Where a grid's launches are one, so many children in a row take longer than theirs.
+            let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {waiting})"));
+            let few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
+            text.line(&format!("%waiting = select i1 {few}, i32 {waiting}, i32 0"));
+            let here = text.set(&format!("or i1 {tiny}, {few}"));
+            text.line(&format!("%run = and i1 %small, {here}"));
+        } else {
+            text.line(&format!("%waiting = or i32 {waiting}, 0"));
+            text.line("%run = or i1 %small, false");
+        }
         text.line("br label %round");
         let first =
             Round { from: "entry", index: "0", step: "1", end: "%own", waiting: "%waiting" };
@@ -466,9 +476,9 @@ impl Site<'_, '_> {
             text.line(&format!("store i1 {launched}, ptr %launched"));
         }
         match self.gather {
-            None => text.line("br i1 %small, label %out, label %launch"),
+            None => text.line("br i1 %run, label %out, label %launch"),
             Some(_) => {
-                let large = text.set("xor i1 %small, true");
+                let large = text.set("xor i1 %run, true");
                 let wants = text.set(&format!("and i1 {large}, %valid"));
                 self.gathered(&wants, text);
             }
@@ -553,12 +563,12 @@ impl Site<'_, '_> {
         text.line(&format!("%from = call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
         let less = text.set(&format!("sub i32 {waiting}, 1"));
         text.line(&format!("%rest = and i32 {waiting}, {less}"));
-        let end = text.shuffle("%work", "%from");
+        let end = text.shuffle("%mask", "%work", "%from");
         let dims: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz"]
             .iter()
             .enumerate()
             .map(|(index, name)| match uses_dim(child, index) && !self.uniform[index] {
-                true => text.shuffle(&format!("%{name}"), "%from"),
+                true => text.shuffle("%mask", &format!("%{name}"), "%from"),
                 false => format!("%{name}"),
             })
             .collect();

@@ -59,10 +59,28 @@ impl Text {
         rest.iter().fold(first, |all, next| self.set(&format!("and i1 {all}, {next}")))
     }
 
-    pub fn shuffle(&mut self, word: &str, from: &str) -> String {
+    /// The word that lane `from` of the lanes `mask` has.
+    pub fn shuffle(&mut self, mask: &str, word: &str, from: &str) -> String {
         self.set(&format!(
-            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 {word}, i32 {from}, i32 31)"
+            "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 {mask}, i32 {word}, i32 {from}, i32 31)"
         ))
+    }
+
+    /// The same of 64 bits.
+    pub fn shuffle_wide(&mut self, mask: &str, wide: &str, from: &str) -> String {
+        let low = self.set(&format!("trunc i64 {wide} to i32"));
+        let high = self.set(&format!("lshr i64 {wide}, 32"));
+        let high = self.set(&format!("trunc i64 {high} to i32"));
+        let (low, high) = (self.shuffle(mask, &low, from), self.shuffle(mask, &high, from));
+        let low = self.set(&format!("zext i32 {low} to i64"));
+        let high = self.set(&format!("zext i32 {high} to i64"));
+        let high = self.set(&format!("shl i64 {high}, 32"));
+        self.set(&format!("or i64 {high}, {low}"))
+    }
+
+    /// The address so many bytes behind another; `bytes` is an operand of 64 bits.
+    pub fn behind(&mut self, address: &str, bytes: impl std::fmt::Display) -> String {
+        self.set(&format!("getelementptr i8, ptr {address}, i64 {bytes}"))
     }
 
     pub fn ballot(&mut self, condition: &str) -> String {
@@ -102,20 +120,11 @@ pub(super) fn moved(argument: &Argument, index: usize, text: &mut Text) -> Strin
         cast => text.set(&format!("{cast} {ty} {own} to i{bits}")),
     };
     let number = match bits {
-        64 => {
-            let low = text.set(&format!("trunc i64 {raw} to i32"));
-            let high = text.set(&format!("lshr i64 {raw}, 32"));
-            let high = text.set(&format!("trunc i64 {high} to i32"));
-            let (low, high) = (text.shuffle(&low, "%from"), text.shuffle(&high, "%from"));
-            let low = text.set(&format!("zext i32 {low} to i64"));
-            let high = text.set(&format!("zext i32 {high} to i64"));
-            let high = text.set(&format!("shl i64 {high}, 32"));
-            text.set(&format!("or i64 {high}, {low}"))
-        }
-        32 => text.shuffle(&raw, "%from"),
+        64 => text.shuffle_wide("%mask", &raw, "%from"),
+        32 => text.shuffle("%mask", &raw, "%from"),
         bits => {
             let word = text.set(&format!("zext i{bits} {raw} to i32"));
-            let word = text.shuffle(&word, "%from");
+            let word = text.shuffle("%mask", &word, "%from");
             text.set(&format!("trunc i32 {word} to i{bits}"))
         }
     };
@@ -142,7 +151,7 @@ fn moved_bytes(index: usize, bytes: u64, align: u64, text: &mut Text) -> String 
             32 => value,
             _ => text.set(&format!("zext i{bits} {value} to i32")),
         };
-        let word = text.shuffle(&word, "%from");
+        let word = text.shuffle("%mask", &word, "%from");
         let value = match bits {
             32 => word,
             _ => text.set(&format!("trunc i32 {word} to i{bits}")),
@@ -187,4 +196,26 @@ pub(super) fn unlock(text: &mut Text, launches: &str) {
     ));
     text.line("br label %released");
     text.label("released");
+}
+
+/// A launch as the lowering takes it: the kernel, the dimensions of grid and block and the bytes of shared
+/// memory, the stream, the arguments. Yields its error.
+pub(super) fn launch(
+    kernel: &str,
+    words: [&str; 7],
+    stream: &str,
+    arguments: &[Argument],
+    values: &[String],
+    text: &mut Text,
+) -> String {
+    let mut operands = vec![format!("ptr {}", quoted(kernel))];
+    operands.extend(words.iter().map(|word| format!("i32 {word}")));
+    operands.push(stream.to_string());
+    for (Argument { ty, by_value, .. }, value) in arguments.iter().zip(values) {
+        operands.push(match by_value {
+            Some((bytes, align)) => format!("ptr byval([{bytes} x i8]) align {align} {value}"),
+            None => format!("{ty} {value}"),
+        });
+    }
+    text.set(&format!("call i32 (...) @cdp.launch({})", operands.join(", ")))
 }

@@ -15,9 +15,10 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee, is_index};
-use super::child::{Child, EXTRAS, check_parameter, scalar_bits};
+use super::child::{Child, EXTRAS, check_parameter, check_waiting, scalar_bits};
 use super::distribute::Argument;
 use super::emit::{Text, quoted};
+use super::queue::Queue;
 use crate::raw::view::{View, kernel_body};
 
 /// A kernel whose launches can be aggregated.
@@ -29,6 +30,8 @@ pub(super) struct Gather<'ctx> {
     pub name: String,
     /// Whether the body asks for the grid's y or z.
     pub deep: bool,
+    /// Whether a block can do the work of several, one after another.
+    pub repeatable: bool,
     /// The most threads that a block may have.
     pub most_threads: u32,
 }
@@ -60,6 +63,7 @@ pub(super) fn gather<'ctx>(
         body: child.map(|child| child.body),
         name: format!("__cdp_gather_{name}"),
         deep: is_deep(View::function(kernel)),
+        repeatable: is_repeatable(View::function(kernel)),
         most_threads: most_threads.unwrap_or(0).min(1024),
     })
 }
@@ -85,6 +89,41 @@ fn is_deep(kernel: View<'_>) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether what a block of the kernel leaves behind in its shared memory, its barriers and its threads lets the same
+/// block do another's work: none that is half done, no thread that is gone, nobody who waits for another block.
+fn is_repeatable(kernel: View<'_>) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![kernel]);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        if check_waiting(function).is_err() {
+            return false;
+        }
+        for called in function.instructions().into_iter().filter_map(View::callee) {
+            let name = called.name();
+            let good = match callee(called) {
+                Callee::Assembly | Callee::Pointer | Callee::Unknown(_) => false,
+                Callee::Barrier => {
+                    !["arrive", "cluster", "mbarrier"].iter().any(|w| name.contains(w))
+                }
+                Callee::Warp => {
+                    !["mbarrier", "cp.async", "exit"].iter().any(|word| name.contains(word))
+                }
+                Callee::Defined(next) => {
+                    work.push(next);
+                    true
+                }
+                _ => true,
+            };
+            if !good {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// That a block cannot tell a grid of its own from a part of another.
@@ -157,13 +196,13 @@ fn may_be_tail(launch: View<'_>) -> bool {
 }
 
 /// Where things lie in a lane's record.
-struct Record {
+pub(super) struct Record {
     /// Offsets of the arguments.
-    arguments: Vec<u64>,
-    bytes: u64,
+    pub arguments: Vec<u64>,
+    pub bytes: u64,
 }
 
-fn record(gather: &Gather<'_>, arguments: &[Argument]) -> Record {
+pub(super) fn record(gather: &Gather<'_>, arguments: &[Argument]) -> Record {
     let mut at = if gather.deep { 12 } else { 4 };
     let mut offsets = Vec::new();
     let mut most = 8;
@@ -177,7 +216,7 @@ fn record(gather: &Gather<'_>, arguments: &[Argument]) -> Record {
     Record { arguments: offsets, bytes: at.next_multiple_of(most) }
 }
 
-fn size(argument: &Argument) -> (u64, u64) {
+pub(super) fn size(argument: &Argument) -> (u64, u64) {
     match argument.by_value {
         Some((bytes, align)) => (bytes, align.clamp(1, 16)),
         None => {
@@ -206,6 +245,22 @@ impl Calls {
         }
     }
 
+    /// A buffer for `blocks` blocks of the site's size of a kernel.
+    pub fn get(&self, text: &mut Text, kernel: &str, blocks: &str) -> String {
+        let grid = dim3(text, [blocks, "1", "1"]);
+        let block = dim3(text, ["%bx", "%by", "%bz"]);
+        text.set(&format!(
+            "call ptr @{}(ptr {}, [3 x i32] {grid}, [3 x i32] {block}, i32 %shared)",
+            self.get,
+            quoted(kernel)
+        ))
+    }
+
+    /// Launches what a buffer asks for; the error.
+    pub fn launch(&self, text: &mut Text, buffer: &str, stream: &str) -> String {
+        text.set(&format!("call i32 @{}(ptr {buffer}, {stream})", self.launch))
+    }
+
     pub fn declarations(&self) -> String {
         format!(
             "declare ptr @{}(ptr, [3 x i32], [3 x i32], i32)\ndeclare i32 @{}(ptr, ptr)\n",
@@ -214,28 +269,76 @@ impl Calls {
     }
 }
 
-fn shuffle(text: &mut Text, mask: &str, word: &str, from: &str) -> String {
-    text.set(&format!(
-        "call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 {mask}, i32 {word}, i32 {from}, i32 31)"
-    ))
-}
-
-/// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`. `stream` is an
-/// operand.
+/// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than
+/// `least` lanes are alike and no queue takes them. `stream` is an operand.
 pub(super) fn site(
     gather: &Gather<'_>,
     arguments: &[Argument],
     calls: &Calls,
     stream: &str,
+    queue: Option<&Queue>,
+    least: u32,
     text: &mut Text,
 ) {
+    alike(text);
+    scan(text);
+    text.label("g.ask");
+    text.line("%g.leads = icmp eq i32 %g.lane, %g.leader");
+    text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
+    let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
+    let below = text.set(&format!("and i32 %same, {below}"));
+    text.line(&format!("%g.rank = call i32 @llvm.ctpop.i32(i32 {below})"));
+    match queue {
+        Some(queue) => queue.site(gather, arguments, calls, stream, text),
+        None => text.line("br label %g.single"),
+    }
+    text.label("g.single");
+    let few = text.set(&format!("icmp ult i32 %g.count, {least}"));
+    text.line(&format!("br i1 {few}, label %launch, label %g.warp"));
+    text.label("g.warp");
+    text.line("br i1 %g.leads, label %g.get, label %g.got");
+    text.label("g.get");
+    let given = calls.get(text, &gather.name, "%g.total.next");
+    text.line("br label %g.got");
+    text.label("g.got");
+    text.line(&format!("%g.own = phi ptr [ null, %g.warp ], [ {given}, %g.get ]"));
+    let address = text.set("ptrtoint ptr %g.own to i64");
+    let address = text.shuffle_wide("%same", &address, "%g.leader");
+    text.line(&format!("%g.buffer = inttoptr i64 {address} to ptr"));
+    let none = text.set(&format!("icmp eq i64 {address}, 0"));
+    text.line(&format!("br i1 {none}, label %launch, label %g.fill"));
+
+    text.label("g.fill");
+    let records = Records {
+        ends: text.behind("%g.buffer", 4),
+        records: text.behind("%g.buffer", RECORDS),
+        layout: record(gather, arguments),
+    };
+    let end = text.set("add i32 %g.before.next, %g.blocks");
+    records.fill(gather, arguments, "%g.rank", &end, text);
+    // What the lanes stored goes to the device with the leader's launch.
+    text.line("fence syncscope(\"device\") acq_rel");
+    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
+    text.line("br i1 %g.leads, label %g.fire, label %g.sent");
+    text.label("g.fire");
+    text.line("store i32 %g.count, ptr %g.buffer, align 16");
+    let error = calls.launch(text, "%g.buffer", stream);
+    text.line("br label %g.sent");
+    text.label("g.sent");
+    text.line(&format!("%g.mine = phi i32 [ 0, %g.fill ], [ {error}, %g.fire ]"));
+    let error = text.shuffle("%same", "%g.mine", "%g.leader");
+    text.line(&format!("ret i32 {error}"));
+}
+
+/// The lanes `%same` whose blocks are like the leader's; the others have their turn later.
+fn alike(text: &mut Text) {
     text.line("br label %g.round");
     text.label("g.round");
     text.line("%todo = phi i32 [ %wants, %gather ], [ %g.rest, %g.next ]");
     text.line("%g.leader = call i32 @llvm.cttz.i32(i32 %todo, i1 true)");
     let mut alike = Vec::new();
     for name in ["bx", "by", "bz", "shared"] {
-        let other = shuffle(text, "%todo", &format!("%{name}"), "%g.leader");
+        let other = text.shuffle("%todo", &format!("%{name}"), "%g.leader");
         alike.push(text.set(&format!("icmp eq i32 %{name}, {other}")));
     }
     let alike = text.all(&alike);
@@ -245,8 +348,10 @@ pub(super) fn site(
     let others = text.set("xor i32 %same, -1");
     text.line(&format!("%g.rest = and i32 %todo, {others}"));
     text.line("br label %g.round");
+}
 
-    // Where each lane's blocks begin, and how many there are.
+/// Where each lane's blocks begin (`%g.before.next`), and how many there are (`%g.total.next`).
+fn scan(text: &mut Text) {
     text.label("g.join");
     let plane = text.set("mul i32 %gx, %gy");
     text.line(&format!("%g.blocks = mul i32 {plane}, %gz"));
@@ -257,7 +362,7 @@ pub(super) fn site(
     text.line("%g.before = phi i32 [ 0, %g.join ], [ %g.before.next, %g.scan ]");
     text.line("%g.total = phi i32 [ 0, %g.join ], [ %g.total.next, %g.scan ]");
     let lane = text.set("call i32 @llvm.cttz.i32(i32 %g.left, i1 true)");
-    let blocks = shuffle(text, "%same", "%g.blocks", &lane);
+    let blocks = text.shuffle("%same", "%g.blocks", &lane);
     let lower = text.set(&format!("icmp ult i32 {lane}, %g.lane"));
     let added = text.set(&format!("select i1 {lower}, i32 {blocks}, i32 0"));
     text.line(&format!("%g.before.next = add i32 %g.before, {added}"));
@@ -266,90 +371,148 @@ pub(super) fn site(
     text.line(&format!("%g.left.next = and i32 %g.left, {less}"));
     let more = text.set("icmp ne i32 %g.left.next, 0");
     text.line(&format!("br i1 {more}, label %g.scan, label %g.ask"));
-
-    text.label("g.ask");
-    text.line("%g.leads = icmp eq i32 %g.lane, %g.leader");
-    text.line("br i1 %g.leads, label %g.get, label %g.got");
-    text.label("g.get");
-    let grid = dim3(text, ["%g.total.next", "1", "1"]);
-    let block = dim3(text, ["%bx", "%by", "%bz"]);
-    text.line(&format!(
-        "%g.given = call ptr @{}(ptr {}, [3 x i32] {grid}, [3 x i32] {block}, i32 %shared)",
-        calls.get,
-        quoted(&gather.name)
-    ));
-    text.line("br label %g.got");
-    text.label("g.got");
-    text.line("%g.own = phi ptr [ null, %g.ask ], [ %g.given, %g.get ]");
-    let address = text.set("ptrtoint ptr %g.own to i64");
-    let low = text.set(&format!("trunc i64 {address} to i32"));
-    let high = text.set(&format!("lshr i64 {address}, 32"));
-    let high = text.set(&format!("trunc i64 {high} to i32"));
-    let (low, high) =
-        (shuffle(text, "%same", &low, "%g.leader"), shuffle(text, "%same", &high, "%g.leader"));
-    let low = text.set(&format!("zext i32 {low} to i64"));
-    let high = text.set(&format!("zext i32 {high} to i64"));
-    let high = text.set(&format!("shl i64 {high}, 32"));
-    let address = text.set(&format!("or i64 {high}, {low}"));
-    text.line(&format!("%g.buffer = inttoptr i64 {address} to ptr"));
-    let none = text.set(&format!("icmp eq i64 {address}, 0"));
-    text.line(&format!("br i1 {none}, label %launch, label %g.fill"));
-
-    text.label("g.fill");
-    fill(gather, arguments, text);
-    // What the lanes stored goes to the device with the leader's launch.
-    text.line("fence syncscope(\"device\") acq_rel");
-    text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
-    text.line("br i1 %g.leads, label %g.fire, label %g.sent");
-    text.label("g.fire");
-    let count = text.set("call i32 @llvm.ctpop.i32(i32 %same)");
-    text.line(&format!("store i32 {count}, ptr %g.buffer, align 16"));
-    text.line(&format!("%g.error = call i32 @{}(ptr %g.buffer, {stream})", calls.launch));
-    text.line("br label %g.sent");
-    text.label("g.sent");
-    text.line("%g.mine = phi i32 [ 0, %g.fill ], [ %g.error, %g.fire ]");
-    let error = shuffle(text, "%same", "%g.mine", "%g.leader");
-    text.line(&format!("ret i32 {error}"));
 }
 
-/// A lane's record.
-fn fill(gather: &Gather<'_>, arguments: &[Argument], text: &mut Text) {
-    let layout = record(gather, arguments);
-    let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
-    let below = text.set(&format!("and i32 %same, {below}"));
-    let rank = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {below})"));
-    let rank = text.set(&format!("zext i32 {rank} to i64"));
-    let end = text.set("add i32 %g.before.next, %g.blocks");
-    let at = text.set(&format!("shl i64 {rank}, 2"));
-    let at = text.set(&format!("add i64 {at}, 4"));
-    let at = text.set(&format!("getelementptr i8, ptr %g.buffer, i64 {at}"));
-    text.line(&format!("store i32 {end}, ptr {at}, align 4"));
-    let at = text.set(&format!("mul i64 {rank}, {}", layout.bytes));
-    let at = text.set(&format!("add i64 {at}, {RECORDS}"));
-    let own = text.set(&format!("getelementptr i8, ptr %g.buffer, i64 {at}"));
-    let place = |text: &mut Text, offset: u64| {
-        text.set(&format!("getelementptr i8, ptr {own}, i64 {offset}"))
-    };
-    for (index, name) in ["gx", "gy", "gz"].iter().enumerate().take(if gather.deep { 3 } else { 1 })
-    {
-        let at = place(text, 4 * index as u64);
-        text.line(&format!("store i32 %{name}, ptr {at}, align 4"));
+/// Records in memory: where the blocks of each end, and the records themselves.
+pub(super) struct Records {
+    pub ends: String,
+    pub records: String,
+    pub layout: Record,
+}
+
+impl Records {
+    /// Where it stands at which block a record's end.
+    pub fn end(&self, index: &str, text: &mut Text) -> String {
+        let index = text.set(&format!("zext i32 {index} to i64"));
+        text.set(&format!("getelementptr i32, ptr {}, i64 {index}", self.ends))
     }
-    for (index, (argument, offset)) in arguments.iter().zip(&layout.arguments).enumerate() {
-        let at = place(text, *offset);
-        let (bytes, align) = size(argument);
-        match argument.by_value {
-            Some(_) => text.line(&format!(
-                "call void @llvm.memcpy.p0.p0.i64(ptr align {align} {at}, ptr align {align} %a{index}, i64 {bytes}, i1 false)"
-            )),
-            None if argument.ty == "i1" => {
-                let byte = text.set(&format!("zext i1 %a{index} to i8"));
-                text.line(&format!("store i8 {byte}, ptr {at}, align 1"));
+
+    pub fn record(&self, index: &str, text: &mut Text) -> String {
+        let index = text.set(&format!("zext i32 {index} to i64"));
+        let at = text.set(&format!("mul i64 {index}, {}", self.layout.bytes));
+        text.behind(&self.records, at)
+    }
+
+    /// A lane's record, whose blocks end at `end`.
+    pub fn fill(
+        &self,
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        index: &str,
+        end: &str,
+        text: &mut Text,
+    ) {
+        let at = self.end(index, text);
+        text.line(&format!("store i32 {end}, ptr {at}, align 4"));
+        let own = self.record(index, text);
+        let axes = if gather.deep { 3 } else { 1 };
+        for (index, name) in ["gx", "gy", "gz"].iter().enumerate().take(axes) {
+            let at = text.behind(&own, 4 * index);
+            text.line(&format!("store i32 %{name}, ptr {at}, align 4"));
+        }
+        for (index, (argument, offset)) in arguments.iter().zip(&self.layout.arguments).enumerate()
+        {
+            let at = text.behind(&own, offset);
+            let (bytes, align) = size(argument);
+            match argument.by_value {
+                Some(_) => text.line(&copy(&at, &format!("%a{index}"), bytes, align)),
+                None if argument.ty == "i1" => {
+                    let byte = text.set(&format!("zext i1 %a{index} to i8"));
+                    text.line(&format!("store i8 {byte}, ptr {at}, align 1"));
+                }
+                None => {
+                    text.line(&format!("store {} %a{index}, ptr {at}, align {align}", argument.ty))
+                }
             }
-            None => text
-                .line(&format!("store {} %a{index}, ptr {at}, align {align}", argument.ty)),
         }
     }
+
+    /// The dimensions of the grid that a record at `own` was launched as.
+    pub fn grid(&self, gather: &Gather<'_>, own: &str, text: &mut Text) -> [String; 3] {
+        [0, 1, 2].map(|axis| match axis == 0 || gather.deep {
+            true => {
+                let at = text.behind(own, 4 * axis);
+                text.set(&format!("load i32, ptr {at}, align 4"))
+            }
+            false => "1".into(),
+        })
+    }
+
+    /// The arguments of the record at `own`: those that go by address lie in it.
+    pub fn load(&self, arguments: &[Argument], own: &str, text: &mut Text) -> Vec<String> {
+        let load = |(argument, offset): (&Argument, &u64)| {
+            let at = text.behind(own, offset);
+            let (_, align) = size(argument);
+            match argument.by_value {
+                Some(_) => at,
+                None if argument.ty == "i1" => {
+                    let byte = text.set(&format!("load i8, ptr {at}, align 1"));
+                    text.set(&format!("trunc i8 {byte} to i1"))
+                }
+                None => text.set(&format!("load {}, ptr {at}, align {align}", argument.ty)),
+            }
+        };
+        arguments.iter().zip(&self.layout.arguments).map(load).collect()
+    }
+
+    /// The record of block `%block` among `%count`, `%low`, and where its blocks begin, `%begin`; from the block
+    /// `entry` on, until label `run`. The lanes that are here look at as many places at a time.
+    pub fn search(&self, text: &mut Text) {
+        text.line("%s.mask = call i32 @llvm.nvvm.activemask()");
+        text.line("%s.lanes = call i32 @llvm.ctpop.i32(i32 %s.mask)");
+        text.line("%s.parts = add i32 %s.lanes, 1");
+        let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
+        let below = text.set(&format!("and i32 %s.mask, {below}"));
+        let rank = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {below})"));
+        text.line(&format!("%s.part = add i32 {rank}, 1"));
+        text.line("%s.last = sub i32 %count, 1");
+        text.line("br label %search");
+        text.label("search");
+        text.line("%low = phi i32 [ 0, %entry ], [ %low.next, %look ]");
+        text.line("%high = phi i32 [ %s.last, %entry ], [ %high.next, %look ]");
+        text.line("%s.length = sub i32 %high, %low");
+        let open = text.set("icmp ne i32 %s.length, 0");
+        text.line(&format!("br i1 {open}, label %look, label %found"));
+        text.label("look");
+        let probe = |text: &mut Text, part: &str| {
+            let at = text.set(&format!("mul i32 %s.length, {part}"));
+            let at = text.set(&format!("udiv i32 {at}, %s.parts"));
+            text.set(&format!("add i32 %low, {at}"))
+        };
+        let own = probe(text, "%s.part");
+        let at = self.end(&own, text);
+        let end = text.set(&format!("load i32, ptr {at}, align 4"));
+        let behind = text.set(&format!("icmp ule i32 {end}, %block"));
+        let votes =
+            text.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %s.mask, i1 {behind})"));
+        let passed = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {votes})"));
+        let none = text.set(&format!("icmp eq i32 {passed}, 0"));
+        let all = text.set(&format!("icmp eq i32 {passed}, %s.lanes"));
+        let last = probe(text, &passed);
+        let above = text.set(&format!("add i32 {last}, 1"));
+        let next = text.set(&format!("add i32 {passed}, 1"));
+        let first = probe(text, &next);
+        text.line(&format!("%low.next = select i1 {none}, i32 %low, i32 {above}"));
+        text.line(&format!("%high.next = select i1 {all}, i32 %high, i32 {first}"));
+        text.line("br label %search");
+        text.label("found");
+        let first = text.set("icmp eq i32 %low, 0");
+        text.line(&format!("br i1 {first}, label %run, label %behind"));
+        text.label("behind");
+        let before = text.set("sub i32 %low, 1");
+        let at = self.end(&before, text);
+        let begin = text.set(&format!("load i32, ptr {at}, align 4"));
+        text.line("br label %run");
+        text.label("run");
+        text.line(&format!("%begin = phi i32 [ 0, %found ], [ {begin}, %behind ]"));
+    }
+}
+
+/// A struct's bytes.
+pub(super) fn copy(to: &str, from: &str, bytes: u64, align: u64) -> String {
+    format!(
+        "call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {from}, i64 {bytes}, i1 false)"
+    )
 }
 
 fn dim3(text: &mut Text, words: [&str; 3]) -> String {
@@ -365,52 +528,44 @@ pub(super) fn declaration(gather: &Gather<'_>) -> String {
 
 /// The kernel that runs the children of a warp, by their `body`.
 pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
-    let layout = record(gather, arguments);
     let mut text = Text::default();
     text.line("%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
     text.line("%count = load i32, ptr %r, align 16");
-    text.line("br label %search");
-    // The first record whose blocks end behind this one.
-    text.label("search");
-    text.line("%low = phi i32 [ 0, %entry ], [ %low.next, %look ]");
-    text.line("%high = phi i32 [ %count, %entry ], [ %high.next, %look ]");
-    let open = text.set("icmp ult i32 %low, %high");
-    text.line(&format!("br i1 {open}, label %look, label %found"));
-    text.label("look");
-    let sum = text.set("add i32 %low, %high");
-    let middle = text.set(&format!("lshr i32 {sum}, 1"));
-    let end = load_end(&mut text, &middle);
-    let here = text.set(&format!("icmp ult i32 %block, {end}"));
-    let above = text.set(&format!("add i32 {middle}, 1"));
-    text.line(&format!("%low.next = select i1 {here}, i32 %low, i32 {above}"));
-    text.line(&format!("%high.next = select i1 {here}, i32 {middle}, i32 %high"));
-    text.line("br label %search");
-    text.label("found");
-    let first = text.set("icmp eq i32 %low, 0");
-    text.line(&format!("br i1 {first}, label %run, label %behind"));
-    text.label("behind");
-    let before = text.set("sub i32 %low, 1");
-    let begin = load_end(&mut text, &before);
-    text.line("br label %run");
-    text.label("run");
-    text.line(&format!("%begin = phi i32 [ 0, %found ], [ {begin}, %behind ]"));
-    let number = text.set("sub i32 %block, %begin");
-    let index = text.set("zext i32 %low to i64");
-    let at = text.set(&format!("mul i64 {index}, {}", layout.bytes));
-    let at = text.set(&format!("add i64 {at}, {RECORDS}"));
-    let own = text.set(&format!("getelementptr i8, ptr %r, i64 {at}"));
-    let load = |text: &mut Text, ty: &str, offset: u64, align: u64| {
-        let at = text.set(&format!("getelementptr i8, ptr {own}, i64 {offset}"));
-        text.set(&format!("load {ty}, ptr {at}, align {align}"))
+    let records = Records {
+        ends: text.behind("%r", 4),
+        records: text.behind("%r", RECORDS),
+        layout: record(gather, arguments),
     };
+    records.search(&mut text);
+    let own = records.record("%low", &mut text);
+    let grid = records.grid(gather, &own, &mut text);
+    let values = records.load(arguments, &own, &mut text);
+    run(gather, body, arguments, &values, &grid, ["%block", "%begin"], &mut text);
+    text.line("ret void");
+    format!(
+        "define ptx_kernel void {}(ptr byval([{} x i8]) align 16 %r) nounwind {{\nentry:\n{}}}\n",
+        quoted(&gather.name),
+        RECORDS + 32 * records.layout.bytes,
+        text.out
+    )
+}
+
+/// Calls the body as block `block` of all, of a grid that begins with block `begin`.
+pub(super) fn run(
+    gather: &Gather<'_>,
+    body: &str,
+    arguments: &[Argument],
+    values: &[String],
+    grid: &[String; 3],
+    [block, begin]: [&str; 2],
+    text: &mut Text,
+) {
+    let number = text.set(&format!("sub i32 {block}, {begin}"));
     let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
     for (axis, name) in ["x", "y", "z"].iter().enumerate() {
         extras[3 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.tid.{name}()"));
+        extras[6 + axis] = grid[axis].clone();
         extras[9 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{name}()"));
-        extras[6 + axis] = match axis == 0 || gather.deep {
-            true => load(&mut text, "i32", 4 * axis as u64, 4),
-            false => "1".into(),
-        };
     }
     if gather.deep {
         extras[0] = text.set(&format!("urem i32 {number}, {}", extras[6]));
@@ -422,35 +577,11 @@ pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) ->
     }
     let row = text.set(&format!("mul i32 {}, {}", extras[0], extras[9]));
     extras[12] = text.set(&format!("add i32 {row}, {}", extras[3]));
-    let mut operands = Vec::new();
-    for (argument, offset) in arguments.iter().zip(&layout.arguments) {
-        let (_, align) = size(argument);
-        let value = match argument.by_value {
-            Some(_) => text.set(&format!("getelementptr i8, ptr {own}, i64 {offset}")),
-            None if argument.ty == "i1" => {
-                let byte = load(&mut text, "i8", *offset, 1);
-                text.set(&format!("trunc i8 {byte} to i1"))
-            }
-            None => load(&mut text, &argument.ty, *offset, align),
-        };
-        operands.push(format!("{} {value}", argument.ty));
-    }
+    let mut operands: Vec<String> = arguments
+        .iter()
+        .zip(values)
+        .map(|(argument, value)| format!("{} {value}", argument.ty))
+        .collect();
     operands.extend(extras.iter().map(|value| format!("i32 {value}")));
     text.line(&format!("call void {}({})", quoted(body), operands.join(", ")));
-    text.line("ret void");
-    format!(
-        "define ptx_kernel void {}(ptr byval([{} x i8]) align 16 %r) nounwind {{\nentry:\n{}}}\n",
-        quoted(&gather.name),
-        RECORDS + 32 * layout.bytes,
-        text.out
-    )
-}
-
-/// Where the blocks of a record end.
-fn load_end(text: &mut Text, index: &str) -> String {
-    let at = text.set(&format!("zext i32 {index} to i64"));
-    let at = text.set(&format!("shl i64 {at}, 2"));
-    let at = text.set(&format!("add i64 {at}, 4"));
-    let at = text.set(&format!("getelementptr i8, ptr %r, i64 {at}"));
-    text.set(&format!("load i32, ptr {at}, align 4"))
 }

@@ -24,6 +24,20 @@ pub struct Tuning {
     pub parents_shift_in_order: u32,
     /// Lanes of a warp whose launches are made one; 0 for never.
     pub gather: u32,
+    /// Children of a warp that its lanes run one after another where the launches of a grid are gathered.
+    pub crowd: u32,
+    /// Buckets in which the launches of a whole grid are gathered; 0 for none.
+    pub queue: u32,
+    /// Records of a bucket.
+    pub queue_records: u32,
+    /// How often whoever opened a bucket looks, half a microsecond apart, and finds that no record came, before it is
+    /// launched.
+    pub quiet: u32,
+    /// How often at most.
+    pub patience: u32,
+    /// Blocks of such a launch, as many times as the device can run at a time, above which a block does the work of
+    /// several; 0 for never.
+    pub waves: u32,
     /// Cycles in which a warp's launches are made, for each other warp that launches too.
     pub pace: u32,
 }
@@ -39,6 +53,12 @@ impl Default for Tuning {
             parents_shift: 10,
             parents_shift_in_order: 6,
             gather: 2,
+            crowd: 4,
+            queue: 64,
+            queue_records: 2048,
+            quiet: 4,
+            patience: 64,
+            waves: 0,
             pace: 32_768,
         }
     }

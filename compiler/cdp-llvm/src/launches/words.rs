@@ -11,7 +11,7 @@ use crate::raw::view::View;
 /// What is said of a site that was changed.
 pub(super) fn done(
     mode: Mode,
-    gathers: bool,
+    together: Option<&str>,
     site: &LaunchSite<'_>,
     why: Option<&Dependence>,
 ) -> (LaunchOutcome, String, Option<String>) {
@@ -34,12 +34,12 @@ pub(super) fn done(
         ),
         Mode::Independent { .. } => (
             LaunchOutcome::Independent,
-            match gathers {
-                true => format!(
-                    "{small} run by the launching warp, without a launch; others of a warp are launched \
+            match together {
+                Some(whose) => format!(
+                    "{small} run by the launching warp, without a launch; others of {whose} are launched \
                      together"
                 ),
-                false => format!("{small} run by the launching warp, without a launch"),
+                None => format!("{small} run by the launching warp, without a launch"),
             },
             None,
         ),
@@ -49,13 +49,13 @@ pub(super) fn done(
 /// What is said of a site whose children are not run by the launching warp, and why.
 pub(super) fn kept(
     relaxed: Option<&str>,
-    gathers: bool,
+    together: Option<&str>,
     reason: String,
     advice: Option<String>,
 ) -> (LaunchOutcome, String, Option<String>) {
     let not = "children are not run by the launching warp";
-    if gathers {
-        let message = format!("children of a warp are launched together; {not}: {reason}");
+    if let Some(whose) = together {
+        let message = format!("children of {whose} are launched together; {not}: {reason}");
         return (LaunchOutcome::Aggregated, message, None);
     }
     if let Some(why) = relaxed {

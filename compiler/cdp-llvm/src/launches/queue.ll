@@ -1,0 +1,242 @@
+; The functions of a queue of launches: `queue.rs` says what it is for and why it is right.
+;
+; A bucket: 0 owner, 8 word, 16 shape, 24 closed word (64 bits each), 32 written, 36 left, 40 hint (32 bits
+; each), 48 the ends of its records' blocks, then the records. The word: bit 63 open, bit 62 closed, from bit 40
+; on the number of records, below it that of blocks.
+
+declare void @llvm.nvvm.nanosleep(i32)
+
+; A place for %count records of %blocks blocks together, in a bucket of this grid whose shape is %shape. Yields
+; the bucket's index, or -1, and where records and blocks begin; bit 63 of these says that the caller has to
+; launch the bucket.
+define internal { i32, i64 } @__cdp_queue_reserve(ptr %queue, i32 %buckets, i64 %stride, i64 %most, i64 %records,
+    i64 %bytes, i64 %shape, i32 %count, i32 %blocks) nounwind alwaysinline {
+entry:
+  %grid = call i64 asm "mov.u64 $0, %gridid;", "=l"()
+  %me = xor i64 %grid, 4611686018427387904
+  %n = zext i32 %count to i64
+  %b = zext i32 %blocks to i64
+  %n.high = shl i64 %n, 40
+  %delta = or i64 %n.high, %b
+  %mixed = mul i64 %me, -7046029254386353131
+  %high = lshr i64 %mixed, 40
+  %start = trunc i64 %high to i32
+  %mask = sub i32 %buckets, 1
+  %home = and i32 %start, %mask
+  %home.wide = zext i32 %home to i64
+  %home.at = mul i64 %home.wide, %stride
+  %home.bucket = getelementptr i8, ptr %queue, i64 %home.at
+  %hint.place = getelementptr i8, ptr %home.bucket, i64 40
+  %hint = load atomic i32, ptr %hint.place syncscope("device") monotonic, align 8
+  br label %probe
+
+probe:
+  %p = phi i32 [ 0, %entry ], [ %p.next, %next ]
+  %tries = phi i32 [ 0, %entry ], [ %tries.next, %next ]
+  %more = icmp ult i32 %p, %buckets
+  br i1 %more, label %look, label %none
+look:
+  %nth = add i32 %hint, %p
+  %k = and i32 %nth, %mask
+  %k.wide = zext i32 %k to i64
+  %k.at = mul i64 %k.wide, %stride
+  %bucket = getelementptr i8, ptr %queue, i64 %k.at
+  %word.place = getelementptr i8, ptr %bucket, i64 8
+  %shape.place = getelementptr i8, ptr %bucket, i64 16
+  %closed.place = getelementptr i8, ptr %bucket, i64 24
+  %written.place = getelementptr i8, ptr %bucket, i64 32
+  %owner = load atomic i64, ptr %bucket syncscope("device") monotonic, align 8
+  %free = icmp eq i64 %owner, 0
+  br i1 %free, label %claim, label %taken
+claim:
+  %pair = cmpxchg ptr %bucket, i64 0, i64 %me syncscope("device") monotonic monotonic, align 8
+  %found = extractvalue { i64, i1 } %pair, 0
+  %won = extractvalue { i64, i1 } %pair, 1
+  br i1 %won, label %open, label %taken
+open:
+  store atomic i64 %shape, ptr %shape.place syncscope("device") monotonic, align 8
+  store atomic i64 0, ptr %closed.place syncscope("device") monotonic, align 8
+  store atomic i32 0, ptr %written.place syncscope("device") monotonic, align 8
+  fence syncscope("device") acq_rel
+  %first = or i64 %delta, -9223372036854775808
+  %before.open = atomicrmw xchg ptr %word.place, i64 %first syncscope("device") monotonic, align 8
+  store atomic i32 %k, ptr %hint.place syncscope("device") monotonic, align 8
+  br label %done
+taken:
+  %holder = phi i64 [ %owner, %look ], [ %found, %claim ]
+  %mine = icmp eq i64 %holder, %me
+  br i1 %mine, label %peek, label %pass
+peek:
+  %word = load atomic i64, ptr %word.place syncscope("device") monotonic, align 8
+  %is.open = icmp slt i64 %word, 0
+  br i1 %is.open, label %room, label %shut
+shut:
+  ; Between the claim and the opening it is about to be there.
+  %flag = and i64 %word, 4611686018427387904
+  %opening = icmp eq i64 %flag, 0
+  %patient = icmp ult i32 %tries, 256
+  %again = and i1 %opening, %patient
+  br i1 %again, label %wait, label %pass
+wait:
+  %tries.more = add i32 %tries, 1
+  br label %next
+room:
+  fence syncscope("device") acq_rel
+  %its.shape = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
+  %alike = icmp eq i64 %its.shape, %shape
+  %seen.shift = shl i64 %word, 1
+  %seen = lshr i64 %seen.shift, 41
+  %seen.end = add i64 %seen, %n
+  %fits = icmp ule i64 %seen.end, %most
+  %try = and i1 %alike, %fits
+  br i1 %try, label %add, label %pass
+add:
+  %old = atomicrmw add ptr %word.place, i64 %delta syncscope("device") monotonic, align 8
+  fence syncscope("device") acq_rel
+  %was.open = icmp slt i64 %old, 0
+  br i1 %was.open, label %check, label %pass
+check:
+  %index.shift = shl i64 %old, 1
+  %index = lshr i64 %index.shift, 41
+  %index.end = add i64 %index, %n
+  %base = and i64 %old, 1099511627775
+  %base.end = add i64 %base, %b
+  %few = icmp ule i64 %index.end, %most
+  %small = icmp ule i64 %base.end, 1073741824
+  %good = and i1 %few, %small
+  br i1 %good, label %reserved, label %over
+over:
+  ; Exactly one finds the bucket as it was before it was too much: it tells where the good ones end.
+  %good.index = icmp ule i64 %index, %most
+  %good.base = icmp ule i64 %base, 1073741824
+  %tells = and i1 %good.index, %good.base
+  br i1 %tells, label %tell, label %pass
+tell:
+  %before.tell = atomicrmw xchg ptr %closed.place, i64 %old syncscope("device") monotonic, align 8
+  br label %pass
+reserved:
+  ; Until these records are written the bucket stays its owner's, and now it can be seen whose that is.
+  %owner.now = load atomic i64, ptr %bucket syncscope("device") monotonic, align 8
+  %shape.now = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
+  %still = icmp eq i64 %owner.now, %me
+  %still.alike = icmp eq i64 %shape.now, %shape
+  %ours = and i1 %still, %still.alike
+  %clean = and i64 %old, 9223372036854775807
+  br i1 %ours, label %done, label %void
+void:
+  ; Another's by now: records whose blocks do nothing.
+  %i = phi i64 [ 0, %reserved ], [ %i.next, %void ]
+  %nth.record = add i64 %index, %i
+  %end.at = shl i64 %nth.record, 2
+  %end.behind = add i64 %end.at, 48
+  %end.place = getelementptr i8, ptr %bucket, i64 %end.behind
+  %end = trunc i64 %base.end to i32
+  store i32 %end, ptr %end.place, align 4
+  %record.at = mul i64 %nth.record, %bytes
+  %record.behind = add i64 %record.at, %records
+  %record = getelementptr i8, ptr %bucket, i64 %record.behind
+  store i32 0, ptr %record, align 4
+  %i.next = add i64 %i, 1
+  %i.more = icmp ult i64 %i.next, %n
+  br i1 %i.more, label %void, label %void.done
+void.done:
+  fence syncscope("device") acq_rel
+  %written.before = atomicrmw add ptr %written.place, i32 %count syncscope("device") monotonic, align 8
+  br label %pass
+pass:
+  %p.more = add i32 %p, 1
+  br label %next
+next:
+  %p.next = phi i32 [ %p, %wait ], [ %p.more, %pass ]
+  %tries.next = phi i32 [ %tries.more, %wait ], [ 0, %pass ]
+  br label %probe
+
+done:
+  %place = phi i64 [ -9223372036854775808, %open ], [ %clean, %reserved ]
+  br label %none
+none:
+  %result.index = phi i32 [ -1, %probe ], [ %k, %done ]
+  %result.place = phi i64 [ 0, %probe ], [ %place, %done ]
+  %result.0 = insertvalue { i32, i64 } poison, i32 %result.index, 0
+  %result = insertvalue { i32, i64 } %result.0, i64 %result.place, 1
+  ret { i32, i64 } %result
+}
+
+; Waits until no record came for %quiet looks, but no longer than %patience looks, and closes the bucket once all
+; that were begun are written. Yields its word.
+define internal i64 @__cdp_queue_close(ptr %bucket, i64 %most, i32 %quiet, i32 %patience) nounwind alwaysinline {
+entry:
+  %word.place = getelementptr i8, ptr %bucket, i64 8
+  %closed.place = getelementptr i8, ptr %bucket, i64 24
+  %written.place = getelementptr i8, ptr %bucket, i64 32
+  %left.place = getelementptr i8, ptr %bucket, i64 36
+  br label %poll
+poll:
+  %looks = phi i32 [ 0, %entry ], [ %looks.next, %nap ]
+  %last = phi i64 [ 0, %entry ], [ %word, %nap ]
+  %still = phi i32 [ 0, %entry ], [ %still.next, %nap ]
+  %word = load atomic i64, ptr %word.place syncscope("device") monotonic, align 8
+  %moved = icmp ne i64 %word, %last
+  %still.more = add i32 %still, 1
+  %still.next = select i1 %moved, i32 0, i32 %still.more
+  %restless = icmp ult i32 %still.next, %quiet
+  %time = icmp ult i32 %looks, %patience
+  %seen.shift = shl i64 %word, 1
+  %seen = lshr i64 %seen.shift, 41
+  %room = icmp ult i64 %seen, %most
+  %wait.0 = and i1 %restless, %time
+  %wait = and i1 %wait.0, %room
+  br i1 %wait, label %nap, label %shut
+nap:
+  call void @llvm.nvvm.nanosleep(i32 500)
+  %looks.next = add i32 %looks, 1
+  br label %poll
+shut:
+  %set = atomicrmw xor ptr %word.place, i64 -4611686018427387904 syncscope("device") monotonic, align 8
+  %set.shift = shl i64 %set, 1
+  %set.records = lshr i64 %set.shift, 41
+  %set.blocks = and i64 %set, 1099511627775
+  %few = icmp ule i64 %set.records, %most
+  %small = icmp ule i64 %set.blocks, 1073741824
+  %good = and i1 %few, %small
+  br i1 %good, label %all, label %told
+told:
+  %told.word = load atomic i64, ptr %closed.place syncscope("device") monotonic, align 8
+  %is.told = icmp ne i64 %told.word, 0
+  br i1 %is.told, label %all, label %told
+all:
+  %final = phi i64 [ %set, %shut ], [ %told.word, %told ]
+  %final.shift = shl i64 %final, 1
+  %final.records = lshr i64 %final.shift, 41
+  %count = trunc i64 %final.records to i32
+  br label %fill
+fill:
+  %written = load atomic i32, ptr %written.place syncscope("device") monotonic, align 8
+  %full = icmp eq i32 %written, %count
+  br i1 %full, label %ready, label %fill
+ready:
+  fence syncscope("device") acq_rel
+  %blocks = trunc i64 %final to i32
+  store atomic i32 %blocks, ptr %left.place syncscope("device") monotonic, align 4
+  %clean = and i64 %final, 4611686018427387903
+  ret i64 %clean
+}
+
+; The bucket is done with by %blocks of its blocks; the last gives it back.
+define internal void @__cdp_queue_leave(ptr %bucket, i32 %blocks) nounwind alwaysinline {
+entry:
+  %word.place = getelementptr i8, ptr %bucket, i64 8
+  %left.place = getelementptr i8, ptr %bucket, i64 36
+  fence syncscope("device") acq_rel
+  %left = atomicrmw sub ptr %left.place, i32 %blocks syncscope("device") monotonic, align 4
+  %last = icmp eq i32 %left, %blocks
+  br i1 %last, label %free, label %done
+free:
+  fence syncscope("device") acq_rel
+  store atomic i64 0, ptr %word.place syncscope("device") monotonic, align 8
+  fence syncscope("device") acq_rel
+  store atomic i64 0, ptr %bucket syncscope("device") monotonic, align 8
+  br label %done
+done:
+  ret void
+}

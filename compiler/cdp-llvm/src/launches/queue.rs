@@ -1,0 +1,374 @@
+//! Aggregates the launches of a whole grid: warps put their records into a bucket in memory that the module
+//! brings along, and whoever opened the bucket launches all of it at once.
+//!
+//! A bucket belongs to one grid, by its `%gridid`, and holds records of blocks of one size. The warp that
+//! finds none open claims a free one, waits while others keep adding, and launches the kernel that runs all
+//! records, whose first blocks' threads have read them gives the bucket back. Nobody else waits: a warp whose
+//! records are written goes on, and one that finds no bucket launches by itself ([`super::gather`]), so nothing
+//! is lost however small the memory is. Records get their places by one atomic addition, which also says where
+//! their blocks begin. Between looking and adding a bucket may have become another grid's: whose it is can be
+//! told afterwards, as it stays so until all records in it are written; then the records are void, and their
+//! blocks end at once.
+//!
+//! Legality. The launching thread is one of the same grid, so whatever waits for that grid and its children,
+//! its tail launches too, waits for all. It is another thread, of another block perhaps, so only launches
+//! that no stream orders ([`super::relax`], or fire-and-forget ones) may go this way. What a thread wrote
+//! before its launch is seen by the child: it passes a fence before its record counts, and the launching
+//! thread one behind that. When the device has no room for the launch, each record is launched by itself, as
+//! written.
+
+use super::distribute::Argument;
+use super::emit::{Text, launch, quoted};
+use super::gather::{Calls, Gather, Records, copy, record, run, size};
+use super::tuning::Tuning;
+
+/// The functions that all queues share.
+pub(super) const FUNCTIONS: &str = include_str!("queue.ll");
+/// Bytes of a bucket before its records' ends.
+const HEAD: u64 = 48;
+
+/// The queue of a kernel's launches.
+pub(super) struct Queue {
+    /// Its memory.
+    memory: String,
+    /// The kernel that runs a bucket.
+    pub kernel: String,
+    buckets: u64,
+    /// Records of a bucket.
+    most: u64,
+    /// Where they begin.
+    records: u64,
+    /// Bytes of a record, and of a bucket.
+    bytes: u64,
+    stride: u64,
+    quiet: u32,
+    patience: u32,
+    /// Blocks of a launch, as many times as fit on the device, above which they do the work of several; 0 for
+    /// never.
+    waves: u32,
+}
+
+impl Queue {
+    pub fn new(gather: &Gather<'_>, arguments: &[Argument], tuning: &Tuning) -> Queue {
+        let name = gather.kernel.get_name().to_string_lossy().into_owned();
+        let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
+        let bytes = record(gather, arguments).bytes;
+        let records = (HEAD + 4 * most).next_multiple_of(16);
+        Queue {
+            memory: format!("__cdp_queue_memory_{name}"),
+            kernel: format!("__cdp_queue_of_{name}"),
+            buckets: u64::from(tuning.queue.clamp(1, 1 << 10)).next_power_of_two(),
+            most,
+            records,
+            bytes,
+            stride: (records + most * bytes).next_multiple_of(16),
+            quiet: tuning.quiet,
+            patience: tuning.patience,
+            waves: if gather.repeatable { tuning.waves } else { 0 },
+        }
+    }
+
+    /// The memory, and the kernel as sites know it.
+    pub fn declarations(&self) -> String {
+        format!(
+            "@{} = internal addrspace(1) global [{} x i8] zeroinitializer, align 16\n\
+             declare ptx_kernel void @{}(ptr, i32, i32)\n",
+            &quoted(&self.memory)[1..],
+            self.buckets * self.stride,
+            &quoted(&self.kernel)[1..],
+        )
+    }
+
+    fn place(
+        &self,
+        bucket: &str,
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        text: &mut Text,
+    ) -> Records {
+        Records {
+            ends: text.behind(bucket, HEAD),
+            records: text.behind(bucket, self.records),
+            layout: record(gather, arguments),
+        }
+    }
+
+    /// The launches of the lanes `%same`, led by the one for which `%g.leads` holds; without room, control goes to
+    /// `g.single`.
+    pub fn site(
+        &self,
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        calls: &Calls,
+        stream: &str,
+        text: &mut Text,
+    ) {
+        // A grid of one warp has nobody to wait for.
+        let several = several_warps(text);
+        text.line(&format!("br i1 {several}, label %q.ask, label %g.single"));
+        text.label("q.ask");
+        text.line("br i1 %g.leads, label %q.reserve, label %q.reserved");
+        text.label("q.reserve");
+        let memory =
+            text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)));
+        let shape = shape(text);
+        let place = text.set(&format!(
+            "call {{ i32, i64 }} @__cdp_queue_reserve(ptr {memory}, i32 {}, i64 {}, i64 {}, i64 {}, i64 {}, \
+             i64 {shape}, i32 %g.count, i32 %g.total.next)",
+            self.buckets, self.stride, self.most, self.records, self.bytes
+        ));
+        text.line(&format!("%q.index = extractvalue {{ i32, i64 }} {place}, 0"));
+        text.line(&format!("%q.place = extractvalue {{ i32, i64 }} {place}, 1"));
+        text.line("br label %q.reserved");
+        text.label("q.reserved");
+        text.line("%q.index.own = phi i32 [ 0, %q.ask ], [ %q.index, %q.reserve ]");
+        text.line("%q.place.own = phi i64 [ 0, %q.ask ], [ %q.place, %q.reserve ]");
+        let index = text.shuffle("%same", "%q.index.own", "%g.leader");
+        let place = text.shuffle_wide("%same", "%q.place.own", "%g.leader");
+        let none = text.set(&format!("icmp slt i32 {index}, 0"));
+        text.line(&format!("br i1 {none}, label %g.single, label %q.fill"));
+
+        text.label("q.fill");
+        // What the leader knows of the bucket's former use, the lanes that write into it know now.
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
+        let memory =
+            text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)));
+        let index = text.set(&format!("zext i32 {index} to i64"));
+        let at = text.set(&format!("mul i64 {index}, {}", self.stride));
+        let bucket = text.behind(&memory, at);
+        let records = self.place(&bucket, gather, arguments, text);
+        let (first, base) = split(&place, text);
+        let own = text.set(&format!("add i32 {first}, %g.rank"));
+        let end = text.set("add i32 %g.before.next, %g.blocks");
+        let end = text.set(&format!("add i32 {base}, {end}"));
+        records.fill(gather, arguments, &own, &end, text);
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
+        text.line("br i1 %g.leads, label %q.publish, label %q.out");
+        text.label("q.publish");
+        // Passes on what the lanes wrote, here and before.
+        text.line("fence syncscope(\"device\") acq_rel");
+        let written = text.behind(&bucket, 32);
+        text.line(&format!(
+            "%q.written = atomicrmw add ptr {written}, i32 %g.count syncscope(\"device\") monotonic, align 8"
+        ));
+        let opened = text.set(&format!("icmp slt i64 {place}, 0"));
+        text.line(&format!("br i1 {opened}, label %q.close, label %q.out"));
+        text.label("q.close");
+        self.launch(&bucket, calls, stream, text);
+        self.each(&bucket, gather, arguments, stream, &records, text);
+        text.label("q.out");
+        text.line("ret i32 0");
+    }
+
+    /// Launches a bucket: to `q.out`, or to `q.each` when that cannot be done.
+    fn launch(&self, bucket: &str, calls: &Calls, stream: &str, text: &mut Text) {
+        let word = text.set(&format!(
+            "call i64 @__cdp_queue_close(ptr {bucket}, i64 {}, i32 {}, i32 {})",
+            self.most, self.quiet, self.patience
+        ));
+        let (count, blocks) = split(&word, text);
+        text.line(&format!("%q.count = add i32 {count}, 0"));
+        text.line(&format!("%q.blocks = add i32 {blocks}, 0"));
+        let grid = match self.waves {
+            0 => "%q.blocks".to_string(),
+            waves => {
+                let most = resident(text);
+                let most = text.set(&format!("mul i32 {most}, {waves}"));
+                text.set(&format!("call i32 @llvm.umin.i32(i32 %q.blocks, i32 {most})"))
+            }
+        };
+        let buffer = calls.get(text, &self.kernel, &grid);
+        let none = text.set(&format!("icmp eq ptr {buffer}, null"));
+        text.line(&format!("br i1 {none}, label %q.each, label %q.fire"));
+        text.label("q.fire");
+        text.line(&format!("store ptr {bucket}, ptr {buffer}, align 16"));
+        let at = text.behind(&buffer, 8);
+        text.line(&format!("store i32 %q.count, ptr {at}, align 8"));
+        let at = text.behind(&buffer, 12);
+        text.line(&format!("store i32 %q.blocks, ptr {at}, align 4"));
+        let error = calls.launch(text, &buffer, stream);
+        let failed = text.set(&format!("icmp ne i32 {error}, 0"));
+        text.line(&format!("br i1 {failed}, label %q.each, label %q.out"));
+    }
+
+    /// Launches each record by itself.
+    fn each(
+        &self,
+        bucket: &str,
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        stream: &str,
+        records: &Records,
+        text: &mut Text,
+    ) {
+        text.label("q.each");
+        text.line("br label %q.one");
+        text.label("q.one");
+        text.line("%q.i = phi i32 [ 0, %q.each ], [ %q.i.next, %q.done ]");
+        let own = records.record("%q.i", text);
+        let grid = records.grid(gather, &own, text);
+        let real = text.set(&format!("icmp ne i32 {}, 0", grid[0]));
+        text.line(&format!("br i1 {real}, label %q.alone, label %q.done"));
+        text.label("q.alone");
+        let values = records.load(arguments, &own, text);
+        let [x, y, z] = &grid;
+        let words = [x, y, z, "%bx", "%by", "%bz", "%shared"];
+        let kernel = gather.kernel.get_name().to_string_lossy().into_owned();
+        launch(&kernel, words, stream, arguments, &values, text);
+        text.line("br label %q.done");
+        text.label("q.done");
+        text.line("%q.i.next = add i32 %q.i, 1");
+        let more = text.set("icmp ult i32 %q.i.next, %q.count");
+        text.line(&format!("br i1 {more}, label %q.one, label %q.left"));
+        text.label("q.left");
+        text.line(&format!("call void @__cdp_queue_leave(ptr {bucket}, i32 %q.blocks)"));
+        text.line("br label %q.out");
+    }
+
+    /// The kernel that runs a bucket, by the records' `body`.
+    pub fn kernel(&self, gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
+        let mut text = Text::default();
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Some((bytes, align)) = argument.by_value {
+                text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
+            }
+        }
+        text.line("%own = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
+        match self.waves {
+            0 => {
+                text.line("%block = add i32 %own, 0");
+                text.line("%stop = add i32 %own, 1");
+            }
+            _ => share(&mut text),
+        }
+        let records = self.place("%bucket", gather, arguments, &mut text);
+        records.search(&mut text);
+        text.line("br label %turn");
+        text.label("turn");
+        text.line("%t.block = phi i32 [ %block, %run ], [ %t.block.next, %again ]");
+        text.line("%t.low = phi i32 [ %low, %run ], [ %t.record, %again ]");
+        text.line("%t.begin = phi i32 [ %begin, %run ], [ %t.first, %again ]");
+        text.line("%t.block.next = add i32 %t.block, 1");
+        text.line("br label %advance");
+        text.label("advance");
+        text.line("%t.record = phi i32 [ %t.low, %turn ], [ %t.record.next, %step ]");
+        text.line("%t.first = phi i32 [ %t.begin, %turn ], [ %t.end, %step ]");
+        let at = records.end("%t.record", &mut text);
+        text.line(&format!("%t.end = load i32, ptr {at}, align 4"));
+        text.line("%t.record.next = add i32 %t.record, 1");
+        let here = text.set("icmp ult i32 %t.block, %t.end");
+        text.line(&format!("br i1 {here}, label %load, label %step"));
+        text.label("step");
+        text.line("br label %advance");
+        text.label("load");
+        let own = records.record("%t.record", &mut text);
+        let grid = records.grid(gather, &own, &mut text);
+        let mut values = records.load(arguments, &own, &mut text);
+        for (index, argument) in arguments.iter().enumerate() {
+            if argument.by_value.is_some() {
+                let (bytes, align) = size(argument);
+                text.line(&copy(&format!("%copy{index}"), &values[index], bytes, align));
+                values[index] = format!("%copy{index}");
+            }
+        }
+        text.line("%t.last = icmp eq i32 %t.block.next, %stop");
+        text.line("br i1 %t.last, label %last, label %left");
+        leave(&mut text);
+        text.label("left");
+        let real = text.set(&format!("icmp ne i32 {}, 0", grid[0]));
+        text.line(&format!("br i1 {real}, label %real, label %next"));
+        text.label("real");
+        run(gather, body, arguments, &values, &grid, ["%t.block", "%t.first"], &mut text);
+        text.line("br label %next");
+        text.label("next");
+        text.line("br i1 %t.last, label %out, label %again");
+        text.label("again");
+        // The next one's shared memory is this one's.
+        text.line(BARRIER);
+        text.line("br label %turn");
+        text.label("out");
+        text.line("ret void");
+        format!(
+            "define ptx_kernel void {}(ptr %bucket, i32 %count, i32 %all) nounwind {{\nentry:\n{}}}\n",
+            quoted(&self.kernel),
+            text.out
+        )
+    }
+}
+
+const BARRIER: &str = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
+
+/// The blocks that block `%own` does the work of, from `%block` up to `%stop`.
+fn share(text: &mut Text) {
+    text.line("%grid = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()");
+    let wide = ["%own", "%grid", "%all"].map(|name| text.set(&format!("zext i32 {name} to i64")));
+    let [own, grid, all] = &wide;
+    let after = text.set(&format!("add i64 {own}, 1"));
+    for (name, from) in [("%block", own), ("%stop", &after)] {
+        let part = text.set(&format!("mul i64 {from}, {all}"));
+        let part = text.set(&format!("udiv i64 {part}, {grid}"));
+        text.line(&format!("{name} = trunc i64 {part} to i32"));
+    }
+}
+
+/// From label `last` to `left`: all threads have read the last of their records, and the block leaves the bucket.
+fn leave(text: &mut Text) {
+    text.label("last");
+    text.line(BARRIER);
+    let ids = ["x", "y", "z"]
+        .map(|axis| text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.tid.{axis}()")));
+    let id = text.set(&format!("or i32 {}, {}", ids[0], ids[1]));
+    let id = text.set(&format!("or i32 {id}, {}", ids[2]));
+    let first = text.set(&format!("icmp eq i32 {id}, 0"));
+    text.line(&format!("br i1 {first}, label %leave, label %left"));
+    text.label("leave");
+    text.line("%done = sub i32 %stop, %block");
+    text.line("call void @__cdp_queue_leave(ptr %bucket, i32 %done)");
+    text.line("br label %left");
+}
+
+/// Blocks of the site's size that the device runs at a time, if nothing but their threads counts.
+fn resident(text: &mut Text) -> String {
+    let plane = text.set("mul i32 %bx, %by");
+    let threads = text.set(&format!("mul i32 {plane}, %bz"));
+    let each = text.set(&format!("udiv i32 2048, {threads}"));
+    let each = text.set(&format!("call i32 @llvm.umin.i32(i32 {each}, i32 32)"));
+    let many = text.set("call i32 @llvm.nvvm.read.ptx.sreg.nsmid()");
+    text.set(&format!("mul i32 {each}, {many}"))
+}
+
+/// Number of records and of blocks in a bucket's word.
+fn split(word: &str, text: &mut Text) -> (String, String) {
+    let records = text.set(&format!("shl i64 {word}, 1"));
+    let records = text.set(&format!("lshr i64 {records}, 41"));
+    let records = text.set(&format!("trunc i64 {records} to i32"));
+    let blocks = text.set(&format!("trunc i64 {word} to i32"));
+    (records, blocks)
+}
+
+/// The size of blocks and their shared memory, in one word: 11 bits of x and of y, 7 of z, the rest.
+fn shape(text: &mut Text) -> String {
+    let mut all = text.set("zext i32 %shared to i64");
+    for (name, bits) in [("bz", 7), ("by", 11), ("bx", 11)] {
+        let next = text.set(&format!("zext i32 %{name} to i64"));
+        let shifted = text.set(&format!("shl i64 {all}, {bits}"));
+        all = text.set(&format!("or i64 {shifted}, {next}"));
+    }
+    all
+}
+
+/// Whether the grid that is running has more than one warp.
+fn several_warps(text: &mut Text) -> String {
+    let mut product = |names: [&str; 3]| {
+        names.iter().fold("1".to_string(), |all, name| {
+            let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+            let dim = text.set(&format!("zext i32 {dim} to i64"));
+            text.set(&format!("mul i64 {all}, {dim}"))
+        })
+    };
+    let blocks = product(["nctaid.x", "nctaid.y", "nctaid.z"]);
+    let threads = product(["ntid.x", "ntid.y", "ntid.z"]);
+    let several = text.set(&format!("icmp ugt i64 {blocks}, 1"));
+    let large = text.set(&format!("icmp ugt i64 {threads}, 32"));
+    text.set(&format!("or i1 {several}, {large}"))
+}
