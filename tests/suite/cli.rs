@@ -33,6 +33,7 @@ pub fn trials() -> Vec<Trial> {
         ("outputs_that_cannot_be", bad_outputs),
         ("run_passes_the_exit_code", run_exit_code),
         ("standard_input", standard_input),
+        ("blocks_of_many_instructions", long_blocks),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
 }
@@ -359,4 +360,34 @@ fn standard_input() -> Outcome {
     }
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
     contains(&text(&output.stdout), &[".visible .entry _Z1kPi"])
+}
+
+/// Blocks are cut before code generation, whose time would grow with their square; what they compute, and
+/// the frame of variables with addresses, stay.
+fn long_blocks() -> Outcome {
+    const STATEMENTS: u32 = 1500;
+    let folder = folder()?;
+    let mut source = String::from(
+        "#include <stdio.h>\n__global__ void k(unsigned *p, unsigned n)\n{\n\
+         unsigned i = threadIdx.x, x = p[0], kept[2] = {1, 2};\n",
+    );
+    let mut x = 7u32;
+    let mut kept = [1u32, 2];
+    for index in 0..STATEMENTS {
+        let (factor, place, odd) = (index % 7 + 3, index % 5, index % 2);
+        source += &format!("x = x * {factor}u + p[(i + {place}) % n]; kept[{odd}] ^= x;\n");
+        x = x.wrapping_mul(factor).wrapping_add(7 + place % 4);
+        kept[odd as usize] ^= x;
+    }
+    source += "p[4] = x; p[5] = kept[0]; p[6] = kept[1];\n}\nint main() { unsigned *p; \
+               cudaMallocManaged(&p, 28); for (int i = 0; i < 4; i++) p[i] = 7 + i; k<<<1, 1>>>(p, 4); \
+               cudaDeviceSynchronize(); printf(\"%u %u %u\\n\", p[4], p[5], p[6]); return 0; }\n";
+    let file = write(&folder, "long.cdp", &source)?;
+    for level in ["-O3", "-O0"] {
+        let (said, _) = expect(&["run", "--device", "cpu", level, &file], 0)?;
+        if said != format!("{x} {} {}\n", kept[0], kept[1]) {
+            return Err(format!("{level}: {said}, not {x} {kept:?}").into());
+        }
+    }
+    Ok(())
 }

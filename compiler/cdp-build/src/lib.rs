@@ -16,6 +16,7 @@
 //! What is here: cargo's side of it (where outputs go, what makes cargo build again, how errors and
 //! warnings are shown). Compiling is crate `cdp`'s.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -36,6 +37,7 @@ pub enum Cubin {
     IfToolsAreThere,
     /// Always; it is an error when the tools are not there.
     Always,
+    /// `CUBIN` is empty.
     Never,
 }
 
@@ -57,6 +59,7 @@ pub struct Artifacts {
     pub module: PathBuf,
     /// PTX of each file that has any, in order.
     pub ptx: Vec<PathBuf>,
+    /// The linked machine code, where it was made.
     pub cubin: Option<PathBuf>,
     /// Kernels of the sources and of LLVM IR, with their parameter buffers.
     pub kernels: Vec<KernelDescription>,
@@ -72,8 +75,11 @@ pub enum BuildError {
     Compile(Failure),
     /// An option that there is not, a file of a kind that there is not.
     Request(String),
+    /// A file could not be read or written.
     Io {
+        /// Which file.
         path: PathBuf,
+        /// The system's reason.
         source: std::io::Error,
     },
 }

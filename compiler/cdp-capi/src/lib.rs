@@ -4,6 +4,7 @@
 //! Thin: arguments are checked, work is crate `cdp` and `cdp-runtime`, no panic crosses into C. What is
 //! not here: anything that a Rust embedder would miss in those crates.
 
+#![deny(missing_docs)]
 #![allow(non_camel_case_types)]
 // Safety is the same sentence for all functions: pointers are NULL or valid for what they say.
 #![allow(clippy::missing_safety_doc)]

@@ -45,6 +45,7 @@ pub struct Help {
 pub struct Suggestion {
     /// May be empty, for an insertion.
     pub span: Span,
+    /// What to put there.
     pub replacement: String,
 }
 
@@ -53,6 +54,7 @@ pub struct Suggestion {
 pub enum Level {
     /// Nothing is said.
     Allow,
+    /// A warning.
     Warn,
     /// It is an error.
     Deny,
@@ -64,12 +66,15 @@ pub const NAME_IT_CU: &str = "or name the file `.cu`: those are read by clang, w
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
+    /// Which kind; it has a page.
     pub code: Code,
+    /// As the registry has it, until levels are applied at the end.
     pub severity: Severity,
     /// What a pragma says about the lint here; options do not change it.
     pub level: Option<Level>,
     /// One line, no full stop.
     pub message: String,
+    /// The narrowest guilty text.
     pub primary: Label,
     /// Other places that matter.
     pub secondary: Vec<Label>,
@@ -228,6 +233,11 @@ impl Diagnostics {
 
     /// Adds one. Past [`MAX_ERRORS`](Self::MAX_ERRORS) errors, errors are only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
+        let names_it = diagnostic.helps.iter().any(|help| help.text == NAME_IT_CU);
+        let diagnostic = match diagnostic.code.is_for_clang() && !names_it {
+            true => diagnostic.help(NAME_IT_CU),
+            false => diagnostic,
+        };
         if diagnostic.severity == Severity::Error {
             if self.kept >= Self::MAX_ERRORS {
                 self.dropped += 1;

@@ -1,11 +1,16 @@
 //! From `.cdp` text to checked IR: preprocess, lex, parse, check.
 //!
 //! Reading order is the order of the stages: [`source`] and [`diagnostics`] are what every stage
-//! shares, [`parse`] makes the tree of [`ast`], and `check` makes IR from it. This crate knows
+//! shares, [`parse`] makes the tree of `ast`, and `check` makes IR from it. This crate knows
 //! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
+//!
+//! Modules that the documentation leaves out (tree, tokens, literals, the tables of builtin names) are
+//! the inside of the front end: visible for tools of this repository, and changed without notice.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
 pub mod ast;
 pub mod ast_print;
 mod attributes;
@@ -13,7 +18,9 @@ pub mod check;
 pub mod diagnostics;
 pub mod headers;
 pub mod intern;
+#[doc(hidden)]
 pub mod lex;
+#[doc(hidden)]
 pub mod literal;
 pub mod parse;
 pub mod preprocess;

@@ -18,7 +18,9 @@ use crate::foreign::LAUNCH;
 /// is given.
 #[derive(Clone, Copy, Debug)]
 pub enum Dimensions<'ctx> {
+    /// x, y and z as numbers.
     Constant([u32; 3]),
+    /// x, y and z as 32-bit values.
     Value([IntValue<'ctx>; 3]),
     /// x alone.
     X(IntValue<'ctx>),

@@ -29,10 +29,13 @@ use crate::target::CodeTarget;
 pub struct LaunchFact {
     /// Symbols of the launching function and of the kernel.
     pub parent: String,
+    /// The kernel's symbol.
     pub child: String,
+    /// `None` without debug information.
     pub place: Option<LaunchPlace>,
     /// x, y and z of the grid and of the block, where they are constants.
     pub grid: [Option<u64>; 3],
+    /// Threads, likewise.
     pub block: [Option<u64>; 3],
 }
 
@@ -41,6 +44,7 @@ pub struct LaunchFact {
 pub struct ClangFacts {
     /// The kernels that it defines.
     pub kernels: Vec<ForeignKernel>,
+    /// Launches of device code, in the order of the module.
     pub launches: Vec<LaunchFact>,
     /// (caller, callee), by symbol, of functions with bodies.
     pub calls: Vec<(String, String)>,

@@ -16,6 +16,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Pass.h"
@@ -82,6 +83,32 @@ void orderVariables(llvm::Module &M) {
   }
 }
 
+/// The most instructions of a block. Instruction selection, the joining of loads and scheduling look at a
+/// block as a whole, in time that grows with the square of its length.
+constexpr size_t MostInBlock = 4000;
+
+/// Cuts longer blocks: control falls through to the next one, so that ptxas sees the same code. What is
+/// allocated in a function's first block stays there, where its size is part of the frame.
+void cutBlocks(llvm::Function &F) {
+  for (auto Block = F.begin(); Block != F.end(); ++Block) {
+    SmallVector<Instruction *, 8> Places;
+    size_t Count = 0;
+    for (Instruction &I : *Block) {
+      if (isa<AllocaInst>(I))
+        Places.clear();
+      auto *Before = dyn_cast_or_null<CallInst>(I.getPrevNode());
+      bool Movable = !isa<PHINode>(I) && !I.isEHPad() && !I.isTerminator();
+      if (++Count < MostInBlock || !Movable || (Before && Before->isMustTailCall()))
+        continue;
+      Places.push_back(&I);
+      Count = 0;
+    }
+    // From the end, so that no instruction moves twice.
+    for (Instruction *Place : reverse(Places))
+      Block->splitBasicBlock(Place);
+  }
+}
+
 /// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
 /// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
 /// that a function of another module that comes to stand there would get them too. Nor does its streamer
@@ -130,6 +157,8 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   if (M.getDataLayout() != Emitter->Layout)
     M.setDataLayout(Emitter->Layout);
   orderVariables(M);
+  for (Function &F : M)
+    cutBlocks(F);
   // What a large module needed is not kept.
   if (Emitter->Text.capacity() > (1 << 20))
     SmallString<0>().swap(Emitter->Text);

@@ -13,17 +13,41 @@ use crate::foreign::LaunchCallError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LowerError {
     /// LLVM was built without the target, or does not know the processor.
-    Target { triple: String, message: String },
+    Target {
+        /// What was asked for.
+        triple: String,
+        /// LLVM's own words.
+        message: String,
+    },
     /// The program calls a function of libdevice, and no libdevice was given.
-    LibdeviceMissing { function: String },
+    LibdeviceMissing {
+        /// Its name there (`__nv_sinf`).
+        function: String,
+    },
     /// libdevice was given and cannot be read, or lacks a function.
-    Libdevice { message: String },
+    Libdevice {
+        /// What is wrong with the file.
+        message: String,
+    },
     /// The program asks for what the chosen architecture, address size or launch ABI cannot do.
-    Unsupported { function: String, loc: Loc, message: String },
+    Unsupported {
+        /// The function's name in the source, or the symbol.
+        function: String,
+        /// Where in the source; line 0 when that is not known.
+        loc: Loc,
+        /// What cannot be done; a cure may follow after a line break.
+        message: String,
+    },
     /// LLVM refused the module.
-    Backend { message: String },
+    Backend {
+        /// LLVM's own words.
+        message: String,
+    },
     /// Bytes that are no LLVM IR, or IR that does not verify.
-    Foreign { message: String },
+    Foreign {
+        /// LLVM's own words, or what is missing.
+        message: String,
+    },
     /// Calls of `@cdp.launch` in a foreign module that cannot be lowered; all of them.
     Launches(Vec<LaunchCallError>),
     /// LLVM asked for memory and got none, or there was no room for a stack.
@@ -37,9 +61,11 @@ pub enum LowerError {
 /// A broken promise inside the compiler: which stage, in which function, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bug {
+    /// The stage that noticed it: `lower`, `emit`.
     pub stage: &'static str,
     /// The function's source name; empty for the module.
     pub function: String,
+    /// Which promise, in words.
     pub message: String,
 }
 

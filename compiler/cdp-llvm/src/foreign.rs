@@ -77,6 +77,7 @@ pub struct LaunchCallError {
     pub call: String,
     /// The index of the guilty kernel argument, from 0; `None` for the configuration or the kernel.
     pub argument: Option<u32>,
+    /// What is wrong with it, and what was wanted.
     pub message: String,
     /// Where the call stands in the source, when the module tells.
     pub place: Option<LaunchPlace>,

@@ -30,6 +30,7 @@ pub const BUFFER_ALIGN: u32 = 16;
 pub struct LaunchSite<'m, 'ctx> {
     /// The module that gets the declarations.
     pub module: &'m Module<'ctx>,
+    /// Which entry points are called.
     pub abi: LaunchAbi,
     /// 32 or 64.
     pub address_bits: u32,
@@ -54,9 +55,11 @@ pub struct LaunchConfig<'ctx> {
     pub kernel: PointerValue<'ctx>,
     /// 32-bit dimensions x, y, z.
     pub grid: [IntValue<'ctx>; 3],
+    /// Threads of a block, likewise.
     pub block: [IntValue<'ctx>; 3],
     /// 32 bits.
     pub shared_bytes: IntValue<'ctx>,
+    /// A handle of the device runtime; null for the NULL stream.
     pub stream: PointerValue<'ctx>,
 }
 
@@ -66,7 +69,12 @@ pub enum LaunchArg<'ctx> {
     /// A scalar of exactly the slot's size (a `bool` as 8 bits).
     Value(BasicValueEnum<'ctx>),
     /// The address of a struct or array of the slot's size, and its alignment in bytes.
-    Memory { address: PointerValue<'ctx>, align: u32 },
+    Memory {
+        /// Read when the buffer is filled.
+        address: PointerValue<'ctx>,
+        /// In bytes.
+        align: u32,
+    },
 }
 
 /// A launch between its halves.

@@ -13,6 +13,8 @@
 //!
 //! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`call`], [`artifact`].
 
+#![deny(missing_docs)]
+
 pub mod artifact;
 pub mod call;
 pub mod clang;

@@ -11,9 +11,13 @@ pub use crate::launches::tuning::Tuning as LaunchTuning;
 /// Optimisation level, as `-O0` to `-O3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OptLevel {
+    /// No optimisation: what a debugger steps through.
     O0,
+    /// Registers for variables, inlining, no loops unrolled.
     O1,
+    /// All passes, launches optimised where that is asked for.
     O2,
+    /// As `O2`, with larger limits.
     #[default]
     O3,
 }
@@ -98,10 +102,13 @@ pub struct LowerOptions {
     pub arch: String,
     /// PTX ISA version times ten (90 for 9.0).
     pub ptx_isa: u32,
+    /// The entry points of device-side launches.
     pub abi: LaunchAbi,
     /// `--default-stream per-thread`: the `_ptsz` entry points.
     pub per_thread_stream: bool,
+    /// Of LLVM's passes; ptxas has its own.
     pub opt_level: OptLevel,
+    /// What goes into the PTX or object for debuggers.
     pub debug: DebugInfo,
     /// The directory that relative source paths are relative to, for debug information.
     pub working_directory: String,
@@ -116,6 +123,7 @@ pub struct LowerOptions {
     /// On modules of other front ends: launches that cannot be taken over are errors
     /// ([`crate::foreign::raise_foreign`]). Otherwise they stay as the other compiler wrote them.
     pub strict_launches: bool,
+    /// What the launch optimiser may do, from `O2` on.
     pub launch_opt: LaunchOpt,
     /// How small a child is run without a launch.
     pub launch_tuning: LaunchTuning,

@@ -29,7 +29,10 @@ use crate::pipeline;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeTarget {
     /// NVPTX with addresses of 32 or 64 bits.
-    Device { address_bits: u32 },
+    Device {
+        /// 32 or 64.
+        address_bits: u32,
+    },
     /// x86-64 Linux.
     Host,
 }

@@ -23,6 +23,7 @@
 //! What is absent: other outputs than PTX. Those of `cdpc --emit ir` and `--emit llvm-ir` are for people
 //! and change with every version; the PTX's normal form changes when the machine code may.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 use std::fmt;

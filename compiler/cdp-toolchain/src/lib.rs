@@ -14,6 +14,8 @@
 //!
 //! All functions may be called from several threads at once.
 
+#![deny(missing_docs)]
+
 mod arch;
 mod assemble;
 mod clang;

@@ -34,10 +34,24 @@ pub enum SourceInput {
     File(PathBuf),
     /// Text with a name for messages. Includes are looked up among `files` (name as in the `#include`,
     /// and text), then on the disk if `disk` allows.
-    Memory { name: String, text: String, files: Vec<(String, String)>, disk: bool },
+    Memory {
+        /// Names it in messages, and gives the folder of quoted includes.
+        name: String,
+        /// The source.
+        text: String,
+        /// Name and text of each file in memory.
+        files: Vec<(String, String)>,
+        /// Whether includes may be read from the disk as well.
+        disk: bool,
+    },
     /// What was read already of a file, or of standard input under some name; its includes are read
     /// from the disk.
-    Read { path: PathBuf, bytes: Shared<[u8]> },
+    Read {
+        /// Names it in messages, and gives the folder of quoted includes.
+        path: PathBuf,
+        /// The source.
+        bytes: Shared<[u8]>,
+    },
 }
 
 impl SourceInput {
@@ -98,7 +112,9 @@ pub enum Pass {
 /// Diagnostics with what is needed to show them.
 #[derive(Clone)]
 pub struct Report {
+    /// Sorted by place, levels applied.
     pub diagnostics: Diagnostics,
+    /// The texts and names that the spans of the diagnostics mean.
     pub session: Shared<Session>,
 }
 
@@ -109,6 +125,7 @@ impl fmt::Debug for Report {
 }
 
 impl Report {
+    /// Whether one of the findings is an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.has_errors()
     }
@@ -167,6 +184,7 @@ fn count_line(errors: usize, warnings: usize, dropped: usize) -> String {
 
 /// What is known about one source after the front end.
 pub struct Analysis {
+    /// Findings of the pass.
     pub report: Report,
     /// The syntax tree, always there.
     pub unit: TranslationUnit,
@@ -174,12 +192,15 @@ pub struct Analysis {
     pub module: Option<Verified<ir::Module>>,
     /// The launch ABI that the device code is to use.
     pub launch_abi: LaunchAbi,
+    /// Kernels that the source defines; none when there are errors.
     pub kernels: Vec<KernelDescription>,
+    /// Who launches whom; there with errors too.
     pub graph: LaunchGraph,
     /// Rows of the builtin tables that this pass's code calls, each once, by name.
     pub builtins: Vec<&'static BuiltinFn>,
     /// Files read, the source first, without the compiler's own headers.
     pub dependencies: Vec<PathBuf>,
+    /// Of the front end.
     pub elapsed: Duration,
 }
 
@@ -198,8 +219,11 @@ pub fn analyse(
 
 /// A source after preprocessing, as gcc's `-E` gives it.
 pub struct Preprocessed {
+    /// Bytes, since comments and strings of the source may be no UTF-8.
     pub text: Vec<u8>,
+    /// What the preprocessor found.
     pub report: Report,
+    /// Files read, the source first, without the compiler's own headers.
     pub dependencies: Vec<PathBuf>,
 }
 
@@ -379,6 +403,7 @@ fn preprocess_options(
         forced_includes: options.forced_includes.clone(),
         predefined: predefined::macros(&target),
         source_date_epoch: options.source_date_epoch,
+        memory_bytes: options.memory_bytes,
     }
 }
 

@@ -29,6 +29,7 @@ pub enum InputKind {
     Cuda,
     /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
     Llvm,
+    /// PTX text of any compiler.
     Ptx,
     /// A device object, a cubin, a host object with device code, a library of these, or a fat
     /// binary.
@@ -80,6 +81,7 @@ impl InputKind {
 /// One input of a build.
 #[derive(Clone, Debug)]
 pub enum Input {
+    /// A `.cdp` file.
     Source(SourceInput),
     /// A `.cu` file.
     Cuda(SourceInput),
@@ -132,18 +134,25 @@ impl Input {
 /// Where a build ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
+    /// The syntax tree, for those who work on the compiler.
     Ast,
+    /// Our IR as text, likewise.
     Ir,
+    /// LLVM IR after optimisation, as text.
     LlvmIr,
+    /// PTX text for one architecture.
     Ptx,
     /// A relocatable device object.
     Object,
+    /// Linked machine code for one architecture.
     Cubin,
+    /// Cubins, and PTX where it is asked for, of all architectures.
     Fatbin,
     /// The host pass alone: an object with registrations and without the device image.
     HostObject,
     /// A host object with relocatable device code inside, for a link by nvcc (`nvcc -dc`).
     CudaObject,
+    /// A program, by the system's linker.
     Executable,
 }
 
@@ -156,8 +165,11 @@ impl Goal {
 
 /// What to build.
 pub struct BuildRequest<'a> {
+    /// At least one.
     pub inputs: &'a [Input],
+    /// What is wanted of them.
     pub goal: Goal,
+    /// How it is made.
     pub options: &'a CompileOptions,
     /// The temporary folder, `--keep`, `--dry-run`.
     pub job: &'a Job,
@@ -194,10 +206,15 @@ impl<'a> BuildRequest<'a> {
 /// Seconds by stage.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Timings {
+    /// Reading and checking the sources.
     pub frontend: f64,
+    /// Lowering, optimisation and emission.
     pub llvm: f64,
+    /// All runs, one after another.
     pub ptxas: f64,
+    /// All runs, one after another.
     pub nvlink: f64,
+    /// From the call to its end, which other work may fill.
     pub total: f64,
 }
 
@@ -209,6 +226,7 @@ pub struct BuildOutput {
     /// Kernels for the first architecture: of sources and LLVM IR, and, where a cubin was linked, of PTX and
     /// objects as well, whose parameters have no names.
     pub kernels: Vec<KernelDescription>,
+    /// Launch sites of the sources and of LLVM IR.
     pub launches: Vec<LaunchEdge>,
     /// (caller, callee), for functions of the sources from which a launch can be reached.
     pub calls: Vec<(String, String)>,
@@ -222,11 +240,15 @@ pub struct BuildOutput {
     pub tool_warnings: Vec<String>,
     /// What ptxas says of each function's registers, stack and memory, a line each.
     pub resource_usage: Vec<String>,
+    /// Files read, for build systems; without the compiler's own headers.
     pub dependencies: Vec<PathBuf>,
+    /// The tools that ran, or would in a dry run, in order.
     pub commands: Vec<ToolCommand>,
     /// Size of the cubins, all architectures together.
     pub cubin_bytes: u64,
+    /// Whether the device runtime is in the cubins, about 200 KB in each.
     pub cudadevrt_linked: bool,
+    /// Where the time went.
     pub timings: Timings,
 }
 

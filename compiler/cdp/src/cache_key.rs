@@ -187,6 +187,8 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         macros,
         forced_includes: _,
         warnings,
+        // Decides whether there is code, not which.
+        memory_bytes: _,
         // Counts where a program asks for the date.
         source_date_epoch: _,
         cudadevrt,

@@ -71,9 +71,11 @@ pub(crate) fn check_cancelled() -> Result<(), Error> {
 /// Device code of one input and architecture.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceCode {
+    /// PTX text.
     pub ptx: String,
     /// Only when asked for.
     pub llvm_ir: String,
+    /// The kernels that it defines.
     pub kernels: Vec<KernelDescription>,
     /// What became of each launch site; empty when launches are not optimised.
     pub remarks: Vec<LaunchRemark>,

@@ -65,11 +65,14 @@ pub(crate) struct Read {
 pub struct CudaAnalysis {
     /// Of the device half, and of the host half if it was read.
     pub reports: Vec<Report>,
+    /// Kernels that the device half defines.
     pub kernels: Vec<KernelDescription>,
+    /// Who launches whom, of both halves.
     pub graph: LaunchGraph,
 }
 
 impl CudaAnalysis {
+    /// Whether clang or the launches gave an error.
     pub fn has_errors(&self) -> bool {
         self.reports.iter().any(Report::has_errors)
     }

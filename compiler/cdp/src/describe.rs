@@ -12,6 +12,7 @@ use serde::Serialize;
 pub struct ParamDescription {
     /// Position in the parameter list, from 0.
     pub ordinal: u32,
+    /// As in the source; empty where it has none.
     pub name: String,
     /// The machine type (`i32`, `ptr<f32>`, a record's name).
     #[serde(rename = "type")]
@@ -33,6 +34,7 @@ pub struct KernelDescription {
     pub name: String,
     /// The symbol in PTX and cubin.
     pub symbol: String,
+    /// In order.
     pub params: Vec<ParamDescription>,
     /// Size of the whole parameter buffer.
     pub buffer_bytes: u64,
@@ -164,7 +166,9 @@ fn laid_out(sizes: &[ParamSize]) -> BufferLayout {
 /// reads: always a mistake of the compiler, never of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutMismatch {
+    /// Its symbol.
     pub kernel: String,
+    /// Both layouts, in words.
     pub message: String,
 }
 

@@ -17,21 +17,50 @@ use crate::message::{Message, messages};
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
-    Io { action: String, path: PathBuf, source: std::io::Error },
+    Io {
+        /// What was tried: `read`, `write`.
+        action: String,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// Options or inputs that do not go together.
-    Request { message: String, cure: Option<String> },
+    Request {
+        /// Why they do not.
+        message: String,
+        /// What to ask for instead.
+        cure: Option<String>,
+    },
     /// The launch ABI asked for cannot work on the target.
     Abi(AbiError),
     /// A CUDA tool is missing or failed.
     Tool(ToolError),
     /// LLVM IR, bitcode or PTX that was handed in is not what it should be.
-    Input { name: String, message: String },
+    Input {
+        /// The name it was handed in under.
+        name: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// There was not enough memory, or no room for a stack or thread.
-    OutOfMemory { doing: String, message: String },
+    OutOfMemory {
+        /// The stage.
+        doing: String,
+        /// How much was wanted, where that is known.
+        message: String,
+    },
     /// It was given up by [`crate::Compiler::cancel`].
     Cancelled,
     /// A mistake of cdp.
-    Bug { stage: &'static str, place: String, message: String },
+    Bug {
+        /// Where it was noticed.
+        stage: &'static str,
+        /// The function or file.
+        place: String,
+        /// What was observed.
+        message: String,
+    },
 }
 
 impl Error {
@@ -139,7 +168,12 @@ pub enum Failure {
     /// The program has errors; they are in the reports.
     Program(Vec<Report>),
     /// Everything else, with the warnings found until then.
-    Error { error: Error, reports: Vec<Report> },
+    Error {
+        /// The reason.
+        error: Error,
+        /// Warnings about the program.
+        reports: Vec<Report>,
+    },
 }
 
 impl From<Error> for Failure {

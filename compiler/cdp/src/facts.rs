@@ -16,7 +16,9 @@ use crate::options::CompileOptions;
 /// What is known of an input without making code of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
+    /// The kernels that it defines.
     pub kernels: Vec<KernelDescription>,
+    /// Who launches whom.
     pub graph: LaunchGraph,
 }
 

@@ -19,16 +19,22 @@ pub struct LaunchEdge {
     pub child: String,
     /// Source text of the configuration; empty when left out.
     pub grid: String,
+    /// Threads of a block, likewise.
     pub block: String,
+    /// Dynamic shared memory, likewise.
     pub shared: String,
+    /// The stream, likewise.
     pub stream: String,
+    /// The file of the launch; empty when it is not known.
     pub file: String,
+    /// From 1; 0 when it is not known.
     pub line: u32,
 }
 
 /// Launch sites and the calls between functions that connect them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LaunchGraph {
+    /// In the order of the source, device code first.
     pub launches: Vec<LaunchEdge>,
     /// (caller, callee), for functions from which a launch can be reached.
     pub calls: Vec<(String, String)>,

@@ -80,6 +80,7 @@
 //! an inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`] (`examples/builder.rs` of
 //! `cdp-llvm`).
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod analysis;

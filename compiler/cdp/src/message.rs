@@ -15,10 +15,13 @@ use crate::analysis::Report;
 pub struct Place {
     /// The file's name as `#line` has it; empty for a finding without a place.
     pub file: String,
+    /// Where the text begins.
     pub line: u32,
+    /// Where the text begins.
     pub column: u32,
     /// The place just after the text.
     pub end_line: u32,
+    /// The place just after the text.
     pub end_column: u32,
     /// A few words about the place; may be empty.
     pub label: String,
@@ -29,6 +32,7 @@ pub struct Place {
 pub struct Message {
     /// `E0412`, `W0701`; `cdpc explain` and `compiler/docs/codes` have a page for each.
     pub code: String,
+    /// An error, and not a warning.
     pub is_error: bool,
     /// One line, no full stop.
     pub text: String,

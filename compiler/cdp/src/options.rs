@@ -42,10 +42,15 @@ pub struct CompileOptions {
     pub print_after: Option<LaunchPass>,
     /// Per-thread default stream: the `_ptsz` entry points.
     pub per_thread_default_stream: bool,
+    /// `-use_fast_math`, `-fmad`, `-ftz`, `-prec-div`, `-prec-sqrt`.
     pub fast_math: FastMath,
+    /// `-lineinfo`, `-G`.
     pub debug: DebugInfo,
     /// `-maxrregcount`.
     pub max_registers: Option<u32>,
+    /// Bytes of memory that checking a `.cdp` source may take; one that needs more is refused with E0116
+    /// before the machine suffers. `None` for no limit.
+    pub memory_bytes: Option<u64>,
     /// `-Xptxas`.
     pub ptxas_args: Vec<String>,
     /// `-Xnvlink`.
@@ -97,6 +102,7 @@ impl Default for CompileOptions {
             fast_math: FastMath::default(),
             debug: DebugInfo::default(),
             max_registers: None,
+            memory_bytes: None,
             ptxas_args: Vec::new(),
             nvlink_args: Vec::new(),
             include_dirs: Vec::new(),

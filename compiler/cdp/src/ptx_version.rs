@@ -20,7 +20,9 @@ use crate::options::CompileOptions;
 /// A version of the PTX ISA, such as 7.8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PtxVersion {
+    /// 7 of 7.8.
     pub major: u16,
+    /// 8 of 7.8; one digit.
     pub minor: u16,
 }
 
@@ -32,6 +34,7 @@ impl PtxVersion {
     /// What is written where nothing wants more; the last with 32-bit addresses.
     pub const USUAL: PtxVersion = PtxVersion::new(7, 8);
 
+    /// The version `major.minor`, which need not exist.
     pub const fn new(major: u16, minor: u16) -> PtxVersion {
         PtxVersion { major, minor }
     }
@@ -89,8 +92,11 @@ impl FromStr for PtxVersion {
 /// else is in it, and the version. (PTX ISA manual, "Release Notes" and each instruction's "PTX ISA
 /// Notes".)
 pub struct Feature {
+    /// The beginning of the name.
     pub begins: &'static str,
+    /// All of these stand somewhere after it.
     pub contains: &'static [&'static str],
+    /// The first version that has it.
     pub version: PtxVersion,
 }
 

@@ -16,9 +16,19 @@ use crate::options::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionError {
     /// There is no such option.
-    Unknown { name: String },
+    Unknown {
+        /// As it was given.
+        name: String,
+    },
     /// The option has no such value.
-    Value { name: String, value: String, expected: String },
+    Value {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: String,
+        /// What it takes, in words.
+        expected: String,
+    },
 }
 
 impl fmt::Display for OptionError {

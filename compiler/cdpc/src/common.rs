@@ -207,6 +207,7 @@ pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
 
 pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     let mut options = CompileOptions { archs: archs(&source.arch)?, ..CompileOptions::default() };
+    options.memory_bytes = crate::memory::available_bytes();
     let mut set = |name: &str, value: &str| {
         options.set(name, value).map_err(|error| Usage(error.to_string()))
     };

@@ -52,6 +52,21 @@ fn or_stop(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
+/// Bytes that a process can get without others being pushed out: what the system says, or the limit of
+/// the control group if that is lower. `None` where nobody says.
+pub fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let number = |name: &str| -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
+        text.trim().parse().ok()
+    };
+    let group =
+        number("memory.max").and_then(|most| Some(most.saturating_sub(number("memory.current")?)));
+    Some(group.unwrap_or(u64::MAX).min(kilobytes << 10))
+}
+
 /// The form of messages from now on.
 pub fn set_json(json: bool) {
     JSON.store(json, Ordering::Relaxed);

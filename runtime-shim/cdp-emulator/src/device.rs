@@ -282,6 +282,8 @@ impl Emulator {
         })
     }
 
+    /// Whether a range lies within one allocation; an empty one always does. The error says what
+    /// lies there.
     pub fn check_range(&self, address: u64, size_bytes: u64) -> Result<(), Error> {
         if size_bytes == 0 || self.core.machine.memory.contains(address, size_bytes) {
             return Ok(());

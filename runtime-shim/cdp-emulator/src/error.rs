@@ -32,35 +32,104 @@ impl fmt::Display for PtxPlace {
 #[non_exhaustive]
 pub enum Error {
     /// The text is not PTX that `cdp-ptx` knows.
-    Parse { place: PtxPlace, message: String },
+    Parse {
+        /// Where in the PTX.
+        place: PtxPlace,
+        /// What was found and what is known.
+        message: String,
+    },
     /// The PTX is well-formed and the emulator does not run it.
-    Unsupported { place: PtxPlace, message: String },
+    Unsupported {
+        /// Where in the PTX.
+        place: PtxPlace,
+        /// What is not run.
+        message: String,
+    },
     /// A name that nothing defines.
-    UndefinedSymbol { place: PtxPlace, name: String },
+    UndefinedSymbol {
+        /// The first use.
+        place: PtxPlace,
+        /// The name as the PTX has it.
+        name: String,
+    },
     /// A name that two modules define.
-    DuplicateSymbol { place: PtxPlace, name: String, other: PtxPlace },
+    DuplicateSymbol {
+        /// The second definition.
+        place: PtxPlace,
+        /// The name as the PTX has it.
+        name: String,
+        /// The first definition.
+        other: PtxPlace,
+    },
     /// Two modules disagree about a name (kind, size, parameters).
-    SymbolMismatch { place: PtxPlace, name: String, message: String },
+    SymbolMismatch {
+        /// The declaration that was read last.
+        place: PtxPlace,
+        /// The name as the PTX has it.
+        name: String,
+        /// In what they differ.
+        message: String,
+    },
     /// Modules of a kind that the device cannot hold together (address size, target).
-    Incompatible { place: PtxPlace, message: String },
+    Incompatible {
+        /// The module that came last.
+        place: PtxPlace,
+        /// In what it differs from those that are loaded.
+        message: String,
+    },
     /// No kernel of that name in the module.
-    NoSuchKernel { name: String, known: Vec<String> },
+    NoSuchKernel {
+        /// The name that was asked for.
+        name: String,
+        /// The kernels that the module has.
+        known: Vec<String>,
+    },
     /// No variable of that name in the module.
-    NoSuchVariable { name: String },
+    NoSuchVariable {
+        /// The name that was asked for.
+        name: String,
+    },
     /// A handle that was never given out or is no longer valid.
-    InvalidHandle { what: &'static str },
+    InvalidHandle {
+        /// The kind: a stream, an event, a module.
+        what: &'static str,
+    },
     /// The launch configuration breaks a limit of the device.
-    InvalidConfiguration { message: String },
+    InvalidConfiguration {
+        /// Which limit, with both numbers.
+        message: String,
+    },
     /// The clusters of a launch break a limit, or the grid is no whole number of them.
-    InvalidCluster { message: String },
+    InvalidCluster {
+        /// Which limit, with both numbers.
+        message: String,
+    },
     /// An argument out of range.
-    InvalidValue { message: String },
+    InvalidValue {
+        /// Which argument, and what it may be.
+        message: String,
+    },
     /// A device address range that is not allocated.
-    InvalidAddress { address: u64, size_bytes: u64, message: String },
+    InvalidAddress {
+        /// A device address.
+        address: u64,
+        /// The bytes from it on that were asked for.
+        size_bytes: u64,
+        /// What lies there.
+        message: String,
+    },
     /// The device memory is used up.
-    OutOfMemory { asked_bytes: u64, free_bytes: u64 },
+    OutOfMemory {
+        /// The size of the allocation.
+        asked_bytes: u64,
+        /// What is left in one piece.
+        free_bytes: u64,
+    },
     /// The host refuses memory for the device itself.
-    HostMemory { asked_bytes: u64 },
+    HostMemory {
+        /// What the device wanted from the system.
+        asked_bytes: u64,
+    },
     /// An earlier report ended the program; nothing more runs until [`crate::Emulator::reset`].
     Faulted,
 }

@@ -8,6 +8,7 @@
 //!
 //! This crate does not parse PTX (that is `cdp-ptx`), knows nothing of our compiler (it judges it,
 //! so it shares no code with it), and prints nothing.
+#![deny(missing_docs)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod alu;

@@ -5,6 +5,8 @@
 //! outside [`runner`] nothing prints or opens a device: `cdpc run --kernel`, the GPU runner and embedders
 //! bring one and do with the results what they like. Programs that the compiler makes do not link this.
 
+#![deny(missing_docs)]
+
 mod arg;
 pub mod bundle;
 mod element;

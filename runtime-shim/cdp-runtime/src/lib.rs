@@ -6,6 +6,8 @@
 //! it is under cdp-run, which runs single kernels. It compiles nothing: no LLVM, no CUDA
 //! toolkit, and no GPU is needed to build or to use it.
 
+#![deny(missing_docs)]
+
 pub mod abi;
 pub mod array;
 pub mod capi;

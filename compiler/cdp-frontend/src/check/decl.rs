@@ -224,7 +224,8 @@ impl<'a> Checker<'a> {
         self.report(
             Diagnostic::new(Code::E0239, span, message)
                 .note("it would make a type that differs from the one behind the name in nothing else")
-                .help("put it on the definition of the struct, or on each variable and member"),
+                .help("put it on the definition of the struct, or on each variable and member")
+                .help(NAME_IT_CU),
         );
     }
 

@@ -11,7 +11,7 @@ use super::scope::Memory;
 use super::state::Checker;
 use super::variable::{MAX_DEFAULT_BYTES, VarRequest};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 /// How a default member initialiser is written.
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
 
     fn refuse_default(&mut self, span: Span, message: &str) {
         let help = "initialise the member where the object is made";
-        self.report(Diagnostic::new(Code::E0239, span, message).help(help));
+        self.report(Diagnostic::new(Code::E0239, span, message).help(help).help(NAME_IT_CU));
     }
 
     /// Whether leaving an object of the type out gives something else than zero.

@@ -9,7 +9,7 @@ use super::names::nearest;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast::{self, Encoding, ExprKind as Ast, FloatSuffix, IntSuffix};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -131,7 +131,8 @@ impl<'a> Checker<'a> {
         };
         if literal.suffix == FloatSuffix::L {
             let message = "`long double` is outside the `.cdp` subset";
-            self.error(Code::E0244, span, message);
+            let found = Diagnostic::new(Code::E0244, span, message).help("leave the `L` out");
+            self.report(found.help(NAME_IT_CU));
         }
         let constant = self.float_const(literal.value, basic);
         let loc = self.loc(span);

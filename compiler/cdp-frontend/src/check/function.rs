@@ -8,7 +8,7 @@ use super::scope::{Entity, FnId, Func, Memory, ParamInfo, Space, Var, VarId};
 use super::state::{Checker, FnState, LocalFacts};
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 /// The CUDA and inlining words of a function's declaration.
@@ -395,12 +395,14 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` can only be a member function");
             self.report(
                 Diagnostic::new(Code::E0333, name.span, message)
-                    .note("member functions are outside the `.cdp` subset"),
+                    .note("member functions are outside the `.cdp` subset")
+                    .help(NAME_IT_CU),
             );
             return;
         }
         if matches!(name.operator, Some(ast::OverloadedOp::New | ast::OverloadedOp::Delete)) {
-            self.error(Code::E0333, name.span, format!("replacing `{text}` is outside the subset"));
+            let message = format!("replacing `{text}` is outside the `.cdp` subset");
+            self.report(Diagnostic::new(Code::E0333, name.span, message).help(NAME_IT_CU));
             return;
         }
         let class = |ty| {

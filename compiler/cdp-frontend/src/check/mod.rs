@@ -16,11 +16,13 @@ mod asm;
 mod assign;
 mod auto;
 mod builtin_call;
+#[doc(hidden)]
 pub mod builtins;
 mod call;
 mod cast;
 mod constant;
 mod convert;
+#[doc(hidden)]
 pub mod ctype;
 mod decl;
 mod defaults;
@@ -113,8 +115,11 @@ pub struct LaunchFact {
     pub child: String,
     /// Source text of the configuration; empty when left out.
     pub grid: String,
+    /// Threads of a block, likewise.
     pub block: String,
+    /// Dynamic shared memory, likewise.
     pub shared_bytes: String,
+    /// The stream, likewise.
     pub stream: String,
     /// The launch expression.
     pub span: Span,
@@ -123,7 +128,9 @@ pub struct LaunchFact {
 /// A direct call between functions of the file, for `cdpc graph`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFact {
+    /// Qualified, as in the source.
     pub caller: String,
+    /// Qualified, as in the source.
     pub callee: String,
 }
 

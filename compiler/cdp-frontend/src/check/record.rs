@@ -291,7 +291,10 @@ impl<'a> Checker<'a> {
         for kind in [StorageKind::Static, StorageKind::Extern, StorageKind::ThreadLocal] {
             if let Some(span) = simple.specs.storage_span(kind) {
                 let message = "static members are outside the `.cdp` subset";
-                self.error(Code::E0239, span, message);
+                let found = Diagnostic::new(Code::E0239, span, message);
+                self.report(
+                    found.help("declare a variable of the file or namespace").help(NAME_IT_CU),
+                );
                 return;
             }
         }
@@ -515,7 +518,8 @@ impl<'a> Checker<'a> {
                     "an enumeration with a layout of its own is outside the `.cdp` subset";
                 self.report(
                     Diagnostic::new(Code::E0239, attr.span, message)
-                        .help("name its type: `enum E : unsigned char { ... }`"),
+                        .help("name its type: `enum E : unsigned char { ... }`")
+                        .help(NAME_IT_CU),
                 );
             }
         }

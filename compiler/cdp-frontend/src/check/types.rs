@@ -122,7 +122,8 @@ impl<'a> Checker<'a> {
                 let message = "`decltype(auto)` is outside the `.cdp` subset";
                 self.report(
                     Diagnostic::new(Code::E0240, name.span, message)
-                        .help("write the type, or `auto` for a value and `auto &` for a reference"),
+                        .help("write the type, or `auto` for a value and `auto &` for a reference")
+                        .help(NAME_IT_CU),
                 );
                 Basic::Error.into()
             }

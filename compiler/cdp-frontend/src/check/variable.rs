@@ -10,7 +10,7 @@ use super::mangle;
 use super::scope::{Entity, Memory, Space, Var, VarId};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, StorageKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest object with `dim3` parts that an initialiser is made for.
@@ -138,7 +138,8 @@ impl<'a> Checker<'a> {
             ),
             _ => "pass it to the functions that use it, or index an array by the thread".to_owned(),
         };
-        self.report(Diagnostic::new(Code::E0240, span, message).help(cure));
+        let found = Diagnostic::new(Code::E0240, span, message).help(cure);
+        self.report(if on_device { found } else { found.help(NAME_IT_CU) });
     }
 
     /// Refuses types that no variable has.

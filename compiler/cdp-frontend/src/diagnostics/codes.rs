@@ -11,6 +11,7 @@ use super::Severity;
 pub struct CodeInfo {
     /// `E0203`, `W0701`.
     pub code: &'static str,
+    /// What it is where nothing changes its level.
     pub severity: Severity,
     /// A lint's name, for `-W name`.
     pub name: Option<&'static str>,
@@ -272,6 +273,30 @@ impl Code {
         let code = self.info().code;
         let place = PAGES.binary_search_by_key(&code, |(name, _)| name).ok()?;
         Some(PAGES[place].1)
+    }
+
+    /// Whether it refuses, wherever it is raised, what clang takes on host and device.
+    pub fn is_for_clang(self) -> bool {
+        use Code::*;
+        matches!(
+            self,
+            E0220
+                | E0221
+                | E0222
+                | E0223
+                | E0224
+                | E0225
+                | E0226
+                | E0228
+                | E0229
+                | E0232
+                | E0233
+                | E0234
+                | E0236
+                | E0237
+                | E0238
+                | E0243
+        )
     }
 
     /// The code spelled `E0203`; upper or lower case.

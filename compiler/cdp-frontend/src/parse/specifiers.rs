@@ -5,7 +5,7 @@ use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 
@@ -104,7 +104,8 @@ impl Parser<'_> {
             Word::Storage | Word::Typedef => {
                 if place == Place::Member && self.is_text(at, "static") {
                     let message = "static members are outside the `.cdp` subset";
-                    self.error(Code::E0239, self.span_at(at), message);
+                    let found = Diagnostic::new(Code::E0239, self.span_at(at), message);
+                    self.report(found.help(NAME_IT_CU));
                     return Err(Fault::Refused);
                 }
                 reading.out.typedef |= self.word() == Word::Typedef;

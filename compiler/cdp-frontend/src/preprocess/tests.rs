@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::predefined::{Target, macros};
 use super::{MacroOption, MemoryLoader, PreprocessOptions, Preprocessed, preprocess, print_tokens};
+use crate::diagnostics::Code;
 use crate::session::Session;
 
 fn run(loader: &MemoryLoader, options: &PreprocessOptions) -> (Session, Preprocessed) {
@@ -408,4 +409,20 @@ fn a_missing_source_is_told_as_the_system_tells_it() {
     let wanted = std::fs::read("no such folder/nothing.cdp").unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
     assert_eq!(error.to_string(), wanted.to_string());
+}
+
+#[test]
+fn a_program_that_memory_is_too_small_for() {
+    let text = "int a;\n".repeat(1000);
+    let codes = |memory_bytes| {
+        let mut session = Session::new();
+        let options = PreprocessOptions { memory_bytes, ..PreprocessOptions::default() };
+        let loader = MemoryLoader::single("a.cdp", text.as_str());
+        let made = preprocess(&mut session, Path::new("a.cdp"), &loader, &options).unwrap();
+        let codes: Vec<_> = made.diagnostics.iter().map(|found| found.code).collect();
+        (codes, made.tokens.is_empty())
+    };
+    assert_eq!(codes(None), (vec![], false));
+    assert_eq!(codes(Some(10_000_000)), (vec![], false));
+    assert_eq!(codes(Some(100_000)), (vec![Code::E0116], true));
 }

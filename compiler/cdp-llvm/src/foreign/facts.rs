@@ -16,7 +16,9 @@ use crate::raw;
 /// Kernels, launches and calls of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignFacts {
+    /// The kernels that the module defines.
     pub kernels: Vec<ForeignKernel>,
+    /// Calls of `@cdp.launch`, in the order of the module.
     pub launches: Vec<ForeignLaunch>,
     /// (caller, callee), for functions with a body.
     pub calls: Vec<(String, String)>,
@@ -25,10 +27,13 @@ pub struct ForeignFacts {
 /// A launch, with its configuration as text: numbers where they are constants, else names of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignLaunch {
+    /// The symbol of the launching function.
     pub parent: String,
     /// The kernel; `*name` where it is chosen at run time.
     pub child: String,
+    /// Blocks, with commas between x, y and z.
     pub grid: String,
+    /// Threads of a block, likewise.
     pub block: String,
     /// Empty for none.
     pub shared: String,

@@ -19,7 +19,9 @@ use super::{KernelParam, kernel_param};
 /// A kernel that a foreign module defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignKernel {
+    /// The name in the module and in PTX.
     pub symbol: String,
+    /// In order.
     pub params: Vec<ForeignParam>,
 }
 

@@ -16,6 +16,7 @@ pub enum LaunchPass {
 }
 
 impl LaunchPass {
+    /// Every pass, in the order in which they run.
     pub const ALL: [LaunchPass; 4] =
         [LaunchPass::Prepare, LaunchPass::Streams, LaunchPass::Sites, LaunchPass::Inline];
 

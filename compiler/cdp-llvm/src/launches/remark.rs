@@ -41,6 +41,7 @@ pub struct LaunchRemark {
     pub parent: String,
     /// The kernel that is launched.
     pub child: String,
+    /// Whether the launch stays, and as what.
     pub outcome: LaunchOutcome,
     /// What was done, or why nothing was.
     pub message: String,

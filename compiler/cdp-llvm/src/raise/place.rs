@@ -9,6 +9,7 @@ use crate::raw;
 /// A place in a source file, by the debug information of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchPlace {
+    /// As the module names it.
     pub file: String,
     /// From 1.
     pub line: u32,

@@ -3,8 +3,12 @@
 
 use cdp_ir as ir;
 
-use super::super::CheckOptions;
+use super::super::{CheckOptions, check};
 use super::{check_with, codes};
+use crate::diagnostics::NAME_IT_CU;
+use crate::parse::parse_text;
+use crate::preprocess::PreprocessOptions;
+use crate::session::Session;
 
 #[track_caller]
 fn refuse(expected: &[&str], text: &str) {
@@ -160,4 +164,41 @@ fn barriers_in_branches() {
         &[],
         "__global__ void k(int *d) { for (int s = blockDim.x / 2; s; s /= 2) { if (threadIdx.x < s) d[0] += s; __syncthreads(); } }",
     );
+}
+
+/// What clang would take is refused with the file's other name as a cure, said once.
+#[test]
+fn the_other_name_of_the_file_is_a_cure() {
+    let cures = |text: &str| {
+        let mut session = Session::new();
+        let parsed = parse_text(&mut session, "a.cdp", text, &PreprocessOptions::default());
+        let checked = check(&parsed.unit, &session, &CheckOptions::default());
+        let all = parsed.diagnostics.iter().chain(checked.diagnostics.iter());
+        let said = all.flat_map(|found| &found.helps).filter(|help| help.text == NAME_IT_CU);
+        said.count()
+    };
+    for text in [
+        "template <class T> __device__ T f(T x) { return x; }",
+        "__device__ int f() { return [](int x) { return x; }(1); }",
+        "struct S { int a; __device__ int f() { return a; } };",
+        "struct S { S(); int a; };",
+        "struct S { static int a; };",
+        "struct S { int a; int b = a; };",
+        "union U { int a = 1; float b; };",
+        "__device__ int f() { struct { int a, b; } s = {1, 2}; auto [x, y] = s; return x + y; }",
+        "#include <vector>",
+        "thread_local int x;",
+        "double x = 1.0L;",
+        "long double x;",
+        "int f(int a) { decltype(auto) b = a; return b; }",
+        "int a = ({ 1; });",
+        "int f(); int x = f();",
+        "int a[0];",
+    ] {
+        assert_eq!(cures(text), 1, "{text}");
+    }
+    // clang refuses these too.
+    for text in ["__device__ int f() { throw 1; }", "__device__ int f(int n, ...) { return n; }"] {
+        assert_eq!(cures(text), 0, "{text}");
+    }
 }
