@@ -120,7 +120,7 @@ const fn ablation(
 }
 
 /// The compilers and levels, then `fast` with a transformation left out.
-pub const CONTENDERS: [Contender; 7] = [
+pub const CONTENDERS: [Contender; 8] = [
     Contender { name: "nvcc", flags: None, all_variants: true, without: None },
     Contender {
         name: "off",
@@ -144,6 +144,11 @@ pub const CONTENDERS: [Contender; 7] = [
         "no-gather",
         "launches of a warp made one",
         &["-flaunch-opt=fast", "--launch-tuning", "gather=0"],
+    ),
+    ablation(
+        "no-queue",
+        "launches of a grid made few",
+        &["-flaunch-opt=fast", "--launch-tuning", "queue=0"],
     ),
 ];
 
