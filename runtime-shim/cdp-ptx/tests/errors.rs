@@ -2,7 +2,7 @@
 
 use cdp_ptx::{ErrorKind, parse};
 
-const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+const HEADER: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
 /// The error for a function's body, which begins on line 6.
 fn body_error(body: &str) -> cdp_ptx::ParseError {

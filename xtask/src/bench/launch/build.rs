@@ -175,12 +175,12 @@ impl<'a> Builder<'a> {
 /// Launches of a trace, each from where it is made (`s`) to where the child starts (`f`).
 fn count_launches(trace: &serde_json::Value) -> (usize, i64) {
     let events = trace["traceEvents"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut changes: Vec<(i64, i64)> = Vec::new();
+    let mut changes: Vec<(f64, i64)> = Vec::new();
     for event in events.iter().filter(|event| event["cat"] == "launch") {
         let change = if event["ph"] == "s" { 1 } else { -1 };
-        changes.push((event["ts"].as_i64().unwrap_or(0), change));
+        changes.push((event["ts"].as_f64().unwrap_or(0.0), change));
     }
-    changes.sort_unstable();
+    changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut now = 0;
     let most = changes.iter().map(|(_, change)| {
         now += change;
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn pending_launches_are_those_that_overlap() {
-        let event = |ph: &str, ts: i64| serde_json::json!({"cat": "launch", "ph": ph, "ts": ts});
+        let event = |ph: &str, ts: f64| serde_json::json!({"cat": "launch", "ph": ph, "ts": ts});
         let events = [
-            event("s", 0),
-            event("f", 5),
-            event("s", 3),
-            event("f", 9),
-            event("s", 5),
-            event("f", 6),
+            event("s", 0.25),
+            event("f", 5.5),
+            event("s", 3.0),
+            event("f", 9.0),
+            event("s", 5.75),
+            event("f", 6.0),
         ];
         let trace = serde_json::json!({ "traceEvents": events });
         assert_eq!(count_launches(&trace), (3, 2));
