@@ -142,7 +142,8 @@ fn a_program_runs_on_the_cpu_device() {
 /// An endless kernel ends with the time limit, in every call that waits for it.
 #[test]
 fn endless_kernels_are_stopped() {
-    let source = b"__global__ void spin(volatile int *p) { int n = 0; while (*p == 0) { ++n; } *p = n; }\n\
+    let source =
+        b"__global__ void spin(volatile int *p) { int n = 0; while (*p == 0) { ++n; } *p = n; }\n\
         __global__ void quick(volatile int *p) { for (int i = 0; i < 1000; ++i) *p = i; }\n";
     let made = compile(CDP_KIND_SOURCE, source, CDP_GOAL_PTX);
     let ptx = bytes(made);
