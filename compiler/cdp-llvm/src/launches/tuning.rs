@@ -53,7 +53,7 @@ impl Default for Tuning {
             parents_shift: 10,
             parents_shift_in_order: 6,
             gather: 2,
-            crowd: 4,
+            crowd: 8,
             queue: 64,
             queue_records: 2048,
             quiet: 4,
