@@ -11,8 +11,8 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
-use crate::launches::Optimized;
 use crate::launches::remark::LaunchRemark;
+use crate::launches::{Optimized, Untouched};
 use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
@@ -135,7 +135,8 @@ impl LlvmModule {
         // SAFETY: the module is dropped before the context (`drop` below), which does not move.
         let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
         if launches::is_on(options, address_bits) {
-            let optimized = launches::optimize(context, &self.module, &self.machine, options)?;
+            let (module, machine, dropped) = (&self.module, &self.machine, Untouched::Dropped);
+            let optimized = launches::optimize(context, module, machine, options, dropped)?;
             if !optimized.changed {
                 return Ok(Some(optimized));
             }

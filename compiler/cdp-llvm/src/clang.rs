@@ -17,7 +17,7 @@ use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::foreign::{self, ForeignKernel, LAUNCH, MEMSET, MEMSET_2D, link_memset};
 use crate::launches;
-use crate::launches::Optimized;
+use crate::launches::{Optimized, Untouched};
 use crate::managed;
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
@@ -93,7 +93,7 @@ pub fn lower_clang(
         if problems.is_empty() && launches::is_on(options, address_bits) {
             foreign::check_launches(context, module, data, address_bits, options)?;
             foreign::drop_function_targets(module);
-            optimized = launches::optimize(context, module, machine, options)?;
+            optimized = launches::optimize(context, module, machine, options, Untouched::Kept)?;
         }
         match foreign::lower_launches(context, module, data, address_bits, options) {
             Err(LowerError::Launches(more)) => problems.extend(more),

@@ -30,7 +30,7 @@ use inkwell::values::{
 use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
-use crate::launches::Optimized;
+use crate::launches::{Optimized, Untouched};
 use crate::lower::PTX_KERNEL;
 use crate::options::LowerOptions;
 use crate::raise::place::{self, LaunchPlace};
@@ -271,7 +271,8 @@ fn lower_module(
             if launches::is_on(options, address_bits) {
                 check_launches(context, &module, &data, address_bits, options)?;
                 module::drop_function_targets(&module);
-                *optimized = launches::optimize(context, &module, machine, options)?;
+                *optimized =
+                    launches::optimize(context, &module, machine, options, Untouched::Kept)?;
             }
         }
         lower_launches(context, &module, &data, address_bits, options)?;

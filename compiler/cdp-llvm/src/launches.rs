@@ -121,24 +121,36 @@ pub(crate) fn optimize<'ctx>(
     module: &Module<'ctx>,
     machine: &TargetMachine,
     options: &LowerOptions,
+    untouched: Untouched,
 ) -> Result<Optimized> {
     let mut printer = Printer::new(options.print_after);
     if !has_launches(module) {
         return Ok(Optimized::default());
     }
-    // Where nothing is to be done the module stays as it is: what the looking needs would change its code too.
-    let trial = module.clone();
-    let (pass, plans) = Pass::look(context, &trial, machine, options, &mut printer)?;
+    let trial = (untouched == Untouched::Kept).then(|| module.clone());
+    let looked_at = trial.as_ref().unwrap_or(module);
+    let (pass, plans) = Pass::look(context, looked_at, machine, options, &mut printer)?;
     if plans.is_empty() && pass.created.is_empty() {
         return Ok(Optimized { changed: false, remarks: pass.remarks, printed: printer.printed });
     }
-    let quiet = &mut Printer::new(None);
-    let (mut pass, plans) = Pass::look(context, module, machine, options, quiet)?;
+    let (mut pass, plans) = match &trial {
+        Some(_) => Pass::look(context, module, machine, options, &mut Printer::new(None))?,
+        None => (pass, plans),
+    };
     pass.carry_out(plans)?;
     printer.after(LaunchPass::Sites, module);
     prepare::run(module, machine, "always-inline,globaldce")?;
     printer.after(LaunchPass::Inline, module);
     Ok(Optimized { changed: true, remarks: pass.remarks, printed: printer.printed })
+}
+
+/// What becomes of a module in which nothing is to be done. Looking at it changes its code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Untouched {
+    /// It goes on as it was: the look is taken at a copy first.
+    Kept,
+    /// Nobody uses it any more.
+    Dropped,
 }
 
 /// What is known of launches that were optimised.
@@ -512,7 +524,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         self.link(&definitions, &declarations, &functions, &bodies)?;
         for child in self.children.iter().flatten() {
             if child.instructions <= INLINED_INSTRUCTIONS {
-                self.flag(child.body, "alwaysinline");
+                prepare::flag(self.context, child.body, "alwaysinline");
             }
         }
         let mut names = names.into_iter();
@@ -566,7 +578,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         }
         for body in bodies {
             // It stands in one place, or in few more than it stood in anyway.
-            self.flag(body, "alwaysinline");
+            prepare::flag(self.context, body, "alwaysinline");
         }
         Ok(())
     }
@@ -592,10 +604,13 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         }
         let mut tuning = self.options.launch_tuning;
         tuning.threshold = plan.site.said.threshold.or(tuning.threshold);
+        let arguments = self.arguments(&plan.site, kernel)?;
+        let queue = gather.filter(|_| plan.queued);
         let site = Site {
             name,
             kernel: kernel.get_name().to_string_lossy().into_owned(),
-            arguments: self.arguments(&plan.site, kernel)?,
+            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning)),
+            arguments,
             uniform,
             mode: plan.mode,
             tuning,
@@ -603,14 +618,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),
-            queue: None,
             child,
-        };
-        let site = Site {
-            queue: gather
-                .filter(|_| plan.queued)
-                .map(|gather| Queue::new(gather, &site.arguments, &tuning)),
-            ..site
         };
         Some(site.function())
     }
@@ -681,11 +689,6 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 function.add_attribute(at, attribute);
             }
         }
-    }
-
-    fn flag(&self, function: FunctionValue<'ctx>, name: &str) {
-        let kind = Attribute::get_named_enum_kind_id(name);
-        function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
     }
 
     /// What a parent needs before its first site: its flag, its block's lock, room for its registers. The

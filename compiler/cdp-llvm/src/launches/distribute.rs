@@ -144,11 +144,8 @@ impl Site<'_, '_> {
     /// The function that the site's call becomes.
     pub fn function(&self) -> String {
         let mut text = Text::default();
-        for (index, argument) in self.arguments.iter().enumerate() {
-            if let (Some((bytes, align)), false) = (argument.by_value, argument.uniform) {
-                text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
-            }
-        }
+        let moved = self.arguments.iter().enumerate().filter(|(_, argument)| !argument.uniform);
+        text.room_for_copies(moved);
         if self.flat {
             let [y, z] = ["y", "z"].map(|axis| {
                 let size = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{axis}()"));
@@ -296,9 +293,7 @@ impl Site<'_, '_> {
         text.line(&format!("%work = add i32 {work}, 0"));
         text.line("%mask = call i32 @llvm.nvvm.activemask()");
         text.line("%lanes = call i32 @llvm.ctpop.i32(i32 %mask)");
-        let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
-        let below = text.set(&format!("and i32 %mask, {below}"));
-        text.line(&format!("%rank = call i32 @llvm.ctpop.i32(i32 {below})"));
+        text.rank("%rank", "%mask");
         if timed || self.tuning.threshold.is_none() {
             parents(text);
         }

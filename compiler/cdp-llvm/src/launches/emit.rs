@@ -78,6 +78,22 @@ impl Text {
         self.set(&format!("or i64 {high}, {low}"))
     }
 
+    /// Names how many of the lanes `mask` are below this one.
+    pub fn rank(&mut self, name: &str, mask: &str) {
+        let below = self.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
+        let below = self.set(&format!("and i32 {mask}, {below}"));
+        self.line(&format!("{name} = call i32 @llvm.ctpop.i32(i32 {below})"));
+    }
+
+    /// Room for a copy of each of these arguments that goes by address: `%copy` and the argument's number.
+    pub fn room_for_copies<'a>(&mut self, arguments: impl Iterator<Item = (usize, &'a Argument)>) {
+        for (index, argument) in arguments {
+            if let Some((bytes, align)) = argument.by_value {
+                self.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
+            }
+        }
+    }
+
     /// The address so many bytes behind another; `bytes` is an operand of 64 bits.
     pub fn behind(&mut self, address: &str, bytes: impl std::fmt::Display) -> String {
         self.set(&format!("getelementptr i8, ptr {address}, i64 {bytes}"))

@@ -285,9 +285,7 @@ pub(super) fn site(
     text.label("g.ask");
     text.line("%g.leads = icmp eq i32 %g.lane, %g.leader");
     text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
-    let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
-    let below = text.set(&format!("and i32 %same, {below}"));
-    text.line(&format!("%g.rank = call i32 @llvm.ctpop.i32(i32 {below})"));
+    text.rank("%g.rank", "%same");
     match queue {
         Some(queue) => queue.site(gather, arguments, calls, stream, text),
         None => text.line("br label %g.single"),
@@ -309,11 +307,7 @@ pub(super) fn site(
     text.line(&format!("br i1 {none}, label %launch, label %g.fill"));
 
     text.label("g.fill");
-    let records = Records {
-        ends: text.behind("%g.buffer", 4),
-        records: text.behind("%g.buffer", RECORDS),
-        layout: record(gather, arguments),
-    };
+    let records = Records::in_buffer("%g.buffer", gather, arguments, text);
     let end = text.set("add i32 %g.before.next, %g.blocks");
     records.fill(gather, arguments, "%g.rank", &end, text);
     // What the lanes stored goes to the device with the leader's launch.
@@ -381,6 +375,20 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// Those of a warp, in a parameter buffer.
+    fn in_buffer(
+        buffer: &str,
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        text: &mut Text,
+    ) -> Records {
+        Records {
+            ends: text.behind(buffer, 4),
+            records: text.behind(buffer, RECORDS),
+            layout: record(gather, arguments),
+        }
+    }
+
     /// Where it stands at which block a record's end.
     pub fn end(&self, index: &str, text: &mut Text) -> String {
         let index = text.set(&format!("zext i32 {index} to i64"));
@@ -461,10 +469,8 @@ impl Records {
         text.line("%s.mask = call i32 @llvm.nvvm.activemask()");
         text.line("%s.lanes = call i32 @llvm.ctpop.i32(i32 %s.mask)");
         text.line("%s.parts = add i32 %s.lanes, 1");
-        let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
-        let below = text.set(&format!("and i32 %s.mask, {below}"));
-        let rank = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {below})"));
-        text.line(&format!("%s.part = add i32 {rank}, 1"));
+        text.rank("%s.rank", "%s.mask");
+        text.line("%s.part = add i32 %s.rank, 1");
         text.line("%s.last = sub i32 %count, 1");
         text.line("br label %search");
         text.label("search");
@@ -531,11 +537,7 @@ pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) ->
     let mut text = Text::default();
     text.line("%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
     text.line("%count = load i32, ptr %r, align 16");
-    let records = Records {
-        ends: text.behind("%r", 4),
-        records: text.behind("%r", RECORDS),
-        layout: record(gather, arguments),
-    };
+    let records = Records::in_buffer("%r", gather, arguments, &mut text);
     records.search(&mut text);
     let own = records.record("%low", &mut text);
     let grid = records.grid(gather, &own, &mut text);

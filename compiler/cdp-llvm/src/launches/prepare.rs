@@ -25,29 +25,34 @@ pub(super) fn prepare<'ctx>(
     machine: &TargetMachine,
 ) -> Result<()> {
     let others = others(module);
-    for (function, name) in others.iter().flat_map(|f| ["noinline", "optnone"].map(|n| (*f, n))) {
+    for (function, name) in others.iter().flat_map(|f| LEFT_ALONE.map(|n| (*f, n))) {
         flag(context, function, name);
     }
     for function in to_inline(module) {
-        for name in ["noinline", "optnone"] {
-            let kind = Attribute::get_named_enum_kind_id(name);
-            function.remove_enum_attribute(AttributeLoc::Function, kind);
-        }
+        let_optimize(function);
         flag(context, function, "alwaysinline");
     }
     // The last of the passes takes away what nobody uses any more.
     let others: Vec<String> = others.iter().map(|f| View::function(*f).name()).collect();
     run(module, machine, PASSES)?;
     for function in others.iter().filter_map(|name| module.get_function(name)) {
-        for name in ["noinline", "optnone"] {
-            let kind = Attribute::get_named_enum_kind_id(name);
-            function.remove_enum_attribute(AttributeLoc::Function, kind);
-        }
+        let_optimize(function);
     }
     Ok(())
 }
 
-fn flag<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, name: &str) {
+/// What keeps passes away from a function.
+const LEFT_ALONE: [&str; 2] = ["noinline", "optnone"];
+
+fn let_optimize(function: FunctionValue<'_>) {
+    for name in LEFT_ALONE {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.remove_enum_attribute(AttributeLoc::Function, kind);
+    }
+}
+
+/// Gives a function an attribute that is a word.
+pub(super) fn flag<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, name: &str) {
     let kind = Attribute::get_named_enum_kind_id(name);
     function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
 }
@@ -133,14 +138,7 @@ fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
             }
         }
     }
-    let reach = |from: View<'ctx>| -> HashSet<View<'ctx>> {
-        let (mut seen, mut work) = (HashSet::new(), vec![from]);
-        while let Some(next) = work.pop() {
-            let callees = calls.get(&next).into_iter().flatten();
-            work.extend(callees.copied().filter(|callee| seen.insert(*callee)));
-        }
-        seen
-    };
+    let reach = |from: View<'ctx>| closure(calls.get(&from).cloned().unwrap_or_default(), &calls);
     all.into_iter()
         .filter(|function| !is_kernel(*function))
         .filter(|function| {

@@ -228,11 +228,7 @@ impl Queue {
     /// The kernel that runs a bucket, by the records' `body`.
     pub fn kernel(&self, gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
         let mut text = Text::default();
-        for (index, argument) in arguments.iter().enumerate() {
-            if let Some((bytes, align)) = argument.by_value {
-                text.line(&format!("%copy{index} = alloca [{bytes} x i8], align {align}"));
-            }
-        }
+        text.room_for_copies(arguments.iter().enumerate());
         text.line("%own = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
         match self.waves {
             0 => {
