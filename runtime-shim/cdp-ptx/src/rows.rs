@@ -50,30 +50,32 @@ macro_rules! refuse {
     };
 }
 
+/// Sets the fields of one row: modifiers, what is refused of them, operands, what is refused then.
+macro_rules! read_fields {
+    ($p:ident, $st:ident, $m:ident,
+     [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })?) => {
+        read_modifiers!($p, $m, $($mods)*);
+        $m.finish()?;
+        $(refuse!($m, $($check)*);)?
+        read_operands!($p, $st, Start, $($args)*);
+        $(refuse!($m, $($after)*);)?
+    };
+}
+
 /// One row's way from text.
 macro_rules! read_row {
     ($p:ident, $st:ident, $m:ident, $variant:ident, { by $function:ident }) => {
         $p.$function($st, $m)
     };
-    ($p:ident, $st:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* },
-     { [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })? }) => {{
+    ($p:ident, $st:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* }, { [$($row:tt)*] $($rest:tt)* }) => {{
         $(let $field: $ty;)*
-        read_modifiers!($p, $m, $($mods)*);
-        $m.finish()?;
-        $(refuse!($m, $($check)*);)?
-        read_operands!($p, $st, Start, $($args)*);
-        $(refuse!($m, $($after)*);)?
+        read_fields!($p, $st, $m, [$($row)*] $($rest)*);
         Ok(Inst::$variant { $($field),* })
     }};
     ($p:ident, $st:ident, $m:ident, $variant:ident ($boxed:ty),
-     { $body:ident { $($field:ident: $ty:ty),* $(,)? }
-       [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })? }) => {{
+     { $body:ident { $($field:ident: $ty:ty),* $(,)? } $($row:tt)* }) => {{
         $(let $field: $ty;)*
-        read_modifiers!($p, $m, $($mods)*);
-        $m.finish()?;
-        $(refuse!($m, $($check)*);)?
-        read_operands!($p, $st, Start, $($args)*);
-        $(refuse!($m, $($after)*);)?
+        read_fields!($p, $st, $m, $($row)*);
         let body: $boxed = $body { $($field),* }.into();
         Ok(Inst::$variant(body))
     }};

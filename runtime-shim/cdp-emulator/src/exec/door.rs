@@ -7,7 +7,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::run::{Running, lanes_of};
-use super::{Block, GridInfo, Machine, Warp};
+use super::{Block, Machine, Warp};
 use crate::check::bounds::{self, Stray};
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
@@ -31,6 +31,14 @@ pub struct Touch {
     pub copies: bool,
     /// Order and scope.
     pub order: Order,
+}
+
+/// What lanes of a warp touch: `bytes` each, at their places in `at`.
+#[derive(Clone, Copy)]
+struct Touched<'a> {
+    at: &'a [u64; 32],
+    lanes: u32,
+    bytes: u64,
 }
 
 /// The byte that a lane writes, by its number from the lane's address.
@@ -84,29 +92,15 @@ pub fn watched(
     value: Value<'_>,
 ) {
     let Some(mut watch) = machine.watch() else { return };
+    let touched = Touched { at, lanes, bytes };
     if watch.checks.uninitialized {
-        written(machine, &mut watch, block, warp, place, touch, at, lanes, bytes);
+        written(machine, &mut watch, block, warp, place, touch, touched);
     }
-    let Some(state) = block.state.as_deref_mut() else { return };
-    if watch.checks.bounds && touch.shared {
-        let places = block.grid.shared_places.clone();
-        let found = |at: u64| bounds::astray_in_shared(&places, at, bytes);
-        strays(
-            &mut watch,
-            &block.grid,
-            block.linear,
-            warp,
-            place,
-            touch.writes,
-            at,
-            lanes,
-            bytes,
-            found,
-        );
+    if block.state.is_some() && watch.checks.bounds && touch.shared {
+        let found = |at: u64| bounds::astray_in_shared(&block.grid.shared_places, at, bytes);
+        strays(&mut watch, block, warp, place, touch.writes, touched, found);
     }
-    if !watch.follows_order() {
-        return;
-    }
+    let Some(state) = block.state.as_deref_mut().filter(|_| watch.follows_order()) else { return };
     // Blocks of a cluster see each other's shared memory: it is remembered as global memory is.
     let of_cluster = touch.shared && block.cluster.as_ref().is_some_and(|c| !c.peers.is_empty());
     let base = if touch.shared { block.shared.as_ptr() as u64 } else { 0 };
@@ -142,8 +136,9 @@ pub fn local(
     lanes: u32,
     bytes: u64,
 ) {
+    let touched = Touched { at, lanes, bytes };
     if machine.checks.uninitialized {
-        local_contents(machine, block, warp, run, writes, at, lanes, bytes);
+        local_contents(machine, block, warp, run, writes, touched);
     }
     if !machine.checks.bounds {
         return;
@@ -152,21 +147,17 @@ pub fn local(
     let frame = run.path.frame;
     let found = |at: u64| bounds::astray_in_local(&machine.functions, warp, frame, at, bytes);
     let place = place(warp, run);
-    strays(&mut watch, &block.grid, block.linear, warp, place, writes, at, lanes, bytes, found);
+    strays(&mut watch, block, warp, place, writes, touched, found);
 }
 
 /// Notes lanes whose access is between variables.
-#[allow(clippy::too_many_arguments)]
 fn strays(
     watch: &mut Watch,
-    grid: &GridInfo,
-    block: u64,
+    block: &Block,
     warp: &Warp,
     place: Place,
     writes: bool,
-    at: &[u64; 32],
-    lanes: u32,
-    bytes: u64,
+    Touched { at, lanes, bytes }: Touched<'_>,
     found: impl Fn(u64) -> Option<String>,
 ) {
     let mut last = None;
@@ -176,17 +167,17 @@ fn strays(
         }
         last = Some(at[lane]);
         let Some(text) = found(at[lane]) else { continue };
-        let site = site_of(grid, block, warp, place, lane);
+        let site = site_of(block, warp, place, lane);
         watch.findings.add_stray(Stray { site, place: text, bytes, writes, count: 1 });
     }
 }
 
 /// A lane at an instruction.
-fn site_of(grid: &GridInfo, block: u64, warp: &Warp, place: Place, lane: usize) -> SiteRef {
+fn site_of(block: &Block, warp: &Warp, place: Place, lane: usize) -> SiteRef {
     SiteRef {
-        grid: grid.serial,
-        kernel: grid.kernel,
-        block,
+        grid: block.grid.serial,
+        kernel: block.grid.kernel,
+        block: block.linear,
         thread: warp.index * 32 + lane as u32,
         function: place.function,
         instruction: place.instruction,
@@ -194,7 +185,6 @@ fn site_of(grid: &GridInfo, block: u64, warp: &Warp, place: Place, lane: usize) 
 }
 
 /// Looks whether what lanes read was ever written, and notes what they write.
-#[allow(clippy::too_many_arguments)]
 fn written(
     machine: &Machine,
     watch: &mut Watch,
@@ -202,9 +192,7 @@ fn written(
     warp: &Warp,
     place: Place,
     touch: Touch,
-    at: &[u64; 32],
-    lanes: u32,
-    bytes: u64,
+    Touched { at, lanes, bytes }: Touched<'_>,
 ) {
     let demand = demand(machine, place);
     let home = if touch.shared { Home::Shared } else { Home::Global };
@@ -217,7 +205,7 @@ fn written(
             };
             let missing = init::missing(fresh, bytes, demand, touch.writes);
             if missing != 0 {
-                let site = site_of(&block.grid, block.linear, warp, place, lane);
+                let site = site_of(block, warp, place, lane);
                 let read = Unwritten { site, home, address, bytes, missing, count: 1 };
                 watch.findings.add_unwritten(read);
             }
@@ -247,16 +235,13 @@ fn fresh_in_shared(block: &Block, offset: u64, bytes: u64) -> u64 {
 
 /// Lanes read or write local memory: looks whether what they read was ever written, and notes what they
 /// write.
-#[allow(clippy::too_many_arguments)]
 fn local_contents(
     machine: &Machine,
     block: &Block,
     warp: &mut Warp,
     run: &Running<'_>,
     writes: bool,
-    at: &[u64; 32],
-    lanes: u32,
-    bytes: u64,
+    Touched { at, lanes, bytes }: Touched<'_>,
 ) {
     let place = place(warp, run);
     let demand = demand(machine, place);
@@ -276,7 +261,7 @@ fn local_contents(
         if missing != 0
             && let Some(mut watch) = machine.watch()
         {
-            let site = site_of(&block.grid, block.linear, warp, place, lane);
+            let site = site_of(block, warp, place, lane);
             let (home, address) = (Home::Local, at[lane]);
             watch.findings.add_unwritten(Unwritten {
                 site,
