@@ -15,6 +15,7 @@ mod interop;
 mod lints;
 mod report;
 mod setup;
+mod shape;
 mod suite;
 mod table;
 mod ui;
@@ -62,6 +63,8 @@ enum Verb {
     /// Test with random programs; `cargo xtask fuzz --help` lists the kinds
     #[command(subcommand)]
     Fuzz(fuzz::Fuzz),
+    /// Show lines by crate, and what is too large: files, circles between modules
+    Shape(shape::ShapeOptions),
     /// Build and install the command, the libraries, the header and a pkg-config file
     Install(install::InstallOptions),
     /// Make an archive with all that `install` installs, for another machine
@@ -106,7 +109,10 @@ fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
     if let Some(plan) = plan(&cli.verb) {
         ui.note(plan);
     }
-    setup::setup(ui, &cli.common)?;
+    // Counting takes no tools.
+    if !matches!(cli.verb, Verb::Shape(_)) {
+        setup::setup(ui, &cli.common)?;
+    }
     match &cli.verb {
         Verb::Setup => {
             ui.line("set-up is complete");
@@ -117,6 +123,7 @@ fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
         Verb::Bless(options) => suite::test(ui, options, suite::Expectations::Rewrite),
         Verb::Fuzz(fuzz) => fuzz::fuzz(ui, &cli.common, fuzz),
         Verb::Bench(bench) => bench::bench(ui, &cli.common, bench),
+        Verb::Shape(options) => shape::shape(ui, options),
         Verb::Install(options) => install::install(ui, options),
         Verb::Dist => install::dist(ui),
         Verb::Wheel(options) => wheel::wheel(ui, options),

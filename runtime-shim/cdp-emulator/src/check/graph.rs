@@ -13,7 +13,7 @@ use super::view::{Known, View, learn};
 use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, NodeWatch, Place, Watch};
 use crate::code::Order;
 use crate::memory::SiteRef;
-use crate::sched::NodeId;
+use crate::work::NodeId;
 
 impl Watch {
     /// A grid was made. Its number.

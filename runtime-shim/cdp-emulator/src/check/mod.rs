@@ -31,7 +31,7 @@ use std::sync::Arc;
 use crate::config::Checks;
 use crate::hash::IntMap;
 use crate::memory::SiteRef;
-use crate::sched::NodeId;
+use crate::work::NodeId;
 
 use block::BlockState;
 use findings::Findings;

@@ -3,11 +3,11 @@
 use cdp_ptx::inst::{Address, AddressBase, LoadOrder, StoreOrder};
 use cdp_ptx::{CvtRounding, Inst, Operand, Reg, ScalarType, Space, Symbol};
 
-use super::demand::Demand;
 use super::dispatch::is_memory;
 use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
 use crate::alu::{bits, int};
+use crate::code::Demand;
 use crate::code::{Access, NONE, Op, Order, Place, PredLogic};
 use crate::float::soft::Mode;
 

@@ -13,30 +13,7 @@ use cdp_ptx::inst::AddressBase;
 use cdp_ptx::{Body, Inst, Instruction, Operand, Reg, ScalarType};
 
 use super::named::registers_of;
-
-/// What becomes of the elements that a load brings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Demand {
-    /// For each element which of its bytes are demanded, a bit a byte.
-    pub strict: [u8; 8],
-    /// Some element is copied.
-    pub copied: bool,
-}
-
-impl Demand {
-    /// Nobody looks at what is loaded, and it is not copied as it is.
-    pub fn is_idle(&self) -> bool {
-        !self.copied && self.strict == [0; 8]
-    }
-
-    /// The bytes that are demanded of an access of `count` elements of `size` bytes, a bit a byte.
-    pub fn bytes(&self, size: u64, count: u64) -> u64 {
-        (0..count.min(8)).fold(0, |all, element| {
-            let shift = element * size;
-            if shift >= 64 { all } else { all | u64::from(self.strict[element as usize]) << shift }
-        })
-    }
-}
+use crate::code::Demand;
 
 /// Demands on the registers of a function.
 #[derive(Debug)]

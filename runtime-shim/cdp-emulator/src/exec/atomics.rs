@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use cdp_ptx::{AtomOp, ScalarType};
 
-use super::run::{Running, lanes_of, read_row, write_row};
+use super::path::Running;
+use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{Atomic, Inst, NONE, Place};
 use crate::float::soft;

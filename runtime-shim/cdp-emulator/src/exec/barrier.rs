@@ -1,7 +1,8 @@
 //! Block barriers: `bar.sync`, `bar.arrive`, `bar.red`, and the detection of divergence at them.
 
 use super::fault::{Fault, WaitingLanes};
-use super::run::{Next, Running, keep_active, lanes_of, read_row, set_pred, site, write_row};
+use super::path::{Next, Running, keep_active, site};
+use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
 use crate::code::{Barrier, BarrierKind, Inst, NONE, Op};
 use crate::config::CheckAction;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, WaitingLanes};
-use super::run::{self, WarpStop};
+use super::path::{WarpStop, site};
 use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
 use super::{barrier, calls, cluster, collective, diverge, next_random};
+use super::{run, turns};
 use crate::code::{JOIN_RETURN, NONE};
 use crate::config::WarpScheduling;
 use crate::report::ReportKind;
@@ -20,7 +21,7 @@ pub fn start(
 ) -> Box<Block> {
     match grid.cluster {
         [1, 1, 1] => start_one(machine, grid, linear, old),
-        _ => cluster::start(machine, grid, linear, old),
+        _ => turns::start(machine, grid, linear, old),
     }
 }
 
@@ -177,7 +178,7 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
             return stop;
         }
     }
-    cluster::run(machine, block, budget)
+    turns::run(machine, block, budget)
 }
 
 /// Runs one block.
@@ -322,7 +323,7 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
                 PathState::Collective => "for other lanes of the warp".to_string(),
                 PathState::Runtime => "in cudaDeviceSynchronize".to_string(),
             };
-            let site = run::site(block, warp, path, path.mask.trailing_zeros() & 31);
+            let site = site(block, warp, path, path.mask.trailing_zeros() & 31);
             out.push(WaitingLanes { site, lanes: path.mask, what });
         }
         for group in warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0) {
@@ -336,7 +337,7 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
                 group: NONE,
                 state: PathState::Ready,
             };
-            let site = run::site(block, warp, &path, group.arrived.trailing_zeros());
+            let site = site(block, warp, &path, group.arrived.trailing_zeros());
             let what = format!(
                 "to meet {} diverged lanes",
                 (group.expected & !group.arrived).count_ones()

@@ -4,7 +4,8 @@
 use super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
 use super::door::{self, Touch};
 use super::fault::Fault;
-use super::run::{Running, lanes_of, read_row};
+use super::path::Running;
+use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
 use crate::code::{BulkCopy, Inst, NONE, Order, Place, Reach, Sem};
 use crate::memory::space;

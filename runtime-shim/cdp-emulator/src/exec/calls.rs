@@ -2,7 +2,8 @@
 
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
-use super::run::{Next, Running, keep_active, lanes_of, read_row, write_row};
+use super::path::{Next, Running, keep_active};
+use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
 use crate::memory::space;

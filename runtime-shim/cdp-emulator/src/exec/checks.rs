@@ -4,7 +4,7 @@
 //! atomics.
 
 use super::fault::Fault;
-use super::run::lanes_of;
+use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
 use crate::memory::AllocKind;
@@ -97,7 +97,7 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
 /// What a record that kernels cannot write is.
 fn what_is_constant(kind: &AllocKind) -> &'static str {
     match kind {
-        AllocKind::Symbol(name) if crate::link::is_literal(name) => "a string literal",
+        AllocKind::Symbol(name) if crate::symbol::is_literal(name) => "a string literal",
         _ => "constant memory",
     }
 }

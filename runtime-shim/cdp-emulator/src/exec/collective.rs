@@ -6,7 +6,8 @@
 
 use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
-use super::run::{Next, Running, keep_active, lanes_of, read_row, set_pred, write_row};
+use super::path::{Next, Running, keep_active};
+use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Path, PathState, Step, Warp, door};
 use crate::alu::float::min_max;
 use crate::check::block::BlockState;

@@ -6,9 +6,11 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use super::run::{Running, lanes_of};
+use super::path::Running;
+use super::rows::lanes_of;
+use super::stray;
 use super::{Block, Machine, Warp};
-use crate::check::bounds::{self, Stray};
+use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
 use crate::check::race::Access;
@@ -97,7 +99,7 @@ pub fn watched(
         written(machine, &mut watch, block, warp, place, touch, touched);
     }
     if block.state.is_some() && watch.checks.bounds && touch.shared {
-        let found = |at: u64| bounds::astray_in_shared(&block.grid.shared_places, at, bytes);
+        let found = |at: u64| stray::astray_in_shared(&block.grid.shared_places, at, bytes);
         strays(&mut watch, block, warp, place, touch.writes, touched, found);
     }
     let Some(state) = block.state.as_deref_mut().filter(|_| watch.follows_order()) else { return };
@@ -145,7 +147,7 @@ pub fn local(
     }
     let Some(mut watch) = machine.watch() else { return };
     let frame = run.path.frame;
-    let found = |at: u64| bounds::astray_in_local(&machine.functions, warp, frame, at, bytes);
+    let found = |at: u64| stray::astray_in_local(&machine.functions, warp, frame, at, bytes);
     let place = place(warp, run);
     strays(&mut watch, block, warp, place, writes, touched, found);
 }
@@ -280,7 +282,7 @@ pub fn divided(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>,
     if lanes == 0 {
         return;
     }
-    let site = super::run::site(block, warp, &run.path, lanes.trailing_zeros());
+    let site = super::path::site(block, warp, &run.path, lanes.trailing_zeros());
     if let Some(mut watch) = machine.watch() {
         watch.findings.add_division(site, u64::from(lanes.count_ones()));
     }

@@ -6,7 +6,8 @@
 //! Waiting is a loop of the program, which the interpreter knows by the tests in it.
 
 use super::fault::Fault;
-use super::run::{Running, lanes_of, read_row, set_pred, write_row};
+use super::path::Running;
+use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
 use crate::memory::space;

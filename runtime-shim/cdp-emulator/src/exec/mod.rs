@@ -5,6 +5,7 @@
 //! that changes the device (launches, device malloc) is asked for through [`BlockStop::Service`] and
 //! done by the scheduler. So blocks that ask for nothing can run on several host threads.
 
+mod address;
 pub mod atomics;
 pub mod barrier;
 pub mod block;
@@ -13,17 +14,22 @@ pub mod calls;
 pub mod checks;
 pub mod cluster;
 pub mod collective;
+mod dispatch;
 pub mod diverge;
 pub mod door;
 pub mod fault;
 pub mod mbarrier;
 pub mod memory;
+pub mod path;
 mod preempt;
 pub mod print;
-mod rows;
-pub mod run;
+pub mod rows;
+mod run;
+mod special;
+mod stray;
 pub mod surface;
 pub mod tensor;
+mod turns;
 
 use std::sync::Arc;
 
@@ -407,7 +413,7 @@ pub struct Block {
     /// Instructions left in this slice.
     pub budget: i64,
     /// Launches of this block into its default stream, and other state of the device runtime.
-    pub runtime: crate::sched::BlockRuntime,
+    pub runtime: crate::work::BlockRuntime,
     /// What the checks know of it.
     pub state: Option<Box<crate::check::block::BlockState>>,
 }

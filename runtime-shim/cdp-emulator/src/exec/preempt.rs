@@ -2,7 +2,7 @@
 //! aside, and its lanes may part. So every interleaving of such accesses can come up, as on a GPU,
 //! where lanes have promised progress and no promised order.
 
-use super::run::{Running, WarpStop};
+use super::path::{Running, WarpStop};
 use super::{Machine, Warp};
 use crate::code::{NONE, Op};
 

@@ -1,7 +1,8 @@
 //! `vprintf` and `__assertfail`: reading format and arguments from device memory.
 
 use super::fault::Fault;
-use super::run::{Running, lanes_of};
+use super::path::Running;
+use super::rows::lanes_of;
 use super::{Block, Machine, PrintEntry, Step, Warp, calls, memory};
 use crate::code::Call;
 use crate::format;

@@ -124,6 +124,92 @@ pub unsafe fn fill(to: *mut u32, value: u64, wide: bool, mask: u32) {
     }
 }
 
+// Single lanes, of the frame at `regs`.
+
+/// Writes `value(lane)` to the active lanes of a row.
+///
+/// # Safety
+/// `row` is the offset of a row of the frame at `regs` of the given width.
+#[inline(always)]
+pub unsafe fn fill_with(
+    regs: *mut u32,
+    row: u32,
+    wide: bool,
+    mask: u32,
+    value: impl Fn(usize) -> u64,
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let base = regs.add(row as usize);
+        for lane in 0..32 {
+            if mask >> lane & 1 != 0 {
+                if wide {
+                    base.cast::<u64>().add(lane).write_unaligned(value(lane));
+                } else {
+                    *base.add(lane) = value(lane) as u32;
+                }
+            }
+        }
+    }
+}
+
+/// Reads one lane of a row.
+///
+/// # Safety
+/// `row` is the offset of a row of the frame at `regs` of the given width.
+#[inline(always)]
+pub unsafe fn read_row(regs: *const u32, row: u32, wide: bool, lane: usize) -> u64 {
+    // SAFETY: by the contract.
+    unsafe {
+        let base = regs.add(row as usize);
+        if wide {
+            base.cast::<u64>().add(lane).read_unaligned()
+        } else {
+            u64::from(*base.add(lane))
+        }
+    }
+}
+
+/// Writes one lane of a row.
+///
+/// # Safety
+/// `row` is the offset of a row of the frame at `regs` of the given width.
+#[inline(always)]
+pub unsafe fn write_row(regs: *mut u32, row: u32, wide: bool, lane: usize, value: u64) {
+    // SAFETY: by the contract.
+    unsafe {
+        let base = regs.add(row as usize);
+        if wide {
+            base.cast::<u64>().add(lane).write_unaligned(value);
+        } else {
+            *base.add(lane) = value as u32;
+        }
+    }
+}
+
+/// Iterates over the lanes of a mask.
+#[inline]
+pub fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            lane
+        })
+    })
+}
+
+/// Sets the active bits of a predicate.
+#[inline]
+pub fn set_pred(regs: *mut u32, word: u32, bits: u32, active: u32) {
+    // SAFETY: callers pass a decoded predicate of the frame at `regs`.
+    unsafe {
+        let p = regs.add(word as usize);
+        *p = (*p & !active) | (bits & active);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use cdp_ptx::{ScalarType, SurfaceClamp};
 
 use super::fault::Fault;
-use super::run::{Running, lanes_of, read_row, write_row};
+use super::path::Running;
+use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, door};
 use crate::code::{Inst, NONE, Order};
 use crate::report::ReportKind;

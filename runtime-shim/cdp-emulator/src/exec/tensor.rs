@@ -2,7 +2,7 @@
 
 use cdp_ptx::matrix::{MatrixOperand, MatrixShape};
 
-use super::run::{lanes_of, read_row, write_row};
+use super::rows::{lanes_of, read_row, write_row};
 use crate::code::{Inst, MatrixAddress, NONE, Tensor};
 use crate::tensor::fragment::{Cell, Fragment, Places};
 use crate::tensor::product::Kind;

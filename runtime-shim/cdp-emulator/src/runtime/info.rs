@@ -4,7 +4,8 @@
 
 use super::{Caller, Outcome, errors};
 use crate::exec::Step;
-use crate::sched::{Core, MAX_SHARED_BYTES, MULTIPROCESSORS};
+use crate::hardware::{MAX_SHARED_BYTES, MULTIPROCESSORS};
+use crate::sched::Core;
 
 /// What `cudaRuntimeGetVersion` gives in device code, whatever the toolkit: measured on an H200 with
 /// libcudadevrt 13.0.

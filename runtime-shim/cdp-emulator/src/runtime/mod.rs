@@ -15,11 +15,12 @@ use crate::code::{Call, Callee, Op};
 use crate::exec::calls;
 use crate::exec::fault::Fault;
 use crate::exec::memory as device_memory;
-use crate::exec::{Block, Path, PathState, Step, Warp, run};
+use crate::exec::{Block, Path, PathState, Step, Warp, path, rows};
 use crate::memory::{AllocKind, FreeError, SiteRef};
 use crate::report::ReportKind;
-use crate::sched::{BlockKey, Core, GridKey};
+use crate::sched::Core;
 use crate::services::{DeviceCall, Service};
+use crate::work::{BlockKey, GridKey};
 
 /// A thread that calls the device runtime.
 pub(crate) struct Caller<'a> {
@@ -65,7 +66,7 @@ impl Caller<'_> {
 
     /// Where the thread is.
     pub fn site(&self) -> SiteRef {
-        run::site(self.block, self.warp, &self.path, self.lane as u32)
+        path::site(self.block, self.warp, &self.path, self.lane as u32)
     }
 
     /// The block's clock.
@@ -139,7 +140,7 @@ impl Core {
             _ => (false, false),
         };
         let mut wait = false;
-        for lane in run::lanes_of(lanes) {
+        for lane in rows::lanes_of(lanes) {
             let mut caller = Caller {
                 block,
                 warp: &mut warp,

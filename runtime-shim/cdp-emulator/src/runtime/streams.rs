@@ -7,7 +7,8 @@
 use super::launch::{STREAM_FIRE_AND_FORGET, STREAM_TAIL};
 use super::{Caller, Outcome, errors};
 use crate::exec::Step;
-use crate::sched::{Action, Core, DeviceStream, NodeId};
+use crate::sched::{Action, Core};
+use crate::work::{DeviceStream, NodeId};
 
 /// `cudaStreamLegacy`
 const STREAM_LEGACY: u64 = 1;

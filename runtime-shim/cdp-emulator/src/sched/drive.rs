@@ -3,12 +3,13 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::{BlockKey, Core, GridKey, KernelProfile, NodeId};
+use super::{Core, KernelProfile};
 use crate::config::Config;
 use crate::exec::fault::Fault;
 use crate::exec::{Block, BlockStop, Counters, block, next_random};
 use crate::memory::SiteRef;
 use crate::report::ReportKind;
+use crate::work::{BlockKey, GridKey, NodeId};
 
 /// Warp-instructions of a slice.
 const SLICE: i64 = 1 << 18;

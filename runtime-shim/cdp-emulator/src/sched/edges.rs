@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
-use super::{Action, BlockKey, Core, GridKey, NodeId};
+use super::{Action, Core};
 use crate::check::{Actor, Place, Watch};
 use crate::exec::{Block, Warp};
 use crate::memory::SiteRef;
+use crate::work::{BlockKey, GridKey, NodeId};
 
 /// A block's key as a number.
 fn number(key: BlockKey) -> u64 {

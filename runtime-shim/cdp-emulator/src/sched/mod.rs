@@ -24,6 +24,7 @@ mod nodes;
 mod pool;
 pub mod profile;
 mod reports;
+mod resident;
 mod share;
 mod stall;
 mod time;
@@ -40,37 +41,14 @@ use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, Counters, GridInfo, Machine};
 use crate::hash::IntMap;
-use crate::link::Program;
+use crate::load::Program;
 use crate::memory::{Arena, SiteRef, Slots, Table};
 use crate::report::{Report, ReportKind};
+use crate::work::{BlockKey, DeviceStream, GridKey, NodeId};
 
-pub use grids::{DEFAULT_SHARED_BYTES, LaunchRequest, MAX_SHARED_BYTES};
+pub use grids::LaunchRequest;
 pub use profile::KernelProfile;
 pub use trace::{TraceEvent, TraceGrid};
-
-/// Multiprocessors that the device claims (an H200 has 132).
-pub const MULTIPROCESSORS: u32 = 132;
-
-/// A node of the work graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NodeId {
-    index: u32,
-    generation: u32,
-}
-
-/// A grid in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GridKey {
-    index: u32,
-    generation: u32,
-}
-
-/// A block in the table of resident blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BlockKey {
-    index: u32,
-    generation: u32,
-}
 
 /// What a node does when its turn comes.
 #[derive(Debug)]
@@ -101,15 +79,6 @@ pub struct Node {
     owner_block: Option<BlockKey>,
     /// It runs in its owner's tail.
     tail: bool,
-}
-
-/// Streams of a grid's device code.
-#[derive(Clone, Debug, Default)]
-pub struct DeviceStream {
-    /// Last node.
-    pub last: Option<NodeId>,
-    /// Events that the next node waits for.
-    pub waits: Vec<NodeId>,
 }
 
 /// A grid that is queued or running.
@@ -162,23 +131,6 @@ pub struct ParameterBuffer {
     pub size_bytes: u64,
     /// What `GetParameterBufferV2` was told: function, grid, block, shared bytes.
     pub config: Option<(u64, [u32; 3], [u32; 3], u32)>,
-}
-
-/// What the device runtime remembers for a resident block.
-#[derive(Clone, Debug, Default)]
-pub struct BlockRuntime {
-    /// The block's NULL stream.
-    pub null_stream: DeviceStream,
-    /// Per-thread default streams, by thread.
-    pub thread_streams: IntMap<u32, DeviceStream>,
-    /// Launches by warps since the block's last pause.
-    pub launches: u32,
-    /// Grids launched since then that wait for nothing and may run on any host thread; not among the others.
-    pub launched_apart: u32,
-    /// Grids launched at all.
-    pub children: u64,
-    /// Its place in the table.
-    pub key: Option<BlockKey>,
 }
 
 /// A block in the table.

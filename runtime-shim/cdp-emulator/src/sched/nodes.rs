@@ -1,6 +1,7 @@
 //! The graph of queued work: adding nodes, completing them, running those that are not grids.
 
-use super::{Action, BlockKey, Core, GridKey, Node, NodeId, TraceEvent};
+use super::{Action, Core, Node, TraceEvent};
+use crate::work::{BlockKey, GridKey, NodeId};
 
 impl Core {
     /// True if the node is not done. Nodes that were forgotten are done.

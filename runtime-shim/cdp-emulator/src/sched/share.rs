@@ -15,13 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::pool::{Pool, Task};
-use super::{Action, Core, Grid, GridKey, KernelProfile, Lineage, TraceEvent, TraceGrid};
+use super::{Action, Core, Grid, KernelProfile, Lineage, TraceEvent, TraceGrid};
 use crate::config::{Config, Limits};
 use crate::exec::fault::Fault;
 use crate::exec::{Counters, GridInfo, Machine};
 use crate::hash::IntMap;
-use crate::link::Program;
+use crate::load::Program;
 use crate::report::ReportKind;
+use crate::work::GridKey;
 
 /// Warp-instructions below which blocks are not worth another thread.
 const WORTH: u64 = 4000;

@@ -12,12 +12,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use super::Core;
 use super::drive::MAX_RESIDENT;
-use super::{Core, GridKey};
 use crate::exec::fault::Fault;
 use crate::exec::{Block, block};
+use crate::hardware::MULTIPROCESSORS;
 use crate::memory::AllocKind;
 use crate::report::ReportKind;
+use crate::work::GridKey;
 
 /// Rounds of all blocks without progress before anybody looks.
 const PATIENCE: u64 = 8;
@@ -29,8 +31,6 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_WAITERS: usize = 8;
 /// Blocks that begin at once when those in execution only wait.
 const MORE_BLOCKS: usize = 64;
-/// Multiprocessors of an H200.
-const MULTIPROCESSORS: usize = 132;
 
 /// Turns since a block last did anything but to wait.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl Core {
         let Some(grid) = self.grid(key) else { return 0 };
         let info = &grid.info;
         let of_one = self.occupancy_of(info.kernel, info.threads(), info.dynamic_bytes.into());
-        MULTIPROCESSORS * of_one as usize
+        MULTIPROCESSORS as usize * of_one as usize
     }
 
     fn host_may_write(&self) -> bool {

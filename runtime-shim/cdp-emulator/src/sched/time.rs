@@ -10,7 +10,8 @@
 //! What is absent: the cost of memory within kernels, and waiting for each other by grids that run side by
 //! side.
 
-use super::{Core, MULTIPROCESSORS};
+use super::Core;
+use crate::hardware::MULTIPROCESSORS;
 
 /// Between the end of what a grid of the host waits for and its beginning.
 pub const HOST_LAUNCH: u64 = 2_000;

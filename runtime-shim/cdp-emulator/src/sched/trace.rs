@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::Core;
 use crate::exec::Counters;
 use crate::report::SourceLine;
+use crate::work::GridKey;
 
 /// One grid of the launch tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,6 +245,33 @@ fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+impl Core {
+    /// The launch tree.
+    pub fn trace(&self) -> &[TraceGrid] {
+        &self.trace
+    }
+
+    /// What the host did, and copies and sets.
+    pub fn trace_events(&self) -> &[TraceEvent] {
+        &self.events_traced
+    }
+
+    /// Notes a call, copy or set, if there is a trace.
+    pub fn trace_event(&mut self, what: &'static str, stream: impl FnOnce() -> String, bytes: u64) {
+        if self.config.trace {
+            let clock = self.clock;
+            self.events_traced.push(TraceEvent { what, stream: stream(), bytes, clock });
+        }
+    }
+
+    /// Notes the stream that a grid was launched into, if there is a trace.
+    pub fn trace_stream(&mut self, key: GridKey, name: impl FnOnce() -> String) {
+        if let Some(at) = self.grid(key).and_then(|grid| grid.trace) {
+            self.trace[at].stream = name();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use super::super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
 use super::super::door::{self, Touch};
 use super::super::fault::Fault;
-use super::super::run::{Running, lanes_of, read_row};
+use super::super::path::Running;
+use super::super::rows::{lanes_of, read_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{addresses, bounds, peek, poke};
 use crate::code::{Inst, NONE, Order};

@@ -2,7 +2,8 @@
 
 use super::super::checks::{Addresses, OnLane, bad_global, misaligned};
 use super::super::door::{self, Touch};
-use super::super::run::{Running, lanes_of, read_row, write_row};
+use super::super::path::Running;
+use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, CachedExtent, Machine, Step, Warp};
 use super::{bounds, broadcast, extend, peek, poke, registers, stored};
 use crate::code::{Access, Inst, NONE};

@@ -14,7 +14,8 @@ use self::global::global;
 use self::private::{fixed_place, local, params};
 use self::shared::shared;
 use super::checks::{Addresses, own};
-use super::run::{Running, lanes_of};
+use super::path::Running;
+use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, cluster, rows};
 use crate::code::{Access, Inst, NONE, Place};
 use crate::memory::space::{self, Window};
@@ -351,7 +352,7 @@ fn stored<const S: usize>(
         return 0;
     }
     // SAFETY: decoded row.
-    let value = unsafe { super::run::read_row(run.regs, row, wide, lane) };
+    let value = unsafe { super::rows::read_row(run.regs, row, wide, lane) };
     (value >> (8 * (byte as usize % S))) as u8
 }
 

@@ -2,7 +2,8 @@
 
 use super::super::checks::{Addresses, OnLane, bad_local, misaligned, verb};
 use super::super::fault::Fault;
-use super::super::run::{Running, lanes_of, read_row, write_row};
+use super::super::path::Running;
+use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
 use crate::code::{Access, Inst, NONE, Place};

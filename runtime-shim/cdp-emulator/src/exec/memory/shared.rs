@@ -2,11 +2,12 @@
 
 use super::super::checks::{Addresses, bad_shared, uninitialized};
 use super::super::door::{self, Touch};
-use super::super::run::{Running, lanes_of, read_row, write_row};
+use super::super::path::Running;
+use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, peek, poke, registers, stored};
+use crate::code::Demand;
 use crate::code::{Access, Inst, NONE};
-use crate::decode::demand::Demand;
 use crate::memory::space;
 
 #[inline(always)]

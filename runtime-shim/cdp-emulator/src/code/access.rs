@@ -1,0 +1,186 @@
+//! Accesses to memory: where, how wide, what they say about order, and what becomes of what they bring.
+
+use cdp_ptx::inst::{LoadOrder, StoreOrder};
+use cdp_ptx::{AtomOrder, Scope};
+
+/// A state space as the interpreter distinguishes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Any, told by the address.
+    Generic,
+    /// Global or constant memory.
+    Global,
+    /// Constant memory.
+    Const,
+    /// Shared memory by offset.
+    Shared,
+    /// Shared memory of the cluster (`.shared::cluster`), by rank and offset.
+    Cluster,
+    /// Local memory by offset.
+    Local,
+    /// Kernel parameters by offset.
+    Param,
+    /// The function's own frame of local memory at a fixed offset (`imm`).
+    Frame,
+}
+
+impl Place {
+    /// Memory of a block or thread, which other blocks (but those of the cluster, which runs as one) do
+    /// not see.
+    pub fn is_near(self) -> bool {
+        matches!(self, Place::Shared | Place::Cluster | Place::Local | Place::Frame)
+    }
+}
+
+/// A load or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// State space.
+    pub place: Place,
+    /// log2 of the bytes of one element.
+    pub size_log2: u8,
+    /// Elements: 1, 2, 4 or 8. For more than one, the rows are in [`super::Function::vectors`].
+    pub count: u8,
+    /// The address row has 64-bit values.
+    pub wide_address: bool,
+    /// The registers have 64 bits.
+    pub wide_register: bool,
+    /// Loads: sign-extend to the register.
+    pub signed: bool,
+    /// Order and scope. What is not weak is ordered or volatile: other threads may be waited for
+    /// through it.
+    pub order: Order,
+}
+
+impl Access {
+    /// No other thread sees it.
+    #[inline(always)]
+    pub fn is_private(self) -> bool {
+        matches!(self.place, Place::Local | Place::Frame | Place::Param)
+    }
+}
+
+/// What an access or fence says about order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sem {
+    /// A plain access: two of them that conflict and are not ordered are a data race.
+    Weak,
+    /// As relaxed for the memory; for people it says nothing of other threads.
+    Volatile,
+    /// Atomic with respect to others, and no more.
+    Relaxed,
+    /// What the writer released is visible afterwards.
+    Acquire,
+    /// What came before is visible to who acquires.
+    Release,
+    /// Both.
+    AcqRel,
+}
+
+/// Among which threads an order holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// `.cta`
+    Block,
+    /// `.cluster`, `.gpu`, `.sys`
+    Device,
+}
+
+/// Order and scope of an access or fence, as the PTX has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Order.
+    pub sem: Sem,
+    /// Scope.
+    pub reach: Reach,
+}
+
+impl Order {
+    /// That of plain accesses.
+    pub const WEAK: Order = Order { sem: Sem::Weak, reach: Reach::Device };
+
+    /// Not a plain access.
+    pub fn is_strong(self) -> bool {
+        self.sem != Sem::Weak
+    }
+
+    /// The part for reads takes over what was released.
+    pub fn acquires(self) -> bool {
+        matches!(self.sem, Sem::Acquire | Sem::AcqRel)
+    }
+
+    /// The part for writes releases.
+    pub fn releases(self) -> bool {
+        matches!(self.sem, Sem::Release | Sem::AcqRel)
+    }
+}
+
+impl From<Scope> for Reach {
+    fn from(scope: Scope) -> Reach {
+        match scope {
+            Scope::Cta => Reach::Block,
+            Scope::Cluster | Scope::Gpu | Scope::Sys => Reach::Device,
+        }
+    }
+}
+
+impl From<LoadOrder> for Order {
+    fn from(order: LoadOrder) -> Order {
+        let (sem, reach) = match order {
+            LoadOrder::Weak => return Order::WEAK,
+            LoadOrder::Volatile => (Sem::Volatile, Reach::Device),
+            LoadOrder::Relaxed(scope) | LoadOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
+            LoadOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
+        };
+        Order { sem, reach }
+    }
+}
+
+impl From<StoreOrder> for Order {
+    fn from(order: StoreOrder) -> Order {
+        let (sem, reach) = match order {
+            StoreOrder::Weak => return Order::WEAK,
+            StoreOrder::Volatile => (Sem::Volatile, Reach::Device),
+            StoreOrder::Relaxed(scope) | StoreOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
+            StoreOrder::Release(scope) => (Sem::Release, scope.into()),
+        };
+        Order { sem, reach }
+    }
+}
+
+impl Order {
+    /// That of an atomic; PTX leaves out `.relaxed` and `.gpu`.
+    pub fn of_atomic(order: Option<AtomOrder>, scope: Option<Scope>) -> Order {
+        let sem = match order {
+            None | Some(AtomOrder::Relaxed) => Sem::Relaxed,
+            Some(AtomOrder::Acquire) => Sem::Acquire,
+            Some(AtomOrder::Release) => Sem::Release,
+            Some(AtomOrder::AcqRel) => Sem::AcqRel,
+        };
+        Order { sem, reach: scope.map_or(Reach::Device, Reach::from) }
+    }
+}
+
+/// What becomes of the elements that a load brings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// For each element which of its bytes are demanded, a bit a byte.
+    pub strict: [u8; 8],
+    /// Some element is copied.
+    pub copied: bool,
+}
+
+impl Demand {
+    /// Nobody looks at what is loaded, and it is not copied as it is.
+    pub fn is_idle(&self) -> bool {
+        !self.copied && self.strict == [0; 8]
+    }
+
+    /// The bytes that are demanded of an access of `count` elements of `size` bytes, a bit a byte.
+    pub fn bytes(&self, size: u64, count: u64) -> u64 {
+        (0..count.min(8)).fold(0, |all, element| {
+            let shift = element * size;
+            if shift >= 64 { all } else { all | u64::from(self.strict[element as usize]) << shift }
+        })
+    }
+}
