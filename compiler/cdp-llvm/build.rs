@@ -14,6 +14,7 @@ const FILES: &[&str] = &[
     "src/optimizer.cpp",
     "src/raise.cpp",
     "src/unroll.cpp",
+    "src/wide.cpp",
     "src/widen.cpp",
     "src/words.cpp",
 ];
@@ -23,6 +24,7 @@ fn main() {
         println!("cargo::rerun-if-changed={file}");
     }
     println!("cargo::rerun-if-changed=src/unroll.h");
+    println!("cargo::rerun-if-changed=src/wide.h");
     println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");
     let config = std::env::var_os("DEP_LLVM_22_CONFIG_PATH").map(PathBuf::from);
     let config = config.unwrap_or_else(|| "llvm-config-22".into());

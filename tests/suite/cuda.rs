@@ -90,6 +90,12 @@ fn checks(path: &Path) -> Result<&'static [&'static str], Failed> {
     Ok(if Directives::of(path)?.skips("race") { &[""] } else { &["", "race"] })
 }
 
+/// Words for cdpc and nvcc alike.
+fn flags(path: &Path) -> Result<Vec<String>, Failed> {
+    let directives = Directives::of(path)?;
+    Ok(directives.words("flags").into_iter().map(str::to_owned).collect())
+}
+
 /// Whether a program's kernels wait for their children (`cdp: 1`), which they can do below sm_90 only.
 fn is_cdp1(path: &Path) -> Result<bool, Failed> {
     Ok(Directives::of(path)?.cdp() == Some(CdpVersion::Cdp1))
@@ -99,7 +105,9 @@ fn with_cdpc(path: &Path) -> Outcome {
     let folder = folder()?;
     let source = path.display().to_string();
     // As `cdpc run` does it, and with the cubin that a GPU would get.
+    let flags = flags(path)?;
     let mut args = vec!["build", &source, "-o", "program"];
+    args.extend(flags.iter().map(String::as_str));
     if is_cdp1(path)? {
         args.extend(["--cdp", "1"]);
     }
@@ -120,7 +128,11 @@ fn with_nvcc(path: &Path) -> Outcome {
         arch = "-gencode=arch=compute_75,code=[sm_75,compute_75]";
         compile.arg("-DCUDA_FORCE_CDP1_IF_SUPPORTED");
     }
-    compile.args([arch, "-std=c++17", "--extended-lambda", "-dc", "-o", "program.o", "-I"]);
+    let flags = flags(path)?;
+    if !flags.iter().any(|flag| flag.starts_with("-std=")) {
+        compile.arg("-std=c++17");
+    }
+    compile.args([arch, "--extended-lambda", "-dc", "-o", "program.o"]).args(flags).arg("-I");
     // The helpers of NVIDIA's samples, which nvcc has not either.
     compile.arg(crate::support::root().join("compiler/cdp/src/cuda/headers"));
     finish(compile.arg(path))?;

@@ -24,6 +24,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include "wide.h"
+
 using namespace llvm;
 
 namespace {
@@ -157,8 +159,10 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   if (M.getDataLayout() != Emitter->Layout)
     M.setDataLayout(Emitter->Layout);
   orderVariables(M);
-  for (Function &F : M)
+  for (Function &F : M) {
+    expandWideConversions(F);
     cutBlocks(F);
+  }
   // What a large module needed is not kept.
   if (Emitter->Text.capacity() > (1 << 20))
     SmallString<0>().swap(Emitter->Text);

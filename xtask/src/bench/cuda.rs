@@ -111,7 +111,7 @@ pub fn cuda(ui: &Ui, common: &Common, options: &CudaOptions) -> Outcome<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// The programs of the tests.
+/// The programs of the tests but those that ask for options.
 fn programs() -> Outcome<Vec<PathBuf>> {
     let folder = root().join("tests/cases/cuda");
     let entries =
@@ -120,6 +120,7 @@ fn programs() -> Outcome<Vec<PathBuf>> {
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+        .filter(|path| !fs::read_to_string(path).unwrap_or_default().contains("\n// flags:"))
         .collect();
     found.sort();
     Ok(found)

@@ -27,7 +27,6 @@ mod stmt;
 mod sysv;
 mod types;
 mod variadic;
-mod wide;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};

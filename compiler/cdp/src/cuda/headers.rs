@@ -13,6 +13,7 @@ use crate::options::CompileOptions;
 const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
     ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),
+    ("lacking/type_traits", include_str!("headers/type_traits")),
     ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
     ("samples/exception.h", include_str!("headers/exception.h")),
     ("samples/helper_cuda.h", include_str!("headers/helper_cuda.h")),

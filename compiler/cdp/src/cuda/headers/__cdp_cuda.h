@@ -35,6 +35,61 @@ static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultipro
         blocks, (const void *)kernel, block_threads, shared_bytes, flags);
 }
 
+// Compare-and-swap and exchange of 16 bytes, which nvcc's front end makes from builtins of its own. Host passes
+// check kernels too.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+template <typename T, bool>
+struct __cdp_if_quad {
+};
+template <typename T>
+struct __cdp_if_quad<T, true> {
+    typedef T type;
+};
+#define __CDP_QUAD(T) \
+    typename __cdp_if_quad<T, sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T)>::type
+
+union __cdp_quad {
+    unsigned long long half[2];
+    char bytes[16];
+};
+
+#define __CDP_QUAD_FORMS(suffix, scope)                                                                     \
+    template <typename T>                                                                                   \
+    static __inline__ __device__ __CDP_QUAD(T) atomicCAS##suffix(T *place, T compare, T value)               \
+    {                                                                                                       \
+        __cdp_quad c, v;                                                                                    \
+        __builtin_memcpy(&c, (const void *)__builtin_addressof(compare), 16);                                \
+        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                  \
+        asm volatile("{\n\t.reg .b128 c, v, r;\n\t"                                                         \
+                     "mov.b128 c, {%3, %4};\n\tmov.b128 v, {%5, %6};\n\t"                                   \
+                     "atom.relaxed" scope ".cas.b128 r, [%2], c, v;\n\tmov.b128 {%0, %1}, r;\n\t}"         \
+                     : "=l"(v.half[0]), "=l"(v.half[1])                                                      \
+                     : "l"(place), "l"(c.half[0]), "l"(c.half[1]), "l"(v.half[0]), "l"(v.half[1])            \
+                     : "memory");                                                                           \
+        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                        \
+        return value;                                                                                       \
+    }                                                                                                       \
+    template <typename T>                                                                                   \
+    static __inline__ __device__ __CDP_QUAD(T) atomicExch##suffix(T *place, T value)                         \
+    {                                                                                                       \
+        __cdp_quad v;                                                                                       \
+        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                  \
+        asm volatile("{\n\t.reg .b128 v, r;\n\tmov.b128 v, {%3, %4};\n\t"                                  \
+                     "atom.relaxed" scope ".exch.b128 r, [%2], v;\n\tmov.b128 {%0, %1}, r;\n\t}"           \
+                     : "=l"(v.half[0]), "=l"(v.half[1])                                                      \
+                     : "l"(place), "l"(v.half[0]), "l"(v.half[1])                                            \
+                     : "memory");                                                                           \
+        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                        \
+        return value;                                                                                       \
+    }
+
+__CDP_QUAD_FORMS(, ".gpu")
+__CDP_QUAD_FORMS(_block, ".cta")
+__CDP_QUAD_FORMS(_system, ".sys")
+#undef __CDP_QUAD_FORMS
+#undef __CDP_QUAD
+#endif
+
 // CUDA's header has this for passes that see `__CUDA_ARCH__` only; host passes check kernels too.
 #if defined(CUDA_FORCE_CDP1_IF_SUPPORTED) && !defined(__CUDA_ARCH__)
 extern "C" __device__ cudaError_t cudaDeviceSynchronize(void);
