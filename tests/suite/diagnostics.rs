@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cdp::frontend::diagnostics::codes::{ALL, Code};
+use cdp::frontend::diagnostics::render::Format;
 use cdp::{Analysis, Arch, CompileOptions, Pass, Report, SourceInput, analyse};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::support::{Outcome, cases, compiler, files, job, read, root, stem, trial};
+use crate::support::{Outcome, cases, compiler, files, job, read, root, same, stem, trial};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = files(&cases("errors"), "cdp")
@@ -21,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         let name = format!("errors::{}", stem(&path));
         trial(name, move || annotated(&path)).with_ignored_flag(without)
     }));
+    trials.push(trial("errors::the_same_without_a_module".into(), without_module));
     trials.extend(ALL.iter().map(|code| {
         let clang = without && CLANG.contains(&code.info().code);
         trial(format!("codes::{code}"), || page(*code)).with_ignored_flag(clang)
@@ -46,6 +48,27 @@ fn analyses(source: &SourceInput, options: &CompileOptions) -> Result<Vec<Analys
         }
     }
     Ok(analyses)
+}
+
+/// `cdpc check` keeps no code, and says what a build says.
+fn without_module() -> Outcome {
+    for family in ["errors", "run", "documents", "reports"] {
+        for path in files(&cases(family), "cdp") {
+            let directives = Directives::of(&path)?;
+            let options = directives.options(directives.archs()?[0]);
+            let source = SourceInput::File(path.clone());
+            for pass in [Pass::Device(options.archs()[0]), Pass::Host] {
+                let whole = analyse(&source, pass, &options).map_err(|error| error.to_string())?;
+                let report =
+                    cdp::findings(&source, pass, &options).map_err(|error| error.to_string())?;
+                let shown = |report: &Report| {
+                    cdp::render_reports(std::slice::from_ref(report), Format::Human, false)
+                };
+                same(&path.display().to_string(), &shown(&report), &shown(&whole.report))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn findings(source: &SourceInput, options: &CompileOptions) -> Result<Findings, Failed> {

@@ -59,6 +59,11 @@ pub struct QualName {
 }
 
 impl QualName {
+    /// An unqualified name.
+    pub fn plain(base: Ident) -> Self {
+        QualName { global: false, scopes: Vec::new(), base, operator: None, span: base.span }
+    }
+
     /// The symbol when the name is a single unqualified identifier.
     pub fn as_plain(&self) -> Option<Symbol> {
         (!self.global && self.scopes.is_empty()).then_some(self.base.name)

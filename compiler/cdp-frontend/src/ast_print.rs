@@ -89,7 +89,8 @@ impl Printer<'_> {
                 self.line(format!("{inline}namespace {}", names.join("::")).trim_end());
                 self.nested(|p| namespace.decls.iter().for_each(|decl| p.decl(decl)));
             }
-            DeclKind::NamespaceAlias { name, target } => {
+            DeclKind::NamespaceAlias(alias) => {
+                let NamespaceAliasDecl { name, target } = &**alias;
                 let text = format!("namespace {} = {}", self.name(name.name), self.qual(target));
                 self.line(&text);
             }
@@ -296,7 +297,7 @@ impl Printer<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
-        for label in &stmt.labels {
+        for label in stmt.labels() {
             let text = match &label.kind {
                 LabelKind::Case(value) => format!("case {}", self.expr(value)),
                 LabelKind::CaseRange(low, high) => {
@@ -307,7 +308,7 @@ impl Printer<'_> {
             };
             self.line(&text);
         }
-        for pragma in &stmt.pragmas {
+        for pragma in stmt.pragmas() {
             let text = self.pragma(pragma);
             self.line(&text);
         }
@@ -434,37 +435,41 @@ impl Printer<'_> {
                     FloatSuffix::F => "f",
                     FloatSuffix::L => "L",
                 };
-                format!("{:?}{suffix}", value.value)
+                format!("{:?}{suffix}", { value.value })
             }
-            ExprKind::Char(value) => format!("'{}'", value.value),
+            ExprKind::Char(value) => format!("'{}'", { value.value }),
             ExprKind::String(text) => format!("{:?}", text.to_text()),
             ExprKind::Bool(value) => value.to_string(),
             ExprKind::Nullptr => "nullptr".to_owned(),
-            ExprKind::Name(name) => self.qual(name),
+            ExprKind::Name(name) => self.name(*name).to_owned(),
+            ExprKind::Qualified(name) => self.qual(name),
             ExprKind::TemplateName(with) => {
                 let types: Vec<String> = with.types.iter().map(|ty| self.type_name(ty)).collect();
                 format!("{}<{}>", self.qual(&with.name), types.join(", "))
             }
             ExprKind::Paren(inner) => self.expr(inner),
-            ExprKind::Unary { op, operand, .. } => {
-                format!("({} {})", unary_text(*op), self.expr(operand))
+            ExprKind::Unary(unary) => {
+                format!("({} {})", unary_text(unary.op), self.expr(&unary.operand))
             }
-            ExprKind::Postfix { op, operand, .. } => {
-                let op = if *op == PostfixOp::Inc { "post++" } else { "post--" };
-                format!("({op} {})", self.expr(operand))
+            ExprKind::Postfix(postfix) => {
+                let op = if postfix.op == PostfixOp::Inc { "post++" } else { "post--" };
+                format!("({op} {})", self.expr(&postfix.operand))
             }
-            ExprKind::Binary { op, lhs, rhs, .. } => {
-                format!("({} {} {})", binary_text(*op), self.expr(lhs), self.expr(rhs))
+            ExprKind::Binary(binary) => {
+                let (lhs, rhs) = (self.expr(&binary.lhs), self.expr(&binary.rhs));
+                format!("({} {lhs} {rhs})", binary_text(binary.op))
             }
-            ExprKind::Assign { op, lhs, rhs, .. } => {
-                format!("({}= {} {})", op.map_or("", binary_text), self.expr(lhs), self.expr(rhs))
+            ExprKind::Assign(assign) => {
+                let (lhs, rhs) = (self.expr(&assign.lhs), self.expr(&assign.rhs));
+                format!("({}= {lhs} {rhs})", assign.op.map_or("", binary_text))
             }
-            ExprKind::Comma { lhs, rhs, .. } => {
-                format!("(, {} {})", self.expr(lhs), self.expr(rhs))
+            ExprKind::Comma(sides) => {
+                format!("(, {} {})", self.expr(&sides[0]), self.expr(&sides[1]))
             }
-            ExprKind::Conditional { condition, then, otherwise, .. } => {
-                let then = then.as_ref().map_or(String::new(), |then| self.expr(then) + " ");
-                format!("(? {} {then}{})", self.expr(condition), self.expr(otherwise))
+            ExprKind::Conditional(whole) => {
+                let then = whole.then.as_ref().map_or(String::new(), |then| self.expr(then) + " ");
+                let otherwise = self.expr(&whole.otherwise);
+                format!("(? {} {then}{otherwise})", self.expr(&whole.condition))
             }
             _ => self.primary(expr),
         }
@@ -472,8 +477,8 @@ impl Printer<'_> {
 
     fn primary(&self, expr: &Expr) -> String {
         match &expr.kind {
-            ExprKind::Call { callee, args, .. } => {
-                format!("{}({})", self.expr(callee), self.exprs(args))
+            ExprKind::Call(call) => {
+                format!("{}({})", self.expr(&call.callee), self.exprs(&call.args))
             }
             ExprKind::Launch(launch) => format!(
                 "{}<<<{}>>>({})",
@@ -481,34 +486,34 @@ impl Printer<'_> {
                 self.exprs(&launch.config),
                 self.exprs(&launch.args)
             ),
-            ExprKind::Index { base, index } => format!("{}[{}]", self.expr(base), self.expr(index)),
-            ExprKind::Member { base, arrow, member, .. } => {
-                format!(
-                    "{}{}{}",
-                    self.expr(base),
-                    if *arrow { "->" } else { "." },
-                    self.name(member.name)
-                )
+            ExprKind::Index(parts) => {
+                format!("{}[{}]", self.expr(&parts[0]), self.expr(&parts[1]))
             }
-            ExprKind::Cast { style, ty, operand } => {
-                format!("({style:?}Cast {} {})", self.type_name(ty), self.expr(operand))
+            ExprKind::Member(access) => {
+                let op = if access.arrow { "->" } else { "." };
+                format!("{}{op}{}", self.expr(&access.base), self.name(access.member.name))
             }
-            ExprKind::Construct { ty, args, braces, .. } => {
-                let (open, close) = if *braces { ("", "") } else { ("(", ")") };
-                format!("new-value {}{open}{}{close}", self.type_name(ty), self.exprs(args))
+            ExprKind::Cast(cast) => {
+                let operand = self.expr(&cast.operand);
+                format!("({:?}Cast {} {operand})", cast.style, self.type_name(&cast.ty))
             }
-            ExprKind::CompoundLiteral { ty, init } => {
-                format!("({}){}", self.type_name(ty), self.init_list(init))
+            ExprKind::Construct(made) => {
+                let (open, close) = if made.braces { ("", "") } else { ("(", ")") };
+                let args = self.exprs(&made.args);
+                format!("new-value {}{open}{args}{close}", self.type_name(&made.ty))
+            }
+            ExprKind::CompoundLiteral(literal) => {
+                format!("({}){}", self.type_name(&literal.ty), self.init_list(&literal.init))
             }
             ExprKind::SizeofExpr(operand) => format!("(sizeof {})", self.expr(operand)),
             ExprKind::SizeofType(ty) => format!("(sizeof-type {})", self.type_name(ty)),
             ExprKind::AlignofExpr(operand) => format!("(alignof {})", self.expr(operand)),
             ExprKind::AlignofType(ty) => format!("(alignof-type {})", self.type_name(ty)),
-            ExprKind::Offsetof { ty, path } => {
-                format!("(offsetof {} {})", self.type_name(ty), self.designators(path))
+            ExprKind::Offsetof(of) => {
+                format!("(offsetof {} {})", self.type_name(&of.ty), self.designators(&of.path))
             }
-            ExprKind::VaArg { list, ty } => {
-                format!("(va-arg {} {})", self.expr(list), self.type_name(ty))
+            ExprKind::VaArg(arg) => {
+                format!("(va-arg {} {})", self.expr(&arg.list), self.type_name(&arg.ty))
             }
             ExprKind::New(parts) => {
                 let placement = match parts.placement.as_slice() {
@@ -542,7 +547,7 @@ impl Printer<'_> {
         let items: Vec<String> = list
             .items
             .iter()
-            .map(|item| match item.designators.as_slice() {
+            .map(|item| match item.designators() {
                 [] => self.expr(&item.value),
                 path => format!("{} = {}", self.designators(path), self.expr(&item.value)),
             })
@@ -570,7 +575,7 @@ fn int_text(value: &IntLit) -> String {
         IntSuffix::LongLong => "ll",
         IntSuffix::Size => "z",
     };
-    format!("{}{}{size}", value.value, if value.unsigned { "u" } else { "" })
+    format!("{}{}{size}", { value.value }, if value.unsigned { "u" } else { "" })
 }
 
 fn unary_text(op: UnaryOp) -> &'static str {

@@ -201,6 +201,11 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// White space or a line start stands before the token.
+    pub fn spaced(self) -> bool {
+        self.0 & (Flags::LINE_START.0 | Flags::SPACE.0) != 0
+    }
+
     /// With `other` set or not.
     pub fn set(self, other: Flags, on: bool) -> Flags {
         if on { Flags(self.0 | other.0) } else { Flags(self.0 & !other.0) }
@@ -210,7 +215,7 @@ impl Flags {
 impl Token {
     /// True if white space or a line start stands before it.
     pub fn spaced(&self) -> bool {
-        self.flags.0 & (Flags::LINE_START.0 | Flags::SPACE.0) != 0
+        self.flags.spaced()
     }
 }
 

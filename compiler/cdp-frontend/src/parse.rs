@@ -20,6 +20,7 @@ mod expression;
 mod literals;
 mod lookahead;
 mod operands;
+mod packed;
 mod parser;
 mod records;
 mod refuse;
@@ -92,7 +93,8 @@ pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseO
     let vocabulary = session.vocabulary();
     let tokens = unused::leave_out(tokens, session);
     let balanced = brackets::balance(tokens, end, &vocabulary.words, session, &mut diagnostics);
-    let mut parser = Parser::new(&balanced, end, &vocabulary, session, &mut diagnostics);
+    let packed = packed::Packed::new(balanced, &mut session.names);
+    let mut parser = Parser::new(&packed, end, &vocabulary, session, &mut diagnostics);
     let decls = parser.external_declarations();
     ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }
 }

@@ -214,7 +214,26 @@ pub fn analyse(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Analysis, Error> {
-    guard("check", &source.name(), || analyse_here(source, pass, options))
+    guard("check", &source.name(), || analyse_here(source, pass, options, true))
+}
+
+/// What is wrong with a source, as [`analyse`] says it, for a third of the memory: no code is kept of it.
+///
+/// # Errors
+/// As [`analyse`], but for wrong IR.
+pub fn findings(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+) -> Result<Report, Error> {
+    guard("check", &source.name(), || {
+        let mut report = analyse_here(source, pass, options, false)?.report;
+        if report.diagnostics.is_empty() {
+            // Texts and names are for messages only.
+            report.session = Shared::new(Session::new());
+        }
+        Ok(report)
+    })
 }
 
 /// A source after preprocessing, as gcc's `-E` gives it.
@@ -254,6 +273,7 @@ fn analyse_here(
     source: &SourceInput,
     pass: Pass,
     options: &CompileOptions,
+    module: bool,
 ) -> Result<Analysis, Error> {
     let started = Instant::now();
     let launch_abi = launch_abi(pass, options)?;
@@ -265,8 +285,8 @@ fn analyse_here(
     let mut diagnostics = parsed.diagnostics;
     // This is a guarded thread.
     const _: () = assert!(cdp_llvm::STACK_BYTES >= check::STACK_BYTES);
-    let checked =
-        check_here(&parsed.unit, &session, &check_options(source, pass, launch_abi, options));
+    let wanted = CheckOptions { module, ..check_options(source, pass, launch_abi, options) };
+    let checked = check_here(&parsed.unit, &session, &wanted);
     let syntax_errors = diagnostics.has_errors();
     diagnostics.extend(checked.diagnostics);
     let graph = LaunchGraph::new(&session, &checked.launches, &checked.calls);
@@ -424,6 +444,7 @@ fn check_options(
         arch,
         v1_launch_abi: !launch_abi.is_v2(),
         fast_math: options.fast_math,
+        module: true,
     }
 }
 

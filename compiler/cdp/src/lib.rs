@@ -102,7 +102,8 @@ pub mod ptx_version;
 pub mod set;
 
 pub use analysis::{
-    Analysis, Pass, Preprocessed, Report, SourceInput, analyse, preprocess, render_reports,
+    Analysis, Pass, Preprocessed, Report, SourceInput, analyse, findings, preprocess,
+    render_reports,
 };
 pub use build::{BuildOutput, BuildRequest, Goal, Input, InputKind, Timings};
 pub use compiler::{Compiler, DeviceCode};

@@ -6,12 +6,13 @@ use std::path::Path;
 use cdp::toolchain::{Job, JobOptions};
 use cdp::{
     CompileOptions, CudaAnalysis, Description, Failure, Input, InputKind, LaunchGraph, Pass,
-    Report, analyse, describe_ptx, layout_table,
+    Report, analyse, describe_ptx, findings, layout_table,
 };
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Check, Graph, GraphFormat, Layout, Source};
 use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code};
+use crate::memory;
 use crate::output::{Outputs, write_output};
 
 /// All passes over a source: the device pass for every architecture, then the host pass. Of each only what
@@ -30,8 +31,9 @@ fn passes(input: &Input, source: &Source) -> Result<Vec<Report>, Result<Usage, F
         Input::Bytes(_, name, _) => return Err(Ok(Usage(format!("`{name}` is no source")))),
     };
     let pass = |pass| {
-        let analysis = analyse(input, pass, &options).map_err(|error| Err(error.into()))?;
-        Ok(analysis.report)
+        let report = findings(input, pass, &options).map_err(|error| Err(error.into()));
+        memory::give_back();
+        report
     };
     let mut reports = Vec::new();
     for arch in options.archs() {

@@ -52,19 +52,48 @@ fn or_stop(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
+/// What the compiler's stacks take of the address space; hardly any of it becomes memory.
+const STACKS_BYTES: u64 = 600 << 20;
+
+/// A number of a file of `/proc`, behind a word at the start of a line.
+fn number_behind(file: &str, word: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What `ulimit -v` leaves; `None` without such a limit.
+fn left_of_limit() -> Option<u64> {
+    let most = number_behind("/proc/self/limits", "Max address space")?;
+    let taken = number_behind("/proc/self/status", "VmSize:")? << 10;
+    Some(most.saturating_sub(taken + STACKS_BYTES))
+}
+
 /// Bytes that a process can get without others being pushed out: what the system says, or the limit of
-/// the control group if that is lower. `None` where nobody says.
+/// the control group or of the process if that is lower. `None` where nobody says.
 pub fn available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let kilobytes = number_behind("/proc/meminfo", "MemAvailable:")?;
     let number = |name: &str| -> Option<u64> {
         let text = std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
         text.trim().parse().ok()
     };
     let group =
         number("memory.max").and_then(|most| Some(most.saturating_sub(number("memory.current")?)));
-    Some(group.unwrap_or(u64::MAX).min(kilobytes << 10))
+    let lower = group.unwrap_or(u64::MAX).min(left_of_limit().unwrap_or(u64::MAX));
+    Some(lower.min(kilobytes << 10))
+}
+
+/// Gives memory that was freed back to the system, so that the next pass over a large program does not come
+/// on top of it. glibc keeps what many small requests took.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: glibc's `int malloc_trim(size_t)`, which any thread may call at any time.
+        unsafe extern "C" {
+            safe fn malloc_trim(keep_bytes: usize) -> std::ffi::c_int;
+        }
+        malloc_trim(0);
+    }
 }
 
 /// The form of messages from now on.

@@ -27,19 +27,19 @@ pub enum DeclKind {
     /// `using Name = type;`
     Alias(Box<AliasDecl>),
     /// `using ns::name;`
-    UsingName(QualName),
+    UsingName(Box<QualName>),
     /// `using namespace ns;`
-    UsingNamespace(QualName),
+    UsingNamespace(Box<QualName>),
     /// `namespace a::b { ... }`
-    Namespace(NamespaceDecl),
+    Namespace(Box<NamespaceDecl>),
     /// `namespace short = long::name;`
-    NamespaceAlias { name: Ident, target: QualName },
+    NamespaceAlias(Box<NamespaceAliasDecl>),
     /// `extern "C" { ... }` and `extern "C" declaration`.
-    Linkage(LinkageDecl),
+    Linkage(Box<LinkageDecl>),
     /// `static_assert(condition, "message");`
-    StaticAssert { condition: Box<Expr>, message: Option<StringLit> },
+    StaticAssert { condition: Box<Expr>, message: Option<Box<StringLit>> },
     /// `#pragma cdp ...` outside any function.
-    Pragma(Pragma),
+    Pragma(Box<Pragma>),
 }
 
 /// A function definition.
@@ -102,6 +102,13 @@ pub struct NamespaceDecl {
     pub inline: bool,
     pub names: Vec<Ident>,
     pub decls: Vec<Decl>,
+}
+
+/// `namespace name = target;`
+#[derive(Debug)]
+pub struct NamespaceAliasDecl {
+    pub name: Ident,
+    pub target: QualName,
 }
 
 /// `extern "C"`.

@@ -11,6 +11,8 @@ pub struct Expr {
     pub depth: u32,
 }
 
+/// Small, because a program of a million operations has two million of them: a leaf is here, an operation
+/// is in one box with its operands.
 #[derive(Debug)]
 pub enum ExprKind {
     /// Refused or unparsable; already reported.
@@ -18,101 +20,41 @@ pub enum ExprKind {
     Int(IntLit),
     Float(FloatLit),
     Char(CharLit),
-    String(StringLit),
+    String(Box<StringLit>),
     Bool(bool),
     Nullptr,
-    Name(QualName),
+    /// A plain name, whose span is the expression's.
+    Name(Symbol),
+    /// Any other name: `a::b`, `::a`, `operator+`.
+    Qualified(Box<QualName>),
     /// `tex2D<float4>`: a function template of CUDA's headers with its types written.
     TemplateName(Box<TemplateName>),
     Paren(Box<Expr>),
-    Unary {
-        op: UnaryOp,
-        op_span: Span,
-        operand: Box<Expr>,
-    },
-    /// `x++`, `x--`.
-    Postfix {
-        op: PostfixOp,
-        op_span: Span,
-        operand: Box<Expr>,
-    },
-    Binary {
-        op: BinaryOp,
-        op_span: Span,
-        lhs: Box<Expr>,
-        rhs: Box<Expr>,
-    },
-    /// `lhs = rhs`, and `lhs op= rhs` with `op`. The right side may be an init list.
-    Assign {
-        op: Option<BinaryOp>,
-        op_span: Span,
-        lhs: Box<Expr>,
-        rhs: Box<Expr>,
-    },
+    Unary(Box<UnaryExpr>),
+    Postfix(Box<PostfixExpr>),
+    Binary(Box<BinaryExpr>),
+    Assign(Box<AssignExpr>),
     /// `a, b`
-    Comma {
-        op_span: Span,
-        lhs: Box<Expr>,
-        rhs: Box<Expr>,
-    },
-    Conditional {
-        condition: Box<Expr>,
-        question_span: Span,
-        /// `None` in GNU's `a ?: b`, which is `a ? a : b` with `a` evaluated once.
-        then: Option<Box<Expr>>,
-        colon_span: Span,
-        otherwise: Box<Expr>,
-    },
-    /// A call; `args_span` is the parentheses and what is between them.
-    Call {
-        callee: Box<Expr>,
-        args: Vec<Expr>,
-        args_span: Span,
-    },
+    Comma(Box<[Expr; 2]>),
+    Conditional(Box<ConditionalExpr>),
+    Call(Box<CallExpr>),
     /// A launch site.
     Launch(Box<LaunchExpr>),
-    Index {
-        base: Box<Expr>,
-        index: Box<Expr>,
-    },
-    /// `base.member`, or `base->member` when `arrow`.
-    Member {
-        base: Box<Expr>,
-        arrow: bool,
-        op_span: Span,
-        member: Ident,
-    },
-    Cast {
-        style: CastStyle,
-        ty: Box<TypeName>,
-        operand: Box<Expr>,
-    },
-    /// `float(x)`, `dim3(1, 2)`, and `T{...}` when `braces`; then `args` is the one init list.
-    Construct {
-        ty: Box<TypeName>,
-        args: Vec<Expr>,
-        braces: bool,
-        args_span: Span,
-    },
+    /// `base[index]`
+    Index(Box<[Expr; 2]>),
+    Member(Box<MemberExpr>),
+    Cast(Box<CastExpr>),
+    Construct(Box<ConstructExpr>),
     /// GNU `(T){ ... }`
-    CompoundLiteral {
-        ty: Box<TypeName>,
-        init: InitList,
-    },
+    CompoundLiteral(Box<CompoundLiteral>),
     SizeofExpr(Box<Expr>),
     SizeofType(Box<TypeName>),
     AlignofExpr(Box<Expr>),
     AlignofType(Box<TypeName>),
     /// `offsetof(type, a.b[2])`; the first designator is a field.
-    Offsetof {
-        ty: Box<TypeName>,
-        path: Vec<Designator>,
-    },
+    Offsetof(Box<OffsetofExpr>),
     /// `__builtin_va_arg(list, type)`, as `va_arg` of `<stdarg.h>` expands to.
-    VaArg {
-        list: Box<Expr>,
-        ty: Box<TypeName>,
-    },
+    VaArg(Box<VaArgExpr>),
     New(Box<NewExpr>),
     /// `delete p`, and `delete[] p` when `array`.
     Delete {
@@ -120,7 +62,120 @@ pub enum ExprKind {
         operand: Box<Expr>,
     },
     /// `{ ... }` as the right side of `=`, an argument, a `return` value or a nested initialiser.
-    InitList(InitList),
+    InitList(Box<InitList>),
+}
+
+const _: () = assert!(size_of::<Expr>() == 32);
+
+impl Expr {
+    /// The name that the expression is.
+    pub fn as_name(&self) -> Option<QualName> {
+        match &self.kind {
+            ExprKind::Name(name) => Some(QualName::plain(Ident { name: *name, span: self.span })),
+            ExprKind::Qualified(name) => Some((**name).clone()),
+            _ => None,
+        }
+    }
+}
+
+/// `-x`
+#[derive(Debug)]
+pub struct UnaryExpr {
+    pub op: UnaryOp,
+    pub op_span: Span,
+    pub operand: Expr,
+}
+
+/// `x++`, `x--`
+#[derive(Debug)]
+pub struct PostfixExpr {
+    pub op: PostfixOp,
+    pub op_span: Span,
+    pub operand: Expr,
+}
+
+/// `lhs op rhs`
+#[derive(Debug)]
+pub struct BinaryExpr {
+    pub op: BinaryOp,
+    pub op_span: Span,
+    pub lhs: Expr,
+    pub rhs: Expr,
+}
+
+/// `lhs = rhs`, and `lhs op= rhs` with `op`. The right side may be an init list.
+#[derive(Debug)]
+pub struct AssignExpr {
+    pub op: Option<BinaryOp>,
+    pub op_span: Span,
+    pub lhs: Expr,
+    pub rhs: Expr,
+}
+
+/// `condition ? then : otherwise`
+#[derive(Debug)]
+pub struct ConditionalExpr {
+    pub condition: Expr,
+    pub question_span: Span,
+    /// `None` in GNU's `a ?: b`, which is `a ? a : b` with `a` evaluated once.
+    pub then: Option<Expr>,
+    pub otherwise: Expr,
+}
+
+/// `callee(args)`
+#[derive(Debug)]
+pub struct CallExpr {
+    pub callee: Expr,
+    pub args: Vec<Expr>,
+    /// The parentheses and what is between them.
+    pub args_span: Span,
+}
+
+/// `base.member`, or `base->member` when `arrow`.
+#[derive(Debug)]
+pub struct MemberExpr {
+    pub base: Expr,
+    pub arrow: bool,
+    pub op_span: Span,
+    pub member: Ident,
+}
+
+/// `(T)x` and the named casts.
+#[derive(Debug)]
+pub struct CastExpr {
+    pub style: CastStyle,
+    pub ty: TypeName,
+    pub operand: Expr,
+}
+
+/// `float(x)`, `dim3(1, 2)`, and `T{...}` when `braces`; then `args` is the one init list.
+#[derive(Debug)]
+pub struct ConstructExpr {
+    pub ty: TypeName,
+    pub args: Vec<Expr>,
+    pub braces: bool,
+    pub args_span: Span,
+}
+
+/// GNU `(T){ ... }`
+#[derive(Debug)]
+pub struct CompoundLiteral {
+    pub ty: TypeName,
+    pub init: InitList,
+}
+
+/// `offsetof(type, path)`
+#[derive(Debug)]
+pub struct OffsetofExpr {
+    pub ty: TypeName,
+    pub path: Vec<Designator>,
+}
+
+/// `__builtin_va_arg(list, type)`
+#[derive(Debug)]
+pub struct VaArgExpr {
+    pub list: Expr,
+    pub ty: TypeName,
 }
 
 /// A function template with its types written.
@@ -167,9 +222,22 @@ pub struct InitList {
 /// One element of an initialiser list.
 #[derive(Debug)]
 pub struct InitItem {
-    /// `.field`, `[index]`, possibly several; empty for a positional element.
-    pub designators: Vec<Designator>,
+    /// `.field`, `[index]`, possibly several; none for a positional element.
+    pub path: Option<Box<Path>>,
     pub value: Expr,
+}
+
+impl InitItem {
+    /// The designators.
+    pub fn designators(&self) -> &[Designator] {
+        self.path.as_ref().map_or(&[], |path| &path.designators)
+    }
+}
+
+/// Where an element of a list goes.
+#[derive(Debug)]
+pub struct Path {
+    pub designators: Vec<Designator>,
 }
 
 #[derive(Debug)]
@@ -227,8 +295,9 @@ pub enum CastStyle {
     Const,
 }
 
-/// An integer literal.
+/// An integer literal. Literals are packed so that [`ExprKind`] has room for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(Rust, packed(4))]
 pub struct IntLit {
     /// The value; one that passes 64 bits has been refused.
     pub value: u64,
@@ -250,6 +319,7 @@ pub enum IntSuffix {
 
 /// A floating literal.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(Rust, packed(4))]
 pub struct FloatLit {
     /// The value rounded to the literal's own type: to `float` for an `f` suffix.
     pub value: f64,
@@ -280,6 +350,7 @@ pub enum Encoding {
 
 /// A character constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(Rust, packed(4))]
 pub struct CharLit {
     /// The value as the literal's type has it: plain `char` is signed.
     pub value: i64,

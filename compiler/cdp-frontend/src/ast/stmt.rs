@@ -6,15 +6,32 @@ use crate::source::Span;
 /// A statement with the labels and pragmas in front of it.
 #[derive(Debug)]
 pub struct Stmt {
-    /// `case` and `default` labels, in order, which may stand on any statement inside a `switch`,
-    /// however deep; and those for `goto`.
-    pub labels: Vec<Label>,
-    /// `#pragma unroll` and `#pragma cdp`.
-    pub pragmas: Vec<Pragma>,
+    /// What stands in front of it, if anything does.
+    pub front: Option<Box<Front>>,
     pub kind: StmtKind,
     pub span: Span,
     /// One more than the deepest statement inside; see [`MAX_DEPTH`].
     pub depth: u32,
+}
+
+impl Stmt {
+    /// `case` and `default` labels, in order, which may stand on any statement inside a `switch`,
+    /// however deep; and those for `goto`.
+    pub fn labels(&self) -> &[Label] {
+        self.front.as_ref().map_or(&[], |front| &front.labels)
+    }
+
+    /// `#pragma unroll` and `#pragma cdp`.
+    pub fn pragmas(&self) -> &[Pragma] {
+        self.front.as_ref().map_or(&[], |front| &front.pragmas)
+    }
+}
+
+/// What stands in front of a statement.
+#[derive(Debug)]
+pub struct Front {
+    pub labels: Vec<Label>,
+    pub pragmas: Vec<Pragma>,
 }
 
 /// A label.
@@ -43,7 +60,7 @@ pub enum StmtKind {
     Error,
     Expr(Expr),
     Decl(Decl),
-    Block(Block),
+    Block(Box<Block>),
     If(Box<IfStmt>),
     Switch(Box<SwitchStmt>),
     While {
@@ -144,3 +161,5 @@ pub struct AsmOperand {
     pub expr: Expr,
     pub span: Span,
 }
+
+const _: () = assert!(size_of::<Stmt>() <= 64);

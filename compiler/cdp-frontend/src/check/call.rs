@@ -58,9 +58,7 @@ impl<'a> Checker<'a> {
             let values: Vec<Value<'a>> = args.iter().map(|arg| self.expr(arg)).collect();
             let Kind::Fns(functions) = target.kind else { return self.error_value(span) };
             if self.candidates(&functions, &values).is_empty() {
-                if let ast::ExprKind::Name(name) = &callee.kind {
-                    self.name(name);
-                }
+                self.expr(callee);
                 return self.error_value(span);
             }
             return self.call_named(functions, values, args_span, span, callee.span);
@@ -95,9 +93,8 @@ impl<'a> Checker<'a> {
 
     /// The name of a callee that only argument-dependent look-up may find.
     fn adl_only_name(&self, callee: &'a ast::Expr) -> Option<String> {
-        let ast::ExprKind::Name(name) = &callee.kind else { return None };
-        let symbol = name.as_plain()?;
-        if self.find_plain(symbol).is_some() || name.operator.is_some() {
+        let ast::ExprKind::Name(symbol) = callee.kind else { return None };
+        if self.find_plain(symbol).is_some() {
             return None;
         }
         let text = self.text(symbol);

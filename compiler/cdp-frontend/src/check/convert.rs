@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
     fn rank_braces(&mut self, list: &'a crate::ast::InitList, to: QualType) -> Option<Rank> {
         match list.items.as_slice() {
             [] => (!self.types.is_function(to)).then_some(Rank::EXACT),
-            [one] if self.types.is_scalar(to) && one.designators.is_empty() => {
+            [one] if self.types.is_scalar(to) && one.path.is_none() => {
                 let value = self.quiet(|checker| checker.expr(&one.value));
                 self.rank(&value, to)
             }

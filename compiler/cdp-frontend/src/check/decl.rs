@@ -31,7 +31,8 @@ impl<'a> Checker<'a> {
             DeclKind::UsingName(name) => self.using_name(name),
             DeclKind::UsingNamespace(name) => self.using_namespace(name),
             DeclKind::Namespace(namespace) => self.namespace(namespace),
-            DeclKind::NamespaceAlias { name, target } => {
+            DeclKind::NamespaceAlias(alias) => {
+                let ast::NamespaceAliasDecl { name, target } = &**alias;
                 if let Some(ns) = self.namespace_of(target) {
                     let slot = self.slot_here(name.name);
                     slot.other = Some(Entity::Namespace(ns));
@@ -40,7 +41,7 @@ impl<'a> Checker<'a> {
             }
             DeclKind::Linkage(linkage) => self.linkage(linkage),
             DeclKind::StaticAssert { condition, message } => {
-                self.static_assert(condition, message.as_ref(), decl.span);
+                self.static_assert(condition, message.as_deref(), decl.span);
             }
         }
     }

@@ -27,38 +27,50 @@ impl<'a> Checker<'a> {
                 let expr = self.dummy(Basic::Nullptr.into());
                 Value { null: true, ..Value::rvalue(expr, Basic::Nullptr.into(), span) }
             }
-            Ast::Name(name) => self.name(name),
+            Ast::Name(name) => self.name(&ast::QualName::plain(ast::Ident { name: *name, span })),
+            Ast::Qualified(name) => self.name(name),
             Ast::TemplateName(with) => self.builtin_template(&with.name, &with.types, span),
             Ast::Paren(inner) => {
                 let mut value = self.expr(inner);
                 value.span = span;
                 value
             }
-            Ast::Unary { op, op_span, operand } => self.unary(*op, *op_span, operand, span),
-            Ast::Postfix { op, op_span, operand } => self.postfix(*op, *op_span, operand, span),
-            Ast::Binary { op, op_span, lhs, rhs } => self.binary(*op, *op_span, lhs, rhs, span),
-            Ast::Assign { op, op_span, lhs, rhs } => self.assign(*op, *op_span, lhs, rhs, span),
-            Ast::Comma { lhs, rhs, .. } => self.comma(lhs, rhs, span),
-            Ast::Conditional { condition, then, otherwise, question_span, .. } => {
-                let condition = &**condition;
-                match then {
+            Ast::Unary(unary) => self.unary(unary.op, unary.op_span, &unary.operand, span),
+            Ast::Postfix(postfix) => {
+                self.postfix(postfix.op, postfix.op_span, &postfix.operand, span)
+            }
+            Ast::Binary(binary) => {
+                let ast::BinaryExpr { op, op_span, lhs, rhs } = &**binary;
+                self.binary(*op, *op_span, lhs, rhs, span)
+            }
+            Ast::Assign(assign) => {
+                let ast::AssignExpr { op, op_span, lhs, rhs } = &**assign;
+                self.assign(*op, *op_span, lhs, rhs, span)
+            }
+            Ast::Comma(sides) => self.comma(&sides[0], &sides[1], span),
+            Ast::Conditional(whole) => {
+                let (condition, question_span) = (&whole.condition, whole.question_span);
+                match &whole.then {
                     Some(then) => {
-                        self.conditional(condition, then, otherwise, *question_span, span)
+                        self.conditional(condition, then, &whole.otherwise, question_span, span)
                     }
-                    None => self.short_conditional(condition, otherwise, *question_span, span),
+                    None => {
+                        self.short_conditional(condition, &whole.otherwise, question_span, span)
+                    }
                 }
             }
-            Ast::Call { callee, args, args_span } => self.call(callee, args, *args_span, span),
+            Ast::Call(call) => self.call(&call.callee, &call.args, call.args_span, span),
             Ast::Launch(launch) => self.launch(launch, span),
-            Ast::Index { base, index } => self.index(base, index, span),
-            Ast::Member { base, arrow, op_span, member } => {
+            Ast::Index(parts) => self.index(&parts[0], &parts[1], span),
+            Ast::Member(access) => {
+                let ast::MemberExpr { base, arrow, op_span, member } = &**access;
                 self.member_access(base, *arrow, *op_span, *member, span)
             }
-            Ast::Cast { style, ty, operand } => self.cast_expr(*style, ty, operand, span),
-            Ast::Construct { ty, args, braces, args_span } => {
-                self.construct(ty, args, *braces, *args_span, span)
+            Ast::Cast(cast) => self.cast_expr(cast.style, &cast.ty, &cast.operand, span),
+            Ast::Construct(made) => {
+                self.construct(&made.ty, &made.args, made.braces, made.args_span, span)
             }
-            Ast::CompoundLiteral { ty, init } => self.compound_literal(ty, init, span),
+            Ast::CompoundLiteral(made) => self.compound_literal(&made.ty, &made.init, span),
             Ast::SizeofExpr(operand) => {
                 let ty = self.unevaluated_type(operand);
                 self.size_of(ty, operand.span, span)
@@ -75,8 +87,8 @@ impl<'a> Checker<'a> {
                 let ty = self.type_name(name);
                 self.align_of(ty, name.span, span)
             }
-            Ast::Offsetof { ty, path } => self.offset_of(ty, path, span),
-            Ast::VaArg { list, ty } => self.va_arg(list, ty, span),
+            Ast::Offsetof(of) => self.offset_of(&of.ty, &of.path, span),
+            Ast::VaArg(arg) => self.va_arg(&arg.list, &arg.ty, span),
             Ast::New(new) => self.new_expr(new, span),
             Ast::Delete { operand, .. } => self.delete_expr(operand, span),
             Ast::InitList(list) => Value::new(Kind::Braces(list), Basic::Error.into(), span),

@@ -48,7 +48,8 @@ fn constant(cond: &Expr) -> Option<bool> {
     }
 }
 
-fn never_returns(expr: &Expr, module: &Module) -> bool {
+/// Whether control does not come back from an expression, for certain.
+pub fn never_returns(expr: &Expr, module: &Module) -> bool {
     match &expr.kind {
         ExprKind::Call { callee: Callee::Direct(id), .. } => {
             module.functions.get(id.0 as usize).is_some_and(|function| function.attrs.noreturn)

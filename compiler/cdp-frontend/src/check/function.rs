@@ -507,8 +507,11 @@ impl<'a> Checker<'a> {
             let loc = self.loc(self.func(id).span);
             let end = self.loc(block.close_span);
             let function = &mut self.module.functions[made.0 as usize];
-            function.locals = state.locals;
-            function.body = Some(body);
+            // Only kernels are asked about later.
+            if self.options.module || space == Space::Global {
+                function.locals = state.locals;
+                function.body = Some(body);
+            }
             function.attrs = attrs;
             function.linkage = linkage;
             function.loc = loc;

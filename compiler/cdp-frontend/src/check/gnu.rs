@@ -37,8 +37,8 @@ impl<'a> Checker<'a> {
         args_span: Span,
         span: Span,
     ) -> Option<Value<'a>> {
-        let ast::ExprKind::Name(name) = &callee.kind else { return None };
-        let text = self.text(name.as_plain()?);
+        let ast::ExprKind::Name(name) = callee.kind else { return None };
+        let text = self.text(name);
         if !text.starts_with("__builtin_") {
             return None;
         }
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         if self.on_device() {
             let message = format!("`{text}` belongs to host compilers");
             self.report(
-                Diagnostic::new(Code::E0603, name.span, message)
+                Diagnostic::new(Code::E0603, callee.span, message)
                     .help("compute in a wider type and compare"),
             );
             return Some(self.error_value(span));

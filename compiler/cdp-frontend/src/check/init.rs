@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
         }
         // `char s[] = {"text"}`
         if let [one] = list.items.as_slice()
-            && one.designators.is_empty()
+            && one.path.is_none()
             && let Some(literal) = string_of(&one.value)
             && self.types.is_array(ty)
             && let Some(result) = self.init_string(ty, literal, one.value.span)
@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
         }
         // `{value}` with a value of the record's own type copies it.
         if let [one] = list.items.as_slice()
-            && one.designators.is_empty()
+            && one.path.is_none()
             && !matches!(one.value.kind, Ast::InitList(_))
         {
             let value = self.expr(&one.value);
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
         let mut parts: Vec<(u64, Node)> = Vec::new();
         let (mut next, mut count) = (0u64, 0u64);
         while let Some(item) = cursor.items.get(cursor.at) {
-            if let Some(first) = item.designators.first() {
+            if let Some(first) = item.designators().first() {
                 if !cursor.braced {
                     break;
                 }
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
                         continue;
                     }
                 }
-                let node = self.designated(elem, &item.designators[1..], cursor, name);
+                let node = self.designated(elem, &item.designators()[1..], cursor, name);
                 merge(&mut parts, next, node);
             } else {
                 if len.is_some_and(|len| next >= len) {
@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
         let mut parts: Vec<(u64, Node)> = Vec::new();
         let mut next = 0usize;
         while let Some(item) = cursor.items.get(cursor.at) {
-            if let Some(first) = item.designators.first() {
+            if let Some(first) = item.designators().first() {
                 if !cursor.braced {
                     break;
                 }
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
                 let node = self.designated_path(
                     fields[next],
                     &path[1..],
-                    &item.designators[1..],
+                    &item.designators()[1..],
                     cursor,
                     name,
                 );

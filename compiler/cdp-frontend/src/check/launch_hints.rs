@@ -12,7 +12,7 @@ impl<'a> Checker<'a> {
     /// Takes the pragmas in front of a statement; one without any keeps what is said of the statement
     /// around it.
     pub(super) fn hints(&mut self, stmt: &'a ast::Stmt) {
-        for pragma in &stmt.pragmas {
+        for pragma in stmt.pragmas() {
             let PragmaKind::Cdp(text) = pragma.kind else { continue };
             let text = self.text(text).to_owned();
             // Those are other pragmas, which come the same way (`pragmas`).

@@ -37,10 +37,13 @@ impl<'a> Checker<'a> {
 
     /// `if (a = b)` without parentheses around the assignment.
     pub fn warn_assigned_condition(&mut self, condition: &'a ast::Expr) {
-        let Ast::Assign { op: None, op_span, .. } = &condition.kind else { return };
+        let Ast::Assign(assign) = &condition.kind else { return };
+        if assign.op.is_some() {
+            return;
+        }
         self.report(
-            Diagnostic::new(Code::W0726, *op_span, "an assignment as a condition")
-                .suggest("to compare, write", *op_span, "==")
+            Diagnostic::new(Code::W0726, assign.op_span, "an assignment as a condition")
+                .suggest("to compare, write", assign.op_span, "==")
                 .help("if it is meant, put parentheses around it"),
         );
     }

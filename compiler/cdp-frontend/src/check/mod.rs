@@ -65,6 +65,7 @@ mod value;
 mod variable;
 mod variadic;
 mod warnings;
+mod witness;
 
 use cdp_ir as ir;
 
@@ -89,6 +90,8 @@ pub struct CheckOptions {
     pub v1_launch_abi: bool,
     /// Floating-point code generation, passed through to the module.
     pub fast_math: ir::FastMath,
+    /// Whether the module is wanted. Without it there are only findings, for a third of the memory.
+    pub module: bool,
 }
 
 impl Default for CheckOptions {
@@ -100,6 +103,7 @@ impl Default for CheckOptions {
             arch: 90,
             v1_launch_abi: false,
             fast_math: ir::FastMath::default(),
+            module: true,
         }
     }
 }
@@ -136,7 +140,7 @@ pub struct CallFact {
 
 /// What the checker made.
 pub struct CheckOutput {
-    /// The module; `None` when there were errors.
+    /// The module; `None` when there were errors, and when it was not wanted.
     pub module: Option<ir::Module>,
     /// Findings in the order they were made; `Diagnostics::finish` sorts and filters them.
     pub diagnostics: Diagnostics,

@@ -13,7 +13,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn name(&mut self, name: &'a ast::QualName) -> Value<'a> {
+    pub fn name(&mut self, name: &ast::QualName) -> Value<'a> {
         let span = name.span;
         if let Some(slot) = self.find_name(name) {
             if let Some(value) = self.through_usings(name) {
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
 
     /// A name that several namespaces give through `using namespace`: functions overload, anything
     /// else is ambiguous.
-    fn through_usings(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+    fn through_usings(&mut self, name: &ast::QualName) -> Option<Value<'a>> {
         let found = self.meanings(name);
         (found.len() > 1).then(|| self.several(name, &found))
     }
@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
     }
 
     /// E0307 when a type's name means something else too. True when it was given.
-    pub fn ambiguous_type(&mut self, name: &'a ast::QualName) -> bool {
+    pub fn ambiguous_type(&mut self, name: &ast::QualName) -> bool {
         let found = self.meanings(name);
         if found.len() > 1 {
             self.report_ambiguous(name, &found);
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
         found.len() > 1
     }
 
-    fn report_ambiguous(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) {
+    fn report_ambiguous(&mut self, name: &ast::QualName, found: &[super::scope::Slot]) {
         let text = self.text(name.base.name);
         let message = format!("`{text}` is declared in several namespaces in use here");
         let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    fn several(&mut self, name: &'a ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
+    fn several(&mut self, name: &ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
         let text = self.text(name.base.name).to_owned();
         let mut user = Vec::new();
         for slot in found {
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What the name means when the program does not declare it.
-    fn builtin_name(&mut self, name: &'a ast::QualName) -> Option<Value<'a>> {
+    fn builtin_name(&mut self, name: &ast::QualName) -> Option<Value<'a>> {
         let text = self.text(name.base.name);
         let span = name.span;
         let in_std = match name.scopes.as_slice() {
@@ -185,7 +185,7 @@ impl<'a> Checker<'a> {
 
     /// A function name: the program's overloads, with the builtin ones of the same name when the
     /// set stands at file scope, as if a header had declared them.
-    fn functions_value(&mut self, name: &'a ast::QualName, set: SetId) -> Value<'a> {
+    fn functions_value(&mut self, name: &ast::QualName, set: SetId) -> Value<'a> {
         let user = self.set(set).to_vec();
         let text = self.text(name.base.name);
         let global = user.first().is_some_and(|&id| self.func(id).ns == super::ctype::NsId::GLOBAL);
@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
     }
 
     /// E0301 with the nearest name.
-    fn undeclared(&mut self, name: &'a ast::QualName) {
+    fn undeclared(&mut self, name: &ast::QualName) {
         let text = self.text(name.base.name);
         let shown = match name.scopes.as_slice() {
             [] => text.to_owned(),

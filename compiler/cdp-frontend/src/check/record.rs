@@ -250,7 +250,7 @@ impl<'a> Checker<'a> {
         match &member.kind {
             DeclKind::Empty | DeclKind::Error => {}
             DeclKind::StaticAssert { condition, message } => {
-                self.static_assert(condition, message.as_ref(), member.span);
+                self.static_assert(condition, message.as_deref(), member.span);
             }
             DeclKind::Simple(simple) => self.member_decl(simple, record, fields),
             DeclKind::Alias(alias) => self.alias(alias),
@@ -345,11 +345,12 @@ impl<'a> Checker<'a> {
             return;
         }
         // `int a : 3 = 1;`
-        let (width, bit_value) = match declarator.bit_width.as_deref() {
-            Some(ast::Expr { kind: ast::ExprKind::Assign { op: None, lhs, rhs, .. }, .. }) => {
-                (Some(&**lhs), Some(&**rhs))
+        let width = declarator.bit_width.as_deref();
+        let (width, bit_value) = match width.map(|width| &width.kind) {
+            Some(ast::ExprKind::Assign(assign)) if assign.op.is_none() => {
+                (Some(&assign.lhs), Some(&assign.rhs))
             }
-            width => (width, None),
+            _ => (width, None),
         };
         let bit_width = match width {
             Some(width) => match self.bit_width(width, ty, text.is_empty()) {

@@ -98,12 +98,15 @@ impl<'a> Checker<'a> {
         let Some(made) = self.func(kernel).ir else { return false };
         let Some(body) = &self.module.functions[made.0 as usize].body else { return false };
         let local = LocalId(param as u32);
-        super::warnings::block_has(body, &|expr| match &expr.kind {
-            ExprKind::Store { addr, .. } | ExprKind::Update { addr, .. } => {
-                through(addr) == Some(local)
-            }
-            _ => false,
-        })
+        super::warnings::block_has(body, &|expr| written_pointer(expr) == Some(local))
+    }
+}
+
+/// The pointer variable that an expression itself stores through.
+pub fn written_pointer(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Store { addr, .. } | ExprKind::Update { addr, .. } => through(addr),
+        _ => None,
     }
 }
 

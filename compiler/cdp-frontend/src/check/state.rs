@@ -144,6 +144,8 @@ pub struct FnState {
     pub looks_for_errors: bool,
     /// Launch arguments to judge when the whole body has been seen.
     pub deferred: Vec<super::spaces::Deferred>,
+    /// When only findings are wanted: what the statements kept so far say.
+    pub witnesses: super::witness::Witnesses,
 }
 
 impl FnState {
@@ -173,6 +175,7 @@ impl FnState {
             first_launch: None,
             looks_for_errors: false,
             deferred: Vec::new(),
+            witnesses: super::witness::Witnesses::default(),
         }
     }
 
@@ -236,7 +239,8 @@ impl<'a> Checker<'a> {
     pub fn finish(mut self) -> CheckOutput {
         self.module.types =
             std::mem::replace(&mut self.types.ir, ir::TypeTable::new(self.options.pointer_bytes));
-        let module = (!self.diags.has_errors()).then_some(self.module);
+        let wanted = self.options.module && !self.diags.has_errors();
+        let module = wanted.then_some(self.module);
         let mut builtins: Vec<_> = self.builtins.called.into_values().collect();
         builtins.sort_unstable_by_key(|row| (row.name, row.signature));
         CheckOutput {
@@ -486,6 +490,9 @@ impl<'a> Checker<'a> {
 
     /// Appends a statement to the block being built.
     pub fn emit(&mut self, kind: ir::StmtKind, loc: ir::Loc) {
+        if self.is_superfluous(&kind) {
+            return;
+        }
         if let Some(block) = self.f.out.last_mut() {
             block.push(ir::Stmt { kind, loc });
         }

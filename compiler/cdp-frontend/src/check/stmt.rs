@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
     }
 
     fn stmt_itself(&mut self, stmt: &'a ast::Stmt) {
-        for label in &stmt.labels {
+        for label in stmt.labels() {
             self.label(label);
         }
         let unroll = self.unroll(stmt);
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
     fn body_block(&mut self, stmt: &'a ast::Stmt) -> Block {
         self.f.blocks.push();
         let block = match &stmt.kind {
-            Ast::Block(inner) if stmt.labels.is_empty() => {
+            Ast::Block(inner) if stmt.labels().is_empty() => {
                 self.block(|checker| checker.stmts(&inner.stmts))
             }
             _ => self.block(|checker| checker.stmt(stmt)),
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
     /// The `#pragma unroll` in front of a statement.
     fn unroll(&mut self, stmt: &'a ast::Stmt) -> Option<Unroll> {
         let mut unroll = None;
-        for pragma in &stmt.pragmas {
+        for pragma in stmt.pragmas() {
             let asked = match &pragma.kind {
                 PragmaKind::Unroll(None) => Unroll::Full,
                 PragmaKind::NoUnroll => Unroll::Count(1),

@@ -136,12 +136,12 @@ impl<'a> Checker<'a> {
         self.unevaluated += 1;
         let value = self.expr(expr);
         self.unevaluated -= 1;
-        if let ast::ExprKind::Name(name) = &expr.kind
-            && let Some(Entity::Var(var)) = self.find_name(name).and_then(|slot| slot.entity())
+        if let Some(name) = expr.as_name()
+            && let Some(Entity::Var(var)) = self.find_name(&name).and_then(|slot| slot.entity())
         {
             return self.var(var).ty;
         }
-        if matches!(expr.kind, ast::ExprKind::Member { .. }) || !value.is_lvalue() {
+        if matches!(expr.kind, ast::ExprKind::Member(_)) || !value.is_lvalue() {
             return value.ty;
         }
         self.types.lvalue_ref_to(value.ty)

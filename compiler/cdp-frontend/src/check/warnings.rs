@@ -305,15 +305,7 @@ impl<'a> Checker<'a> {
     fn uses_atomics(&self, id: FnId) -> bool {
         let Some(ir) = self.func(id).ir else { return true };
         let Some(body) = &self.module.functions[ir.0 as usize].body else { return true };
-        block_has(body, &|expr| {
-            matches!(
-                &expr.kind,
-                ExprKind::Intrinsic { op: Intrinsic::Atomic(_), .. }
-                    | ExprKind::Call { .. }
-                    | ExprKind::Asm(_)
-                    | ExprKind::Printf { .. }
-            )
-        })
+        block_has(body, &is_counting)
     }
 
     /// What is known only at the end of the unit.
@@ -385,6 +377,17 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// An atomic operation, or what may hide one or shows that it ran.
+pub fn is_counting(expr: &Expr) -> bool {
+    matches!(
+        &expr.kind,
+        ExprKind::Intrinsic { op: Intrinsic::Atomic(_), .. }
+            | ExprKind::Call { .. }
+            | ExprKind::Asm(_)
+            | ExprKind::Printf { .. }
+    )
+}
+
 /// Whether an expression of a kind stands anywhere in a block.
 pub fn block_has(block: &ir::Block, test: &dyn Fn(&Expr) -> bool) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.kind {
@@ -401,7 +404,8 @@ pub fn block_has(block: &ir::Block, test: &dyn Fn(&Expr) -> bool) -> bool {
     })
 }
 
-fn expr_has(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
+/// Whether an expression of a kind stands anywhere in an expression.
+pub fn expr_has(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     if test(expr) {
         return true;
     }

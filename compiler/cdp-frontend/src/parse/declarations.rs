@@ -42,7 +42,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let kind = PragmaKind::Cdp(self.symbol_at(start));
                 let span = self.span_at(start);
-                Decl { kind: DeclKind::Pragma(Pragma { kind, span }), span }
+                Decl { kind: DeclKind::Pragma(Box::new(Pragma { kind, span })), span }
             }
             Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaEnd) => {
                 self.skip_pragmas();
@@ -140,7 +140,7 @@ impl Parser<'_> {
         for (mark, scope) in scopes.into_iter().rev() {
             self.symbols.leave_into(mark, scope);
         }
-        let kind = DeclKind::Namespace(NamespaceDecl { inline, names, decls });
+        let kind = DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls }));
         Ok(Decl { kind, span: self.since(start) })
     }
 
@@ -173,7 +173,7 @@ impl Parser<'_> {
             self.symbols.declare(name.name, meaning);
         }
         self.semicolon("this `namespace`", "`;`")?;
-        let kind = DeclKind::NamespaceAlias { name, target };
+        let kind = DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target }));
         Ok(Decl { kind, span: self.since(start) })
     }
 
@@ -192,7 +192,7 @@ impl Parser<'_> {
         } else {
             self.external_declaration(&mut decls)?;
         }
-        let kind = DeclKind::Linkage(LinkageDecl { language, decls, braces });
+        let kind = DeclKind::Linkage(Box::new(LinkageDecl { language, decls, braces }));
         Ok(Decl { kind, span: self.since(start) })
     }
 
@@ -215,7 +215,7 @@ impl Parser<'_> {
             }
             self.semicolon("this `using`", "`;`")?;
             return Ok(vec![Decl {
-                kind: DeclKind::UsingNamespace(name),
+                kind: DeclKind::UsingNamespace(Box::new(name)),
                 span: self.since(start),
             }]);
         }
@@ -239,7 +239,7 @@ impl Parser<'_> {
             if !comma {
                 self.semicolon("this `using`", "`,` or `;`")?;
             }
-            decls.push(Decl { kind: DeclKind::UsingName(name), span: self.since(start) });
+            decls.push(Decl { kind: DeclKind::UsingName(Box::new(name)), span: self.since(start) });
             if !comma {
                 return Ok(decls);
             }
@@ -294,7 +294,7 @@ impl Parser<'_> {
             Ok((condition, message))
         })?;
         self.semicolon("this `static_assert`", "`;`")?;
-        let kind = DeclKind::StaticAssert { condition, message };
+        let kind = DeclKind::StaticAssert { condition, message: message.map(Box::new) };
         Ok(Decl { kind, span: self.since(start) })
     }
 
@@ -465,7 +465,7 @@ impl Parser<'_> {
 
     pub fn brace_expr(&mut self, list: InitList) -> Expr {
         let span = list.span;
-        self.expr_at(ExprKind::InitList(list), span)
+        self.expr_at(ExprKind::InitList(Box::new(list)), span)
     }
 
     /// `braces = "{" [ item { "," item } [ "," ] ] "}"`; after an error, what could be read.
@@ -490,7 +490,7 @@ impl Parser<'_> {
         });
         let items = result.unwrap_or_else(|_| {
             let value = self.error_expr(start);
-            vec![InitItem { designators: Vec::new(), value }]
+            vec![InitItem { path: None, value }]
         });
         Ok(InitList { items, span: self.since(start) })
     }
@@ -511,7 +511,8 @@ impl Parser<'_> {
             self.report(found.help(cure));
             self.at += 1;
             let value = self.initialiser_clause()?;
-            return Ok(InitItem { designators: vec![Designator::Field(name)], value });
+            let designators = vec![Designator::Field(name)];
+            return Ok(InitItem { path: Some(Box::new(Path { designators })), value });
         }
         while let Some(designator) = self.designator()? {
             designators.push(designator);
@@ -519,7 +520,8 @@ impl Parser<'_> {
         if !designators.is_empty() && !self.is(T::LBrace) {
             self.expect(T::Eq, "`=`")?;
         }
-        Ok(InitItem { designators, value: self.initialiser_clause()? })
+        let path = (!designators.is_empty()).then(|| Box::new(Path { designators }));
+        Ok(InitItem { path, value: self.initialiser_clause()? })
     }
 
     pub fn designator(&mut self) -> Parsed<Option<Designator>> {

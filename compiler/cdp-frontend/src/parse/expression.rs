@@ -95,11 +95,9 @@ impl Parser<'_> {
         let start = self.at;
         let mut lhs = self.assignment()?;
         while self.is(T::Comma) {
-            let op_span = self.span_at(self.at);
             self.at += 1;
-            let rhs = Box::new(self.assignment()?);
-            let kind = ExprKind::Comma { op_span, lhs: Box::new(lhs), rhs };
-            lhs = self.expr(kind, start);
+            let rhs = self.assignment()?;
+            lhs = self.expr(ExprKind::Comma(Box::new([lhs, rhs])), start);
         }
         Ok(lhs)
     }
@@ -119,21 +117,20 @@ impl Parser<'_> {
             let Some(op) = assignment(kind) else { return Ok(lhs) };
             let op_span = p.span_at(p.at);
             p.at += 1;
-            let rhs = Box::new(p.initialiser_clause()?);
-            Ok(p.expr(ExprKind::Assign { op, op_span, lhs: Box::new(lhs), rhs }, start))
+            let rhs = p.initialiser_clause()?;
+            let parts = AssignExpr { op, op_span, lhs, rhs };
+            Ok(p.expr(ExprKind::Assign(Box::new(parts)), start))
         })
     }
 
     fn conditional(&mut self, condition: Expr, start: usize) -> Parsed<Expr> {
         let question_span = self.span_at(self.at);
         self.at += 1;
-        let then = if self.is(T::Colon) { None } else { Some(Box::new(self.expression()?)) };
-        let colon_span = self.span_at(self.at);
+        let then = if self.is(T::Colon) { None } else { Some(self.expression()?) };
         self.expect(T::Colon, "`:` or `,`")?;
-        let otherwise = Box::new(self.assignment()?);
-        let condition = Box::new(condition);
-        let kind = ExprKind::Conditional { condition, question_span, then, colon_span, otherwise };
-        Ok(self.expr(kind, start))
+        let otherwise = self.assignment()?;
+        let parts = ConditionalExpr { condition, question_span, then, otherwise };
+        Ok(self.expr(ExprKind::Conditional(Box::new(parts)), start))
     }
 
     /// `binary = cast { binary-operator cast }`, with operators that bind at least as tightly as
@@ -148,8 +145,8 @@ impl Parser<'_> {
             self.at += 1;
             let rhs = self.binary(own + 1)?;
             let span = self.session.sources.join(lhs.span, rhs.span);
-            let (left, rhs) = (Box::new(lhs), Box::new(rhs));
-            lhs = self.expr_at(ExprKind::Binary { op, op_span, lhs: left, rhs }, span);
+            let parts = BinaryExpr { op, op_span, lhs, rhs };
+            lhs = self.expr_at(ExprKind::Binary(Box::new(parts)), span);
         }
         Ok(lhs)
     }
@@ -201,21 +198,22 @@ impl Parser<'_> {
         let start = self.at;
         let op_span = self.span_at(start);
         self.at += 1;
-        let operand = Box::new(self.nested("an expression is", Self::cast)?);
-        Ok(self.expr(ExprKind::Unary { op, op_span, operand }, start))
+        let operand = self.nested("an expression is", Self::cast)?;
+        Ok(self.expr(ExprKind::Unary(Box::new(UnaryExpr { op, op_span, operand })), start))
     }
 
     /// `"(" type-name ")" ( cast | braces )`
     fn c_cast(&mut self) -> Parsed<Expr> {
         let start = self.at;
-        let ty = Box::new(self.group("`)`", Self::type_name)?);
+        let ty = self.group("`)`", Self::type_name)?;
         if self.is(T::LBrace) {
-            let init = self.braces()?;
-            let literal = self.expr(ExprKind::CompoundLiteral { ty, init }, start);
+            let literal = CompoundLiteral { ty, init: self.braces()? };
+            let literal = self.expr(ExprKind::CompoundLiteral(Box::new(literal)), start);
             return self.suffixes(literal, start);
         }
-        let operand = Box::new(self.nested("an expression is", Self::cast)?);
-        Ok(self.expr(ExprKind::Cast { style: CastStyle::C, ty, operand }, start))
+        let operand = self.nested("an expression is", Self::cast)?;
+        let cast = CastExpr { style: CastStyle::C, ty, operand };
+        Ok(self.expr(ExprKind::Cast(Box::new(cast)), start))
     }
 
     /// `( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )`
@@ -318,33 +316,32 @@ impl Parser<'_> {
 /// The deepest expression directly inside.
 fn expr_depth(kind: &ExprKind) -> u32 {
     let list = |exprs: &[Expr]| exprs.iter().map(|expr| expr.depth).max().unwrap_or(0);
+    let items = |init: &InitList| init.items.iter().map(|item| item.value.depth).max().unwrap_or(0);
     match kind {
         ExprKind::Paren(inner) | ExprKind::SizeofExpr(inner) | ExprKind::AlignofExpr(inner) => {
             inner.depth
         }
-        ExprKind::Unary { operand, .. }
-        | ExprKind::Postfix { operand, .. }
-        | ExprKind::Cast { operand, .. }
-        | ExprKind::Delete { operand, .. } => operand.depth,
-        ExprKind::Binary { lhs, rhs, .. }
-        | ExprKind::Assign { lhs, rhs, .. }
-        | ExprKind::Comma { lhs, rhs, .. } => lhs.depth.max(rhs.depth),
-        ExprKind::Conditional { condition, then, otherwise, .. } => {
-            let then = then.as_ref().map_or(0, |then| then.depth);
-            condition.depth.max(then).max(otherwise.depth)
+        ExprKind::Unary(unary) => unary.operand.depth,
+        ExprKind::Postfix(postfix) => postfix.operand.depth,
+        ExprKind::Cast(cast) => cast.operand.depth,
+        ExprKind::Delete { operand, .. } => operand.depth,
+        ExprKind::Binary(binary) => binary.lhs.depth.max(binary.rhs.depth),
+        ExprKind::Assign(assign) => assign.lhs.depth.max(assign.rhs.depth),
+        ExprKind::Comma(parts) | ExprKind::Index(parts) => list(&**parts),
+        ExprKind::Conditional(whole) => {
+            let then = whole.then.as_ref().map_or(0, |then| then.depth);
+            whole.condition.depth.max(then).max(whole.otherwise.depth)
         }
-        ExprKind::Call { callee, args, .. } => callee.depth.max(list(args)),
+        ExprKind::Call(call) => call.callee.depth.max(list(&call.args)),
         ExprKind::Launch(launch) => {
             launch.kernel.depth.max(list(&launch.config)).max(list(&launch.args))
         }
-        ExprKind::Index { base, index } => base.depth.max(index.depth),
-        ExprKind::Member { base, .. } => base.depth,
-        ExprKind::VaArg { list, .. } => list.depth,
-        ExprKind::Construct { args, .. } => list(args),
+        ExprKind::Member(access) => access.base.depth,
+        ExprKind::VaArg(arg) => arg.list.depth,
+        ExprKind::Construct(made) => list(&made.args),
         ExprKind::New(parts) => list(&parts.placement),
-        ExprKind::InitList(init) | ExprKind::CompoundLiteral { init, .. } => {
-            init.items.iter().map(|item| item.value.depth).max().unwrap_or(0)
-        }
+        ExprKind::InitList(init) => items(init),
+        ExprKind::CompoundLiteral(literal) => items(&literal.init),
         _ => 0,
     }
 }

@@ -110,15 +110,15 @@ impl Parser<'_> {
 
     /// `"text"_suffix`, after the literal.
     fn refuse_suffix(&mut self) {
-        let Some(suffix) = self.tokens.get(self.at).copied() else { return };
-        let joined = suffix.kind == T::Ident
-            && !suffix.spaced()
-            && suffix.span.lo == self.span_at(self.at - 1).hi
+        let span = self.span_at(self.at);
+        let joined = self.is(T::Ident)
+            && !self.tokens.flags(self.at).spaced()
+            && span.lo == self.span_at(self.at - 1).hi
             && self.text_at(self.at).starts_with('_');
         if joined {
             let text = self.text_at(self.at);
             let message = format!("user-defined literals (`{text}`) are outside the `.cdp` subset");
-            self.error(Code::E0233, suffix.span, message);
+            self.error(Code::E0233, span, message);
             self.at += 1;
         }
     }

@@ -70,27 +70,24 @@ impl Parser<'_> {
             let kind = match self.kind() {
                 Some(T::LBracket) => {
                     let index = self.group("`,` or `]`", Self::expression);
-                    let index = Box::new(index.unwrap_or_else(|_| self.error_expr(at)));
-                    ExprKind::Index { base: Box::new(base), index }
+                    let index = index.unwrap_or_else(|_| self.error_expr(at));
+                    ExprKind::Index(Box::new([base, index]))
                 }
                 Some(T::LParen) => {
                     let args = self.arguments_or_error(false);
                     let args_span = self.since(at);
-                    ExprKind::Call { callee: Box::new(base), args, args_span }
+                    ExprKind::Call(Box::new(CallExpr { callee: base, args, args_span }))
                 }
                 Some(T::Dot | T::Arrow) => {
                     self.at += 1;
                     let arrow = self.kind_at(at) == Some(T::Arrow);
                     let member = self.member_name()?;
-                    ExprKind::Member { base: Box::new(base), arrow, op_span, member }
+                    ExprKind::Member(Box::new(MemberExpr { base, arrow, op_span, member }))
                 }
-                Some(T::PlusPlus) => {
+                Some(kind @ (T::PlusPlus | T::MinusMinus)) => {
                     self.at += 1;
-                    ExprKind::Postfix { op: PostfixOp::Inc, op_span, operand: Box::new(base) }
-                }
-                Some(T::MinusMinus) => {
-                    self.at += 1;
-                    ExprKind::Postfix { op: PostfixOp::Dec, op_span, operand: Box::new(base) }
+                    let op = if kind == T::PlusPlus { PostfixOp::Inc } else { PostfixOp::Dec };
+                    ExprKind::Postfix(Box::new(PostfixExpr { op, op_span, operand: base }))
                 }
                 Some(T::LaunchOpen) => self.launch(base)?,
                 _ => return Ok(base),
@@ -174,7 +171,7 @@ impl Parser<'_> {
             Some(T::Char) => Ok(self.character()),
             Some(T::String | T::RawString) => {
                 let string = self.string();
-                Ok(self.expr(ExprKind::String(string), start))
+                Ok(self.expr(ExprKind::String(Box::new(string)), start))
             }
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
                 let message = "GNU statement expressions are outside the `.cdp` subset";
@@ -258,7 +255,11 @@ impl Parser<'_> {
         let start = self.at;
         let path = self.path(start);
         let name = self.qual_name(&path);
-        Ok(self.expr(ExprKind::Name(name), start))
+        let kind = match name.as_plain() {
+            Some(plain) if name.operator.is_none() => ExprKind::Name(plain),
+            _ => ExprKind::Qualified(Box::new(name)),
+        };
+        Ok(self.expr(kind, start))
     }
 
     /// `simple-type ( "(" [ clauses ] ")" | braces )`
@@ -272,7 +273,7 @@ impl Parser<'_> {
         if !matches!(self.kind_at(end), Some(T::LParen | T::LBrace)) {
             return Err(self.no_expression());
         }
-        let ty = Box::new(self.simple_type()?);
+        let ty = self.simple_type()?;
         let at = self.at;
         let braces = self.is(T::LBrace);
         let args = match braces {
@@ -282,8 +283,8 @@ impl Parser<'_> {
             }
             false => self.arguments_or_error(false),
         };
-        let args_span = self.since(at);
-        Ok(self.expr(ExprKind::Construct { ty, args, braces, args_span }, start))
+        let made = ConstructExpr { ty, args, braces, args_span: self.since(at) };
+        Ok(self.expr(ExprKind::Construct(Box::new(made)), start))
     }
 
     /// `named-cast "<" type-name ">" "(" expression ")"`
@@ -296,13 +297,13 @@ impl Parser<'_> {
         };
         self.at += 1;
         self.expect(T::Lt, "`<`")?;
-        let ty = Box::new(self.type_name()?);
+        let ty = self.type_name()?;
         self.expect(T::Gt, "`>`")?;
         self.check_parenthesis()?;
         let at = self.at;
         let operand = self.group("`,` or `)`", Self::expression);
-        let operand = Box::new(operand.unwrap_or_else(|_| self.error_expr(at)));
-        Ok(self.expr(ExprKind::Cast { style, ty, operand }, start))
+        let operand = operand.unwrap_or_else(|_| self.error_expr(at));
+        Ok(self.expr(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })), start))
     }
 
     /// `"offsetof" "(" type-name "," name { designator } ")"`
@@ -311,7 +312,7 @@ impl Parser<'_> {
         self.at += 1;
         self.check_parenthesis()?;
         let (ty, path) = self.group("`)`", |p| {
-            let ty = Box::new(p.type_name()?);
+            let ty = p.type_name()?;
             p.expect(T::Comma, "`,`")?;
             let mut path = vec![Designator::Field(p.member_name()?)];
             while let Some(designator) = p.designator()? {
@@ -319,7 +320,7 @@ impl Parser<'_> {
             }
             Ok((ty, path))
         })?;
-        Ok(self.expr(ExprKind::Offsetof { ty, path }, start))
+        Ok(self.expr(ExprKind::Offsetof(Box::new(OffsetofExpr { ty, path })), start))
     }
 
     /// `"__builtin_va_arg" "(" assignment "," type-name ")"`
@@ -328,11 +329,11 @@ impl Parser<'_> {
         self.at += 1;
         self.check_parenthesis()?;
         let (list, ty) = self.group("`)`", |p| {
-            let list = Box::new(p.assignment()?);
+            let list = p.assignment()?;
             p.expect(T::Comma, "`,`")?;
-            Ok((list, Box::new(p.type_name()?)))
+            Ok((list, p.type_name()?))
         })?;
-        Ok(self.expr(ExprKind::VaArg { list, ty }, start))
+        Ok(self.expr(ExprKind::VaArg(Box::new(VaArgExpr { list, ty })), start))
     }
 
     /// Words of C++ that are operands and outside the subset.

@@ -6,13 +6,13 @@
 //! ([`Parser::group`]), which always end at their partner, and statements, members and external
 //! declarations, which pass over the rest of themselves.
 
-use super::brackets::Balanced;
+use super::packed::Packed;
 use super::symbols::Symbols;
 use super::words::{Word, Words};
 use crate::ast::MAX_DEPTH;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
-use crate::lex::{Flags, Token, TokenKind as T};
+use crate::lex::{Flags, TokenKind as T};
 use crate::session::Session;
 use crate::source::Span;
 
@@ -34,9 +34,7 @@ pub(super) struct Parser<'a> {
     pub diagnostics: &'a mut Diagnostics,
     pub words: &'a Words,
     pub symbols: Symbols,
-    pub tokens: &'a [Token],
-    /// For each bracket the place of its partner.
-    pub partner: &'a [u32],
+    pub tokens: &'a Packed,
     /// The next token.
     pub at: usize,
     /// Where the file ends.
@@ -54,7 +52,7 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     pub fn new(
-        balanced: &'a Balanced,
+        tokens: &'a Packed,
         end: Span,
         vocabulary: &'a super::Vocabulary,
         session: &'a mut Session,
@@ -65,8 +63,7 @@ impl<'a> Parser<'a> {
             diagnostics,
             words: &vocabulary.words,
             symbols: vocabulary.symbols.clone(),
-            tokens: &balanced.tokens,
-            partner: &balanced.partner,
+            tokens,
             at: 0,
             end,
             std: vocabulary.std,
@@ -80,7 +77,7 @@ impl<'a> Parser<'a> {
     // ---- Tokens ----------------------------------------------------------------------------------
 
     pub fn kind_at(&self, at: usize) -> Option<T> {
-        self.tokens.get(at).map(|token| token.kind)
+        self.tokens.kind(at)
     }
 
     pub fn kind(&self) -> Option<T> {
@@ -100,8 +97,8 @@ impl<'a> Parser<'a> {
 
     /// The word at a place; [`Word::Name`] also for what is no word.
     pub fn word_at(&self, at: usize) -> Word {
-        match self.tokens.get(at) {
-            Some(token) if token.kind == T::Ident => self.words.get(token.symbol),
+        match self.tokens.kind(at) {
+            Some(T::Ident) => self.words.get(self.tokens.symbol(at)),
             _ => Word::Name,
         }
     }
@@ -120,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 
     pub fn symbol_at(&self, at: usize) -> Symbol {
-        self.tokens.get(at).map_or(Symbol::EMPTY, |token| token.symbol)
+        self.tokens.symbol(at)
     }
 
     pub fn text_at(&self, at: usize) -> &str {
@@ -132,15 +129,13 @@ impl<'a> Parser<'a> {
     }
 
     pub fn starts_line(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.flags.has(Flags::LINE_START))
+        self.tokens.flags(at).has(Flags::LINE_START)
     }
 
     /// The place after the group that begins at `at`, or after the token there.
     pub fn group_end(&self, at: usize) -> usize {
-        match self.partner.get(at) {
-            Some(&close) if close != super::brackets::NONE && close as usize > at => {
-                close as usize + 1
-            }
+        match self.tokens.partner(at) {
+            Some(close) if close > at => close + 1,
             _ => at + 1,
         }
     }
@@ -148,7 +143,7 @@ impl<'a> Parser<'a> {
     // ---- Spans -----------------------------------------------------------------------------------
 
     pub fn span_at(&self, at: usize) -> Span {
-        self.tokens.get(at).map_or(self.end, |token| token.span)
+        self.tokens.span(at).unwrap_or(self.end)
     }
 
     /// The span of tokens `start..end`; the empty span before `start` when there are none.
@@ -182,9 +177,9 @@ impl<'a> Parser<'a> {
 
     /// A token as a message names it.
     pub fn found(&self) -> String {
-        let Some(token) = self.tokens.get(self.at) else { return "the end of the file".to_owned() };
-        let text: String = self.session.names.resolve(token.symbol).chars().take(60).collect();
-        match token.kind {
+        let Some(kind) = self.kind() else { return "the end of the file".to_owned() };
+        let text: String = self.text_at(self.at).chars().take(60).collect();
+        match kind {
             T::String | T::RawString => "a string literal".to_owned(),
             T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp => "a `#pragma`".to_owned(),
             T::PragmaEnd => "the end of the line".to_owned(),
@@ -250,9 +245,9 @@ impl<'a> Parser<'a> {
 
     /// The rest of the line is empty, or what follows begins a statement or ends the block.
     fn semicolon_belongs_here(&self) -> bool {
-        let Some(token) = self.tokens.get(self.at) else { return true };
-        token.flags.has(Flags::LINE_START)
-            || token.kind == T::RBrace
+        let Some(kind) = self.kind() else { return true };
+        self.starts_line(self.at)
+            || kind == T::RBrace
             || matches!(
                 self.word(),
                 Word::Return
@@ -386,7 +381,7 @@ impl<'a> Parser<'a> {
         if self.kind_at(at) != Some(T::PragmaUnroll) {
             return at + 1;
         }
-        let rest = &self.tokens[at..];
-        rest.iter().position(|token| token.kind == T::PragmaEnd).map_or(at + 1, |end| at + end + 1)
+        let mut rest = (at..).map_while(|place| self.kind_at(place));
+        rest.position(|kind| kind == T::PragmaEnd).map_or(at + 1, |end| at + end + 1)
     }
 }

@@ -112,7 +112,7 @@ impl Parser<'_> {
             Err(_) => self.skipped_statement(first),
         };
         if !labels.is_empty() || !pragmas.is_empty() {
-            (stmt.labels, stmt.pragmas) = (labels, pragmas);
+            stmt.front = Some(Box::new(Front { labels, pragmas }));
             stmt.span = self.since(start);
         }
         Ok(stmt)
@@ -214,7 +214,7 @@ impl Parser<'_> {
                 StmtKind::Error
             }
             _ => match self.kind() {
-                Some(T::LBrace) => StmtKind::Block(self.block()),
+                Some(T::LBrace) => StmtKind::Block(Box::new(self.block())),
                 Some(T::Semi) => {
                     self.at += 1;
                     StmtKind::Empty
@@ -230,13 +230,12 @@ impl Parser<'_> {
     /// A node, or an error node where the tree would become too deep to walk.
     fn stmt_at(&mut self, kind: StmtKind, span: crate::source::Span) -> Stmt {
         let depth = 1 + stmt_depth(&kind);
-        let (labels, pragmas) = (Vec::new(), Vec::new());
         if depth > MAX_DEPTH {
             let message = format!("statements are nested more than {MAX_DEPTH} deep");
             self.error(Code::E0205, span.before(), message);
-            return Stmt { labels, pragmas, kind: StmtKind::Error, span, depth: 1 };
+            return Stmt { front: None, kind: StmtKind::Error, span, depth: 1 };
         }
-        Stmt { labels, pragmas, kind, span, depth }
+        Stmt { front: None, kind, span, depth }
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
@@ -342,9 +341,8 @@ impl Parser<'_> {
                 },
                 |error| {
                     let (span, depth) = (error.span, 1);
-                    let (labels, pragmas) = (Vec::new(), Vec::new());
                     let kind = StmtKind::Expr(error);
-                    (Stmt { labels, pragmas, kind, span, depth }, None, None)
+                    (Stmt { front: None, kind, span, depth }, None, None)
                 },
             )?;
             let body = p.statement();
