@@ -191,6 +191,40 @@ pub struct LaunchHints {
     pub keep: bool,
     /// The most threads of a child that is run without a launch.
     pub threshold: Option<u32>,
+    /// Whose launches are to be made together.
+    pub aggregate: Option<Aggregate>,
+    /// Blocks of children whose work a block does, where launches are made together.
+    pub coarsen: Option<u32>,
+}
+
+/// Whose launches become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// A warp's.
+    Warp,
+    /// A block's.
+    Block,
+    /// A whole grid's.
+    Grid,
+}
+
+impl Aggregate {
+    /// All of them, the smallest first.
+    pub const ALL: [Aggregate; 3] = [Aggregate::Warp, Aggregate::Block, Aggregate::Grid];
+
+    /// As the pragma spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Aggregate::Warp => "warp",
+            Aggregate::Block => "block",
+            Aggregate::Grid => "grid",
+        }
+    }
+
+    /// The one that is spelt so.
+    pub fn from_word(word: &str) -> Option<Aggregate> {
+        Aggregate::ALL.into_iter().find(|kind| kind.word() == word)
+    }
 }
 
 impl LaunchHints {
@@ -200,6 +234,8 @@ impl LaunchHints {
         words.extend(self.independent.then(|| "independent".to_string()));
         words.extend(self.keep.then(|| "keep".to_string()));
         words.extend(self.threshold.map(|threads| format!("threshold={threads}")));
+        words.extend(self.aggregate.map(|kind| format!("aggregate={}", kind.word())));
+        words.extend(self.coarsen.map(|blocks| format!("coarsen={blocks}")));
         words
     }
 }

@@ -28,8 +28,8 @@ pub mod verify;
 
 pub use effects::{has_effects, only_computes};
 pub use expr::{
-    AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr, ExprKind,
-    InlineAsm, Launch, LaunchHints, UnaryOp, UpdateYield,
+    Aggregate, AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr,
+    ExprKind, InlineAsm, Launch, LaunchHints, UnaryOp, UpdateYield,
 };
 pub use intrinsic::{
     Atomic, AtomicOp, Axis, BuiltinVar, CacheOp, Intrinsic, PtxTemplate, Scope, ShuffleMode,

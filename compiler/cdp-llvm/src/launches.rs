@@ -7,6 +7,8 @@
 //! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
 //!   threads launch may overlap;
 //! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
+//! - [`late`]: launches move to the end of their kernel, where all lanes of a warp are there;
+//! - [`sums`]: what a child adds up by atomic operations is added up in registers first;
 //! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
@@ -28,6 +30,7 @@ mod form;
 mod gather;
 mod guard;
 mod independent;
+mod late;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;
@@ -36,6 +39,7 @@ mod relax;
 pub mod remark;
 mod single;
 mod streams;
+mod sums;
 pub mod tuning;
 mod words;
 
@@ -56,11 +60,13 @@ use crate::options::{DebugInfo, LaunchOpt, LowerOptions, OptLevel};
 use crate::raw;
 use crate::raw::view::View;
 
+use cdp_ir::Aggregate;
 use child::{Child, is_kernel};
 use distribute::{Argument, Mode, Site};
 use emit::quoted;
 use gather::{Calls, Gather};
 use independent::{Dependence, Independent};
+use late::Late;
 use parent::{LaunchSite, Parent};
 use print::{LaunchPass, Printer};
 use queue::Queue;
@@ -98,6 +104,8 @@ struct Plan<'ctx> {
     gather: Option<usize>,
     /// Whether those of a whole grid may be.
     queued: bool,
+    /// Whether the launch moves to the kernel's end.
+    late: bool,
 }
 
 /// A kernel whose launches are aggregated, on its way into the module.
@@ -109,6 +117,15 @@ struct Gathered {
 }
 
 impl Plan<'_> {
+    /// Whose launches become one, where some do.
+    fn together(&self) -> Option<&'static str> {
+        self.gather.map(|_| match (self.queued, self.site.said.aggregate) {
+            (true, Some(Aggregate::Block)) => "a block",
+            (true, _) => "a grid",
+            (false, _) => "a warp",
+        })
+    }
+
     fn changes(&self) -> bool {
         self.child.is_some() || self.relaxed || self.gather.is_some()
     }
@@ -140,6 +157,10 @@ pub(crate) fn optimize<'ctx>(
     pass.carry_out(plans)?;
     printer.after(LaunchPass::Sites, module);
     prepare::run(module, machine, "always-inline,globaldce")?;
+    if !pass.sums.is_empty() {
+        pass.settle_sums()?;
+        prepare::run(module, machine, "always-inline,globaldce")?;
+    }
     printer.after(LaunchPass::Inline, module);
     Ok(Optimized { changed: true, remarks: pass.remarks, printed: printer.printed })
 }
@@ -183,6 +204,8 @@ struct Pass<'a, 'ctx> {
     gathers_by_kernel: HashMap<String, usize>,
     /// Launches whose streams were created for them alone.
     created: HashSet<View<'ctx>>,
+    /// What is added up in registers.
+    sums: Vec<sums::Kind>,
     remarks: Vec<LaunchRemark>,
 }
 
@@ -212,6 +235,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             gathers: Vec::new(),
             gathers_by_kernel: HashMap::new(),
             created,
+            sums: Vec::new(),
             remarks: Vec::new(),
         };
         let mut plans = Vec::new();
@@ -291,6 +315,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
         let free = why.is_none();
         let mut plans = Vec::new();
+        let mut candidates = Vec::new();
         for (site, alone) in sites.into_iter().zip(alone) {
             let mode = match site.in_null_stream() {
                 false => Mode::Independent { tracked: false },
@@ -314,26 +339,49 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 false => None,
             };
             let queued = self.options.launch_tuning.queue > 0
+                && site.said.aggregate != Some(Aggregate::Warp)
                 && (relaxed || site.stream == Some(cdp_launch::StreamConst::FireAndForget));
-            let together = gather.map(|_| if queued { "a grid" } else { "a warp" });
-            let created = self.created.contains(&View::instruction(raw::instruction(site.call)));
+            let listens = facts.listens;
+            let late = false;
+            plans.push(Plan { site, child, mode, listens, relaxed, flat, gather, queued, late });
+            candidates.push(candidate);
+        }
+        self.move_late(kernel, &mut plans);
+        for (plan, candidate) in plans.iter().zip(candidates) {
+            let Plan { site, .. } = plan;
             let (outcome, message, advice) = match candidate {
-                Ok(_) => done(mode, together, &site, why),
+                Ok(_) => done(plan, why),
                 Err(reason) => {
-                    let order = why.filter(|_| self.may_gather(&site, &facts));
-                    let why = match (created, relaxed) {
+                    let order = why.filter(|_| self.may_gather(site, &facts));
+                    let created = raw::instruction(site.call);
+                    let created = self.created.contains(&View::instruction(created));
+                    let relaxed = match (created, plan.relaxed) {
                         (true, _) => Some("its stream is created for it alone"),
                         (false, true) => Some("its thread launches nothing else"),
                         (false, false) => None,
                     };
-                    kept(why, together, reason, advice(&site, &facts, fast, order))
+                    kept(relaxed, plan, reason, advice(site, &facts, fast, order))
                 }
             };
-            self.remark(kernel, &site, outcome, message, advice);
-            let listens = facts.listens;
-            plans.push(Plan { site, child, mode, listens, relaxed, flat, gather, queued });
+            self.remark(kernel, site, outcome, message, advice);
         }
         plans.iter().any(Plan::changes).then_some(plans)
+    }
+
+    /// Moves the launches of a kernel to its end where that helps those that are run, and may be.
+    fn move_late(&self, kernel: FunctionValue<'ctx>, plans: &mut [Plan<'ctx>]) {
+        let moves = |plan: &Plan<'ctx>| plan.child.is_some() || plan.site.in_null_stream();
+        let good = |plan: &Plan<'ctx>| {
+            plan.mode != Mode::InOrder && !plan.site.said.keep && self.is_proper(&plan.site)
+        };
+        let sites: Vec<_> = plans.iter().filter(|p| moves(p)).map(|plan| &plan.site).collect();
+        let may = self.options.launch_tuning.late > 0
+            && plans.iter().any(|plan| plan.child.is_some())
+            && plans.iter().filter(|plan| moves(plan)).all(good)
+            && late::why_not(kernel, &sites).is_ok();
+        if may {
+            plans.iter_mut().for_each(|plan| plan.late = moves(plan));
+        }
     }
 
     /// Whether the children of a kernel may overlap though the NULL stream orders them. Only where what is launched
@@ -501,6 +549,14 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             return Ok(());
         }
         let calls = Calls::of(self.options.abi);
+        let mut sums = Vec::new();
+        for child in self.children.iter_mut().flatten() {
+            if child.instructions <= INLINED_INSTRUCTIONS && self.options.launch_tuning.sums > 0 {
+                let first = sums.len();
+                sums.extend(found_sums(child.body, first));
+                child.sums = sums.len() > first;
+            }
+        }
         let mut functions = String::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
@@ -520,8 +576,10 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
             declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
         }
-        let definitions = distribute::DEFINITIONS.to_string() + queue::FUNCTIONS;
+        let definitions =
+            distribute::DEFINITIONS.to_string() + queue::FUNCTIONS + &sums::definitions(&sums);
         self.link(&definitions, &declarations, &functions, &bodies)?;
+        self.sums = sums::mark(self.context, self.module, sums)?;
         for child in self.children.iter().flatten() {
             if child.instructions <= INLINED_INSTRUCTIONS {
                 prepare::flag(self.context, child.body, "alwaysinline");
@@ -530,14 +588,38 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let mut names = names.into_iter();
         for (parent, plans) in plans {
             let launched = self.begin(parent, &plans)?;
+            let mut moved = Vec::new();
             for plan in plans {
                 let name = names.next().unwrap_or_default();
-                if let Some(function) = self.module.get_function(&name) {
-                    self.call(&plan.site, function, launched)?;
+                match self.module.get_function(&name) {
+                    Some(function) if plan.late => moved.push((plan.site, function)),
+                    Some(function) => self.call(&plan.site, function, launched)?,
+                    None => {}
                 }
+            }
+            if !moved.is_empty() {
+                self.launch_late(parent, launched, &moved)?;
             }
         }
         self.aggregate(&gathered)
+    }
+
+    /// Launches at the end of a kernel, in the order of their sites.
+    fn launch_late(
+        &self,
+        kernel: FunctionValue<'ctx>,
+        launched: PointerValue<'ctx>,
+        moved: &[(LaunchSite<'ctx>, FunctionValue<'ctx>)],
+    ) -> Result<()> {
+        let sites: Vec<_> = moved.iter().map(|(site, _)| site).collect();
+        let mut late = Late::new(self.context, self.module, kernel, launched);
+        for index in late::in_order(&sites) {
+            let (site, function) = &moved[index];
+            let child = raw::as_function(site.operands[0]);
+            let arguments = child.and_then(|child| self.arguments(site, child));
+            late.note(site, *function, &arguments.unwrap_or_default())?;
+        }
+        late.finish()
     }
 
     /// Notes the kernel of a site whose launches are aggregated.
@@ -545,10 +627,14 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let Some(index) = plan.gather else { return };
         let Ok(gather) = &self.gathers[index] else { return };
         let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
-        let queue =
-            plan.queued.then(|| Queue::new(gather, &arguments, &self.options.launch_tuning));
+        let tuning = &self.options.launch_tuning;
+        let queue = plan.queued.then(|| Queue::new(gather, &arguments, tuning, &plan.site.said));
         match gathered.iter_mut().find(|other| other.index == index) {
-            Some(other) => other.queue = other.queue.take().or(queue),
+            Some(other) => {
+                let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
+                other.queue = other.queue.take().or(queue);
+                other.queue.iter_mut().for_each(|queue| queue.shares = shares);
+            }
             None => gathered.push(Gathered { index, arguments, queue }),
         }
     }
@@ -557,10 +643,19 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
         let mut bodies = Vec::new();
         let mut kernels = String::new();
+        let summed: HashSet<FunctionValue<'ctx>> =
+            self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
+        let mut sums = Vec::new();
         for Gathered { index, arguments, queue } in gathered {
             let Ok(gather) = &mut self.gathers[*index] else { continue };
             let body = gather.make_body();
             let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
+            gather.sums = gather.repeatable && summed.contains(&body);
+            if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
+                let before = sums.len();
+                sums.extend(found_sums(body, self.sums.len() + before));
+                gather.sums = sums.len() > before;
+            }
             let name = body.get_name().to_string_lossy().into_owned();
             kernels += &gather::kernel(gather, &name, arguments);
             if let Some(queue) = queue {
@@ -568,7 +663,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             }
             bodies.push(body);
         }
-        self.link(queue::FUNCTIONS, "", &kernels, &bodies)?;
+        let definitions = queue::FUNCTIONS.to_string() + &sums::definitions(&sums);
+        self.link(&definitions, "", &kernels, &bodies)?;
+        self.sums.extend(sums::mark(self.context, self.module, sums)?);
         for Gathered { index, queue, .. } in gathered {
             let Ok(gather) = &self.gathers[*index] else { continue };
             self.limit_blocks(gather, &gather.name);
@@ -581,6 +678,20 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             prepare::flag(self.context, body, "alwaysinline");
         }
         Ok(())
+    }
+
+    /// Puts what is added up in registers there, now that all stands in its place.
+    fn settle_sums(&self) -> Result<()> {
+        let functions: Vec<FunctionValue<'ctx>> =
+            self.sums.iter().filter_map(|kind| self.module.get_function(kind.name())).collect();
+        let kinds: Vec<sums::Kind> = self
+            .sums
+            .iter()
+            .filter(|kind| self.module.get_function(kind.name()).is_some())
+            .cloned()
+            .collect();
+        self.link("", "", &sums::helpers(&kinds), &functions)?;
+        sums::settle(self.context, self.module, &kinds)
     }
 
     /// A site's function as text; `None` for a site that stays as it is.
@@ -609,7 +720,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let site = Site {
             name,
             kernel: kernel.get_name().to_string_lossy().into_owned(),
-            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning)),
+            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning, &plan.site.said)),
             arguments,
             uniform,
             mode: plan.mode,
@@ -617,6 +728,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             listens: plan.listens,
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
+            late: plan.late,
             gather: gather.map(|gather| (gather, calls)),
             child,
         };
@@ -762,6 +874,12 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     }
 }
 
+/// The operations of a body that may wait, numbered from `first` on.
+fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
+    let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
+    sums::found(body, parameters, first)
+}
+
 /// The functions that are linked in to be called.
 fn site_names(module: &Module<'_>) -> Vec<String> {
     module
@@ -769,7 +887,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
         .filter(|function| function.count_basic_blocks() > 0)
         .map(|function| function.get_name().to_string_lossy().into_owned())
         .filter(|name| {
-            ["__cdp_site_", "__cdp_gather_", "__cdp_queue_of_", distribute::ORDER_BEGIN]
+            ["__cdp_site_", "__cdp_gather_", "__cdp_queue_of_", distribute::ORDER_BEGIN, sums::SUM]
                 .iter()
                 .any(|start| name.starts_with(start))
         })

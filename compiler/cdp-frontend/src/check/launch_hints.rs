@@ -1,7 +1,7 @@
 //! `#pragma cdp` before a statement: what it says of the launches in it. It changes no meaning, and nvcc reads
 //! over it.
 
-use cdp_ir::LaunchHints;
+use cdp_ir::{Aggregate, LaunchHints};
 
 use super::state::Checker;
 use crate::ast::{self, PragmaKind};
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
                 Ok(hints) => self.add_hints(hints, pragma.span),
                 Err(what) => self.report(
                     Diagnostic::new(Code::E0419, pragma.span, what)
-                        .note("there are `independent`, `keep`, `threshold(N)`, and for lints `allow`, `warn`, `deny`"),
+                        .note("there are `independent`, `keep`, `threshold(N)`, `aggregate(warp|block|grid)`, `coarsen(N)`, and for lints `allow`, `warn`, `deny`"),
                 ),
             }
         }
@@ -31,21 +31,30 @@ impl<'a> Checker<'a> {
 
     fn add_hints(&mut self, hints: LaunchHints, span: Span) {
         let all = &mut self.f.launch_hints;
-        let twice = all.threshold.is_some() && hints.threshold.is_some();
+        let twice = [
+            ("threshold", all.threshold.is_some() && hints.threshold.is_some()),
+            ("aggregate", all.aggregate.is_some() && hints.aggregate.is_some()),
+            ("coarsen", all.coarsen.is_some() && hints.coarsen.is_some()),
+        ];
+        let twice = twice.iter().find_map(|(name, twice)| twice.then_some(*name));
         *all = LaunchHints {
             independent: all.independent || hints.independent,
             keep: all.keep || hints.keep,
             threshold: hints.threshold.or(all.threshold),
+            aggregate: hints.aggregate.or(all.aggregate),
+            coarsen: hints.coarsen.or(all.coarsen),
         };
-        let contradicts = all.keep && (all.independent || all.threshold.is_some());
-        if contradicts {
-            let message =
-                "`keep` leaves launches as they are, and another hint says how to change them";
-            self.report(Diagnostic::new(Code::E0419, span, message).help("take one of them away"));
-        } else if twice {
-            let message = "the threshold is given twice";
-            self.report(Diagnostic::new(Code::E0419, span, message).help("take one of them away"));
-        }
+        let changes = LaunchHints { keep: false, ..*all } != LaunchHints::default();
+        let message = if all.keep && changes {
+            "`keep` leaves launches as they are, and another hint says how to change them".into()
+        } else if let Some(name) = twice {
+            format!("`{name}` is given twice")
+        } else if all.coarsen.is_some() && all.aggregate == Some(Aggregate::Warp) {
+            "`coarsen` wants the launches of a block or a grid together, and `aggregate(warp)` a warp's".into()
+        } else {
+            return;
+        };
+        self.report(Diagnostic::new(Code::E0419, span, message).help("take one of them away"));
     }
 }
 
@@ -61,18 +70,44 @@ fn parse(text: &str) -> Result<LaunchHints, String> {
             "independent" => hints.independent = true,
             "keep" => hints.keep = true,
             "threshold" => {
-                let rest = [words.next(), words.next(), words.next()];
-                let [Some("("), Some(number), Some(")")] = rest else {
-                    return Err("`threshold` wants a number in parentheses".into());
-                };
-                let threads = number.trim_end_matches(['u', 'U']).parse();
-                hints.threshold =
-                    Some(threads.map_err(|_| format!("`{number}` is no number of threads"))?);
+                let number = in_parentheses(word, "a number", &mut words)?;
+                hints.threshold = Some(count(number, "threads")?);
+            }
+            "aggregate" => {
+                let whose = in_parentheses(word, "`warp`, `block` or `grid`", &mut words)?;
+                let kind = Aggregate::from_word(whose);
+                let error = || format!("`{whose}` is none of `warp`, `block`, `grid`");
+                hints.aggregate = Some(kind.ok_or_else(error)?);
+            }
+            "coarsen" => {
+                let number = in_parentheses(word, "a number", &mut words)?;
+                let blocks = count(number, "blocks")?;
+                if blocks == 0 {
+                    return Err("`coarsen(0)` would leave nobody to do the work".into());
+                }
+                hints.coarsen = Some(blocks);
             }
             word => return Err(format!("`#pragma cdp {word}` is not known")),
         }
     }
     Ok(hints)
+}
+
+/// The one token between parentheses that follows a word.
+fn in_parentheses<'a>(
+    word: &str,
+    what: &str,
+    words: &mut impl Iterator<Item = &'a str>,
+) -> Result<&'a str, String> {
+    match [words.next(), words.next(), words.next()] {
+        [Some("("), Some(inside), Some(")")] => Ok(inside),
+        _ => Err(format!("`{word}` wants {what} in parentheses")),
+    }
+}
+
+fn count(number: &str, of: &str) -> Result<u32, String> {
+    let parsed = number.trim_end_matches(['u', 'U']).parse();
+    parsed.map_err(|_| format!("`{number}` is no number of {of}"))
 }
 
 #[cfg(test)]
@@ -84,7 +119,11 @@ mod tests {
         let hints = parse("threshold ( 64 ) independent").unwrap();
         assert_eq!((hints.threshold, hints.independent, hints.keep), (Some(64), true, false));
         assert!(parse("keep").unwrap().keep);
-        for wrong in ["", "faster", "threshold", "threshold ( x )", "threshold ( 1"] {
+        let hints = parse("coarsen ( 4 ) aggregate ( block )").unwrap();
+        assert_eq!((hints.aggregate, hints.coarsen), (Some(Aggregate::Block), Some(4)));
+        let wrong =
+            ["", "faster", "threshold", "threshold ( x )", "threshold ( 1", "coarsen ( 0 )"];
+        for wrong in wrong.into_iter().chain(["aggregate", "aggregate ( all )", "coarsen ( -1 )"]) {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -50,7 +50,7 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
     (
         "cdp",
         Pragma::Cdp,
-        "Of the launches of the next statement: `independent`, `keep`, `threshold(N)` (see launch-optimiser.md). Of lints from here on: `allow(name)`, `warn(name)`, `deny(name)`.",
+        "Of the launches of the next statement: `independent`, `keep`, `threshold(N)`, `aggregate(warp|block|grid)`, `coarsen(N)` (see launch-optimiser.md). Of lints from here on: `allow(name)`, `warn(name)`, `deny(name)`.",
     ),
     ("message", Pragma::Ignored, ""),
     ("STDC", Pragma::Ignored, ""),

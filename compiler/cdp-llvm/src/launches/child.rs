@@ -32,6 +32,8 @@ pub(super) struct Child<'ctx> {
     /// Whether a thread has a loop, whose length nobody knows.
     pub loops: bool,
     pub instructions: usize,
+    /// Whether it adds up what may wait in registers ([`super::sums`]).
+    pub sums: bool,
 }
 
 impl Child<'_> {
@@ -81,6 +83,7 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         most_threads,
         loops: blocks.iter().any(|block| reaches(*block, *block)),
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
+        sums: false,
     })
 }
 
@@ -188,6 +191,30 @@ fn check_function(function: View<'_>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether the threads of a block have neither barriers, shared memory nor work as a warp in common.
+pub(super) fn is_loose(kernel: View<'_>) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![kernel]);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        for instruction in function.instructions() {
+            if instruction.operands().into_iter().any(|operand| check_memory(operand).is_err()) {
+                return false;
+            }
+            match instruction.callee().map(callee) {
+                Some(Callee::Barrier | Callee::Warp | Callee::Assembly | Callee::Pointer) => {
+                    return false;
+                }
+                Some(Callee::Unknown(_)) => return false,
+                Some(Callee::Defined(next)) => work.push(next),
+                _ => {}
+            }
+        }
+    }
+    true
 }
 
 /// No waiting for what another thread does: that thread may come later in the same loop.

@@ -23,6 +23,7 @@ use super::emit::{FLAG, Text, launch, lock, moved, product, quoted, unlock, with
 use super::gather::{self, Calls, Gather};
 use super::guard::Guard;
 use super::queue::Queue;
+use super::sums::DONE;
 use super::tuning::Tuning;
 use crate::raw::view::View;
 
@@ -75,6 +76,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub relaxed: bool,
     /// That children may overlap is known of blocks of one dimension only; in others all is launched as written.
     pub flat: bool,
+    /// All lanes of the warp come here, those too that do not launch ([`super::late`]).
+    pub late: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// Where launches of the whole grid are gathered, when nothing orders them.
@@ -104,6 +107,8 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
@@ -115,8 +120,11 @@ declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.umax.i32(i32, i32)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
+declare i32 @llvm.smin.i32(i32, i32)
+declare i32 @llvm.smax.i32(i32, i32)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
+declare void @__cdp_sums_done(i32)
 ";
 
 /// What sites share: the block's lock, and what makes it ready.
@@ -157,6 +165,12 @@ impl Site<'_, '_> {
                 text.line(&format!("%to = select i1 %flat, {forget}, ptr %stream"));
             }
         }
+        if self.late && self.child.is_none() {
+            text.line("br i1 %wanted, label %here, label %elsewhere");
+            text.label("elsewhere");
+            text.line("ret i32 0");
+            text.label("here");
+        }
         if self.listens && self.child.is_some() {
             // A launch passes on what its thread knows. What runs here must look behind its own cache.
             text.line("fence syncscope(\"device\") acq_rel");
@@ -190,6 +204,9 @@ impl Site<'_, '_> {
         params.extend(["ptr %stream".into(), "ptr %launched".into()]);
         let arguments = self.arguments.iter().enumerate();
         params.extend(arguments.map(|(index, argument)| format!("{} %a{index}", argument.ty)));
+        if self.late {
+            params.push("i1 %wanted".into());
+        }
         format!(
             "define internal i32 {}({}) alwaysinline nounwind {{\nentry:\n{}}}\n",
             quoted(&self.name),
@@ -276,6 +293,9 @@ impl Site<'_, '_> {
         let flat = is_flat(child);
         let all = self.valid(Some(child), text);
         let mut fits = vec!["%valid".to_string()];
+        if self.late {
+            fits.push("%wanted".into());
+        }
         let timed = self.is_timed(child);
         if self.mode == (Mode::Independent { tracked: true })
             || (timed && self.mode != Mode::InOrder)
@@ -299,7 +319,12 @@ impl Site<'_, '_> {
         }
         let limit = self.limit(child, text);
         let little = text.set(&format!("icmp ule i32 %work, {limit}"));
-        text.line(&format!("%small = and i1 {fits}, {little}"));
+        let small = text.set(&format!("and i1 {fits}, {little}"));
+        match self.late {
+            // A lane without a launch has a child of no threads.
+            true => text.line(&format!("%small = select i1 %wanted, i1 {small}, i1 true")),
+            false => text.line(&format!("%small = and i1 {small}, true")),
+        }
         if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
         }
@@ -430,9 +455,8 @@ impl Site<'_, '_> {
             limit = text.set(&format!("call i64 @llvm.umax.i64(i64 {limit}, i64 {other})"));
         }
         let limit = text.set(&format!("trunc i64 {limit} to i32"));
-        // What a stream orders is launched one by one, which takes longer than a part of a grid's launch.
         let ordered = self.queue.is_none() && self.mode != Mode::InOrder;
-        let least = if ordered { 2 * steps.least } else { steps.least };
+        let least = if ordered { steps.least_ordered } else { steps.least };
         let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {least})"));
         text.set(&format!("mul i32 {limit}, %lanes"))
     }
@@ -463,6 +487,7 @@ impl Site<'_, '_> {
             Round { from: "entry", index: "0", step: "1", end: "%own", waiting: "%waiting" };
         self.rounds(child, Some(&first), text);
         text.label("done");
+        summed(child, text);
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         if self.is_timed(child) {
             let slow = self.slow(text);
@@ -603,6 +628,7 @@ impl Site<'_, '_> {
         text.line("br label %loop");
         text.label("turn");
         if in_order {
+            summed(child, text);
             // The next child sees all that this one did.
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         }
@@ -659,6 +685,13 @@ impl Site<'_, '_> {
         operands.extend(extras.iter().map(|value| format!("i32 {value}")));
         let body = quoted(&child.body.get_name().to_string_lossy());
         text.line(&format!("call void {body}({})", operands.join(", ")));
+    }
+}
+
+/// What the lanes of `%mask` added up in registers goes to memory.
+fn summed(child: &Child<'_>, text: &mut Text) {
+    if child.sums {
+        text.line(&format!("call void @{DONE}(i32 %mask)"));
     }
 }
 

@@ -99,6 +99,12 @@ impl Text {
         self.set(&format!("getelementptr i8, ptr {address}, i64 {bytes}"))
     }
 
+    /// A kernel's argument that points to global memory, as all pointers among kernels' arguments do: code that knows
+    /// this needs no loads and atomic operations that look where an address leads.
+    pub fn generic(&mut self, global: &str) -> String {
+        self.set(&format!("addrspacecast ptr addrspace(1) {global} to ptr"))
+    }
+
     pub fn ballot(&mut self, condition: &str) -> String {
         self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {condition})"))
     }
@@ -127,7 +133,7 @@ pub(super) fn moved(argument: &Argument, index: usize, text: &mut Text) -> Strin
     let ty = &argument.ty;
     let bits = scalar_bits(ty).unwrap_or(32);
     let (to, back) = match ty.as_str() {
-        "ptr" => ("ptrtoint", "inttoptr"),
+        "ptr" => ("ptrtoint", "ptr"),
         ty if ty.starts_with('i') => ("", ""),
         _ => ("bitcast", "bitcast"),
     };
@@ -146,6 +152,10 @@ pub(super) fn moved(argument: &Argument, index: usize, text: &mut Text) -> Strin
     };
     match back {
         "" => number,
+        "ptr" => {
+            let global = text.set(&format!("inttoptr i64 {number} to ptr addrspace(1)"));
+            text.generic(&global)
+        }
         cast => text.set(&format!("{cast} i{bits} {number} to {ty}")),
     }
 }

@@ -15,10 +15,11 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee, is_index};
-use super::child::{Child, EXTRAS, check_parameter, check_waiting, scalar_bits};
+use super::child::{Child, EXTRAS, check_parameter, check_waiting, is_loose, scalar_bits};
 use super::distribute::Argument;
 use super::emit::{Text, quoted};
 use super::queue::Queue;
+use super::sums::DONE;
 use crate::raw::view::{View, kernel_body};
 
 /// A kernel whose launches can be aggregated.
@@ -32,6 +33,10 @@ pub(super) struct Gather<'ctx> {
     pub deep: bool,
     /// Whether a block can do the work of several, one after another.
     pub repeatable: bool,
+    /// Whether the threads of its blocks have nothing to do with each other.
+    pub loose: bool,
+    /// Whether the body adds up what may wait in registers ([`super::sums`]).
+    pub sums: bool,
     /// The most threads that a block may have.
     pub most_threads: u32,
 }
@@ -64,6 +69,8 @@ pub(super) fn gather<'ctx>(
         name: format!("__cdp_gather_{name}"),
         deep: is_deep(View::function(kernel)),
         repeatable: is_repeatable(View::function(kernel)),
+        loose: is_loose(View::function(kernel)),
+        sums: false,
         most_threads: most_threads.unwrap_or(0).min(1024),
     })
 }
@@ -457,6 +464,11 @@ impl Records {
                     let byte = text.set(&format!("load i8, ptr {at}, align 1"));
                     text.set(&format!("trunc i8 {byte} to i1"))
                 }
+                None if argument.ty == "ptr" => {
+                    let global =
+                        text.set(&format!("load ptr addrspace(1), ptr {at}, align {align}"));
+                    text.generic(&global)
+                }
                 None => text.set(&format!("load {}, ptr {at}, align {align}", argument.ty)),
             }
         };
@@ -543,13 +555,22 @@ pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) ->
     let grid = records.grid(gather, &own, &mut text);
     let values = records.load(arguments, &own, &mut text);
     run(gather, body, arguments, &values, &grid, ["%block", "%begin"], &mut text);
-    text.line("ret void");
+    end(gather, &mut text);
     format!(
         "define ptx_kernel void {}(ptr byval([{} x i8]) align 16 %r) nounwind {{\nentry:\n{}}}\n",
         quoted(&gather.name),
         RECORDS + 32 * records.layout.bytes,
         text.out
     )
+}
+
+/// The end of a kernel that ran bodies.
+pub(super) fn end(gather: &Gather<'_>, text: &mut Text) {
+    if gather.sums {
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 -1)");
+        text.line(&format!("call void @{DONE}(i32 -1)"));
+    }
+    text.line("ret void");
 }
 
 /// Calls the body as block `block` of all, of a grid that begins with block `begin`.

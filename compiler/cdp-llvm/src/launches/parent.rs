@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cdp_ir::RuntimeFn;
+use cdp_ir::{Aggregate, RuntimeFn};
 use cdp_launch::StreamConst;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{
@@ -28,6 +28,8 @@ pub(super) struct Said {
     pub independent: bool,
     pub keep: bool,
     pub threshold: Option<u32>,
+    pub aggregate: Option<Aggregate>,
+    pub coarsen: Option<u32>,
 }
 
 /// A call of `@cdp.launch`.
@@ -104,6 +106,8 @@ fn said(call: InstructionValue<'_>) -> Said {
                 None if word == "independent" => said.independent = true,
                 None if word == "keep" => said.keep = true,
                 Some(("threshold", number)) => said.threshold = number.parse().ok(),
+                Some(("aggregate", word)) => said.aggregate = Aggregate::from_word(word),
+                Some(("coarsen", number)) => said.coarsen = number.parse().ok(),
                 _ => {}
             }
         }

@@ -227,8 +227,12 @@ define internal void @__cdp_queue_leave(ptr %bucket, i32 %blocks) nounwind alway
 entry:
   %word.place = getelementptr i8, ptr %bucket, i64 8
   %left.place = getelementptr i8, ptr %bucket, i64 36
-  fence syncscope("device") acq_rel
-  %left = atomicrmw sub ptr %left.place, i32 %blocks syncscope("device") monotonic, align 4
+  %left.global = addrspacecast ptr %left.place to ptr addrspace(1)
+  %minus = sub i32 0, %blocks
+  ; No fence of LLVM's: it would empty the cache of every block's multiprocessor, and what was read is only to be
+  ; read before.
+  %left = call i32 asm sideeffect "atom.release.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{memory}"(
+      ptr addrspace(1) %left.global, i32 %minus)
   %last = icmp eq i32 %left, %blocks
   br i1 %last, label %free, label %done
 free:

@@ -17,9 +17,12 @@
 //! thread one behind that. When the device has no room for the launch, each record is launched by itself, as
 //! written.
 
+use cdp_ir::Aggregate;
+
 use super::distribute::Argument;
 use super::emit::{Text, launch, quoted};
-use super::gather::{Calls, Gather, Records, copy, record, run, size};
+use super::gather::{Calls, Gather, Records, copy, end, record, run, size};
+use super::parent::Said;
 use super::tuning::Tuning;
 
 /// The functions that all queues share.
@@ -46,10 +49,16 @@ pub(super) struct Queue {
     /// Blocks of a launch, as many times as fit on the device, above which they do the work of several; 0 for
     /// never.
     waves: u32,
+    /// Blocks whose work one block does, when the site says so.
+    coarsen: Option<u32>,
+    /// Whether a launch of any site may have blocks that do the work of several.
+    pub shares: bool,
+    /// Whether a bucket is for the launches of one block.
+    by_block: bool,
 }
 
 impl Queue {
-    pub fn new(gather: &Gather<'_>, arguments: &[Argument], tuning: &Tuning) -> Queue {
+    pub fn new(gather: &Gather<'_>, arguments: &[Argument], tuning: &Tuning, said: &Said) -> Queue {
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
         let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
         let bytes = record(gather, arguments).bytes;
@@ -65,6 +74,9 @@ impl Queue {
             quiet: tuning.quiet,
             patience: tuning.patience,
             waves: if gather.repeatable { tuning.waves } else { 0 },
+            coarsen: said.coarsen.filter(|_| gather.repeatable),
+            shares: gather.repeatable && (tuning.waves > 0 || said.coarsen.is_some()),
+            by_block: said.aggregate == Some(Aggregate::Block),
         }
     }
 
@@ -111,7 +123,7 @@ impl Queue {
         text.label("q.reserve");
         let memory =
             text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)));
-        let shape = shape(text);
+        let shape = shape(self.by_block, text);
         let place = text.set(&format!(
             "call {{ i32, i64 }} @__cdp_queue_reserve(ptr {memory}, i32 {}, i64 {}, i64 {}, i64 {}, i64 {}, \
              i64 {shape}, i32 %g.count, i32 %g.total.next)",
@@ -177,6 +189,14 @@ impl Queue {
                 text.set(&format!("call i32 @llvm.umin.i32(i32 %q.blocks, i32 {most})"))
             }
         };
+        let grid = match self.coarsen {
+            None => grid,
+            Some(each) => {
+                let above = text.set(&format!("add i32 %q.blocks, {}", each.min(1 << 20) - 1));
+                let coarse = text.set(&format!("udiv i32 {above}, {}", each.min(1 << 20)));
+                text.set(&format!("call i32 @llvm.umin.i32(i32 {grid}, i32 {coarse})"))
+            }
+        };
         let buffer = calls.get(text, &self.kernel, &grid);
         let none = text.set(&format!("icmp eq ptr {buffer}, null"));
         text.line(&format!("br i1 {none}, label %q.each, label %q.fire"));
@@ -230,12 +250,12 @@ impl Queue {
         let mut text = Text::default();
         text.room_for_copies(arguments.iter().enumerate());
         text.line("%own = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
-        match self.waves {
-            0 => {
+        match self.shares {
+            false => {
                 text.line("%block = add i32 %own, 0");
                 text.line("%stop = add i32 %own, 1");
             }
-            _ => share(&mut text),
+            true => share(&mut text),
         }
         let records = self.place("%bucket", gather, arguments, &mut text);
         records.search(&mut text);
@@ -279,11 +299,13 @@ impl Queue {
         text.label("next");
         text.line("br i1 %t.last, label %out, label %again");
         text.label("again");
-        // The next one's shared memory is this one's.
-        text.line(BARRIER);
+        if !gather.loose {
+            // The next one's shared memory is this one's.
+            text.line(BARRIER);
+        }
         text.line("br label %turn");
         text.label("out");
-        text.line("ret void");
+        end(gather, &mut text);
         format!(
             "define ptx_kernel void {}(ptr %bucket, i32 %count, i32 %all) nounwind {{\nentry:\n{}}}\n",
             quoted(&self.kernel),
@@ -342,9 +364,22 @@ fn split(word: &str, text: &mut Text) -> (String, String) {
     (records, blocks)
 }
 
-/// The size of blocks and their shared memory, in one word: 11 bits of x and of y, 7 of z, the rest.
-fn shape(text: &mut Text) -> String {
+/// The size of blocks and their shared memory, in one word: 11 bits of x and of y, 7 of z, 16 for the memory, and
+/// where a bucket is for one block, 18 bits of that one's number: two blocks that share a bucket do no harm.
+fn shape(by_block: bool, text: &mut Text) -> String {
     let mut all = text.set("zext i32 %shared to i64");
+    if by_block {
+        let [x, y, z] = ["ctaid.x", "ctaid.y", "ctaid.z"].map(|name| register(name, text));
+        let [across, down] = ["nctaid.x", "nctaid.y"].map(|name| register(name, text));
+        let plane = text.set(&format!("mul i32 {z}, {down}"));
+        let plane = text.set(&format!("add i32 {plane}, {y}"));
+        let number = text.set(&format!("mul i32 {plane}, {across}"));
+        let number = text.set(&format!("add i32 {number}, {x}"));
+        let number = text.set(&format!("zext i32 {number} to i64"));
+        let number = text.set(&format!("and i64 {number}, {}", (1 << 18) - 1));
+        let number = text.set(&format!("shl i64 {number}, 16"));
+        all = text.set(&format!("or i64 {all}, {number}"));
+    }
     for (name, bits) in [("bz", 7), ("by", 11), ("bx", 11)] {
         let next = text.set(&format!("zext i32 %{name} to i64"));
         let shifted = text.set(&format!("shl i64 {all}, {bits}"));
@@ -353,11 +388,15 @@ fn shape(text: &mut Text) -> String {
     all
 }
 
+fn register(name: &str, text: &mut Text) -> String {
+    text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"))
+}
+
 /// Whether the grid that is running has more than one warp.
 fn several_warps(text: &mut Text) -> String {
     let mut product = |names: [&str; 3]| {
         names.iter().fold("1".to_string(), |all, name| {
-            let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+            let dim = register(name, text);
             let dim = text.set(&format!("zext i32 {dim} to i64"));
             text.set(&format!("mul i64 {all}, {dim}"))
         })

@@ -14,6 +14,8 @@ pub struct Tuning {
     pub threshold: Option<u32>,
     /// Steps that are always worth it.
     pub least_steps: u32,
+    /// The same when a stream orders launches, so that they are made one by one.
+    pub least_steps_ordered: u32,
     /// Steps that never are, when children are independent.
     pub most_steps: u32,
     /// The same when they go one after another, where a launch has all later ones of the block launched.
@@ -22,6 +24,10 @@ pub struct Tuning {
     pub parents_shift: u32,
     /// The same when children go one after another, and all lanes of a warp launch.
     pub parents_shift_in_order: u32,
+    /// Whether launches move to the end of their kernel, where all lanes of a warp are there; 0 for never.
+    pub late: u32,
+    /// Whether what children add up is added up in registers first; 0 for never.
+    pub sums: u32,
     /// Lanes of a warp whose launches are made one; 0 for never.
     pub gather: u32,
     /// Children of a warp that its lanes run one after another where the launches of a grid are gathered.
@@ -48,10 +54,13 @@ impl Default for Tuning {
             own: 16,
             threshold: None,
             least_steps: 8,
+            least_steps_ordered: 64,
             most_steps: 64,
             most_steps_in_order: 4096,
             parents_shift: 10,
             parents_shift_in_order: 6,
+            late: 1,
+            sums: 1,
             gather: 2,
             crowd: 8,
             queue: 64,
@@ -68,6 +77,7 @@ impl Default for Tuning {
 pub(super) struct Steps {
     pub shift: u32,
     pub least: u32,
+    pub least_ordered: u32,
     pub most: u32,
     pub shift_in_order: u32,
     pub most_in_order: u32,
@@ -80,6 +90,7 @@ impl Tuning {
         Steps {
             shift: self.parents_shift + less,
             least: (self.least_steps / part).max(1),
+            least_ordered: (self.least_steps_ordered / part).max(1),
             most: (self.most_steps / part).max(1),
             shift_in_order: self.parents_shift_in_order + less,
             most_in_order: (self.most_steps_in_order / part).max(1),

@@ -1,5 +1,8 @@
 //! What is said of a launch site, in words. An analysis' own words are part of it.
 
+use cdp_ir::Aggregate;
+
+use super::Plan;
 use super::distribute::Mode;
 use super::gather;
 use super::independent::Dependence;
@@ -10,16 +13,14 @@ use crate::raw::view::View;
 
 /// What is said of a site that was changed.
 pub(super) fn done(
-    mode: Mode,
-    together: Option<&str>,
-    site: &LaunchSite<'_>,
+    plan: &Plan<'_>,
     why: Option<&Dependence>,
 ) -> (LaunchOutcome, String, Option<String>) {
-    let small = match site.said.threshold {
+    let small = match plan.site.said.threshold {
         Some(threshold) => format!("children of at most {threshold} threads are"),
         None => "small children are".to_string(),
     };
-    match mode {
+    match plan.mode {
         Mode::InOrder => (
             LaunchOutcome::InOrder,
             match why {
@@ -32,38 +33,56 @@ pub(super) fn done(
             },
             why.map(|why| why.advice.clone()),
         ),
-        Mode::Independent { .. } => (
-            LaunchOutcome::Independent,
-            match together {
-                Some(whose) => format!(
-                    "{small} run by the launching warp, without a launch; others of {whose} are launched \
-                     together"
-                ),
-                None => format!("{small} run by the launching warp, without a launch"),
-            },
-            None,
-        ),
+        Mode::Independent { .. } => {
+            let place = if plan.late { " at its end" } else { "" };
+            let message = format!("{small} run by the launching warp{place}, without a launch");
+            let message = match plan.together() {
+                Some(whose) => format!("{message}; others of {whose} are launched together"),
+                None => message,
+            };
+            (LaunchOutcome::Independent, message + &narrower(plan), None)
+        }
     }
 }
 
 /// What is said of a site whose children are not run by the launching warp, and why.
 pub(super) fn kept(
     relaxed: Option<&str>,
-    together: Option<&str>,
+    plan: &Plan<'_>,
     reason: String,
     advice: Option<String>,
 ) -> (LaunchOutcome, String, Option<String>) {
     let not = "children are not run by the launching warp";
-    if let Some(whose) = together {
+    if let Some(whose) = plan.together() {
         let message = format!("children of {whose} are launched together; {not}: {reason}");
-        return (LaunchOutcome::Aggregated, message, None);
+        return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
     if let Some(why) = relaxed {
         let message =
             format!("launched into `cudaStreamFireAndForget`, since {why}; {not}: {reason}");
-        return (LaunchOutcome::Relaxed, message, None);
+        return (LaunchOutcome::Relaxed, message + &narrower(plan), None);
     }
-    (LaunchOutcome::Kept, reason, advice)
+    (LaunchOutcome::Kept, reason + &narrower(plan), advice)
+}
+
+/// That a pragma asks for more than was done.
+fn narrower(plan: &Plan<'_>) -> String {
+    let (said, queued) = (&plan.site.said, plan.gather.is_some() && plan.queued);
+    match said.aggregate {
+        Some(wanted) if plan.gather.is_none() => {
+            format!("; `aggregate({})` is not possible", wanted.word())
+        }
+        Some(wanted @ (Aggregate::Block | Aggregate::Grid)) if !queued => {
+            format!(
+                "; `aggregate({})` is not possible in a stream that orders launches",
+                wanted.word()
+            )
+        }
+        _ if said.coarsen.is_some() && !queued => {
+            "; `coarsen` is for launches that are made together for a block or a grid".into()
+        }
+        _ => String::new(),
+    }
 }
 
 /// What a user could do about a site that was left alone.
