@@ -557,6 +557,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 child.sums = sums.len() > first;
             }
         }
+        let summed: HashSet<FunctionValue<'ctx>> =
+            self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
+        for gather in self.gathers.iter_mut().flatten() {
+            gather.sums = gather.repeatable && gather.body.is_some_and(|b| summed.contains(&b));
+        }
         let mut functions = String::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
@@ -643,14 +648,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
         let mut bodies = Vec::new();
         let mut kernels = String::new();
-        let summed: HashSet<FunctionValue<'ctx>> =
-            self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
         let mut sums = Vec::new();
         for Gathered { index, arguments, queue } in gathered {
             let Ok(gather) = &mut self.gathers[*index] else { continue };
             let body = gather.make_body();
             let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
-            gather.sums = gather.repeatable && summed.contains(&body);
             if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
                 let before = sums.len();
                 sums.extend(found_sums(body, self.sums.len() + before));

@@ -107,6 +107,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "queue" => tuning.queue = value,
             "queue-records" => tuning.queue_records = value,
             "quiet" => tuning.quiet = value,
+            "waves-of-sums" => tuning.waves_of_sums = value,
             "waves" => tuning.waves = value,
             "patience" => tuning.patience = value,
             "pace" => tuning.pace = value,

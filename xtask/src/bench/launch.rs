@@ -120,7 +120,7 @@ const fn ablation(
 }
 
 /// The compilers and levels, then `fast` with a transformation left out.
-pub const CONTENDERS: [Contender; 8] = [
+pub const CONTENDERS: [Contender; 10] = [
     Contender { name: "nvcc", flags: None, all_variants: true, without: None },
     Contender {
         name: "off",
@@ -149,6 +149,16 @@ pub const CONTENDERS: [Contender; 8] = [
         "no-queue",
         "launches of a grid made few",
         &["-flaunch-opt=fast", "--launch-tuning", "queue=0"],
+    ),
+    ablation(
+        "no-late",
+        "launches at the parent's end",
+        &["-flaunch-opt=fast", "--launch-tuning", "late=0"],
+    ),
+    ablation(
+        "no-sums",
+        "sums in registers",
+        &["-flaunch-opt=fast", "--launch-tuning", "sums=0"],
     ),
 ];
 

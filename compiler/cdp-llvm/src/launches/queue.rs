@@ -63,6 +63,11 @@ impl Queue {
         let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
         let bytes = record(gather, arguments).bytes;
         let records = (HEAD + 4 * most).next_multiple_of(16);
+        let waves = match gather.sums && gather.loose {
+            true => tuning.waves.max(tuning.waves_of_sums),
+            false => tuning.waves,
+        };
+        let waves = if gather.repeatable { waves } else { 0 };
         Queue {
             memory: format!("__cdp_queue_memory_{name}"),
             kernel: format!("__cdp_queue_of_{name}"),
@@ -73,9 +78,9 @@ impl Queue {
             stride: (records + most * bytes).next_multiple_of(16),
             quiet: tuning.quiet,
             patience: tuning.patience,
-            waves: if gather.repeatable { tuning.waves } else { 0 },
+            waves,
             coarsen: said.coarsen.filter(|_| gather.repeatable),
-            shares: gather.repeatable && (tuning.waves > 0 || said.coarsen.is_some()),
+            shares: gather.repeatable && (waves > 0 || said.coarsen.is_some()),
             by_block: said.aggregate == Some(Aggregate::Block),
         }
     }

@@ -44,6 +44,8 @@ pub struct Tuning {
     /// Blocks of such a launch, as many times as the device can run at a time, above which a block does the work of
     /// several; 0 for never.
     pub waves: u32,
+    /// The same of children that nothing but what they add up has in common, which is written once a block then.
+    pub waves_of_sums: u32,
     /// Cycles in which a warp's launches are made, for each other warp that launches too.
     pub pace: u32,
 }
@@ -54,7 +56,7 @@ impl Default for Tuning {
             own: 16,
             threshold: None,
             least_steps: 8,
-            least_steps_ordered: 64,
+            least_steps_ordered: 256,
             most_steps: 64,
             most_steps_in_order: 4096,
             parents_shift: 10,
@@ -68,6 +70,7 @@ impl Default for Tuning {
             quiet: 4,
             patience: 64,
             waves: 0,
+            waves_of_sums: 1,
             pace: 32_768,
         }
     }
