@@ -18,7 +18,7 @@ use crate::run::{execute, execute_in_orders, execute_with, foreign_program, runt
 use crate::support::{Outcome, cases, compiler, explain, files, job, read, root, stem, trial};
 
 /// What a program of `samples/nested` takes as its first argument.
-const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
+pub const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
 
 /// Programs whose device code is also handed over as bitcode: children of one site, of two sites, of two dimensions.
 const FOREIGN: [&str; 3] = ["bfs", "join", "triangles"];

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::copies::Copies;
 use super::shadow::Cell;
 use super::sync::{Mark, SyncVar};
-use super::view::{Clocks, Known, View, WARP, learn};
+use super::view::{Clocks, Known, Told, View, WARP, learn};
 use crate::hash::IntMap;
 
 /// What a lane knows of the lanes of its warp, by lane.
@@ -65,9 +65,9 @@ pub struct BlockState {
     /// There were fences of which not all threads know.
     pub fences: bool,
     /// What named barriers have collected.
-    collected: [Known; 16],
+    collected: [Told; 16],
     /// Phases of barrier objects: collected and complete, by offset.
-    pub objects: IntMap<u64, (Known, Known)>,
+    pub objects: IntMap<u64, (Told, Told)>,
     /// Its asynchronous copies.
     pub copies: Copies,
     /// Records of shared memory below this stamp are of another block.
@@ -258,30 +258,33 @@ impl BlockState {
             self.shared_view = Some(learned);
         }
         if std::mem::take(&mut self.fences) {
-            self.share_fences(0, self.thread_count);
+            self.share_fences(0, |_| true);
         }
     }
 
-    /// Fences before a barrier count for all who met there.
-    fn share_fences(&mut self, first: u32, count: u32) {
-        let (first, end) = (first as usize, (first + count) as usize);
-        let Some(threads) = self.threads.get_mut(first..end) else { return };
-        let marks: Vec<_> = threads.iter().filter_map(|own| own.fence.as_ref()).collect();
+    /// Fences before a barrier count for all who met there: threads from `first` on, by their number
+    /// from it.
+    fn share_fences(&mut self, first: u32, met: impl Fn(usize) -> bool) {
+        let Some(threads) = self.threads.get_mut(first as usize..) else { return };
+        let here = || (0..threads.len()).filter(|&at| met(at));
+        let marks: Vec<_> = here().filter_map(|at| threads[at].fence.as_ref()).collect();
         let joined = match (Mark::joined(&marks), marks.first()) {
             (Some(joined), _) => joined,
             (None, Some(only)) => Arc::clone(only),
             (None, None) => return,
         };
-        for own in threads {
+        for (_, own) in threads.iter_mut().enumerate().filter(|(at, _)| met(*at)) {
             own.fence = Some(joined.clone());
         }
     }
 
-    /// Some lanes of a warp met; `live` are all that there are.
-    pub fn meet_in_warp(&mut self, warp: u32, lanes: u32, live: u32) {
+    /// Some lanes of a warp met; `live` are all that have not ended, `named` those that were waited for.
+    /// Lanes that have ended are known if they are named.
+    pub fn meet_in_warp(&mut self, warp: u32, lanes: u32, live: u32, named: u32) {
         let now = self.release();
+        let began = u32::MAX >> 32u32.saturating_sub(self.thread_count - warp * 32);
         let state = &mut self.warps[warp as usize];
-        if lanes & live == live {
+        if lanes & live == live && named & began == began {
             state.all = now;
             state.pairs = None;
         } else {
@@ -311,23 +314,40 @@ impl BlockState {
                 self.learn(thread, &learned);
             }
         }
-        if self.fences && lanes & live == live {
-            let count = (32 - live.leading_zeros()).min(self.thread_count - warp * 32);
-            self.share_fences(warp * 32, count);
+        if self.fences {
+            self.share_fences(warp * 32, |lane| lane < 32 && lanes >> lane & 1 != 0);
+        }
+    }
+
+    /// What a thread tells at a barrier that not all threads of the block come to.
+    pub fn tell(&mut self, thread: u32) -> Told {
+        let known = Some(Arc::new(self.view_without_base(thread)));
+        let fence = self.thread_if_any(thread).and_then(|own| own.fence.as_ref());
+        Told { known, fenced: fence.map(|mark| mark.view(&self.base, self.id)) }
+    }
+
+    /// A thread is told something at a barrier.
+    pub fn hear(&mut self, thread: u32, told: &Told) {
+        if let Some(known) = &told.known {
+            self.learn(thread, known);
+        }
+        if let Some(fenced) = &told.fenced {
+            self.fences = true;
+            let own = self.thread(thread);
+            own.fence = Some(Mark::with(own.fence.as_ref(), fenced));
         }
     }
 
     /// Lanes of a warp come to a named barrier that not all threads of the block come to.
     pub fn arrive_at(&mut self, barrier: usize, warp: u32, lanes: u32) {
         for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
-            let thread = warp * 32 + lane;
-            let view = Arc::new(self.view_without_base(thread));
-            learn(&mut self.collected[barrier], &view);
+            let told = self.tell(warp * 32 + lane);
+            self.collected[barrier].join(&told);
         }
     }
 
     /// As [`BlockState::view_of`], without what all threads know anyway.
-    pub fn view_without_base(&mut self, thread: u32) -> View {
+    fn view_without_base(&mut self, thread: u32) -> View {
         let mut view = View::default();
         if let Some(state) = self.threads.get_mut(thread as usize) {
             if let Some(seen) = state.seen.take() {
@@ -344,33 +364,32 @@ impl BlockState {
 
     /// Lanes of a warp leave a named barrier.
     pub fn leave_barrier(&mut self, barrier: usize, warp: u32, lanes: u32) {
-        if let Some(collected) = self.collected[barrier].clone() {
-            for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
-                self.learn(warp * 32 + lane, &collected);
-            }
+        let collected = self.collected[barrier].clone();
+        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+            self.hear(warp * 32 + lane, &collected);
         }
     }
 
     /// A named barrier begins anew.
     pub fn reset_barrier(&mut self, barrier: usize) {
-        self.collected[barrier] = None;
+        self.collected[barrier] = Told::default();
     }
 
     /// A thread arrives at a barrier object; `ends`: with it the phase ends.
     pub fn arrive_at_object(&mut self, offset: u64, thread: u32, ends: bool) {
-        let view = Arc::new(self.view_without_base(thread));
+        let told = self.tell(thread);
         let (collected, complete) = self.objects.entry(offset).or_default();
-        learn(collected, &view);
+        collected.join(&told);
         if ends {
-            *complete = collected.take();
+            *complete = std::mem::take(collected);
         }
     }
 
     /// A thread saw that a phase of a barrier object has ended.
     pub fn leave_object(&mut self, offset: u64, thread: u32) {
-        let complete = self.objects.get(&offset).and_then(|object| object.1.clone());
+        let complete = self.objects.get(&offset).map(|object| object.1.clone());
         if let Some(complete) = complete {
-            self.learn(thread, &complete);
+            self.hear(thread, &complete);
         }
     }
 }
@@ -399,13 +418,23 @@ mod tests {
     fn lanes_that_met_know_each_other_and_what_the_others_knew() {
         let mut state = block(64);
         let first = state.stamp_time();
-        state.meet_in_warp(0, 0b0011, u32::MAX);
+        state.meet_in_warp(0, 0b0011, u32::MAX, 0b0011);
         assert!(state.knows_own(0, 1, first) && !state.knows_own(2, 1, first));
-        state.meet_in_warp(0, 0b0110, u32::MAX);
+        state.meet_in_warp(0, 0b0110, u32::MAX, 0b0110);
         assert!(state.knows_own(2, 0, first), "by way of lane 1");
         assert!(!state.knows_own(0, 2, first));
-        state.meet_in_warp(0, u32::MAX, u32::MAX);
+        state.meet_in_warp(0, u32::MAX, u32::MAX, u32::MAX);
         assert!(state.knows_own(7, 2, first) && !state.knows_own(40, 2, first));
+    }
+
+    #[test]
+    fn lanes_that_ended_are_known_only_if_they_were_waited_for() {
+        let mut state = block(64);
+        let first = state.stamp_time();
+        state.meet_in_warp(0, 0xffff, 0xffff, 0xffff);
+        assert!(state.knows_own(0, 1, first) && !state.knows_own(0, 20, first));
+        state.meet_in_warp(0, 0xffff, 0xffff, u32::MAX);
+        assert!(state.knows_own(0, 20, first));
     }
 
     #[test]

@@ -120,6 +120,6 @@ impl BlockState {
         let done = self.copies_done(thread, self.copies.time, false).into();
         self.copies.time += 1;
         let (collected, _) = self.objects.entry(offset).or_default();
-        super::view::learn(collected, &done);
+        super::view::learn(&mut collected.known, &done);
     }
 }

@@ -101,7 +101,8 @@ impl Watch {
                 word += 4;
             }
         }
-        if access.order.is_strong() {
+        // What a copy does is none of its thread's releasing or acquiring.
+        if access.order.is_strong() && !access.copies {
             self.strong(state, access);
         }
     }

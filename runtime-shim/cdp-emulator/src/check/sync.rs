@@ -2,10 +2,11 @@
 //!
 //! PTX ISA, "Memory Consistency Model": a release pattern (a releasing write, or a fence and then a
 //! strong write) synchronises with an acquire pattern (an acquiring read, or a strong read and then a
-//! fence) that sees its value, if the scopes of both include the other's thread. One allowance: an
+//! fence) that sees its value, if the scopes of both include the other's thread; a release and then
+//! another strong write by the same thread to the same place are a release pattern too. One allowance: an
 //! atomic read-modify-write takes over what was released even without a fence after it. Programs that
 //! are called correct lean on that in locks and in "the last block adds up". In the same spirit a
-//! barrier behind fences passes them on: what all threads of a block have fenced before they meet,
+//! barrier behind fences passes them on: what threads of a block have fenced before they meet,
 //! any of them releases afterwards.
 
 use std::sync::{Arc, OnceLock};
@@ -24,6 +25,8 @@ pub struct SyncVar {
     from: u32,
     /// To the threads of one block.
     block: (u32, Known),
+    /// Who released last, if nobody else wrote since: block, thread, to whom, and what.
+    last: Option<(u32, u32, Reach, Arc<View>)>,
 }
 
 /// What a thread knew at a fence. The view is made when a write after the fence needs it.
@@ -62,7 +65,26 @@ impl Mark {
         Some(Arc::new(all))
     }
 
-    fn view(&self, base: &Known, block: u32) -> Arc<View> {
+    /// `mark` with what others knew at their fences.
+    pub fn with(mark: Option<&Arc<Mark>>, fenced: &Arc<View>) -> Arc<Mark> {
+        let mut all = match mark {
+            Some(mark) if mark.learned.as_ref().is_some_and(|known| known.holds(fenced)) => {
+                return mark.clone();
+            }
+            Some(mark) => Mark {
+                clocks: mark.clocks.clone(),
+                learned: mark.learned.clone(),
+                shared: mark.shared.clone(),
+                view: OnceLock::new(),
+            },
+            None => Mark::default(),
+        };
+        learn(&mut all.learned, fenced);
+        Arc::new(all)
+    }
+
+    /// All that was known.
+    pub fn view(&self, base: &Known, block: u32) -> Arc<View> {
         let Mark { clocks, learned, shared, view } = self;
         view.get_or_init(|| {
             let mut all = base.as_deref().cloned().unwrap_or_default();
@@ -172,13 +194,24 @@ fn access(
     if !writes {
         return;
     }
-    let release = released(state, thread, order);
+    let mut release = released(state, thread, order);
     if !reads {
-        // A plain write ends what was released before.
-        vars.remove(&address);
+        // A plain write ends what was released before, but for what its own thread released there.
+        let before = vars.remove(&address).and_then(|var| var.last);
+        if let (None, Some((block, by, reach, view))) = (&release, before)
+            && (block, by) == (state.id, thread)
+        {
+            release = Some((reach.min(order.reach), view));
+        }
     }
-    let Some((reach, view)) = release else { return };
+    let Some((reach, view)) = release else {
+        if let Some(var) = vars.get_mut(&address) {
+            var.last = var.last.take().filter(|last| (last.0, last.1) == (state.id, thread));
+        }
+        return;
+    };
     let var = vars.entry(address).or_default();
+    var.last = Some((state.id, thread, reach, view.clone()));
     match reach {
         Reach::Device => {
             var.from = match var.device {

@@ -146,6 +146,26 @@ impl View {
 /// A view that may be nothing, shared by who knows the same.
 pub type Known = Option<Arc<View>>;
 
+/// What those who come to a barrier tell those who wait there.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// What they know.
+    pub known: Known,
+    /// What they knew at their fences.
+    pub fenced: Known,
+}
+
+impl Told {
+    /// With what somebody else tells.
+    pub fn join(&mut self, more: &Told) {
+        for (to, more) in [(&mut self.known, &more.known), (&mut self.fenced, &more.fenced)] {
+            if let Some(more) = more {
+                learn(to, more);
+            }
+        }
+    }
+}
+
 /// `known` with what `more` knows.
 pub fn learn(known: &mut Known, more: &Arc<View>) {
     match known {

@@ -229,6 +229,9 @@ impl Emulator {
     fn query(&mut self, nodes: &[NodeId]) -> Completion {
         self.core.run_a_little();
         let done = !nodes.iter().any(|&node| self.core.is_pending(node));
+        if done {
+            self.core.edge_host_waited(nodes);
+        }
         self.completion(done)
     }
 

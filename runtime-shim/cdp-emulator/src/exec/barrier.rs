@@ -167,7 +167,13 @@ fn pass(block: &mut Block, id: u8, collected: bool) {
         let waits = |path: &&Path| path.state == PathState::Barrier(id);
         warp.paths.iter().filter(waits).fold(0, |lanes, path| lanes | path.mask)
     };
-    if block.warps.iter().all(|warp| at_barrier(warp) == warp.live) {
+    let here = || block.warps.iter().map(|warp| at_barrier(warp).count_ones()).sum::<u32>();
+    let all_came = match collected {
+        // Of those who have ended nobody said that they are waited for.
+        true => here() == block.grid.threads(),
+        false => block.warps.iter().all(|warp| at_barrier(warp) == warp.live),
+    };
+    if all_came {
         checks.meet();
     } else if collected {
         for warp in &block.warps {

@@ -41,7 +41,7 @@ pub fn copy(
             true => in_shared(block, warp, lane, src, (bytes, UNIT), false, false)?.1,
             false => in_global(machine, lane, src, bytes, false)?,
         };
-        watch(machine, block, warp, run, (copy.from_shared, from), lane, bytes, false);
+        watch(machine, block, warp, run, (copy.from_shared, from), lane, bytes, Side::Source);
         let data = read(block, copy.from_shared, from, bytes as usize);
         block.counters.load_transactions += u64::from(!copy.from_shared) * bytes.div_ceil(128);
         if !copy.to_shared {
@@ -112,9 +112,14 @@ pub fn remote(
         cluster::in_memory_of(block, owner, lane, |block| {
             in_bounds(block, lane, to, bytes)?;
             let reads = remote.reduce.is_some();
-            let order = if reads { RELAXED } else { Order::WEAK };
-            let touch =
-                Touch { shared: true, reads, writes: true, swaps: false, copies: false, order };
+            let touch = Touch {
+                shared: true,
+                reads,
+                writes: true,
+                swaps: false,
+                copies: false,
+                order: RELAXED,
+            };
             door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
             for (index, &row) in remote.srcs.iter().enumerate() {
                 // SAFETY: decoded row.
@@ -136,7 +141,7 @@ pub fn remote(
     Ok(())
 }
 
-/// The order of `red.async`.
+/// The order of `st.async`, `red.async` and `cp.reduce.async.bulk`.
 const RELAXED: Order = Order { sem: Sem::Relaxed, reach: Reach::Device };
 
 /// The bytes are of one block, the barrier object of another.
@@ -207,7 +212,8 @@ fn deliver(
     to: u64,
     mut data: Vec<u8>,
 ) {
-    watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, true);
+    let side = if copy.reduce.is_some() { Side::Sum } else { Side::Target };
+    watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, side);
     if copy.reduce.is_some() {
         let old = read(block, copy.to_shared, to, data.len());
         reduce(copy, &old, &mut data);
@@ -222,6 +228,15 @@ fn deliver(
     }
 }
 
+/// A side of a copy.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Source,
+    Target,
+    /// The target of a reduction, each element of which is atomic.
+    Sum,
+}
+
 /// One side passes the door of memory, 16 bytes at a time.
 #[allow(clippy::too_many_arguments)]
 fn watch(
@@ -232,18 +247,18 @@ fn watch(
     (shared, base): (bool, u64),
     lane: usize,
     bytes: u64,
-    write: bool,
+    side: Side,
 ) {
     if machine.watch.is_none() {
         return;
     }
     let touch = Touch {
         shared,
-        reads: !write,
-        writes: write,
+        reads: side != Side::Target,
+        writes: side != Side::Source,
         swaps: false,
         copies: true,
-        order: Order::WEAK,
+        order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
     for at in (0..bytes).step_by(UNIT as usize) {
         let places: Addresses = [base + at; 32];

@@ -9,11 +9,10 @@ use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, PathState, Step, Warp, checks};
-use crate::check::view::{Known, learn};
+use crate::check::view::Told;
 use crate::code::{Inst, Place};
 use crate::memory::space;
 use crate::report::ReportKind;
-use std::sync::Arc;
 
 /// Addresses of shared memory of a cluster (`.shared::cluster`): above the offset, 0 for the own block,
 /// else the rank of the block plus one.
@@ -29,9 +28,9 @@ pub struct Cluster {
     /// Completed phases of the cluster's barrier.
     phase: u32,
     /// What those who arrived in this phase released, for the checks.
-    collected: Known,
+    collected: Told,
     /// What was released in the last phase.
-    complete: Known,
+    complete: Told,
 }
 
 impl Cluster {
@@ -75,7 +74,7 @@ pub fn complete(block: &mut Block) -> bool {
     }
     if any && let Some(cluster) = block.cluster.as_deref_mut() {
         cluster.phase = cluster.phase.wrapping_add(1);
-        cluster.complete = cluster.collected.take();
+        cluster.complete = std::mem::take(&mut cluster.collected);
     }
     any
 }
@@ -104,8 +103,7 @@ pub fn arrive(block: &mut Block, warp: &mut Warp, active: u32, releases: bool) -
     block.counters.barriers += 1;
     if releases && let Some(state) = block.state.as_deref_mut() {
         for lane in lanes_of(active) {
-            let view = Arc::new(state.view_without_base(warp.index * 32 + lane as u32));
-            learn(&mut cluster.collected, &view);
+            cluster.collected.join(&state.tell(warp.index * 32 + lane as u32));
         }
     }
     Ok(())
@@ -137,10 +135,10 @@ pub fn wait(block: &mut Block, warp: &mut Warp, run: &mut Running<'_>, active: u
 /// Lanes go on behind the barrier.
 fn leave(block: &mut Block, warp: &mut Warp, lanes: u32) {
     warp.arrived &= !lanes;
-    let complete = block.cluster.as_deref().and_then(|cluster| cluster.complete.clone());
+    let complete = block.cluster.as_deref().map(|cluster| cluster.complete.clone());
     if let (Some(state), Some(complete)) = (block.state.as_deref_mut(), complete) {
         for lane in lanes_of(lanes) {
-            state.learn(warp.index * 32 + lane as u32, &complete);
+            state.hear(warp.index * 32 + lane as u32, &complete);
         }
     }
 }

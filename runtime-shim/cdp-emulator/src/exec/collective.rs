@@ -117,16 +117,12 @@ pub fn complete(
         }
         ready |= path.mask;
     }
-    // The largest set of waiting lanes that only name each other.
-    loop {
-        let kept = lanes_of(ready)
-            .filter(|&lane| members[lane] & warp.live & !ready == 0)
-            .fold(0u32, |mask, lane| mask | 1 << lane);
-        if kept == ready {
-            break;
-        }
-        ready = kept;
-    }
+    ready = match met_by(&members, warp.live, ready) {
+        // Lanes that name each other by different masks do what CUDA leaves open: they go on when
+        // nobody else can.
+        0 => closed(&members, warp.live, ready),
+        met => met,
+    };
     if ready == 0 {
         return false;
     }
@@ -135,6 +131,30 @@ pub fn complete(
     }
     finish(machine, warp, &waiting, ready);
     true
+}
+
+/// The lanes of which all that they name wait with the same members.
+fn met_by(members: &[u32; 32], live: u32, waiting: u32) -> u32 {
+    let named = |lane: usize| members[lane] & live;
+    let all_came = |&lane: &usize| {
+        named(lane) & !waiting == 0
+            && lanes_of(named(lane)).all(|other| named(other) == named(lane))
+    };
+    lanes_of(waiting).filter(all_came).fold(0, |mask, lane| mask | 1 << lane)
+}
+
+/// The largest set of waiting lanes that only name each other.
+fn closed(members: &[u32; 32], live: u32, waiting: u32) -> u32 {
+    let mut ready = waiting;
+    loop {
+        let kept = lanes_of(ready)
+            .filter(|&lane| members[lane] & live & !ready == 0)
+            .fold(0u32, |mask, lane| mask | 1 << lane);
+        if kept == ready {
+            return ready;
+        }
+        ready = kept;
+    }
 }
 
 /// Tells the checks which lanes met at `bar.warp.sync`. Exchanges order no memory (CUDA C++
@@ -156,8 +176,8 @@ fn met(
         .map(|&index| &warp.paths[index])
         .filter(|path| is_sync(path))
         .fold(0, |lanes, path| lanes | path.mask & ready);
-    for group in door::groups(members, lanes) {
-        state.meet_in_warp(warp.index, group, warp.live);
+    for (group, named) in door::groups(members, lanes) {
+        state.meet_in_warp(warp.index, group, warp.live, named);
     }
 }
 

@@ -310,13 +310,13 @@ pub fn copies(block: &mut Block, warp: &Warp, lanes: u32, order: CopyOrder) {
 #[inline(always)]
 pub fn warp_met(block: &mut Block, warp: &Warp, members: &[u32; 32], lanes: u32) {
     let Some(state) = block.state.as_deref_mut() else { return };
-    for group in groups(members, lanes) {
-        state.meet_in_warp(warp.index, group, warp.live);
+    for (group, named) in groups(members, lanes) {
+        state.meet_in_warp(warp.index, group, warp.live, named);
     }
 }
 
-/// The sets of `lanes` that name the same members.
-pub fn groups(members: &[u32; 32], lanes: u32) -> impl Iterator<Item = u32> {
+/// The sets of `lanes` that name the same members, with these.
+pub fn groups(members: &[u32; 32], lanes: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut rest = lanes;
     std::iter::from_fn(move || {
         (rest != 0).then(|| {
@@ -325,7 +325,7 @@ pub fn groups(members: &[u32; 32], lanes: u32) -> impl Iterator<Item = u32> {
                 .filter(|&lane| members[lane] == named)
                 .fold(0, |mask, lane| mask | 1 << lane);
             rest &= !group;
-            group
+            (group, named)
         })
     })
 }

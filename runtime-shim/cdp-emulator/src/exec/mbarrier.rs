@@ -209,17 +209,12 @@ fn pass(
     (before, after): (u64, u64),
     ended: u32,
 ) {
-    // Made and unmade by plain writes; else the object looks after itself.
-    let plain = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
-    let order = if plain { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
-    let touch = door::Touch {
-        shared: true,
-        reads: !plain,
-        writes: plain,
-        swaps: false,
-        copies: false,
-        order,
-    };
+    // Made by a plain write, as its memory is used again; else the object looks after itself.
+    let made = object.op == ObjectOp::Init;
+    let order = if made { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
+    let writes = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
+    let touch =
+        door::Touch { shared: true, reads: !writes, writes, swaps: false, copies: false, order };
     door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;
