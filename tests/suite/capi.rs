@@ -28,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         ("spawn_python", python),
         ("python_package", python_package),
         ("check", check),
+        ("races", races),
         ("processes_and_unloading", processes_and_unloading),
         ("header_is_cplusplus", cplusplus),
         ("only_cdp_is_exported", exports),
@@ -118,6 +119,13 @@ fn spawn(link: Link) -> Outcome {
     let folder = folder()?;
     let program = build("spawn", link, folder.path())?;
     same("output", &run(&mut Command::new(program))?, SQUARES)
+}
+
+/// What the race checker finds is told by the library alone.
+fn races() -> Outcome {
+    let folder = folder()?;
+    let program = build("races", Link::Shared, folder.path())?;
+    same("output", &run(&mut Command::new(program))?, "races.cdp:4: race\n")
 }
 
 fn python() -> Outcome {

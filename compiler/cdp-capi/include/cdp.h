@@ -92,7 +92,7 @@ typedef uint32_t cdp_device;
  */
 typedef struct {
     /**
-     * "E0412", "W0701"; empty for a warning of a CUDA tool.
+     * "E0412", "W0701"; "race" and so on of a run; empty for a warning of a CUDA tool.
      */
     const char *code;
     bool is_error;
@@ -107,7 +107,7 @@ typedef struct {
     uint32_t line;
     uint32_t column;
     /**
-     * The place just after the guilty text.
+     * The place just after the guilty text; of a run, the same place.
      */
     uint32_t end_line;
     uint32_t end_column;
@@ -497,6 +497,18 @@ cdp_program *cdp_program_open(cdp_device device,
                               size_t cubin_size);
 
 /**
+ * Loads a program from PTX on the CPU device, to be checked as it runs; cdp_program_findings tells what was
+ * found. `checks` is a list of names with commas: `race`, `init`, `bounds`, `leak`, `divide`, `siblings`, or `all`
+ * but the last, as `cdpc run --check` has them. Kernels run several times slower. Findings have source lines
+ * if the PTX does (option `debug` is `lines`). Close it with cdp_program_close.
+ *
+ * As cdp_program_open. Returns NULL, with CDP_ERROR_REQUEST, also for a name that is no check.
+ */
+cdp_program *cdp_program_open_checked(const void *ptx,
+                                      size_t ptx_size,
+                                      const char *checks);
+
+/**
  * Waits for the program's work, unloads it and gives its device back. NULL is ignored.
  *
  * No other thread may be using it.
@@ -606,6 +618,18 @@ cdp_result *cdp_program_trace(const cdp_program *program);
  * As for cdp_program_trace.
  */
 cdp_result *cdp_program_profile(const cdp_program *program);
+
+/**
+ * Waits for the program's work and gives what the CPU device has to say of it since the last call: what the
+ * checks of cdp_program_open_checked found, one finding for each pair of source places, with `leak` memory
+ * that is allocated now; and, of any program, what ended it. Findings are the result's messages
+ * (cdp_result_message, whose code is the kind: `race`, `out-of-bounds`), and JSON by cdp_result_messages_json,
+ * with the launches that led there, the other access of a race and the count, as `cdpc run --check` with
+ * `--message-format json` writes them. Free it with cdp_result_free.
+ *
+ * The result's status is CDP_OK whatever was found, CDP_ERROR_DEVICE on a GPU. Returns NULL for NULL.
+ */
+cdp_result *cdp_program_findings(const cdp_program *program);
 
 /**
  * Waits for all work of the program, and tells whether a kernel failed. On the CPU device the message

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, render_report};
+use cdp_runtime::cpu::{CheckSet, CpuOptions, MessageFormat, Report, Sinks, render_report};
 use cdp_runtime::names::{find_kernel, ptx_kernels};
 use cdp_runtime::{
     CopyKind, Device, DeviceChoice, DeviceError, DeviceKind, LaunchConfig, ModuleHandle,
@@ -28,6 +28,15 @@ pub const CDP_DEVICE_CPU: cdp_device = 1;
 /// A GPU, by the CUDA driver, which runs a cubin.
 pub const CDP_DEVICE_GPU: cdp_device = 2;
 
+/// What a device has reported.
+#[derive(Default)]
+struct Reports {
+    /// For the next message.
+    text: String,
+    /// For cdp_program_findings.
+    all: Vec<Arc<Report>>,
+}
+
 /// A loaded program with the device that it is loaded on.
 pub struct cdp_program {
     device: Box<dyn Device>,
@@ -35,7 +44,7 @@ pub struct cdp_program {
     /// Names of the kernels, when there is PTX.
     kernels: Vec<String>,
     /// What the CPU device has to say about a misbehaving program.
-    reports: Arc<Mutex<String>>,
+    reports: Arc<Mutex<Reports>>,
     /// Most milliseconds that a call may wait for kernels; 0 for no limit.
     timeout_ms: AtomicU64,
 }
@@ -54,7 +63,7 @@ impl cdp_program {
 
     fn failed(&self, error: &DeviceError) -> Failed {
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = std::mem::take(&mut *reports);
+        let report = std::mem::take(&mut reports.text);
         let separator = if report.is_empty() { "" } else { "\n" };
         Failed::new(CDP_ERROR_DEVICE, format!("{error}{separator}{}", report.trim_end()))
     }
@@ -89,12 +98,14 @@ pub unsafe extern "C" fn cdp_program_load(
                 };
                 let cubin = if on_gpu { compiler.link(ptx)? } else { Vec::new() };
                 let choice = if on_gpu { choice } else { DeviceChoice::Cpu };
-                open(choice, ptx, &cubin)
+                open(choice, ptx, &cubin, CheckSet::default())
             }
             (Goal::Cubin | Goal::Fatbin, _) if choice == DeviceChoice::Cpu => Err(Failed::request(
                 "a cubin runs on a GPU only: the CPU device runs PTX (CDP_GOAL_PTX)",
             )),
-            (Goal::Cubin | Goal::Fatbin, cubin) => open(DeviceChoice::Gpu, &[], cubin),
+            (Goal::Cubin | Goal::Fatbin, cubin) => {
+                open(DeviceChoice::Gpu, &[], cubin, CheckSet::default())
+            }
             _ => Err(Failed::request("only PTX and cubins can be loaded")),
         }
     })
@@ -118,7 +129,29 @@ pub unsafe extern "C" fn cdp_program_open(
         // SAFETY: by the interface's contract.
         let (ptx, cubin) =
             unsafe { (bytes(ptx, ptx_size, "ptx")?, bytes(cubin, cubin_size, "cubin")?) };
-        open(choice(device)?, ptx, cubin)
+        open(choice(device)?, ptx, cubin, CheckSet::default())
+    })
+}
+
+/// Loads a program from PTX on the CPU device, to be checked as it runs; cdp_program_findings tells what was
+/// found. `checks` is a list of names with commas: `race`, `init`, `bounds`, `leak`, `divide`, `siblings`, or `all`
+/// but the last, as `cdpc run --check` has them. Kernels run several times slower. Findings have source lines
+/// if the PTX does (option `debug` is `lines`). Close it with cdp_program_close.
+///
+/// As cdp_program_open. Returns NULL, with CDP_ERROR_REQUEST, also for a name that is no check.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_open_checked(
+    ptx: *const c_void,
+    ptx_size: usize,
+    checks: *const c_char,
+) -> *mut cdp_program {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: by the interface's contract.
+        let (ptx, checks) = unsafe { (bytes(ptx, ptx_size, "ptx")?, text(checks, "checks")?) };
+        let checks = CheckSet::parse(checks).map_err(|name| {
+            Failed::request(format!("there is no check `{name}`: {} is expected", CheckSet::NAMES))
+        })?;
+        open(DeviceChoice::Cpu, ptx, &[], checks)
     })
 }
 
@@ -131,22 +164,29 @@ fn choice(device: cdp_device) -> Result<DeviceChoice, Failed> {
     })
 }
 
-fn open(choice: DeviceChoice, ptx: &[u8], cubin: &[u8]) -> Result<*mut cdp_program, Failed> {
+fn open(
+    choice: DeviceChoice,
+    ptx: &[u8],
+    cubin: &[u8],
+    checks: CheckSet,
+) -> Result<*mut cdp_program, Failed> {
     let texts: &[(&str, &[u8])] = if ptx.is_empty() { &[] } else { &[("program.ptx", ptx)] };
     let image = ModuleImage { cubin, ptx: texts };
-    let reports = Arc::new(Mutex::new(String::new()));
+    let reports = Arc::new(Mutex::new(Reports::default()));
     let sinks = Sinks {
         report: Box::new({
             let reports = Arc::clone(&reports);
             move |report| {
                 let mut all = reports.lock().unwrap_or_else(PoisonError::into_inner);
-                all.push_str(&render_report(report));
+                all.text.push_str(&render_report(report));
+                all.all.push(Arc::new(report.clone()));
             }
         }),
         ..Sinks::standard(MessageFormat::Human)
     };
     let failed = |error: DeviceError| Failed::new(CDP_ERROR_DEVICE, error.to_string());
-    let device = open_device(choice, &image, CpuOptions::default(), sinks).map_err(failed)?;
+    let options = CpuOptions { checks, ..CpuOptions::default() };
+    let device = open_device(choice, &image, options, sinks).map_err(failed)?;
     let module = device.load_module(&image).map_err(failed)?;
     let kernels = std::str::from_utf8(ptx).map(ptx_kernels).unwrap_or_default();
     let timeout_ms = AtomicU64::new(0);
@@ -420,6 +460,30 @@ unsafe fn summary(
         let program = unsafe { object(program, "program") }?;
         program.start_clock()?;
         Ok(cdp_result::of_summary(program.check(tell(program.device.as_ref()))))
+    })
+}
+
+/// Waits for the program's work and gives what the CPU device has to say of it since the last call: what the
+/// checks of cdp_program_open_checked found, one finding for each pair of source places, with `leak` memory
+/// that is allocated now; and, of any program, what ended it. Findings are the result's messages
+/// (cdp_result_message, whose code is the kind: `race`, `out-of-bounds`), and JSON by cdp_result_messages_json,
+/// with the launches that led there, the other access of a race and the count, as `cdpc run --check` with
+/// `--message-format json` writes them. Free it with cdp_result_free.
+///
+/// The result's status is CDP_OK whatever was found, CDP_ERROR_DEVICE on a GPU. Returns NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cdp_program_findings(program: *const cdp_program) -> *mut cdp_result {
+    protected(std::ptr::null_mut(), || {
+        // SAFETY: by the interface's contract.
+        let program = unsafe { object(program, "program") }?;
+        program.start_clock()?;
+        let found = program.check(program.device.findings());
+        let mut reports = program.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = std::mem::take(&mut reports.all);
+        Ok(cdp_result::of_findings(found.map(|found| {
+            all.extend(found);
+            all
+        })))
     })
 }
 

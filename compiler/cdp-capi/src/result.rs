@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char};
 use std::ptr::null;
+use std::sync::Arc;
 
 use cdp_library::{
     BuildOutput, Error, Failure, Goal, KernelDescription, LaunchEdge, Message, ParamDescription,
@@ -12,6 +13,7 @@ use serde_json::json;
 use cdp_library::frontend::diagnostics::render::Format;
 
 use cdp_library::toolchain::ToolError;
+use cdp_runtime::cpu::{Report as DeviceReport, render_report, render_report_json};
 
 use crate::util::{Failed, c_string, free, last_error, set_last_error};
 use crate::{
@@ -44,7 +46,7 @@ unsafe impl Sync for cdp_result {}
 /// place.
 #[repr(C)]
 pub struct cdp_message {
-    /// "E0412", "W0701"; empty for a warning of a CUDA tool.
+    /// "E0412", "W0701"; "race" and so on of a run; empty for a warning of a CUDA tool.
     pub code: *const c_char,
     pub is_error: bool,
     /// One line, without a full stop.
@@ -53,7 +55,7 @@ pub struct cdp_message {
     pub file: *const c_char,
     pub line: u32,
     pub column: u32,
-    /// The place just after the guilty text.
+    /// The place just after the guilty text; of a run, the same place.
     pub end_line: u32,
     pub end_column: u32,
     /// The whole finding for a terminal without colours, with source lines, notes and cures.
@@ -171,6 +173,34 @@ impl cdp_result {
                 result.error = Some(c_string(&failed.message));
             }
         }
+        Box::into_raw(Box::new(result))
+    }
+
+    /// What a device found in a program that ran.
+    pub(crate) fn of_findings(outcome: Result<Vec<Arc<DeviceReport>>, Failed>) -> *mut cdp_result {
+        let reports = match outcome {
+            Ok(reports) => reports,
+            Err(failed) => return cdp_result::of_summary(Err(failed)),
+        };
+        let mut result = cdp_result::empty(Goal::Ast);
+        for report in &reports {
+            let source = report.site.as_ref().and_then(|site| site.source.as_ref());
+            let (line, column) = source.map_or((0, 0), |source| (source.line, source.column));
+            let message = cdp_message {
+                code: result.strings.keep(report.kind.name()),
+                is_error: !report.warning,
+                text: result.strings.keep(&report.message),
+                file: result.strings.keep(source.map_or("", |source| source.file.as_str())),
+                line,
+                column,
+                end_line: line,
+                end_column: column,
+                rendered: result.strings.keep(&render_report(report)),
+            };
+            result.messages.push(message);
+        }
+        let json: String = reports.iter().map(|report| render_report_json(report)).collect();
+        result.messages_json = c_string(&json);
         Box::into_raw(Box::new(result))
     }
 

@@ -11,6 +11,7 @@ use crate::program::*;
 use crate::result::*;
 use crate::*;
 
+mod findings;
 mod records;
 
 const PROGRAM: &str = "

@@ -6,7 +6,10 @@
 
 use std::ffi::CStr;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
+
+use cdp_emulator::Report;
 
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
 use crate::error::{CudaError, DeviceError, Result};
@@ -505,6 +508,16 @@ pub trait Device: Send + Sync {
     /// As [`Device::trace_json`].
     fn profile_json(&self) -> Result<String> {
         Err(no_record())
+    }
+    /// Waits for all work, and gives what the checks that were asked for have found since the last call, one
+    /// report for each pair of source places; and memory that is allocated now, if leaks are looked for. What
+    /// ended the program, if anything did, is told by other calls.
+    ///
+    /// # Errors
+    /// [`CudaError::NOT_SUPPORTED`] on a GPU.
+    fn findings(&self) -> Result<Vec<Arc<Report>>> {
+        let detail = "only the CPU device checks programs; on a GPU use compute-sanitizer";
+        Err(DeviceError::new(CudaError::NOT_SUPPORTED, detail))
     }
     /// Waits for all work. Faults of earlier launches show here.
     fn synchronize(&self) -> Result<()>;

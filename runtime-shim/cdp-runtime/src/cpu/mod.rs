@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cdp_emulator::{Completion, Report};
+use cdp_emulator::Completion;
+pub use cdp_emulator::Report;
 
 use self::host::{Hints, HostFunctions, Registered};
 pub use self::options::{CheckSet, CpuOptions, MessageFormat};
@@ -529,6 +530,13 @@ impl Device for CpuDevice {
         let mut state = self.state();
         state.wait_for(Work::All)?;
         Ok(state.past.profile_text(&state.emulator, MessageFormat::Json))
+    }
+
+    fn findings(&self) -> Result<Vec<Arc<Report>>> {
+        let mut state = self.state();
+        // What ended the program says nothing about what was found before.
+        let _ = state.wait_for(Work::All);
+        Ok(state.findings())
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -2,10 +2,11 @@
 //! it. Checks here are those of CUDA's API; those of memory and launches are the emulator's.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread::ThreadId;
 
 use cdp_emulator::{
-    Completion, Emulator, EventId, KernelId, KernelInfo, Launch, ModuleId, Source, StreamId,
+    Completion, Emulator, EventId, KernelId, KernelInfo, Launch, ModuleId, Report, Source, StreamId,
 };
 
 use super::progress::ProgressLine;
@@ -732,13 +733,18 @@ impl State {
         Ok(())
     }
 
-    /// Tells what the checks found.
-    fn tell_findings(&mut self) {
+    /// What the checks found.
+    pub fn findings(&mut self) -> Vec<Arc<Report>> {
         let mut reports = self.emulator.take_findings();
         reports.extend(self.emulator.leaks());
-        for report in reports {
+        reports.iter().for_each(|report| self.past.tell(report));
+        reports
+    }
+
+    /// Tells them; who has asked for them itself decides what they are worth.
+    fn tell_findings(&mut self) {
+        for report in self.findings() {
             super::FINDINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            self.past.tell(&report);
             (self.sinks.report)(&report);
         }
     }
