@@ -18,7 +18,7 @@ fn name(line: &str) -> String {
     let word = line.split([' ', ';']).find(|word| !word.starts_with('@')).unwrap_or("");
     let mut parts = word.split('.');
     let opcode = parts.next().unwrap_or("");
-    let kin = ["cp", "mbarrier", "wmma", "bar", "barrier", "fence", "mma"];
+    let kin = ["cp", "mbarrier", "wmma", "bar", "barrier", "fence", "mma", "wgmma"];
     match parts.next() {
         Some(next) if kin.contains(&opcode) => format!("{opcode}.{next}"),
         _ => opcode.to_string(),

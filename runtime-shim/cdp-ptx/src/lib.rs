@@ -31,6 +31,7 @@ mod print;
 mod syntax;
 pub mod table;
 pub mod types;
+pub mod warpgroup;
 
 pub use error::{ErrorKind, ParseError};
 pub use inst::{Address, AddressBase, Inst, Operand};

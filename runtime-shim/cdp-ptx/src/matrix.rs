@@ -3,7 +3,7 @@
 //!
 //! Types, shapes and the registers that each operand takes are here; where an element of a matrix lies
 //! in these registers, and what a product is, is for those who run them. Not here: the instructions of
-//! warp groups (`wgmma`) and of `tcgen05`.
+//! warp groups ([`crate::warpgroup`]) and of `tcgen05`.
 
 use crate::inst::{Address, Dsts, Operand, Srcs};
 use crate::module::Reg;

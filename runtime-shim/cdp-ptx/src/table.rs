@@ -20,6 +20,7 @@ use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::*;
 use crate::types::*;
+use crate::warpgroup::Wgmma;
 
 use ScalarType::*;
 
@@ -679,6 +680,18 @@ instructions! {
         MoveMatrix { dst: Reg, src: Operand }
         ["sync", "aligned", "m8n8", "trans", "b16"] (dst(B32), src(B32))
     }
+    /// `wgmma.fence`
+    WgmmaFence {} = "wgmma" since (8, 0, 90) when |m: &Mods| m.has("fence") => { ["fence", "sync", "aligned"] () }
+    /// `wgmma.commit_group`
+    WgmmaCommitGroup {} = "wgmma" since (8, 0, 90) when |m: &Mods| m.has("commit_group") => {
+        ["commit_group", "sync", "aligned"] ()
+    }
+    /// `wgmma.wait_group`: until at most `pending` groups are pending.
+    WgmmaWaitGroup { pending: u32 } = "wgmma" since (8, 0, 90) when |m: &Mods| m.has("wait_group") => {
+        ["wait_group", "sync", "aligned"] (pending("the number of groups"))
+    }
+    /// `wgmma.mma_async`
+    Wgmma(Box<Wgmma>) = "wgmma" since (8, 0, 90) => { by wgmma }
 }
 
 "asynchronous copies" {

@@ -188,6 +188,8 @@ pub enum Op {
     Fence(Order),
     /// `nanosleep` for row `a`.
     Sleep,
+    /// Product number `imm` of [`Function::group_products`].
+    GroupProduct,
     /// Bulk copy number `imm` of [`Function::bulk_copies`].
     BulkCopy,
     /// `cp.async` number `imm` of [`Function::async_copies`].
@@ -328,6 +330,8 @@ pub struct Function {
     pub remotes: Vec<Remote>,
     /// Products of matrices.
     pub tensors: Vec<Tensor>,
+    /// Products of matrices by four warps.
+    pub group_products: Vec<GroupProduct>,
     /// Addresses in matrices.
     pub matrix_addresses: Vec<MatrixAddress>,
     /// Texture fetches.

@@ -304,6 +304,21 @@ pub struct Tensor {
     pub sparsity: Option<(u32, u32)>,
 }
 
+/// A product of matrices by four warps.
+#[derive(Clone, Debug)]
+pub struct GroupProduct {
+    /// Types, shape, layouts.
+    pub facts: cdp_ptx::warpgroup::Wgmma,
+    /// Rows of A, or the wide row of its descriptor.
+    pub a: Vec<u32>,
+    /// Wide row of the descriptor of B.
+    pub b: u32,
+    /// Predicate that says whether D is added to, and what it is combined with.
+    pub adds: (u32, u32),
+    /// Rows of D.
+    pub d: Vec<u32>,
+}
+
 /// Addresses of elements of a matrix, one for each lane: a lane's base address plus so many lines and
 /// elements within.
 #[derive(Clone, Debug)]

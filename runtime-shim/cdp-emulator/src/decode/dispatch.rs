@@ -334,6 +334,11 @@ impl Decoder<'_> {
             Inst::Redux { .. } => self.redux(inst),
             Inst::Shfl(shfl) => self.shfl(shfl),
             Inst::Mma(mma) => self.mma(mma),
+            Inst::Wgmma(wgmma) => self.wgmma(wgmma),
+            // A product is done when it is issued.
+            Inst::WgmmaFence {}
+            | Inst::WgmmaCommitGroup {}
+            | Inst::WgmmaWaitGroup { pending: _ } => self.simple(Op::Nop),
             Inst::WmmaMemory(memory) => self.wmma_memory(memory),
             Inst::MatrixMemory(memory) => self.matrix_memory(memory),
             Inst::Movmatrix(matrix) => self.movmatrix(matrix),

@@ -227,6 +227,7 @@ impl<'a> Decoder<'a> {
             bulk_copies: Vec::new(),
             remotes: Vec::new(),
             tensors: Vec::new(),
+            group_products: Vec::new(),
             matrix_addresses: Vec::new(),
             textures: Vec::new(),
             surfaces: Vec::new(),

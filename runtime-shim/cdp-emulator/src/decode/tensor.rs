@@ -5,11 +5,12 @@
 
 use cdp_ptx::inst::{Address, Operand};
 use cdp_ptx::matrix::{MatrixMemory, MatrixOperand, MatrixType, Mma, MoveMatrix, WmmaMemory};
+use cdp_ptx::warpgroup::{LeftFactor, Wgmma};
 use cdp_ptx::{Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, int};
-use crate::code::{Access, MatrixAddress, NONE, Op, Order, Place, Tensor};
+use crate::code::{Access, GroupProduct, MatrixAddress, NONE, Op, Order, Place, Tensor};
 use crate::tensor::fragment::{Cell, Fragment};
 
 impl Decoder<'_> {
@@ -49,6 +50,34 @@ impl Decoder<'_> {
         facts.d = Box::new([]);
         self.out.tensors.push(Tensor { facts, a, b, c, d, sparsity });
         let inst = crate::code::Inst { imm, ..self.blank(Op::Mma) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    pub(super) fn wgmma(&mut self, wgmma: &Wgmma) -> Decoded {
+        self.whole_warp();
+        let a = match &wgmma.a {
+            LeftFactor::Shared(descriptor) => vec![self.wide(*descriptor)?],
+            LeftFactor::Registers(list) => {
+                list.iter().map(|src| self.narrow(*src)).collect::<Result<Vec<u32>, String>>()?
+            }
+        };
+        let b = self.wide(wgmma.b)?;
+        let adds = self.pred(wgmma.adds)?;
+        let mut d = Vec::with_capacity(wgmma.d.len());
+        for dst in &wgmma.d {
+            let reg = dst.ok_or("a product that is added to nothing")?;
+            d.push(self.narrow_dst(reg)?);
+        }
+        let mut facts = wgmma.clone();
+        // The operands are rows now.
+        facts.d = Box::new([]);
+        if let LeftFactor::Registers(list) = &mut facts.a {
+            *list = Box::new([]);
+        }
+        let imm = self.out.group_products.len() as u32;
+        self.out.group_products.push(GroupProduct { facts, a, b, adds, d });
+        let inst = crate::code::Inst { imm, ..self.blank(Op::GroupProduct) };
         self.emit(inst);
         Ok(())
     }

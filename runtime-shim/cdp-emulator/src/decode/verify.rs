@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 
 use crate::code::{
-    Callee, Collective, CollectiveKind, Function, Inst, JOIN_RETURN, NONE, ObjectOp, Op, Shape,
-    Slot, Tensor,
+    Callee, Collective, CollectiveKind, Function, GroupProduct, Inst, JOIN_RETURN, NONE, ObjectOp,
+    Op, Shape, Slot, Tensor,
 };
 
 /// Most words of a frame: 256 MiB a warp.
@@ -288,6 +288,7 @@ impl Verifier<'_> {
                 self.optional(copy.ignore.0, Shape::Pred)
             }
             Op::Mma => self.tensor(self.entry(imm, &function.tensors)?),
+            Op::GroupProduct => self.group_product(self.entry(imm, &function.group_products)?),
             Op::Movmatrix => self.narrow(&[inst.d, inst.a]),
             Op::MatrixAddress => {
                 let address = self.entry(imm, &function.matrix_addresses)?;
@@ -364,6 +365,21 @@ impl Verifier<'_> {
             Some((row, _)) => self.is(row, Shape::Narrow),
             None => Ok(()),
         }
+    }
+
+    fn group_product(&self, product: &GroupProduct) -> Checked {
+        use cdp_ptx::warpgroup::LeftFactor;
+        if product.d.len() != product.facts.registers() {
+            return Err(format!("{} registers of the result", product.d.len()));
+        }
+        self.narrow(&product.d)?;
+        match (&product.facts.a, product.a.as_slice()) {
+            (LeftFactor::Shared(_), &[row]) => self.is(row, Shape::Wide)?,
+            (LeftFactor::Registers(_), &[_, _, _, _]) => self.narrow(&product.a)?,
+            (_, rows) => return Err(format!("{} registers of A", rows.len())),
+        }
+        self.is(product.b, Shape::Wide)?;
+        self.is(product.adds.0, Shape::Pred)
     }
 
     fn collective(&self, collective: &Collective) -> Checked {

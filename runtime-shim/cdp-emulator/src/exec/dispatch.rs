@@ -6,7 +6,7 @@ use super::rows::{fill_with, lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp};
 use super::{
     address, atomics, barrier, bulk, calls, cluster, collective, diverge, door, mbarrier, memory,
-    special, surface, tensor,
+    special, surface, tensor, warpgroup,
 };
 use crate::alu::video;
 use crate::code::{Inst, Op, PredLogic, VideoInst};
@@ -137,12 +137,15 @@ pub fn execute<'m>(
         Op::Mma if active != 0 => {
             tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);
         }
+        Op::GroupProduct if active != 0 => {
+            warpgroup::product(machine, block, warp, run, inst, active)?;
+        }
         Op::Movmatrix => tensor::movmatrix(regs, inst, active),
         Op::MatrixAddress => {
             let of = &run.function.matrix_addresses[inst.imm as usize];
             tensor::addresses(regs, inst, of, active);
         }
-        Op::Mma | Op::Nop => {}
+        Op::Mma | Op::GroupProduct | Op::Nop => {}
         Op::Refused if active != 0 => return Err(refused(run, active)),
         Op::Refused => {}
     }

@@ -30,6 +30,7 @@ mod stray;
 pub mod surface;
 pub mod tensor;
 mod turns;
+mod warpgroup;
 
 use std::sync::Arc;
 

@@ -35,6 +35,7 @@ pub fn mma(regs: *mut u32, tensor: &Tensor, active: u32) {
         group: group(facts),
         half_bit: if facts.sparsity.is_some() { 4 } else { 2 },
         quad,
+        short: false,
     };
     let products = if quad { 4 } else { 1 };
     for product in 0..products {

@@ -3,12 +3,16 @@
 //! Floating products are exact. A group of them (16 halves, 8 `.tf32`) and the addend are aligned to
 //! the largest exponent among them, cut off two bits below the last bit of a `.f32` with that exponent,
 //! added exactly, and the sum is cut off to `.f32`, or rounded to nearest for `.f16`. Products of 8-bit
-//! floating types are those of halves, in two groups, and the addend is added afterwards. `.f64` is a chain of fused multiply-adds; integers are exact.
+//! floating types are those of halves, in two groups, and the addend is added afterwards; a warp group
+//! (`wgmma`) adds them and the addend up at once, but cuts them off 13 bits below the largest exponent, and the
+//! sum to 13 bits behind the first. `.f64` is a chain of fused multiply-adds; integers are exact.
 
 use cdp_ptx::matrix::{BitProduct, MatrixType};
 
 /// Bits kept below those of a `.f32` when numbers are aligned.
 const EXTRA_BITS: i32 = 2;
+/// Bits kept below the largest exponent in short sums.
+const SHORT_BITS: i32 = 13;
 
 /// How the elements of a product are added up.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,8 @@ pub struct Kind {
     pub half_bit: usize,
     /// Products of the first tensor cores, which are made of plain instructions.
     pub quad: bool,
+    /// 8-bit floating types: the short sums of a warp group.
+    pub short: bool,
 }
 
 /// A number taken apart.
@@ -48,6 +54,15 @@ fn parts(ty: MatrixType, bits: u64) -> Number {
         MatrixType::BF16 => (8, 7),
         // The last 13 bits of a `.tf32` count for nothing.
         MatrixType::TF32 => return parts_of(8, 10, bits >> 13),
+        // Its largest exponent is one like others, but for a single number.
+        MatrixType::E4M3 if bits & 0x7f == 0x7f => return Number::Nan,
+        MatrixType::E4M3 => {
+            let (exponent, fraction) = ((bits >> 3 & 15) as i32, bits & 7);
+            let significand = if exponent == 0 { fraction } else { fraction | 8 };
+            let place = exponent.max(1) - 7;
+            return Number::Finite(bits & 0x80 != 0, significand, place - 3, place);
+        }
+        MatrixType::E5M2 => (5, 2),
         _ => (8, 23),
     };
     parts_of(exp_bits, man_bits, bits)
@@ -86,8 +101,15 @@ pub fn half_of_byte(ty: MatrixType, byte: u32) -> u32 {
     sign << 15 | magnitude
 }
 
-/// Adds up one group of products and an addend.
-fn group_sum(ty: MatrixType, pairs: &[(u64, u64)], c_ty: MatrixType, c: u64, d: MatrixType) -> u64 {
+/// Adds up one group of products, of numbers of two types, and an addend.
+fn group_sum(
+    (a_ty, b_ty): (MatrixType, MatrixType),
+    pairs: &[(u64, u64)],
+    c_ty: MatrixType,
+    c: u64,
+    d: MatrixType,
+    short: bool,
+) -> u64 {
     let (mut nan, mut infinite) = (false, [false; 2]);
     let mut terms = [(false, 0u64, 0i32); 65];
     let mut count = 0;
@@ -107,7 +129,7 @@ fn group_sum(ty: MatrixType, pairs: &[(u64, u64)], c_ty: MatrixType, c: u64, d: 
         }
     }
     for &(a, b) in pairs {
-        match (parts(ty, a), parts(ty, b)) {
+        match (parts(a_ty, a), parts(b_ty, b)) {
             (Number::Nan, _) | (_, Number::Nan) => nan = true,
             (Number::Infinite(x), Number::Infinite(y)) => infinite[usize::from(x != y)] = true,
             (Number::Infinite(x), Number::Finite(y, significand, ..))
@@ -132,7 +154,7 @@ fn group_sum(ty: MatrixType, pairs: &[(u64, u64)], c_ty: MatrixType, c: u64, d: 
     if count == 0 {
         return 0;
     }
-    let last = highest - 23 - EXTRA_BITS;
+    let last = highest - if short { SHORT_BITS } else { 23 + EXTRA_BITS };
     let mut sum = 0i64;
     for &(negative, significand, at) in &terms[..count] {
         let up = at - last;
@@ -143,7 +165,13 @@ fn group_sum(ty: MatrixType, pairs: &[(u64, u64)], c_ty: MatrixType, c: u64, d: 
         };
         sum += if negative { -(aligned as i64) } else { aligned as i64 };
     }
-    let encoded = encode(sum.unsigned_abs(), last, exp_bits, man_bits, d == MatrixType::F16);
+    let magnitude = sum.unsigned_abs();
+    let encoded = match (short, d) {
+        (true, MatrixType::F32) => {
+            encode(magnitude, last, exp_bits, SHORT_BITS as u32, false) << (23 - SHORT_BITS)
+        }
+        _ => encode(magnitude, last, exp_bits, man_bits, d == MatrixType::F16),
+    };
     encoded | if sum < 0 { sign } else { 0 }
 }
 
@@ -230,7 +258,7 @@ impl Kind {
                 let mut sum = c;
                 let mut ty = self.c;
                 for group in pairs.chunks(self.group.max(1)) {
-                    sum = group_sum(self.a, group, ty, sum, sum_ty);
+                    sum = group_sum((self.a, self.a), group, ty, sum, sum_ty, false);
                     ty = sum_ty;
                 }
                 if self.d == T::F16 && sum_ty == T::F32 { narrow(sum) } else { sum }
@@ -261,6 +289,17 @@ impl Kind {
 
     /// 8-bit floating types: as halves, those in the lower parts of registers first.
     fn bytes(&self, a: &[u64], b: &[u64], c: u64) -> u64 {
+        if self.short {
+            let pairs: Vec<(u64, u64)> = a.iter().copied().zip(b.iter().copied()).collect();
+            return group_sum(
+                (self.a, self.b),
+                &pairs[..pairs.len().min(64)],
+                self.c,
+                c,
+                self.d,
+                true,
+            );
+        }
         let half = |ty, bits: u64| u64::from(half_of_byte(ty, bits as u32));
         let mut sum = 0;
         for upper in [0, self.half_bit] {
@@ -272,7 +311,8 @@ impl Kind {
                     count += 1;
                 }
             }
-            sum = group_sum(MatrixType::F16, &pairs[..count], self.d, sum, self.d);
+            let halves = (MatrixType::F16, MatrixType::F16);
+            sum = group_sum(halves, &pairs[..count], self.d, sum, self.d, false);
         }
         if self.d == MatrixType::F16 { add_halves(sum, c) } else { quiet(single(sum) + single(c)) }
     }

@@ -2,6 +2,8 @@
 //! out.
 #![allow(dead_code)]
 
+pub mod fragments;
+
 use std::sync::Arc;
 
 use cdp_emulator::{

@@ -8,3 +8,4 @@ mod memory;
 mod sync;
 mod texture;
 mod video;
+mod warpgroup;

@@ -668,6 +668,12 @@ st.async.shared::cluster.mbarrier::complete_tx::bytes.v8.b32 [%r0], <%r1, %r1, %
 st.async.shared::cluster.u32 [%r0], %r1, [%r2];
 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.exch.b32 [%r0], 7, [%r1];
 setmaxnreg.inc.sync.aligned.u32 20;
+wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.bf16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 <%r0, %r1>, %rd0, %rd1, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 <%f0, %f1>, %rd0, %rd1, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 2, 0, 0;
+wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 1, 0, 0;
 ",
     ),
     (
@@ -675,7 +681,7 @@ setmaxnreg.inc.sync.aligned.u32 20;
         "
 mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
 ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 <%r0, %r1>, [%r4];
-wgmma.fence.sync.aligned;
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r0, 0, %p0, 1, 1, 0, 0;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1>], [sv];
 multimem.red.add.u32 [%rd0], %r1;
@@ -727,6 +733,14 @@ ldmatrix.sync.aligned.m8n8.x1{|.trans}{|.shared|.shared::cta}.b16 {<%r0>|%r0}, [
 ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 <%r0, _, %r2, %r3>, [%r4];
 stmatrix.sync.aligned.m8n8.x{2.shared|2.trans}.b16 [%rd0], <%r0, %r1>;
 movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;
+wgmma.fence.sync.aligned;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned {0|7};
+wgmma.mma_async.sync.aligned.m64n8k16.f32.{f16.f16|bf16.bf16} <%f0, %f1, %f2, %f3>, %rd0, %rd1, {%p0|!%p0|1}, {1|-1}, {1|-1}, {0|1}, {0|1};
+wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, %rd1, %p0, 1, 1, {0|1};
+wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0, 1, -1;
+wgmma.mma_async.sync.aligned.m64n24k32.f32.{e4m3|e5m2}.{e4m3|e5m2} <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10, %f11>, %rd0, %rd1, %p0, 1, 1;
+wgmma.mma_async.sync.aligned.m64n8k32{|.satfinite}.s32.{s8|u8}.{s8|u8} <%r0, %r1, %r2, %r3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0;
 ";
 
 /// The predefined registers of the manual's chapter on them.
