@@ -70,7 +70,7 @@ impl Layout {
         };
         let at = self.start + offset;
         let phase = (at >> 7).wrapping_sub(self.base);
-        (at ^ (phase & (units - 1)) * UNIT, within)
+        (at ^ ((phase & (units - 1)) * UNIT), within)
     }
 }
 
