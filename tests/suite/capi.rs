@@ -125,7 +125,7 @@ fn spawn(link: Link) -> Outcome {
 fn races() -> Outcome {
     let folder = folder()?;
     let program = build("races", Link::Shared, folder.path())?;
-    same("output", &run(&mut Command::new(program))?, "races.cdp:4: race\n")
+    same("output", &run(&mut Command::new(program))?, "races.cdp:1: race\n")
 }
 
 fn python() -> Outcome {
