@@ -29,6 +29,7 @@ mod messages;
 mod precompiled;
 mod report;
 mod shared;
+mod spelling;
 
 use precompiled::{Found, Precompiled};
 
@@ -327,11 +328,13 @@ pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
 
 /// Puts a source from memory, and what it includes, into the job's folder.
 fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
-    let Some((name, text)) = source.given_text() else {
+    let own = source.own_text().and_then(|text| spelling::joined(&text));
+    let given = source.given_text().map(|(name, text)| (name, own.clone().unwrap_or(text)));
+    let Some((name, text)) = given.or_else(|| own.map(|text| (source.name(), text))) else {
         return Ok(OnDisk { path: PathBuf::from(source.name()), folders: Vec::new() });
     };
     let mut folders = Vec::new();
-    if let SourceInput::Read { path, .. } = source {
+    if let SourceInput::Read { path, .. } | SourceInput::File(path) = source {
         // What stands beside the file is found beside it.
         folders.extend(path.parent().map(|parent| Path::new(".").join(parent)));
     }

@@ -106,6 +106,44 @@ pub struct Launch<'a> {
     pub cluster: Option<[u32; 3]>,
 }
 
+/// A step of a graph that kernels may launch.
+#[derive(Clone, Debug)]
+pub struct GraphStep<'a> {
+    /// What is done.
+    pub work: GraphWork<'a>,
+    /// The steps, by place, that are done before; all of them come earlier.
+    pub after: Vec<usize>,
+}
+
+/// What a step of a graph does.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphWork<'a> {
+    /// Nothing: others meet here.
+    Nothing,
+    /// Runs a grid. The stream is not looked at.
+    Launch(Launch<'a>),
+    /// Copies `rows` rows of `width_bytes` within device memory.
+    #[allow(missing_docs)]
+    Copy {
+        dst: u64,
+        dst_pitch_bytes: u64,
+        src: u64,
+        src_pitch_bytes: u64,
+        width_bytes: u64,
+        rows: u64,
+    },
+    /// Sets `rows` rows of `width_bytes` to the first `pattern_bytes` (1, 2 or 4) bytes of a pattern.
+    #[allow(missing_docs)]
+    Set {
+        dst: u64,
+        pitch_bytes: u64,
+        pattern: [u8; 4],
+        pattern_bytes: u8,
+        width_bytes: u64,
+        rows: u64,
+    },
+}
+
 /// A module-scope variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {

@@ -67,9 +67,13 @@ pub enum DeviceCall {
     FuncGetAttributes,
     OccupancyMaxActiveBlocks,
     OccupancyMaxActiveBlocksWithFlags,
+    GraphLaunch,
 }
 
 use DeviceCall as C;
+
+/// A function of the driver and not of libcudadevrt, so that it has no name of CDP2.
+const GRAPH_LAUNCH: &str = "GraphLaunch";
 
 /// Each call with its name after `cuda` or `__cudaCDP2`, whether it has a `_ptsz` variant, and the
 /// sizes in bytes of its parameters.
@@ -118,6 +122,7 @@ const CALLS: &[(DeviceCall, &str, bool, &[u32])] = &[
         false,
         &[8, 8, 4, 8, 4],
     ),
+    (C::GraphLaunch, GRAPH_LAUNCH, false, &[8, 8]),
 ];
 
 impl Service {
@@ -144,6 +149,9 @@ impl Service {
             None => (body, false),
         };
         let entry = CALLS.iter().find(|entry| entry.1 == body && (!per_thread || entry.2))?;
+        if prefixed && entry.0 == C::GraphLaunch {
+            return None;
+        }
         Some(Service::Device { call: entry.0, prefixed, per_thread })
     }
 
@@ -172,7 +180,11 @@ impl Service {
             Service::Malloc | Service::AlignedMalloc | Service::Free => false,
             // All blocks take from one heap, texts of errors too.
             Service::Device { call, .. } => {
-                !matches!(call, C::Malloc | C::Free | C::GetErrorString | C::GetErrorName)
+                // The graphs of a device are one table.
+                !matches!(
+                    call,
+                    C::Malloc | C::Free | C::GetErrorString | C::GetErrorName | C::GraphLaunch
+                )
             }
         }
     }
@@ -191,7 +203,8 @@ mod tests {
         assert_eq!(Service::from_name("__cudaCDP2LaunchDeviceV2"), launch(true, false));
         assert_eq!(Service::from_name("__cudaCDP2LaunchDeviceV2_ptsz"), launch(true, true));
         assert_eq!(Service::from_name("cudaGetLastError_ptsz"), None);
-        assert_eq!(Service::from_name("cudaGraphLaunch"), None);
+        assert!(Service::from_name("cudaGraphLaunch").is_some());
+        assert_eq!(Service::from_name("__cudaCDP2GraphLaunch"), None);
         assert_eq!(Service::from_name("printf"), None);
     }
 }

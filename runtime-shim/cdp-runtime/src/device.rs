@@ -275,6 +275,44 @@ pub struct KernelAttributes {
     pub non_portable_cluster: i32,
 }
 
+/// A step of a graph that kernels may launch.
+pub struct GraphStep {
+    /// What is done.
+    pub work: GraphWork,
+    /// The steps, by place, that are done before; all of them come earlier.
+    pub after: Vec<usize>,
+}
+
+/// What a step of such a graph does.
+pub enum GraphWork {
+    /// Nothing: others meet here.
+    Nothing,
+    /// Runs a kernel.
+    #[allow(missing_docs)]
+    Launch {
+        kernel: KernelHandle,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u64,
+        attributes: Vec<LaunchAttribute>,
+        /// The bytes of each parameter.
+        params: Vec<Box<[u8]>>,
+    },
+    /// Copies a rectangle within device memory.
+    Copy(Copy2D),
+    /// Sets rows of elements of 1, 2 or 4 bytes.
+    #[allow(missing_docs)]
+    Set {
+        dst: u64,
+        pitch_bytes: usize,
+        value: u32,
+        element_bytes: u32,
+        /// Elements of a row.
+        width: usize,
+        height: usize,
+    },
+}
+
 fn no_record() -> DeviceError {
     let detail = "only the CPU device records what kernels do; on a GPU use Nsight Systems and Nsight Compute";
     DeviceError::new(CudaError::NOT_SUPPORTED, detail)
@@ -482,6 +520,17 @@ pub trait Device: Send + Sync {
     fn query_event(&self, event: EventHandle) -> Result<()>;
     /// Milliseconds from one event to the other.
     fn elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32>;
+
+    /// Makes a graph that host code and the kernels of such graphs launch. The handle is what both use.
+    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64>;
+    /// Changes what later launches of such a graph do.
+    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()>;
+    /// Destroys such a graph.
+    fn destroy_graph(&self, graph: u64) -> Result<()>;
+    /// Makes it ready for launches by kernels.
+    fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
+    /// Launches it into a stream.
+    fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
 
     /// Ends the program with `cudaErrorLaunchTimeout` when its kernels run longer than this from now on;
     /// `None` for no limit. On the CPU device; a GPU's kernels run as long as the driver lets them.

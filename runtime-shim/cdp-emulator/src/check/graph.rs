@@ -45,6 +45,12 @@ impl Watch {
         }
     }
 
+    /// Someone who knows what a node knows whose turn has come.
+    pub fn actor_after(&self, id: NodeId) -> Option<Actor> {
+        let view = self.nodes.get(&id)?.before.clone()?;
+        Some(Actor { view, site: None, parent: 0, ignored: None, stream: 0 })
+    }
+
     /// Work was queued behind `waits`. Who queued it: `actor`; else the tail of grid `tail_of`; else
     /// the host.
     pub fn add_node(

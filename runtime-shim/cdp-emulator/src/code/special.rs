@@ -68,6 +68,8 @@ pub enum Special {
     GridBarrierHi,
     /// `%envreg2`: the low half.
     GridBarrierLo,
+    /// `%current_graph_exec`
+    GraphExec,
     /// A fixed 32-bit value.
     Fixed(u32),
     /// A fixed 64-bit value.
@@ -77,6 +79,13 @@ pub enum Special {
 impl Special {
     /// It has 64 bits.
     pub fn is_wide(self) -> bool {
-        matches!(self, Special::Grid | Special::Clock64 | Special::Timer | Special::Fixed64(_))
+        matches!(
+            self,
+            Special::Grid
+                | Special::Clock64
+                | Special::Timer
+                | Special::GraphExec
+                | Special::Fixed64(_)
+        )
     }
 }

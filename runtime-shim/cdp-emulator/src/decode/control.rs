@@ -50,7 +50,8 @@ pub(super) fn special(register: SpecialReg) -> Special {
         R::Envreg(1) => Special::GridBarrierHi,
         R::Envreg(2) => Special::GridBarrierLo,
         R::Pm(_) | R::Envreg(_) => Special::Fixed(0),
-        R::Pm64(_) | R::CurrentGraphExec => Special::Fixed64(0),
+        R::CurrentGraphExec => Special::GraphExec,
+        R::Pm64(_) => Special::Fixed64(0),
         // Addresses in the block's shared memory, which the decoder looks up.
         R::ReservedSmemOffsetBegin
         | R::ReservedSmemOffsetEnd

@@ -108,7 +108,13 @@ impl Emulator {
         Err(Error::InvalidAddress { address, size_bytes, message })
     }
 
-    fn check_rows(&self, address: u64, pitch: u64, width: u64, rows: u64) -> Result<(), Error> {
+    pub(super) fn check_rows(
+        &self,
+        address: u64,
+        pitch: u64,
+        width: u64,
+        rows: u64,
+    ) -> Result<(), Error> {
         if rows == 0 || width == 0 {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! [`Emulator`]: the public face of the CPU device. Checks arguments and hands over to the parts
 //! that do the work; contains no execution.
 
+mod graphs;
 mod memory;
 mod modules;
 
@@ -73,6 +74,21 @@ impl Emulator {
     /// [`Error::Unsupported`] for a kernel with an instruction that the device does not run.
     pub fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         self.refuse_after_fault()?;
+        let mut request = self.request(launch)?;
+        if launch.cooperative {
+            request.barrier = self.grid_barrier(launch.stream)?;
+        }
+        // An invalid stream is found before the grid is made.
+        self.core.stream_ends(launch.stream)?;
+        let key = self.core.add_grid(request, None, None, self.core.clock, false);
+        let name = || format!("stream {}", launch.stream.0);
+        self.core.trace_stream(key, name);
+        self.core.trace_event("launch", name, 0);
+        self.core.enqueue_host(launch.stream, Action::Grid(key)).map(|_| ())
+    }
+
+    /// A launch, checked.
+    fn request(&self, launch: &Launch<'_>) -> Result<LaunchRequest, Error> {
         let kernel = self.kernel_entry(launch.kernel)?;
         if let Some(refusal) = &kernel.refusal {
             return Err(refusal.clone());
@@ -87,30 +103,21 @@ impl Emulator {
             );
             return Err(Error::InvalidValue { message });
         }
-        let barrier = match launch.cooperative {
-            true => self.grid_barrier(launch.stream)?,
-            false => 0,
-        };
         let request = LaunchRequest {
             kernel: launch.kernel.0,
             grid: launch.grid,
             block: launch.block,
             shared_bytes: launch.shared_bytes,
             params: launch.params.into(),
-            barrier,
+            barrier: 0,
             cluster: launch.cluster,
+            of_graph: Default::default(),
         };
         self.core
             .check_configuration(&request)
             .map_err(|message| Error::InvalidConfiguration { message })?;
         self.core.check_cluster(&request).map_err(|message| Error::InvalidCluster { message })?;
-        // An invalid stream is found before the grid is made.
-        self.core.stream_ends(launch.stream)?;
-        let key = self.core.add_grid(request, None, None, self.core.clock, false);
-        let name = || format!("stream {}", launch.stream.0);
-        self.core.trace_stream(key, name);
-        self.core.trace_event("launch", name, 0);
-        self.core.enqueue_host(launch.stream, Action::Grid(key)).map(|_| ())
+        Ok(request)
     }
 
     /// Where the blocks of a cooperative grid count each other: a size and a counter that each grid leaves

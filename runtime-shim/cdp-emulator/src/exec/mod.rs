@@ -104,6 +104,17 @@ pub struct GridInfo {
     pub watched: u32,
     /// Address of the barrier of a cooperative grid, 0 for others.
     pub barrier: u64,
+    /// The graph that it is a step of.
+    pub of_graph: OfGraph,
+}
+
+/// A graph that kernels may launch, and a run of it; both 0 outside of one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfGraph {
+    /// What kernels know it by.
+    pub graph: u64,
+    /// The run's number.
+    pub run: u64,
 }
 
 /// Where a kernel's shared variable lies.

@@ -31,6 +31,7 @@ pub fn read(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Spec
         Special::GridBarrierHi => grid.barrier >> 32,
         Special::DynamicShared => u64::from(grid.dynamic_bytes),
         Special::TotalShared => u64::from(grid.shared_bytes - grid.shared_gaps),
+        Special::GraphExec => grid.of_graph.graph,
         Special::Fixed(value) | Special::Fixed64(value) => u64::from(value),
         Special::Tid(_)
         | Special::Lane

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Caller, Outcome, errors};
-use crate::exec::Step;
 use crate::exec::fault::Fault;
+use crate::exec::{OfGraph, Step};
 use crate::memory::space;
 use crate::report::ReportKind;
 use crate::sched::{Action, Core, LaunchRequest, ParameterBuffer};
@@ -152,6 +152,7 @@ impl Core {
             params,
             barrier: 0,
             cluster: None,
+            of_graph: OfGraph::default(),
         };
         if let Some(refusal) = &self.program.kernels[kernel as usize].refusal {
             // Not the program's error, so the program is not asked to handle it.

@@ -4,6 +4,7 @@
 //! Behaviour that no document tells is in FACTS.md and named where it is built.
 
 pub mod errors;
+mod graphs;
 mod info;
 mod launch;
 mod memory;
@@ -255,6 +256,7 @@ impl Core {
             C::Memset2DAsync => self.memset_2d(caller),
             C::Memset3DAsync => self.memset_3d(caller),
             C::FuncGetAttributes => self.func_get_attributes(caller)?,
+            C::GraphLaunch => self.graph_launch(caller),
             C::OccupancyMaxActiveBlocks | C::OccupancyMaxActiveBlocksWithFlags => {
                 self.occupancy(caller)?
             }

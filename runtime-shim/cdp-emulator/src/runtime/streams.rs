@@ -103,7 +103,7 @@ impl Core {
     }
 
     /// Tells the checks who queues work, into which stream.
-    fn note_actor(&mut self, caller: &mut Caller<'_>, handle: u64) {
+    pub(super) fn note_actor(&mut self, caller: &mut Caller<'_>, handle: u64) {
         // A grid's tail begins with what the whole grid did.
         if self.machine.watch.is_none() || matches!(which(caller, handle), Which::Tail) {
             return;

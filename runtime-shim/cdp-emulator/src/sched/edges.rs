@@ -43,6 +43,11 @@ impl Core {
         self.actor = Some(actor);
     }
 
+    /// Who queues what follows a node that is about to end: someone who knows what it waited for.
+    pub(super) fn acts_after(&mut self, id: NodeId) {
+        self.actor = self.watch_mut().and_then(|watch| watch.actor_after(id));
+    }
+
     /// A node was added behind `waits`.
     pub(super) fn edge_added(
         &mut self,
@@ -175,7 +180,7 @@ impl Core {
                     watch.touch_range(&mut state, Place::SET, dst + row * pitch, width, true);
                 }
             }
-            Action::Grid(_) | Action::Event(_) => {}
+            Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
         }
     }
 
@@ -217,6 +222,6 @@ fn move_fresh(watch: &mut Watch, action: &Action) {
                 watch.fresh.write(dst + row * pitch, width);
             }
         }
-        Action::Grid(_) | Action::Event(_) => {}
+        Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
     }
 }

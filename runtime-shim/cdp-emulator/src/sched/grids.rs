@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Action, Core, Grid, Lineage, TraceGrid, time};
-use crate::exec::{GridInfo, next_random};
+use crate::exec::{GridInfo, OfGraph, next_random};
 use crate::hardware::{MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES, PORTABLE_CLUSTER_BLOCKS};
 use crate::hash::IntMap;
 use crate::load::Kernel;
@@ -29,6 +29,8 @@ pub struct LaunchRequest {
     pub barrier: u64,
     /// Blocks a cluster in x, y, z, if the launch says so.
     pub cluster: Option<[u32; 3]>,
+    /// The graph that it is a step of.
+    pub of_graph: OfGraph,
 }
 
 impl Grid {
@@ -186,6 +188,7 @@ impl Core {
             first_block_serial: self.block_serial,
             watched,
             barrier: request.barrier,
+            of_graph: request.of_graph,
         };
         self.block_serial = self.block_serial.wrapping_add(blocks);
         let lineage = Lineage {

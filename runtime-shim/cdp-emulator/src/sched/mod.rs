@@ -19,6 +19,7 @@
 mod drive;
 mod edges;
 mod findings;
+pub mod graphs;
 mod grids;
 mod nodes;
 mod pool;
@@ -51,7 +52,7 @@ pub use profile::KernelProfile;
 pub use trace::{TraceEvent, TraceGrid};
 
 /// What a node does when its turn comes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Action {
     /// Run a grid.
     Grid(GridKey),
@@ -61,6 +62,8 @@ pub enum Action {
     Set { dst: u64, pitch: u64, pattern: [u8; 4], pattern_bytes: u8, width: u64, rows: u64 },
     /// Note the time for a host event.
     Event(EventId),
+    /// End a run of a graph, or begin what is in its tail.
+    GraphEnd(u64),
 }
 
 /// A piece of queued work.
@@ -209,6 +212,8 @@ pub struct Core {
     resident_blocks: usize,
     /// Barriers of cooperative grids by stream.
     pub grid_barriers: HashMap<StreamId, u64>,
+    /// Graphs that kernels may launch, and their runs.
+    pub graphs: graphs::Graphs,
     ready_grids: BTreeMap<Turn, GridKey>,
     ready_blocks: BTreeMap<Turn, BlockKey>,
     round: u64,
@@ -346,6 +351,7 @@ impl Core {
             pending_launches: 0,
             lost_slots: 0,
             grid_barriers: HashMap::new(),
+            graphs: graphs::Graphs::default(),
             grid_serial: 0,
             block_serial: 1,
             next_handle: 0x1000,
@@ -478,6 +484,16 @@ impl Core {
             nodes.extend(self.streams[0].as_ref().and_then(|s| s.stream.last));
         }
         Ok(nodes)
+    }
+
+    /// Begins a run of a graph in a host stream.
+    pub fn enqueue_graph(&mut self, stream: StreamId, graph: u64) -> Result<(), Error> {
+        let waits = self.host_dependencies(stream)?;
+        let begun = self.begin_run(graph, &waits, None, None);
+        let end = begun.ok_or(Error::InvalidHandle { what: "graph" })?;
+        self.graphs.add_busy(graph);
+        self.live_stream(stream)?.stream.last = Some(end);
+        Ok(())
     }
 
     /// Puts work into a host stream.

@@ -110,7 +110,16 @@ impl Core {
                     }
                     self.complete_node(id);
                 }
+                Action::GraphEnd(run) => self.end_run(id, run),
             }
+        }
+    }
+
+    /// Makes a pending node wait for one more.
+    pub(super) fn wait_also(&mut self, id: NodeId, before: NodeId) {
+        if self.is_pending(before) {
+            self.nodes[before.index as usize].dependents.push(id);
+            self.nodes[id.index as usize].waits_for += 1;
         }
     }
 

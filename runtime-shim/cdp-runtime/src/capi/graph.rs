@@ -7,7 +7,7 @@ use super::memory::{Memcpy3DParms, copy_kind};
 use super::{Dim3, call, given, put};
 use crate::device::{Copy2D, CopyKind, EventHandle, StreamHandle};
 use crate::error::{CudaError, Result};
-use crate::graph::{self, Kernel, NodeId, Op, Set, capture};
+use crate::graph::{self, Executable, Kernel, NodeId, Op, Set, capture, launchable};
 use crate::process;
 
 /// `cudaKernelNodeParams`
@@ -198,7 +198,8 @@ macro_rules! setters {
                     let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
                     let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
                     replace(&mut node.op, op)
-                })
+                })?;
+                launchable::renew(executable as u64)
             })
         }
     )*};
@@ -290,18 +291,17 @@ pub unsafe extern "C" fn cudaGraphInstantiate(
     graph: *mut c_void,
     flags: u64,
 ) -> u32 {
-    // Free memory on launch, upload, launch from the device, priorities of nodes.
-    const DEVICE_LAUNCH: u64 = 4;
     call(|| {
         given(target)?;
+        // Free memory on launch, upload, launch from the device, priorities of nodes.
         if flags & !15 != 0 {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        if flags & DEVICE_LAUNCH != 0 {
-            process::complain("graphs that kernels launch are not supported");
-            return Err(CudaError::NOT_SUPPORTED.into());
-        }
-        let made = graph::with(|graphs| graphs.instantiate(graph as u64, flags))?;
+        let made = if flags & Executable::DEVICE_LAUNCH != 0 {
+            launchable::create(graph as u64, flags)?
+        } else {
+            graph::with(|graphs| graphs.instantiate(graph as u64, flags))?
+        };
         unsafe { put(target, made as *mut c_void) }
     })
 }
@@ -338,10 +338,15 @@ pub unsafe extern "C" fn cudaGraphInstantiateWithParams(
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
     call(|| {
-        graph::with(|graphs| match graphs.executables.remove(&(executable as u64)) {
-            Some(_) => Ok(()),
-            None => Err(CudaError::INVALID_VALUE.into()),
-        })
+        let removed =
+            graph::with(|graphs| match graphs.executables.remove(&(executable as u64)) {
+                Some(removed) => Ok(removed),
+                None => Err(CudaError::INVALID_VALUE.into()),
+            })?;
+        if removed.is_launchable() {
+            process::current()?.device.destroy_graph(executable as u64)?;
+        }
+        Ok(())
     })
 }
 
@@ -364,16 +369,22 @@ pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) 
         if capture::recorded(Some(stream), || Ok(Op::Child(found.graph.clone())))? {
             return Ok(());
         }
+        if found.is_launchable() {
+            return process::current()?.device.launch_graph(executable as u64, stream);
+        }
         found.graph.launch(&found.disabled, stream)
     })
 }
 
-/// `cudaGraphUpload`: there is nothing to upload.
+/// `cudaGraphUpload`: there is something to upload for kernels that launch it only.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphUpload(executable: *mut c_void, stream: *mut c_void) -> u32 {
     call(|| {
-        process::current()?.device.stream_flags(StreamHandle(stream as u64))?;
-        graph::with(|graphs| graphs.executable(executable as u64).map(|_| ()))
+        let (device, stream) = (&process::current()?.device, StreamHandle(stream as u64));
+        device.stream_flags(stream)?;
+        let found =
+            graph::with(|graphs| Ok(graphs.executable(executable as u64)?.is_launchable()))?;
+        if found { device.upload_graph(executable as u64, stream) } else { Ok(()) }
     })
 }
 
@@ -398,7 +409,8 @@ pub extern "C" fn cudaGraphNodeSetEnabled(
                 _ => drop(executable.disabled.remove(&node)),
             }
             Ok(())
-        })
+        })?;
+        launchable::renew(executable as u64)
     })
 }
 
@@ -444,6 +456,10 @@ pub unsafe extern "C" fn cudaGraphExecUpdate(
             let value = UpdateResult { result: code, error_node: none, error_from_node: none };
             unsafe { put(result, value)? };
         }
-        if updated { Ok(()) } else { Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into()) }
+        if updated {
+            launchable::renew(executable as u64)
+        } else {
+            Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into())
+        }
     })
 }

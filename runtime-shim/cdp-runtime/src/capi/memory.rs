@@ -266,18 +266,25 @@ pub(crate) unsafe fn copy_3d(
     if !p.src_array.is_null() || !p.dst_array.is_null() {
         return unsafe { super::array::copy_parameters(p, kind, stream) };
     }
-    for slice in 0..p.extent.depth {
-        let rectangle = Copy2D {
-            dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
-            dst_pitch_bytes: p.dst_ptr.pitch,
-            src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
-            src_pitch_bytes: p.src_ptr.pitch,
-            width_bytes: p.extent.width,
-            height: p.extent.height,
-        };
+    for rectangle in rectangles(p).into_iter().flatten() {
         unsafe { device.device.copy_2d(&rectangle, kind, stream)? };
     }
     Ok(())
+}
+
+/// The slices of a box in memory; `None` if a side lies in an array.
+pub(crate) fn rectangles(p: &Memcpy3DParms) -> Option<impl Iterator<Item = Copy2D> + '_> {
+    if !p.src_array.is_null() || !p.dst_array.is_null() {
+        return None;
+    }
+    Some((0..p.extent.depth).map(|slice| Copy2D {
+        dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
+        dst_pitch_bytes: p.dst_ptr.pitch,
+        src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
+        src_pitch_bytes: p.src_ptr.pitch,
+        width_bytes: p.extent.width,
+        height: p.extent.height,
+    }))
 }
 
 /// `cudaMemcpy3D`

@@ -417,6 +417,26 @@ impl Device for CpuDevice {
         self.drop_object(object)
     }
 
+    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64> {
+        self.state().create_graph(steps)
+    }
+
+    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()> {
+        self.state().change_graph(graph, steps)
+    }
+
+    fn destroy_graph(&self, graph: u64) -> Result<()> {
+        self.state().destroy_graph(graph)
+    }
+
+    fn upload_graph(&self, _graph: u64, stream: StreamHandle) -> Result<()> {
+        self.stream_flags(stream).map(|_| ())
+    }
+
+    fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
+        self.state().launch_graph(graph, stream)
+    }
+
     fn create_stream(&self, flags: u32, priority: i32) -> Result<StreamHandle> {
         if flags > 1 {
             return Err(CudaError::INVALID_VALUE.into());

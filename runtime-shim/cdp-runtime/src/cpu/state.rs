@@ -1,6 +1,8 @@
 //! The inside of the CPU device's lock: the emulator, and what CUDA's handles and rules need beside
 //! it. Checks here are those of CUDA's API; those of memory and launches are the emulator's.
 
+mod graph;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -326,6 +328,29 @@ impl State {
     ) -> Result<()> {
         self.alive()?;
         let stream = self.stream(config.stream)?;
+        let (kernel, buffer) = self.prepare(kernel, config, params)?;
+        let launch = launch_of(kernel, config, stream, &buffer);
+        self.emulator.launch(&launch).map_err(|error| self.refused(error))?;
+        self.enqueued()
+    }
+
+    /// Why the emulator refuses a launch.
+    fn refused(&self, error: cdp_emulator::Error) -> DeviceError {
+        let mut refused = self.or_fault(error);
+        // What the CUDA 13 runtime says of a configuration that does not fit (seen on an H200).
+        if refused.code == CudaError::INVALID_CONFIGURATION {
+            refused.code = CudaError::INVALID_VALUE;
+        }
+        refused
+    }
+
+    /// The emulator's kernel and its parameter buffer, if the launch may be.
+    fn prepare(
+        &self,
+        kernel: KernelHandle,
+        config: &LaunchConfig<'_>,
+        params: &[&[u8]],
+    ) -> Result<(KernelId, Vec<u8>)> {
         let most_shared_bytes = self.max_dynamic_shared_bytes(kernel)?;
         let info = self.kernel_info(kernel)?;
         if config.shared_bytes > most_shared_bytes {
@@ -359,26 +384,7 @@ impl State {
             let at = param.offset_bytes as usize;
             buffer[at..at + bytes.len()].copy_from_slice(bytes);
         }
-        let (id, _) = self.kernels[&kernel.0];
-        let launch = Launch {
-            kernel: id,
-            grid: config.grid,
-            block: config.block,
-            shared_bytes: config.shared_bytes as u32,
-            stream,
-            params: &buffer,
-            cooperative: config.is_cooperative(),
-            cluster: config.cluster(),
-        };
-        self.emulator.launch(&launch).map_err(|error| {
-            let mut refused = self.or_fault(error);
-            // What the CUDA 13 runtime says of a configuration that does not fit (seen on an H200).
-            if refused.code == CudaError::INVALID_CONFIGURATION {
-                refused.code = CudaError::INVALID_VALUE;
-            }
-            refused
-        })?;
-        self.enqueued()
+        Ok((self.kernels[&kernel.0].0, buffer))
     }
 
     /// The blocks of a cooperative launch must all be resident at once.
@@ -775,5 +781,24 @@ impl State {
             crate::stdio::flush_stdout();
             eprint!("{text}");
         }
+    }
+}
+
+/// A launch as the emulator has it.
+fn launch_of<'a>(
+    kernel: KernelId,
+    config: &LaunchConfig<'_>,
+    stream: StreamId,
+    params: &'a [u8],
+) -> Launch<'a> {
+    Launch {
+        kernel,
+        grid: config.grid,
+        block: config.block,
+        shared_bytes: config.shared_bytes as u32,
+        stream,
+        params,
+        cooperative: config.is_cooperative(),
+        cluster: config.cluster(),
     }
 }

@@ -98,6 +98,44 @@ pub struct DriverCopy {
     depth: usize,
 }
 
+impl DriverCopy {
+    /// A rectangle in device memory: addresses with their pitch in bytes, then bytes of a row and rows.
+    pub fn rectangle(dst: (u64, usize), src: (u64, usize), size: (usize, usize)) -> DriverCopy {
+        let place = |(address, pitch_bytes): (u64, usize)| DriverPlace {
+            device: address,
+            pitch_bytes,
+            rows: size.1,
+            ..DriverPlace::nowhere(DEVICE)
+        };
+        DriverCopy {
+            src: place(src),
+            dst: place(dst),
+            width_bytes: size.0,
+            height: size.1,
+            depth: 1,
+        }
+    }
+}
+
+impl DriverPlace {
+    fn nowhere(memory: u32) -> DriverPlace {
+        let null = std::ptr::null_mut();
+        DriverPlace {
+            x_bytes: 0,
+            y: 0,
+            z: 0,
+            level: 0,
+            memory,
+            host: null,
+            device: 0,
+            array: null,
+            reserved: null,
+            pitch_bytes: 0,
+            rows: 0,
+        }
+    }
+}
+
 /// `CUmemorytype`
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
@@ -173,19 +211,7 @@ pub fn info_of(device: &GpuDevice, array: ArrayHandle) -> Result<ArrayInfo> {
 }
 
 fn place(device: &GpuDevice, place: Place, linear: u32) -> Result<DriverPlace> {
-    let mut found = DriverPlace {
-        x_bytes: 0,
-        y: 0,
-        z: 0,
-        level: 0,
-        memory: linear,
-        host: std::ptr::null_mut(),
-        device: 0,
-        array: std::ptr::null_mut(),
-        reserved: std::ptr::null_mut(),
-        pitch_bytes: 0,
-        rows: 0,
-    };
+    let mut found = DriverPlace::nowhere(linear);
     match place {
         Place::Array { array, x_bytes, y, z } => {
             found.memory = ARRAY;

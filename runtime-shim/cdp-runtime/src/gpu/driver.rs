@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use cudarc::driver::sys;
 
 use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
+use super::graph::{DriverKernelNode, DriverSet};
 use crate::device::{LaunchAttribute, Location};
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -187,6 +188,18 @@ driver_functions! {
     );
     cuStreamGetFlags(Handle, *mut c_uint);
     cuStreamGetPriority(Handle, *mut i32);
+    cuGraphCreate(*mut Handle, c_uint);
+    cuGraphDestroy(Handle);
+    cuGraphAddEmptyNode(*mut Handle, Handle, *const Handle, usize);
+    cuGraphAddKernelNode_v2(*mut Handle, Handle, *const Handle, usize, *const DriverKernelNode);
+    cuGraphKernelNodeSetAttribute(Handle, c_uint, *const [u64; 8]);
+    cuGraphAddMemcpyNode(*mut Handle, Handle, *const Handle, usize, *const DriverCopy, Handle);
+    cuGraphAddMemsetNode(*mut Handle, Handle, *const Handle, usize, *const DriverSet, Handle);
+    cuGraphInstantiateWithFlags(*mut Handle, Handle, u64);
+    cuGraphExecUpdate_v2(Handle, Handle, *mut [u64; 3]);
+    cuGraphExecDestroy(Handle);
+    cuGraphUpload(Handle, Handle);
+    cuGraphLaunch(Handle, Handle);
     cuEventCreate(*mut Handle, c_uint);
     cuEventDestroy_v2(Handle);
     cuEventRecordWithFlags(Handle, Handle, c_uint);

@@ -6,6 +6,7 @@
 
 mod array;
 mod driver;
+mod graph;
 mod memory;
 
 use std::collections::{HashMap, HashSet};
@@ -69,6 +70,7 @@ struct Handles {
     kernels: HashMap<u64, Kernel>,
     kernels_by_name: HashMap<(ModuleHandle, String), KernelHandle>,
     streams: HashSet<u64>,
+    graphs: HashSet<u64>,
     events: HashSet<u64>,
     arrays: HashSet<u64>,
 }
@@ -597,6 +599,26 @@ impl Device for GpuDevice {
 
     fn destroy_surface(&self, object: u64) -> Result<()> {
         array::drop_surface(self, object)
+    }
+
+    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64> {
+        graph::create(self, steps)
+    }
+
+    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()> {
+        graph::change(self, graph, steps)
+    }
+
+    fn destroy_graph(&self, graph: u64) -> Result<()> {
+        graph::destroy(self, graph)
+    }
+
+    fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
+        graph::upload(self, graph, stream)
+    }
+
+    fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
+        graph::launch(self, graph, stream)
     }
 
     fn create_stream(&self, flags: u32, priority: i32) -> Result<StreamHandle> {

@@ -1,11 +1,12 @@
 //! CUDA graphs of host code: what nodes do, how they depend on each other, and the capture of streams. A
 //! launch replays the nodes in an order that their dependencies allow, one after the other in one stream:
 //! what a graph computes is the same, what could overlap does not. Both devices are served alike, since
-//! a node is a call of this library.
+//! a node is a call of this library. Graphs that kernels may launch are the device's ([`launchable`]).
 //!
 //! The C functions are in [`crate::capi`]. Conditional nodes and semaphores are not known.
 
 pub mod capture;
+pub mod launchable;
 mod op;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -46,6 +47,16 @@ pub struct Executable {
     pub disabled: BTreeSet<NodeId>,
     /// The flags that it was made with.
     pub flags: u64,
+}
+
+impl Executable {
+    /// `cudaGraphInstantiateFlagDeviceLaunch`
+    pub const DEVICE_LAUNCH: u64 = 4;
+
+    /// Kernels may launch it: it is a graph of the device too.
+    pub fn is_launchable(&self) -> bool {
+        self.flags & Self::DEVICE_LAUNCH != 0
+    }
 }
 
 /// All graphs of the process.
@@ -155,9 +166,14 @@ impl Graphs {
 
     /// Makes a graph executable.
     pub fn instantiate(&mut self, graph: u64, flags: u64) -> Result<u64> {
+        let handle = self.handle();
+        self.instantiate_as(handle, graph, flags)
+    }
+
+    /// Makes a graph executable, under a handle of the device.
+    pub fn instantiate_as(&mut self, handle: u64, graph: u64, flags: u64) -> Result<u64> {
         let graph = self.graph(graph)?.clone();
         graph.order()?;
-        let handle = self.handle();
         let disabled = BTreeSet::new();
         self.executables.insert(handle, Executable { graph, disabled, flags });
         Ok(handle)

@@ -1,0 +1,88 @@
+//! Graphs that kernels may launch.
+
+use super::Emulator;
+use crate::api::{GraphStep, GraphWork, StreamId};
+use crate::error::Error;
+use crate::sched::Action;
+use crate::sched::graphs::{Step, StepWork};
+
+impl Emulator {
+    /// Makes a graph that host code and the kernels of graphs launch; what they know it by.
+    ///
+    /// # Errors
+    /// Those of [`Emulator::launch`], [`Emulator::copy_in_device`] and [`Emulator::set_memory`] for its steps, and
+    /// [`Error::InvalidValue`] for a cooperative launch.
+    pub fn create_graph(&mut self, steps: &[GraphStep<'_>]) -> Result<u64, Error> {
+        let steps = self.steps(steps)?;
+        Ok(self.core.graphs.add(steps))
+    }
+
+    /// Changes what later launches of a graph do.
+    ///
+    /// # Errors
+    /// As for [`Emulator::create_graph`], and [`Error::InvalidHandle`].
+    pub fn change_graph(&mut self, graph: u64, steps: &[GraphStep<'_>]) -> Result<(), Error> {
+        let steps = self.steps(steps)?;
+        known(self.core.graphs.change(graph, steps))
+    }
+
+    /// Forgets a graph; what was launched goes on.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn destroy_graph(&mut self, graph: u64) -> Result<(), Error> {
+        known(self.core.graphs.remove(graph))
+    }
+
+    /// Queues a graph. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn launch_graph(&mut self, graph: u64, stream: StreamId) -> Result<(), Error> {
+        self.refuse_after_fault()?;
+        self.core.trace_event("graph", || format!("stream {}", stream.0), 0);
+        self.core.enqueue_graph(stream, graph)
+    }
+
+    fn steps(&self, steps: &[GraphStep<'_>]) -> Result<Vec<Step>, Error> {
+        steps
+            .iter()
+            .enumerate()
+            .map(|(place, step)| {
+                if step.after.iter().any(|before| *before >= place) {
+                    let message = "a step of a graph after a later one".to_string();
+                    return Err(Error::InvalidValue { message });
+                }
+                Ok(Step { work: self.step_work(&step.work)?, after: step.after.clone() })
+            })
+            .collect()
+    }
+
+    fn step_work(&self, work: &GraphWork<'_>) -> Result<StepWork, Error> {
+        Ok(StepWork::Other(match *work {
+            GraphWork::Launch(launch) if launch.cooperative => {
+                let message = "a cooperative launch in a graph that kernels launch".to_string();
+                return Err(Error::InvalidValue { message });
+            }
+            GraphWork::Launch(launch) => return Ok(StepWork::Grid(self.request(&launch)?)),
+            GraphWork::Nothing => {
+                Action::Copy { dst: 0, dst_pitch: 0, src: 0, src_pitch: 0, width: 0, rows: 0 }
+            }
+            GraphWork::Copy { dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, rows } => {
+                self.check_rows(dst, dst_pitch_bytes, width_bytes, rows)?;
+                self.check_rows(src, src_pitch_bytes, width_bytes, rows)?;
+                let (dst_pitch, src_pitch, width) = (dst_pitch_bytes, src_pitch_bytes, width_bytes);
+                Action::Copy { dst, dst_pitch, src, src_pitch, width, rows }
+            }
+            GraphWork::Set { dst, pitch_bytes, pattern, pattern_bytes, width_bytes, rows } => {
+                self.check_rows(dst, pitch_bytes, width_bytes, rows)?;
+                let (pitch, width) = (pitch_bytes, width_bytes);
+                Action::Set { dst, pitch, pattern, pattern_bytes, width, rows }
+            }
+        }))
+    }
+}
+
+fn known(found: bool) -> Result<(), Error> {
+    if found { Ok(()) } else { Err(Error::InvalidHandle { what: "graph" }) }
+}

@@ -1,0 +1,32 @@
+//! Graphs that kernels launch.
+
+use super::launch::STREAM_FIRE_AND_FORGET;
+use super::{Caller, Outcome, errors};
+use crate::sched::Core;
+use crate::sched::graphs::Place;
+
+/// `cudaStreamGraphTailLaunch` of device code
+const GRAPH_TAIL: u64 = 0x0100_0000_0000_0000;
+/// `cudaStreamGraphFireAndForget`
+const GRAPH_FIRE_AND_FORGET: u64 = 0x0200_0000_0000_0000;
+/// `cudaStreamGraphFireAndForgetAsSibling`
+const GRAPH_SIBLING: u64 = 0x0300_0000_0000_0000;
+
+impl Core {
+    /// `cudaGraphLaunch(graph, stream)`, which kernels of graphs may call.
+    pub(super) fn graph_launch(&mut self, caller: &mut Caller<'_>) -> Outcome {
+        let place = match caller.arg(1) {
+            GRAPH_TAIL => Place::Tail,
+            GRAPH_FIRE_AND_FORGET => Place::FireAndForget,
+            GRAPH_SIBLING => Place::Sibling,
+            _ => return Outcome::Error(errors::INVALID_VALUE),
+        };
+        if place != Place::Tail {
+            self.note_actor(caller, STREAM_FIRE_AND_FORGET);
+        }
+        let (run, site) = (caller.block.grid.of_graph.run, caller.site());
+        let launched = self.launch_graph(run, caller.arg(0), place, site);
+        self.actor = None;
+        Outcome::Error(if launched { 0 } else { errors::INVALID_VALUE })
+    }
+}

@@ -1,0 +1,176 @@
+//! Graphs that kernels may launch, which are the driver's.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::PoisonError;
+
+use super::GpuDevice;
+use super::array::DriverCopy;
+use super::driver::{Driver, Handle, check};
+use crate::device::{Copy2D, GraphStep, GraphWork, StreamHandle};
+use crate::error::{CudaError, Result};
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`
+#[repr(C)]
+pub struct DriverKernelNode {
+    function: Handle,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    params: *mut *mut c_void,
+    extra: *mut *mut c_void,
+    kernel: Handle,
+    context: Handle,
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`
+#[repr(C)]
+pub struct DriverSet {
+    dst: u64,
+    pitch: usize,
+    value: c_uint,
+    element_bytes: c_uint,
+    width: usize,
+    height: usize,
+}
+
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH`
+const DEVICE_LAUNCH: u64 = 4;
+
+/// A graph of the driver while it is made.
+struct Making {
+    driver: &'static Driver,
+    graph: Handle,
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        // SAFETY: made by `make`, and what was instantiated of it lives on.
+        unsafe { (self.driver.cuGraphDestroy)(self.graph) };
+    }
+}
+
+pub fn create(device: &GpuDevice, steps: &[GraphStep]) -> Result<u64> {
+    let making = make(device, steps)?;
+    let mut made: Handle = std::ptr::null_mut();
+    // SAFETY: the target is valid for the write, the graph alive.
+    check(unsafe {
+        (making.driver.cuGraphInstantiateWithFlags)(&mut made, making.graph, DEVICE_LAUNCH)
+    })?;
+    device.handles().graphs.insert(made as u64);
+    Ok(made as u64)
+}
+
+pub fn change(device: &GpuDevice, graph: u64, steps: &[GraphStep]) -> Result<()> {
+    let graph = known(device, graph)?;
+    let making = make(device, steps)?;
+    let mut result = [0; 3];
+    // SAFETY: both graphs are alive; the result has the size of `CUgraphExecUpdateResultInfo`.
+    check(unsafe { (making.driver.cuGraphExecUpdate_v2)(graph, making.graph, &mut result) })
+}
+
+pub fn destroy(device: &GpuDevice, graph: u64) -> Result<()> {
+    let handle = known(device, graph)?;
+    device.handles().graphs.remove(&graph);
+    let driver = device.bind()?;
+    // SAFETY: alive until here, and forgotten.
+    check(unsafe { (driver.cuGraphExecDestroy)(handle) })
+}
+
+pub fn upload(device: &GpuDevice, graph: u64, stream: StreamHandle) -> Result<()> {
+    let (graph, stream, driver) = (known(device, graph)?, device.stream(stream)?, device.bind()?);
+    // SAFETY: both are alive.
+    check(unsafe { (driver.cuGraphUpload)(graph, stream) })
+}
+
+pub fn launch(device: &GpuDevice, graph: u64, stream: StreamHandle) -> Result<()> {
+    let (graph, stream, driver) = (known(device, graph)?, device.stream(stream)?, device.bind()?);
+    // SAFETY: both are alive.
+    check(unsafe { (driver.cuGraphLaunch)(graph, stream) })
+}
+
+fn known(device: &GpuDevice, graph: u64) -> Result<Handle> {
+    match device.handles().graphs.contains(&graph) {
+        true => Ok(graph as Handle),
+        false => Err(CudaError::INVALID_RESOURCE_HANDLE.into()),
+    }
+}
+
+fn make(device: &GpuDevice, steps: &[GraphStep]) -> Result<Making> {
+    let driver = device.bind()?;
+    let mut graph: Handle = std::ptr::null_mut();
+    // SAFETY: the target is valid for the write.
+    check(unsafe { (driver.cuGraphCreate)(&mut graph, 0) })?;
+    let making = Making { driver, graph };
+    let mut nodes: Vec<Handle> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let after: Vec<Handle> = step.after.iter().map(|place| nodes[*place]).collect();
+        nodes.push(add(device, &making, &step.work, &after)?);
+    }
+    Ok(making)
+}
+
+fn add(device: &GpuDevice, making: &Making, work: &GraphWork, after: &[Handle]) -> Result<Handle> {
+    let (driver, graph) = (making.driver, making.graph);
+    let context = *device.context.lock().unwrap_or_else(PoisonError::into_inner) as Handle;
+    let mut node: Handle = std::ptr::null_mut();
+    let (target, first, count) = (&raw mut node, after.as_ptr(), after.len());
+    // SAFETY: everything named here is alive during the calls, and the driver copies what it keeps; parameters
+    // have as many bytes as the kernel's, which the caller has from the same module. Here and below.
+    match work {
+        GraphWork::Nothing => {
+            check(unsafe { (driver.cuGraphAddEmptyNode)(target, graph, first, count) })?;
+        }
+        GraphWork::Launch { kernel, grid, block, shared_bytes, attributes, params } => {
+            let mut pointers: Vec<*mut c_void> =
+                params.iter().map(|param| param.as_ptr().cast_mut().cast()).collect();
+            let described = DriverKernelNode {
+                function: device.function(*kernel)?,
+                grid: *grid,
+                block: *block,
+                shared_bytes: u32::try_from(*shared_bytes).map_err(|_| CudaError::INVALID_VALUE)?,
+                params: pointers.as_mut_ptr(),
+                extra: std::ptr::null_mut(),
+                kernel: std::ptr::null_mut(),
+                context,
+            };
+            check(unsafe {
+                (driver.cuGraphAddKernelNode_v2)(target, graph, first, count, &described)
+            })?;
+            for attribute in attributes {
+                check(unsafe {
+                    (driver.cuGraphKernelNodeSetAttribute)(node, attribute.id, &attribute.value)
+                })?;
+            }
+        }
+        GraphWork::Copy(copy) => {
+            let described = linear(copy);
+            check(unsafe {
+                (driver.cuGraphAddMemcpyNode)(target, graph, first, count, &described, context)
+            })?;
+        }
+        GraphWork::Set { dst, pitch_bytes, value, element_bytes, width, height } => {
+            let described = DriverSet {
+                dst: *dst,
+                pitch: *pitch_bytes,
+                value: *value,
+                element_bytes: *element_bytes,
+                width: *width,
+                height: *height,
+            };
+            check(unsafe {
+                (driver.cuGraphAddMemsetNode)(target, graph, first, count, &described, context)
+            })?;
+        }
+    }
+    Ok(node)
+}
+
+fn linear(copy: &Copy2D) -> DriverCopy {
+    // The pitch of a single row may be anything to us.
+    let pitch = |pitch_bytes: usize| pitch_bytes.max(copy.width_bytes);
+    DriverCopy::rectangle(
+        (copy.dst, pitch(copy.dst_pitch_bytes)),
+        (copy.src, pitch(copy.src_pitch_bytes)),
+        (copy.width_bytes, copy.height),
+    )
+}
