@@ -12,7 +12,7 @@ use crate::process;
 /// Makes a graph executable by the device.
 ///
 /// # Errors
-/// `cudaErrorNotSupported` for nodes that such graphs cannot have, those of the device for what they do.
+/// `cudaErrorInvalidValue` for nodes that such graphs cannot have, as on an H200, those of the device for what they do.
 pub fn create(graph: u64, flags: u64) -> Result<u64> {
     let content = with(|graphs| Ok(graphs.graph(graph)?.clone()))?;
     let device = &process::current()?.device;
@@ -110,7 +110,7 @@ fn works(op: &Op) -> Result<Vec<GraphWork>> {
             process::complain(
                 "a graph that kernels launch can have kernels, copies within the device and sets only",
             );
-            return Err(CudaError::NOT_SUPPORTED.into());
+            return Err(CudaError::INVALID_VALUE.into());
         }
     })
 }
