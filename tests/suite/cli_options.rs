@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cli::{HELLO, contains, expect, folder, path, text, write};
+use crate::cli_streams::with_input;
 use crate::support::{Outcome, blessing, cases, cdpc, read, root, run_limited, same, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -31,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         ("ptx_that_no_ptxas_reads", newer_ptx),
         ("the_machines_own_architecture", native),
         ("stack_of_a_kernel", stack),
+        ("lines_of_other_compilers", other_lines),
     ];
     if cfg!(unix) {
         tests.push(("broken_tools_are_not_replaced", broken_tools));
@@ -625,6 +627,29 @@ fn newer_ptx() -> Outcome {
         "--ptx-version",
     ];
     contains(&expect(&["build", &file, "-o", &out], 3)?.1, &said)
+}
+
+/// What nvcc's and gcc's users type.
+fn other_lines() -> Outcome {
+    let folder = folder()?;
+    let file = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
+    let out = path(&folder, "a.o");
+    expect(&["build", "-G", "-O2", "-dc", &file, "-o", &out], 0)?;
+    let line = ["build", "-arch=all-major", "--dry-run", "--emit", "fatbin", &file, "-o", &out];
+    let (said, _) = expect(&line, 0)?;
+    contains(&said, &["sm_80", "sm_90", "sm_100"])?;
+    if said.contains("sm_86") {
+        return Err(format!("`all-major` takes more:\n{said}").into());
+    }
+    for (word, cure) in [("-Wl,-rpath,/x", "-Xlinker=-rpath,/x"), ("-fPIC", "-Xcompiler=-fPIC")] {
+        contains(&expect(&["build", word, &file], 2)?.1, &["host compiler", cure])?;
+    }
+    let wrong = b"int a = b;\n";
+    if crate::cuda::has_clang() {
+        let (_, said) = with_input(&["check", "-", "--stdin-filename", "a.cu"], wrong, 1)?;
+        contains(&said, &["a.cu:1:9"])?;
+    }
+    Ok(())
 }
 
 /// Without a GPU it is the default, with a warning.

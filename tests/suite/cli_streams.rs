@@ -253,7 +253,7 @@ fn full() -> Outcome {
 }
 
 /// Runs with a text as standard input.
-fn with_input(args: &[&str], input: &[u8], code: i32) -> Result<(String, String), Failed> {
+pub fn with_input(args: &[&str], input: &[u8], code: i32) -> Result<(String, String), Failed> {
     use std::io::Write;
     let mut command = cdpc();
     if let Some(library) = crate::run::runtime_library() {

@@ -231,7 +231,9 @@ fn arguments(options: &AssembleOptions, old: bool, input: &str, output: &str) ->
         args.push("-c".into());
     }
     args.push("-v".into());
-    args.extend(options.opt_level.flag().map(OsString::from));
+    // Code for a debugger is not optimised, whatever the level, which nvcc gives to host code only.
+    let level = options.opt_level.flag().filter(|_| !options.debug);
+    args.extend(level.map(OsString::from));
     args.extend(
         options.max_registers.map(|count| OsString::from(format!("-maxrregcount={count}"))),
     );

@@ -350,8 +350,12 @@ fn native() -> Arch {
 fn archs(names: &[String]) -> Result<Vec<Arch>, Usage> {
     let mut archs = Vec::new();
     for name in names {
-        if name == "all" {
-            archs.extend(Arch::all_plain().filter(|arch| arch.number() >= 75));
+        if name == "all" || name == "all-major" {
+            let wanted = |arch: &Arch| {
+                let number = arch.number();
+                number == 75 || number > 75 && (name == "all" || number.is_multiple_of(10))
+            };
+            archs.extend(Arch::all_plain().filter(wanted));
             continue;
         }
         if name == "native" {
@@ -424,8 +428,11 @@ impl<'a> Reader<'a> {
 }
 
 fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
-    if kind == InputKind::Source {
-        return Input::Source(SourceInput::Read { path: path.to_owned(), bytes: bytes.into() });
+    let read = |bytes: Vec<u8>| SourceInput::Read { path: path.to_owned(), bytes: bytes.into() };
+    match kind {
+        InputKind::Source => return Input::Source(read(bytes)),
+        InputKind::Cuda => return Input::Cuda(read(bytes)),
+        _ => {}
     }
     if kind == InputKind::Llvm {
         // LLVM is not built for damaged bitcode; the guard reports its crash as an error of the input.

@@ -5,6 +5,8 @@
 //! failing tool, or anything else that is wrong with the machine. A program that `cdpc run` ran
 //! passes its own code on.
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 pub mod args;
 mod build;
 mod common;

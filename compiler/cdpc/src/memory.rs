@@ -27,19 +27,22 @@ thread_local! {
 // SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are passed on, here and below.
+        // SAFETY: the caller's promises about the layout are the system allocator's own.
         or_stop(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as for `alloc`.
         or_stop(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the memory came from the system's allocator with this layout, because all does.
         or_stop(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as for `realloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 }

@@ -249,6 +249,11 @@ impl<'a> Checker<'a> {
                     continue;
                 };
                 let at = self.const_integer(index, "an array designator").map(|(at, _)| at);
+                if at.is_some_and(|at| at != i128::from(next)) && self.is_host_text() {
+                    let message =
+                        "nvcc's host compiler takes designators of an array in order, without gaps";
+                    self.error(Code::E0313, index.span, message);
+                }
                 let bound = len.unwrap_or(MAX_LISTED).min(MAX_LISTED);
                 match at.and_then(|at| u64::try_from(at).ok()).filter(|at| *at < bound) {
                     Some(at) => next = at,
@@ -517,6 +522,11 @@ impl<'a> Checker<'a> {
             (Const::Float(_), true, target) if target.is_integer() => {
                 format!("{} narrows to {}", self.source_text(value.span), self.show(to))
             }
+            (Const::Int(number), false, target)
+                if from.is_integer() && !is_exact(*number, target) =>
+            {
+                format!("{number} has no exact value of {}", self.show(to))
+            }
             (Const::Int(number), false, target) if target.is_integer() && from.is_integer() => {
                 let (min, max) = self.int_range(target);
                 if (min..=max).contains(number) {
@@ -527,12 +537,33 @@ impl<'a> Checker<'a> {
             _ => return,
         };
         self.facts.narrowed = Some(value.span);
+        // nvcc's host compiler refuses what its device compiler takes.
+        let code = if self.is_host_text() { Code::E0313 } else { Code::W0721 };
         self.report(
-            Diagnostic::new(Code::W0721, value.span, message)
+            Diagnostic::new(code, value.span, message)
                 .note("a list in braces is meant to convert without loss")
                 .help("write the conversion as a cast"),
         );
     }
+
+    /// Whether nvcc gives the initialiser at hand to its host compiler.
+    fn is_host_text(&self) -> bool {
+        match self.f.in_function() {
+            true => self.f.space.on_host() && !self.f.builtin_body,
+            false => self.facts.host_variable,
+        }
+    }
+}
+
+/// Whether an integer is a value of a floating type; `true` for other types.
+fn is_exact(number: i128, target: Basic) -> bool {
+    let digits = match target {
+        Basic::Float => f32::MANTISSA_DIGITS,
+        Basic::Double => f64::MANTISSA_DIGITS,
+        _ => return true,
+    };
+    let size = number.unsigned_abs();
+    size == 0 || 128 - size.leading_zeros() - size.trailing_zeros() <= digits
 }
 
 fn merge(parts: &mut Vec<(u64, Node)>, index: u64, node: Node) {

@@ -251,7 +251,9 @@ impl<'a> Checker<'a> {
         };
         let defines = !is_extern || request.declarator.init.is_some();
         if defines {
+            self.facts.host_variable = memory == Memory::Host;
             self.define_static(id, &request, memory);
+            self.facts.host_variable = false;
         } else if !self.types.is_error(request.ty) && request.constexpr {
             let message = "a `constexpr` variable needs an initialiser";
             self.error(Code::E0313, name.span, message);

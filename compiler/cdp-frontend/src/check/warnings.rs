@@ -25,6 +25,8 @@ pub struct Facts {
     pub symbol_context: bool,
     /// What pragmas say about lints from here on, the newest last.
     pub levels: Vec<(Code, crate::diagnostics::Level)>,
+    /// The initialiser at hand is that of a variable of host code, at file scope.
+    pub host_variable: bool,
     /// The constant in braces about which W0721 was given last.
     pub narrowed: Option<Span>,
     /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.

@@ -155,7 +155,9 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
         if self.is_host_record(id)
             && let Some(parts) = self.register_parts(id)
-            && registers.take_all(&parts)
+            // A half is one integer: behind the registers it has a place on the stack, as a struct of its
+            // size has.
+            && (registers.take_all(&parts) || !self.ir.types.is_aggregate(id))
         {
             return Ok(ParamAbi::Parts { parts });
         }

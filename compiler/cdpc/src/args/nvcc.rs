@@ -304,6 +304,16 @@ impl Line {
     }
 }
 
+/// gcc's options that nvcc does not take either, and where they go.
+fn belongs_elsewhere(word: &str) -> Option<String> {
+    if let Some(rest) = word.strip_prefix("-Wl,") {
+        return Some(format!("-Xlinker={rest}"));
+    }
+    let of_gcc =
+        ["-fPIC", "-fpic", "-fPIE", "-fopenmp", "-pthread", "-march=", "-mtune=", "-mavx", "-fno-"];
+    of_gcc.iter().any(|start| word.starts_with(start)).then(|| format!("-Xcompiler={word}"))
+}
+
 fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> {
     let text = arg.to_str().unwrap_or_default();
     if KNOWN_LIBRARIES.contains(&text) {
@@ -321,6 +331,9 @@ fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> 
         .to_str()
         .and_then(|name| NVCC.iter().find(|row| row.short == name || row.long == name));
     let Some(row) = row else {
+        if let Some(cure) = belongs_elsewhere(text) {
+            return Err(format!("`{text}` belongs to the host compiler\n  help: {cure}"));
+        }
         for (option, ours) in JOINED {
             if let Some(value) = OsStrExt::strip_prefix(arg.as_os_str(), option) {
                 out.option(ours, value);

@@ -4,6 +4,7 @@ use super::Emulator;
 use crate::api::*;
 use crate::error::Error;
 use crate::memory::{AllocKind, FreeError};
+use crate::report::Bytes;
 use crate::sched::Action;
 use crate::texture::TextureDescriptor;
 
@@ -101,7 +102,7 @@ impl Emulator {
         let message = match self.core.machine.memory.record_at(address) {
             Some(record) if !record.live => "the memory was released".to_string(),
             Some(record) => {
-                format!("the allocation at {:#x} has {} bytes", record.base, record.size_bytes)
+                format!("the allocation at {:#x} has {}", record.base, Bytes(record.size_bytes))
             }
             None => "nothing is allocated there".to_string(),
         };

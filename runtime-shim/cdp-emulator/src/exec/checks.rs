@@ -180,8 +180,9 @@ pub fn bad_shared(block: &Block, at: &Addresses, mask: u32, bytes: u64, write: b
         let offset = at[lane];
         if offset >= space::WINDOW_BYTES || offset + bytes > size {
             let message = format!(
-                "{} of {amount} at offset {offset} of shared memory; the block has {size} bytes",
-                verb(write)
+                "{} of {amount} at offset {offset} of shared memory; the block has {}",
+                verb(write),
+                Bytes(size)
             );
             let fault = Fault::new(ReportKind::OutOfBounds, None, message).on(lane);
             return if block.grid.dynamic_bytes == 0 && size == 0 {

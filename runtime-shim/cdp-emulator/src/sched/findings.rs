@@ -313,7 +313,9 @@ impl Core {
                         format!("variable `{name}`")
                     }
                     AllocKind::Symbol(name) => format!("offset {offset} of variable `{name}`"),
-                    _ => format!("offset {offset} of an allocation of {} bytes", record.size_bytes),
+                    _ => {
+                        format!("offset {offset} of an allocation of {}", Bytes(record.size_bytes))
+                    }
                 }
             }
             None => format!("memory at {address:#x}"),

@@ -25,6 +25,11 @@ Reverse give_reverse(short n);
 Large give_large(double a);
 int4 give_int4(int a);
 __half give_half(float a);
+int weigh_halves(int a, int b, int c, int d, int e, __half f, __half g, float h, __half i);
+int their_halves(int a, int b, int c, int d, int e, int f, __half g, float h, __half i)
+{
+    return a + b + c + d + e + f + 10 * (int)__half2float(g) + 100 * (int)h + 1000 * (int)__half2float(i);
+}
 double weigh(Bytes a, Floats b, Three c, Mixed d, Doubles e, Both f, Reverse g, Large h, int4 i, Doubles j,
              Doubles k);
 double weigh_any(const char *kinds, ...);
@@ -137,6 +142,8 @@ int main()
                                               give_reverse(7), give_large(8));
     vectors<<<1, 1>>>(give_int4(1), make_float2(1.5f, 2.5f), make_double2(3.5, 4.5), make_char3(1, 2, 3),
                       dim3(7, 8, 9), give_half(0.75f), __floats2half2_rn(1.25f, 2.25f));
+    // More halves than integer registers are left for.
+    printf("%d\n", weigh_halves(1, 2, 3, 4, 5, give_half(1), give_half(2), 3.0f, give_half(4)));
     Nested nested = {give_mixed(1.0f, 2), give_bytes(3)};
     Either either;
     either.d = 0.1;

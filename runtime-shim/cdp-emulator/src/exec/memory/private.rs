@@ -8,7 +8,7 @@ use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
 use crate::code::{Access, Inst, NONE, Place};
 use crate::memory::space;
-use crate::report::ReportKind;
+use crate::report::{Bytes, ReportKind};
 
 #[allow(clippy::too_many_arguments)]
 pub fn local<const S: usize, const WRITE: bool>(
@@ -112,8 +112,9 @@ pub fn params<const S: usize, const WRITE: bool>(
         }
         if offset >= space::WINDOW_BYTES || offset + bytes > params.len() as u64 {
             let message = format!(
-                "load of {bytes} bytes at offset {offset} of the kernel parameters, which have {} bytes",
-                params.len()
+                "load of {} at offset {offset} of the kernel parameters, which have {}",
+                Bytes(bytes),
+                Bytes(params.len() as u64)
             );
             return Err(Fault::new(ReportKind::OutOfBounds, None, message).on(lane));
         }
@@ -154,8 +155,10 @@ pub fn fixed_place<const S: usize, const WRITE: bool>(
         let size = block.grid.params.len() as i64;
         if WRITE || offset < 0 || offset + bytes as i64 > size {
             let message = format!(
-                "{} of {bytes} bytes at offset {offset} of the kernel parameters, which have {size} bytes",
-                verb(WRITE)
+                "{} of {} at offset {offset} of the kernel parameters, which have {}",
+                verb(WRITE),
+                Bytes(bytes),
+                Bytes(size as u64)
             );
             return Err(Fault::new(ReportKind::OutOfBounds, Some(mask.trailing_zeros()), message));
         }
