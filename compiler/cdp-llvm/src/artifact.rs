@@ -1,6 +1,7 @@
 //! [`LlvmModule`]: a lowered module that owns its LLVM context, and what can be made of it.
 //!
-//! What is absent: how the module came to be ([`mod@crate::lower`], [`crate::foreign`]).
+//! What is absent: how the module came to be ([`mod@crate::lower`], [`crate::foreign`]), and what takes
+//! several modules (`finish`).
 
 use std::mem::ManuallyDrop;
 
@@ -11,13 +12,11 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
-use crate::launches::remark::LaunchRemark;
-use crate::launches::{Optimized, Untouched};
+use crate::launches::remark::{LaunchRemark, Optimized};
 use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget, Machine};
-use crate::{foreign, launches, units};
 
 /// An LLVM module in a context of its own, with the machine that makes code of it.
 ///
@@ -125,31 +124,11 @@ impl LlvmModule {
         self.optimized = optimized;
     }
 
-    /// Optimises the launches of a device module that we made, and lowers them. Yields what was done and said
-    /// alone, and no code, where nothing was to be done.
-    pub(crate) fn finish_launches(
-        &mut self,
-        options: &LowerOptions,
-        address_bits: u32,
-    ) -> Result<Option<Optimized>> {
+    /// The module with its context and machine, for going on with it.
+    pub(crate) fn parts(&self) -> (&'static Context, &Module<'static>, &TargetMachine) {
         // SAFETY: the module is dropped before the context (`drop` below), which does not move.
         let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
-        if launches::is_on(options, address_bits) {
-            let (module, machine, dropped) = (&self.module, &self.machine, Untouched::Dropped);
-            let optimized = launches::optimize(context, module, machine, options, dropped)?;
-            if !optimized.changed {
-                return Ok(Some(optimized));
-            }
-            self.optimized = optimized;
-        }
-        foreign::lower_own_launches(context, &self.module, options, address_bits)?;
-        // The functions that launches became; also where no inliner runs.
-        self.run_passes("always-inline,globaldce")?;
-        if cfg!(debug_assertions) {
-            self.verify()?;
-        }
-        self.diagnosed()?;
-        Ok(None)
+        (context, &self.module, &self.machine)
     }
 
     /// Goes on building the module.
@@ -157,9 +136,8 @@ impl LlvmModule {
         &self,
         work: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &TargetMachine) -> Result<()>,
     ) -> Result<()> {
-        // SAFETY: the context outlives the module, which keeps nothing of the borrow.
-        let context: &'static Context = unsafe { &*std::ptr::from_ref::<Context>(&self.context) };
-        work(context, &self.module, &self.machine)?;
+        let (context, module, machine) = self.parts();
+        work(context, module, machine)?;
         self.verify()
     }
 
@@ -168,13 +146,13 @@ impl LlvmModule {
         self.target
     }
 
-    fn verify(&self) -> Result<()> {
+    pub(crate) fn verify(&self) -> Result<()> {
         self.module.verify().map_err(|message| bug("lower", message.to_string()))?;
         self.diagnosed()
     }
 
     /// Turns an error that LLVM reported into ours.
-    fn diagnosed(&self) -> Result<()> {
+    pub(crate) fn diagnosed(&self) -> Result<()> {
         // SAFETY: LLVM is not running, so nobody else has the sink.
         let sink = unsafe { &*self.sink };
         match sink.errors.first() {
@@ -193,20 +171,6 @@ impl LlvmModule {
             OptLevel::O2 => self.run_passes("default<O2>"),
             OptLevel::O3 => self.run_passes("default<O3>"),
         }
-    }
-
-    /// Optimises a device module and makes PTX of it, large modules on several threads. The text
-    /// depends on the module and the options alone.
-    ///
-    /// `options` are those that the module was made with. The module is used up.
-    pub fn into_ptx(self, options: &LowerOptions) -> Result<String> {
-        if self.target != CodeTarget::Host
-            && let Some(text) = units::emit_ptx(&self, options)?
-        {
-            return Ok(text);
-        }
-        self.optimize()?;
-        self.emit_ptx()
     }
 
     /// Runs a pipeline in LLVM's textual form.

@@ -12,7 +12,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
 
-use crate::foreign::LAUNCH;
+use crate::kernel::LAUNCH;
 
 /// Dimensions of a grid or block: numbers, or 32-bit values of the program; y and z are 1 when only x
 /// is given.

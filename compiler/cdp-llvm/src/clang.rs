@@ -15,10 +15,12 @@ use inkwell::values::{
 
 use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
-use crate::foreign::{self, ForeignKernel, LAUNCH, MEMSET, MEMSET_2D, link_memset};
+use crate::foreign::{self, ForeignKernel};
+use crate::kernel::LAUNCH;
 use crate::launches;
 use crate::launches::{Optimized, Untouched};
 use crate::managed;
+use crate::memset::{MEMSET, MEMSET_2D, link_memset};
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use cdp_ir::Loc;
 
-use crate::foreign::LaunchCallError;
+use crate::raise::place::LaunchPlace;
 
 /// A failure of lowering, optimisation or emission.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,36 @@ pub enum LowerError {
     Cancelled,
     /// A mistake of this crate or of the producer of the IR.
     Bug(Bug),
+}
+
+/// A call of `@cdp.launch` that cannot be lowered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchCallError {
+    /// The function that holds the call.
+    pub function: String,
+    /// The call as LLVM prints it.
+    pub call: String,
+    /// The index of the guilty kernel argument, from 0; `None` for the configuration or the kernel.
+    pub argument: Option<u32>,
+    /// What is wrong with it, and what was wanted.
+    pub message: String,
+    /// Where the call stands in the source, when the module tells.
+    pub place: Option<LaunchPlace>,
+}
+
+impl fmt::Display for LaunchCallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if !self.function.is_empty() {
+            write!(f, "in function `{}`, ", self.function)?;
+        }
+        if let Some(argument) = self.argument {
+            write!(f, "argument {argument} of ")?;
+        }
+        write!(f, "`{}`: {}", self.call.trim(), self.message)
+    }
 }
 
 /// A broken promise inside the compiler: which stage, in which function, and what.

@@ -8,7 +8,8 @@
 //! What is absent: the IR's launch operation (`lower::launch`) and `@cdp.launch` in foreign modules
 //! ([`crate::foreign`]), which both come here.
 
-use cdp_launch::{BufferLayout, EntryPoint, LaunchAbi, ParamKind};
+use cdp_ir::{CdpVersion, RuntimeFn};
+use cdp_launch::{BufferLayout, EntryPoint, LaunchAbi, ParamKind, runtime_symbol};
 use inkwell::AddressSpace;
 use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
@@ -20,7 +21,8 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
 
-use crate::error::{LowerError, bug};
+use crate::error::{LowerError, Result as Lowered, bug};
+use crate::options::LowerOptions;
 
 /// Alignment that a parameter buffer can be counted on to have, in bytes (FACTS.md: the documented
 /// 64 does not hold).
@@ -294,4 +296,12 @@ pub(crate) fn declare<'ctx>(
     let kind = inkwell::attributes::Attribute::get_named_enum_kind_id("nounwind");
     function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
     function
+}
+
+/// The symbol of `cudaPeekAtLastError`, for launches without a buffer.
+pub(crate) fn peek_symbol(options: &LowerOptions) -> Lowered<String> {
+    // Both versions have it, so the version has no bearing on the symbol.
+    runtime_symbol(RuntimeFn::PeekAtLastError, options.abi, CdpVersion::Cdp2, false)
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|error| bug("lower launches", error.to_string()))
 }

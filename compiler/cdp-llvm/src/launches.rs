@@ -55,7 +55,8 @@ use inkwell::values::{
 };
 
 use crate::error::{Result, bug};
-use crate::foreign::{self, LAUNCH};
+use crate::foreign::parse;
+use crate::kernel::LAUNCH;
 use crate::options::{DebugInfo, LaunchOpt, LowerOptions, OptLevel};
 use crate::raw;
 use crate::raw::view::View;
@@ -70,6 +71,7 @@ use late::Late;
 use parent::{LaunchSite, Parent};
 use print::{LaunchPass, Printer};
 use queue::Queue;
+pub(crate) use remark::Optimized;
 use remark::{LaunchOutcome, LaunchRemark};
 use words::{advice, done, kept};
 
@@ -172,16 +174,6 @@ pub(crate) enum Untouched {
     Kept,
     /// Nobody uses it any more.
     Dropped,
-}
-
-/// What is known of launches that were optimised.
-#[derive(Default)]
-pub(crate) struct Optimized {
-    /// Whether anything was done.
-    pub changed: bool,
-    pub remarks: Vec<LaunchRemark>,
-    /// The module after the pass that was asked for.
-    pub printed: Option<String>,
 }
 
 /// What is to be done with the sites of each kernel.
@@ -776,7 +768,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             }
         }
         let text = distribute::prologue(definitions, &declarations) + functions;
-        let sites = foreign::parse(self.context, "launches", text.as_bytes())
+        let sites = parse(self.context, "launches", text.as_bytes())
             .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
         sites.set_triple(&self.module.get_triple());
         sites.set_data_layout(&self.module.get_data_layout());

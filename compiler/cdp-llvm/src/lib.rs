@@ -21,14 +21,17 @@ pub mod clang;
 mod codegen;
 pub mod crash;
 pub mod error;
+mod finish;
 pub mod foreign;
 pub mod guard;
 pub mod image;
+mod kernel;
 pub mod launch;
 pub mod launches;
 mod libdevice;
 pub mod lower;
 mod managed;
+mod memset;
 pub mod options;
 mod pipeline;
 mod raise;
@@ -40,14 +43,15 @@ pub use artifact::LlvmModule;
 pub use call::{Dimensions, LaunchCall, LaunchStream};
 pub use clang::{ClangFacts, LaunchFact, host_launches, lower_clang, source_name};
 pub use crash::catch_crashes;
-pub use error::{Bug, LowerError};
+pub use error::{Bug, LaunchCallError, LowerError};
 pub use foreign::{
-    ForeignFacts, ForeignKernel, ForeignLaunch, ForeignParam, LaunchCallError, foreign_facts,
-    lower_foreign, lower_foreign_only, lower_in_place, raise_foreign,
+    ForeignFacts, ForeignKernel, ForeignLaunch, ForeignParam, foreign_facts, lower_foreign,
+    lower_foreign_only, lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
 pub use image::{DeviceImage, emit_entries_object, emit_image_object};
 pub use inkwell;
+pub use kernel::PTX_KERNEL;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use lower::lower;
@@ -58,6 +62,3 @@ pub use options::{
 };
 pub use raise::place::LaunchPlace;
 pub use target::CodeTarget;
-
-/// LLVM's number of the calling convention of kernels, `ptx_kernel`.
-pub const PTX_KERNEL: u32 = lower::PTX_KERNEL;

@@ -30,9 +30,9 @@ use inkwell::values::{
     IntValue, PointerValue,
 };
 
+use crate::error::LaunchCallError;
 use crate::error::{LowerError, Result, bug};
-use crate::foreign::{KernelParam, LaunchCallError, kernel_param};
-use crate::lower::PTX_KERNEL;
+use crate::kernel::{KernelParam, PTX_KERNEL, kernel_param};
 use crate::options::LowerOptions;
 use crate::raw;
 

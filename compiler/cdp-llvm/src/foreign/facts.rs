@@ -7,9 +7,9 @@ use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue};
 
+use super::lowering::{FIXED_OPERANDS, function_name, uses_of};
 use super::module::{ForeignKernel, kernels};
-use super::{FIXED_OPERANDS, LAUNCH, LAUNCH_AS, function_name, uses_of};
-use crate::lower::PTX_KERNEL;
+use crate::kernel::{LAUNCH, LAUNCH_AS, PTX_KERNEL};
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
 
@@ -104,7 +104,7 @@ fn text(value: BasicValueEnum<'_>) -> String {
     if let Some(address) = raw::constant_address(value) {
         return address.to_string();
     }
-    match super::name_of(value) {
+    match crate::kernel::name_of(value) {
         name if name.is_empty() => "?".to_owned(),
         name => format!("%{name}"),
     }

@@ -10,11 +10,9 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, FunctionValue};
 
 use crate::error::{LowerError, Result};
-use crate::lower::PTX_KERNEL;
+use crate::kernel::{self, KernelParam, PTX_KERNEL, kernel_param};
 use crate::raw;
 use crate::target::CodeTarget;
-
-use super::{KernelParam, kernel_param};
 
 /// A kernel that a foreign module defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +79,7 @@ const PARAM_INT_BITS: [u32; 6] = [1, 8, 16, 32, 64, 128];
 fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
     let name = kernel.get_name().to_string_lossy().into_owned();
     if let Some(ty) = kernel.get_type().get_return_type() {
-        let ty = super::type_text(ty);
+        let ty = kernel::type_text(ty);
         return Err(format!("kernel `{name}` returns {ty}, and kernels return nothing"));
     }
     for (index, param) in kernel.get_param_iter().enumerate() {
@@ -95,7 +93,7 @@ fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
             BasicTypeEnum::ArrayType(ty) if ty.is_empty() => "it is empty: leave it out",
             _ => continue,
         };
-        let ty = super::type_text(param.get_type());
+        let ty = kernel::type_text(param.get_type());
         return Err(format!("parameter {index} of kernel `{name}` has type {ty}; {wrong}"));
     }
     Ok(())
@@ -107,7 +105,7 @@ fn check_names(module: &Module<'_>) -> std::result::Result<(), String> {
     let functions = module.get_functions().map(|function| function.as_global_value());
     for global in functions.chain(module.get_globals()) {
         let name = global.get_name().to_string_lossy().into_owned();
-        let special = name.starts_with("llvm.") || name.starts_with(super::PREFIX);
+        let special = name.starts_with("llvm.") || name.starts_with(kernel::PREFIX);
         let hidden = matches!(
             global.get_linkage(),
             Linkage::Internal | Linkage::Private | Linkage::AvailableExternally
@@ -200,7 +198,7 @@ pub(crate) fn kernels<'ctx>(
 ) -> Vec<ForeignKernel> {
     let describe = |param: KernelParam<'_>, name: String| ForeignParam {
         name,
-        ty: super::type_text(param.ty),
+        ty: kernel::type_text(param.ty),
         size_bytes: param.size.size_bytes,
         align_bytes: param.size.align_bytes,
     };
@@ -212,7 +210,7 @@ pub(crate) fn kernels<'ctx>(
             params: (0..kernel.count_params())
                 .map(|index| {
                     let value = kernel.get_nth_param(index);
-                    let name = value.map(super::name_of).unwrap_or_default();
+                    let name = value.map(kernel::name_of).unwrap_or_default();
                     describe(kernel_param(context, data, kernel, index), name)
                 })
                 .collect(),

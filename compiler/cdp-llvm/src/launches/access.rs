@@ -206,7 +206,7 @@ impl<'ctx> Function<'ctx> {
             for user in value.users() {
                 let copied = |name: &str| {
                     let copies = name.starts_with("llvm.memcpy.") && user.operand(0) != Some(value);
-                    copies || name == crate::foreign::LAUNCH || name.starts_with("llvm.lifetime.")
+                    copies || name == crate::kernel::LAUNCH || name.starts_with("llvm.lifetime.")
                 };
                 match user.opcode() {
                     Some(LLVMOpcode::LLVMLoad) => {}

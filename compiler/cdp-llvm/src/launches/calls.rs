@@ -3,7 +3,7 @@
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::RUNTIME_TABLE;
 
-use crate::foreign::LAUNCH;
+use crate::kernel::LAUNCH;
 use crate::raw::view::View;
 
 /// What is called.

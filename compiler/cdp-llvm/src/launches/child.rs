@@ -10,7 +10,7 @@ use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee};
 use super::guard::{self, Guard};
-use crate::lower::PTX_KERNEL;
+use crate::kernel::PTX_KERNEL;
 use crate::raw::view::{Block, View, kernel_body};
 
 /// Parameters of the body behind the kernel's own (`body.cpp`).

@@ -62,3 +62,13 @@ impl fmt::Display for LaunchRemark {
         }
     }
 }
+
+/// What is known of launches that were optimised.
+#[derive(Default)]
+pub(crate) struct Optimized {
+    /// Whether anything was done.
+    pub changed: bool,
+    pub remarks: Vec<LaunchRemark>,
+    /// The module after the pass that was asked for.
+    pub printed: Option<String>,
+}

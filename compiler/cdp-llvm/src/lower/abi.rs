@@ -11,9 +11,10 @@ use inkwell::module::Linkage;
 use inkwell::types::{AnyTypeEnum, BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 use inkwell::values::{CallSiteValue, FunctionValue};
 
+use super::Unit;
 use super::sysv::{Parts, Registers, goes_by_address};
-use super::{PTX_KERNEL, Unit};
 use crate::error::Result;
+use crate::kernel::PTX_KERNEL;
 
 /// How one parameter travels.
 #[derive(Clone, Copy, Debug)]

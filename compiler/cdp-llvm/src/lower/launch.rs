@@ -12,7 +12,7 @@ use super::Unit;
 use super::body::{Body, Value};
 use crate::error::{Result, bug};
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
-use crate::{foreign, launches, raw};
+use crate::{launches, raw};
 
 impl<'ctx> Unit<'_, 'ctx> {
     pub fn launch_site(&self) -> LaunchSite<'_, 'ctx> {
@@ -94,7 +94,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             });
         }
         let ty = word.fn_type(&[], true);
-        let function = crate::launch::declare(self.unit.llvm, foreign::LAUNCH, ty);
+        let function = crate::launch::declare(self.unit.llvm, crate::kernel::LAUNCH, ty);
         let call = self.builder.build_direct_call(function, &operands, "")?;
         for (index, ty, align) in by_value {
             let at = AttributeLoc::Param(index);

@@ -45,7 +45,7 @@ use crate::artifact::LlvmModule;
 use crate::error::{Result, in_function};
 use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
 use crate::target::CodeTarget;
-use crate::{foreign, libdevice, raw};
+use crate::{kernel, libdevice, memset, raw};
 
 use debug::DebugUnit;
 
@@ -63,11 +63,11 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         unit.lower_all()?;
         if target != CodeTarget::Host {
             if unit.wants_memset.get() {
-                foreign::link_memset(context, llvm)?;
+                memset::link_memset(context, llvm)?;
             }
             libdevice::link(context, llvm, options, ir.fast_math.ftz)?;
         }
-        launches = llvm.get_function(foreign::LAUNCH).is_some();
+        launches = llvm.get_function(kernel::LAUNCH).is_some();
         Ok(())
     })?;
     if let (true, CodeTarget::Device { address_bits }) = (launches, target)
@@ -81,9 +81,6 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
     }
     Ok(lowered)
 }
-
-/// Numbers of LLVM's calling conventions.
-pub(crate) const PTX_KERNEL: u32 = 71;
 
 /// A translation unit on its way into LLVM.
 pub(crate) struct Unit<'u, 'ctx> {

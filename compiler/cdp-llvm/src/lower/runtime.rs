@@ -13,8 +13,8 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum};
 
 use super::body::{Body, Value};
 use crate::error::{Result, bug};
-use crate::foreign::{MEMSET, MEMSET_2D, MEMSET_3D};
 use crate::launch::declare;
+use crate::memset::{MEMSET, MEMSET_2D, MEMSET_3D};
 
 /// `cudaErrorInvalidValue`.
 const INVALID_VALUE: u64 = 1;

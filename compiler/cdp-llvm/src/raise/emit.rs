@@ -13,9 +13,9 @@ use inkwell::values::{
 
 use super::{Call, Configuration, Parameters, Raising, VARIABLE_ALIGN};
 use crate::error::{Result, bug};
-use crate::foreign::{KernelParam, LAUNCH, peek_symbol};
+use crate::kernel::{KernelParam, LAUNCH, PTX_KERNEL};
+use crate::launch::peek_symbol;
 use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
-use crate::lower::PTX_KERNEL;
 
 impl<'ctx> Raising<'_, 'ctx> {
     /// The kernel and configuration of a call whose dimensions are at `at` and `at + 1` plus one.

@@ -8,7 +8,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode};
 
 use super::{Call, entry_calls, uses};
-use crate::lower::PTX_KERNEL;
+use crate::kernel::PTX_KERNEL;
 use crate::options::LowerOptions;
 use crate::raw;
 

@@ -90,12 +90,12 @@ pub(crate) fn replace_instruction<'ctx>(old: InstructionValue<'ctx>, new: BasicV
 }
 
 /// The functions and variables that a variable's initialiser mentions.
-pub(crate) fn kept_through(module: &Module<'_>, list: &str) -> Vec<super::GlobalRef> {
+pub(crate) fn kept_through(module: &Module<'_>, list: &str) -> Vec<super::globals::GlobalRef> {
     let mut found = Vec::new();
     let initializer = module.get_global(list).and_then(|list| list.get_initializer());
     if let Some(value) = initializer {
         // SAFETY: a live constant.
-        unsafe { super::mentioned(value.as_value_ref(), &mut HashSet::new(), &mut found) };
+        unsafe { super::globals::mentioned(value.as_value_ref(), &mut HashSet::new(), &mut found) };
     }
     found
 }
