@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::ir::runtime::{Availability, RUNTIME_TABLE};
-use cdp::toolchain::{COMMON_NAMES, Cubin, DOCUMENTED_NAMES};
+use cdp::toolchain::Cubin;
 use libtest_mimic::{Failed, Trial};
 
 use crate::oracle;
@@ -32,7 +31,6 @@ pub fn trials() -> Vec<Trial> {
     let (no_nvcc, no_clang) = (!oracle::has_nvcc(), !oracle::has_clang());
     let tests: Vec<(&str, bool, fn() -> Outcome)> = vec![
         ("cudadevrt_only_when_needed", false, cudadevrt),
-        ("the_table_of_names", false, names),
         ("linked_cubins_are_refused", false, linked_cubins),
         ("objects_without_device_code", false, empty_objects),
         ("extern_func_kernels", false, extern_func),
@@ -152,20 +150,6 @@ fn cudadevrt() -> Outcome {
     equal(linked(&["far.o", "--cudadevrt", "always"])?, true)?;
     let args = ["link", "parent.o", "far.o", "-o", "x.cubin", "--cudadevrt", "never"];
     contains(&bench.cdpc(&args, 3)?.1, &["belong to the device runtime", "--cudadevrt auto"])
-}
-
-/// The linker's table of names is the compiler's.
-fn names() -> Outcome {
-    let of = |wanted: fn(Availability) -> bool| {
-        let rows = RUNTIME_TABLE.iter().filter(|row| wanted(row.availability));
-        let mut names: Vec<_> = rows.map(|row| row.name).collect();
-        names.sort_unstable();
-        names
-    };
-    // The launch functions have an entry-point table of their own in some versions of the table.
-    let documented = of(|a| !matches!(a, Availability::Plain | Availability::StreamHeader));
-    equal(DOCUMENTED_NAMES.to_vec(), documented)?;
-    equal(COMMON_NAMES.to_vec(), of(|a| a == Availability::Plain))
 }
 
 fn linked_cubins() -> Outcome {

@@ -7,9 +7,10 @@ use crate::arch::{AddressSize, Arch, ToolVersion};
 use crate::cubin::Cubin;
 use crate::error::ToolError;
 use crate::explain::FailureKind;
-use crate::job::{Job, Tool};
+use crate::job::Job;
 use crate::link::DeviceObject;
 use crate::search::{Toolchain, Toolkit};
+use crate::tool::Tool;
 
 /// ptxas's optimisation level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::ToolError;
-use crate::job::{Job, Tool, probe};
+use crate::job::{Job, probe};
 use crate::search::{SearchOptions, is_executable};
+use crate::tool::Tool;
 
 /// The version whose bitcode this compiler reads, and whose headers go with CUDA 13.
 pub const CLANG_MAJOR: u32 = 22;

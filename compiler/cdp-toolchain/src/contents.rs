@@ -12,10 +12,11 @@ use crate::assemble::{AssembleOptions, assemble};
 use crate::cubin::{Cubin, CubinError, CubinKind};
 use crate::error::ToolError;
 use crate::fatbin::{list_host_object_images, serves};
-use crate::job::{Job, Tool};
+use crate::job::Job;
 use crate::link::DeviceObject;
 use crate::mend::declare_kernels;
 use crate::search::Toolchain;
+use crate::tool::Tool;
 
 /// What is done with PTX in host objects and fat binaries, where there is no machine code for the
 /// architecture beside it.

@@ -1,56 +1,11 @@
 //! Which symbols are the device runtime's (libcudadevrt), and which of its two versions an object
 //! that leaves them undefined was made for.
 //!
-//! The names are those of libcudadevrt 12.9 and 13.0. Crate `cdp` has a test that they are the same as
-//! in the table that the compiler calls functions by. A device function of a program may well begin
-//! with `cuda` too, so nothing is told by a name's beginning alone.
+//! The names are those of [`cdp_ir::runtime`]'s table; they are libcudadevrt's of 12.9 and 13.0. A device
+//! function of a program may well begin with `cuda` too, so nothing is told by a name's beginning alone.
 
-/// Functions that CDP1 has under these names and CDP2 under names of its own (`__cudaCDP2...`). From
-/// sm_90 on these names are CDP2's as well (FACTS.md).
-pub const DOCUMENTED_NAMES: &[&str] = &[
-    "cudaDeviceGetAttribute",
-    "cudaDeviceGetCacheConfig",
-    "cudaDeviceGetLimit",
-    "cudaDeviceGetSharedMemConfig",
-    "cudaDeviceSynchronize",
-    "cudaEventCreateWithFlags",
-    "cudaEventDestroy",
-    "cudaEventRecord",
-    "cudaFree",
-    "cudaFuncGetAttributes",
-    "cudaGetDevice",
-    "cudaGetDeviceCount",
-    "cudaGetErrorName",
-    "cudaGetErrorString",
-    "cudaGetLastError",
-    "cudaGetParameterBuffer",
-    "cudaGetParameterBufferV2",
-    "cudaLaunchDevice",
-    "cudaLaunchDeviceV2",
-    "cudaMalloc",
-    "cudaMemcpy2DAsync",
-    "cudaMemcpy3DAsync",
-    "cudaMemcpyAsync",
-    "cudaMemset2DAsync",
-    "cudaMemset3DAsync",
-    "cudaMemsetAsync",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "cudaPeekAtLastError",
-    "cudaRuntimeGetVersion",
-    "cudaStreamCreateWithFlags",
-    "cudaStreamDestroy",
-    "cudaStreamWaitEvent",
-];
-
-/// Functions that both versions have under one name (cooperative groups).
-pub const COMMON_NAMES: &[&str] = &[
-    "cudaCGGetIntrinsicHandle",
-    "cudaCGGetRank",
-    "cudaCGGetSize",
-    "cudaCGSynchronize",
-    "cudaCGSynchronizeGrid",
-];
+use cdp_ir::RuntimeFn;
+use cdp_ir::runtime::Availability;
 
 /// What nvcc calls for `cudaDeviceSynchronize` when told not to warn of it.
 const CDP1_SYNCHRONIZE: &str = "__cudaDeviceSynchronizeDeprecationAvoidance";
@@ -77,17 +32,24 @@ pub struct DeviceRuntimeUse {
     pub symbol: String,
 }
 
-fn bare(name: &str) -> &str {
-    name.strip_suffix(PER_THREAD_SUFFIX).unwrap_or(name)
+/// Who has the function of this name, if it is one of the device runtime.
+fn availability(name: &str) -> Option<Availability> {
+    RuntimeFn::by_name(name).map(|function| function.row().availability)
 }
 
+/// Whether CDP1 has a function under this name, and CDP2 under one of its own (`__cudaCDP2...`). From sm_90 on
+/// these names are CDP2's as well (FACTS.md).
 fn is_documented(name: &str) -> bool {
-    name == CDP1_SYNCHRONIZE || DOCUMENTED_NAMES.contains(&bare(name))
+    let bare = name.strip_suffix(PER_THREAD_SUFFIX).unwrap_or(name);
+    let one_name = [Availability::Plain, Availability::StreamHeader];
+    name == CDP1_SYNCHRONIZE || availability(bare).is_some_and(|who| !one_name.contains(&who))
 }
 
 /// Whether a symbol is one that libcudadevrt defines.
 pub fn is_device_runtime_symbol(name: &str) -> bool {
-    name.starts_with(CDP2_PREFIX) || is_documented(name) || COMMON_NAMES.contains(&name)
+    // Cooperative groups' functions have one name in both versions.
+    let is_common = availability(name) == Some(Availability::Plain);
+    name.starts_with(CDP2_PREFIX) || is_documented(name) || is_common
 }
 
 /// The flavors that undefined symbols show, at most one entry for each.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::arch::{AddressSize, Arch, ToolVersion};
-use crate::search::{SearchedPlace, Toolchain, ToolkitOrigin};
+use crate::origin::{SearchedPlace, ToolkitOrigin};
+use crate::search::Toolchain;
 
 /// One toolkit that was found.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::arch::{AddressSize, Arch, ToolVersion};
 use crate::cubin::CubinError;
 use crate::explain::Explanation;
-use crate::job::{Tool, ToolCommand};
-use crate::search::{SearchedPlace, ToolkitOrigin};
+use crate::origin::{SearchedPlace, ToolkitOrigin};
+use crate::tool::{Tool, ToolCommand};
 
 /// Why a stage of this crate failed.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::device_runtime::is_device_runtime_symbol;
-use crate::job::{Tool, ToolCommand};
+use crate::tool::{Tool, ToolCommand};
 
 /// A known failure of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::ToolError;
-use crate::job::{Job, Tool};
+use crate::job::Job;
+use crate::tool::Tool;
 
 /// How to link a host program.
 #[derive(Clone, Debug, Default)]

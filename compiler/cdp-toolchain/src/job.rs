@@ -6,7 +6,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -19,69 +18,7 @@ use std::time::{Duration, Instant};
 use crate::error::ToolError;
 use crate::explain::explain_failure;
 use crate::running::{Leftover, Running};
-
-/// The programs that this crate starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tool {
-    /// NVIDIA's assembler, PTX to device object.
-    Ptxas,
-    /// NVIDIA's device linker.
-    Nvlink,
-    /// NVIDIA's packager of device images.
-    Fatbinary,
-    /// NVIDIA's reader of objects, used to take device objects out of host objects.
-    Cuobjdump,
-    /// clang, which reads CUDA C++.
-    Clang,
-    /// The host's C compiler, used as linker, and its linker and `objcopy` where they are used alone.
-    Cc,
-}
-
-impl fmt::Display for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Tool::Ptxas => "ptxas",
-            Tool::Nvlink => "nvlink",
-            Tool::Fatbinary => "fatbinary",
-            Tool::Cuobjdump => "cuobjdump",
-            Tool::Clang => "clang",
-            Tool::Cc => "cc",
-        })
-    }
-}
-
-/// A command as it was or would be run. `Display` quotes it so that it can be pasted in a shell
-/// whose current folder is [`ToolCommand::work_dir`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCommand {
-    /// Which tool.
-    pub tool: Tool,
-    /// The program's path.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// The folder that it runs in; relative paths among the arguments begin there.
-    pub work_dir: PathBuf,
-}
-
-impl fmt::Display for ToolCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", shell_quote(&self.program.to_string_lossy()))?;
-        for arg in &self.args {
-            write!(f, " {}", shell_quote(&arg.to_string_lossy()))?;
-        }
-        Ok(())
-    }
-}
-
-/// Quotes one word for a POSIX shell, only where needed.
-fn shell_quote(word: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./=,+:@%".contains(&b);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
+use crate::tool::{Tool, ToolCommand};
 
 /// How a build runs its tools.
 #[derive(Clone, Debug)]
@@ -407,7 +344,7 @@ fn wait(
 }
 
 /// Waits until both streams are closed, which for a tool means that it is done; then for the exit
-/// itself. A tool that closes its streams and lives on is polled.
+/// itself. A tool that closes its streams and lives on is looked after.
 fn wait_for_exit(
     tool: &mut Running,
     streams: &Receiver<()>,
@@ -423,18 +360,11 @@ fn wait_for_exit(
             _ => open -= 1,
         }
     }
-    let mut pause = Duration::from_micros(50);
-    loop {
-        if let Some(status) = tool.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= deadline || is_cancelled() {
-            tool.kill()?;
-            return Ok(None);
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+    let status = tool.wait_until(deadline, is_cancelled)?;
+    if status.is_none() {
+        tool.kill()?;
     }
+    Ok(status)
 }
 
 #[cfg(test)]
@@ -447,17 +377,6 @@ mod tests {
 
     fn sh(job: &Job, script: &str) -> Result<ToolOutput, ToolError> {
         job.run(Tool::Cc, Path::new("/bin/sh"), vec!["-c".into(), script.into()])
-    }
-
-    #[test]
-    fn quoting_round_trips_through_a_shell() {
-        for word in ["plain-1.o", "", "with space", "it's", "$HOME", "a\"b", "*", "ü"] {
-            let output = Command::new("/bin/sh")
-                .arg("-c")
-                .arg(format!("printf %s {}", shell_quote(word)))
-                .output();
-            assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), word);
-        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! and the host's C compiler, and reading the cubins that come back.
 //!
 //! This is the only crate of the project that starts processes. It knows PTX text, object bytes and
-//! tool names; it knows nothing of `.cdp` sources, of our IR or of LLVM.
+//! tool names; it knows nothing of `.cdp` sources or of LLVM, and of our IR's crate the table of the device
+//! runtime's functions alone.
 //!
 //! The order of use:
 //!
@@ -33,11 +34,13 @@ mod job;
 mod link;
 mod mend;
 mod offload;
+mod origin;
 mod package;
 mod parts;
 mod prelink;
 mod running;
 mod search;
+mod tool;
 
 pub use arch::{
     AddressSize, Arch, ArchError, ArchFacts, ArchSuffix, LAUNCH_LIMITS, LaunchLimits, ToolVersion,
@@ -48,22 +51,18 @@ pub use assemble::{
 };
 pub use clang::{CLANG_MAJOR, ClangOutput, ClangRequest, clang, clang_object};
 pub use cubin::{Cubin, CubinError, CubinKind, KernelInfo, KernelParam};
-pub use device_runtime::{
-    COMMON_NAMES, CdpFlavor, DOCUMENTED_NAMES, DeviceRuntimeUse, cdp_flavor,
-    is_device_runtime_symbol,
-};
+pub use device_runtime::{CdpFlavor, DeviceRuntimeUse, cdp_flavor, is_device_runtime_symbol};
 pub use doctor::{ArchSupport, DoctorReport, GpuPresence, LinkSupport, ToolkitReport, doctor};
 pub use error::ToolError;
 pub use explain::{Explanation, FailureKind, explain_failure};
 pub use fatbin::{FatbinImage, ImageKind, is_archive, is_fatbin, list_images};
 pub use host::{HostLinkOptions, host_link};
-pub use job::{Job, JobOptions, Tool, ToolCommand};
+pub use job::{Job, JobOptions};
 pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
+pub use origin::{SearchedPlace, ToolkitOrigin};
 pub use package::{FatbinInput, FatbinOptions, fatbinary};
 pub use parts::{ObjectParts, UNIT_REGISTRATION, launch_stub_names};
 pub use prelink::prelinked;
 pub use running::{Ended, Leftover, go_on, run_program, stop_everything};
-pub use search::{
-    CudadevrtLibrary, Environment, LinkTools, SearchOptions, SearchedPlace, Toolchain, Toolkit,
-    ToolkitOrigin,
-};
+pub use search::{CudadevrtLibrary, Environment, LinkTools, SearchOptions, Toolchain, Toolkit};
+pub use tool::{Tool, ToolCommand};

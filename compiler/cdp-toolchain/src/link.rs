@@ -10,8 +10,9 @@ use crate::device_runtime::{CdpFlavor, cdp_flavor, is_device_runtime_symbol};
 use crate::error::ToolError;
 use crate::explain::FailureKind;
 use crate::inputs::prepare;
-use crate::job::{Job, Tool};
+use crate::job::Job;
 use crate::search::Toolchain;
+use crate::tool::Tool;
 
 /// An input of the device link: a relocatable device object (ptxas, `nvcc -dc -cubin`), a host object
 /// with device code inside (`nvcc -dc`), or a library of these.

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use crate::arch::{AddressSize, Arch};
 use crate::error::ToolError;
 use crate::fatbin::ImageKind;
-use crate::job::{Job, Tool};
+use crate::job::Job;
 use crate::search::Toolchain;
+use crate::tool::Tool;
 
 /// One image to pack.
 #[derive(Clone, Debug)]

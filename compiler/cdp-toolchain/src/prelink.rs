@@ -14,7 +14,8 @@ use std::time::UNIX_EPOCH;
 use object::read::archive::ArchiveFile;
 
 use crate::error::ToolError;
-use crate::job::{Job, JobOptions, Tool};
+use crate::job::{Job, JobOptions};
+use crate::tool::Tool;
 
 /// What programs, and objects of nvcc and clang, call. Everything else is the library's own affair.
 const PREFIXES: [&str; 3] = ["cuda", "__cuda", "__cdp_"];

@@ -7,7 +7,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -119,13 +118,35 @@ impl Running {
         Ok(self.status)
     }
 
-    /// Ends it at once, and a tool's own children with it.
-    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+    /// Sends it a signal if it still runs, and to a tool's own children.
+    fn send(&self, signal: i32) {
         if self.status.is_none() {
             let _state = state();
-            send(self.child.id(), self.kind, system::KILL);
+            send(self.child.id(), self.kind, signal);
         }
+    }
+
+    /// Ends it at once, and a tool's own children with it.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.send(system::KILL);
         self.wait()
+    }
+
+    /// Waits for its end until then, or until nobody wants it any more: `None` if it still runs.
+    pub fn wait_until(
+        &mut self,
+        deadline: Instant,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> io::Result<Option<ExitStatus>> {
+        let mut pause = Duration::from_micros(50);
+        loop {
+            let status = self.try_wait()?;
+            if status.is_some() || Instant::now() >= deadline || is_cancelled() {
+                return Ok(status);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
     }
 
     /// Waits for its end.
@@ -163,28 +184,14 @@ pub enum Ended {
 pub fn run_program(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     let mut running = Running::start(command, Kind::Program)?;
     let Some(limit) = limit else { return running.wait().map(Ended::Status) };
-    let id = running.child.id();
-    let (ended, end) = mpsc::channel::<()>();
-    let watchdog = thread::Builder::new().name("cdp-time-limit".into()).spawn(move || {
-        if end.recv_timeout(limit) != Err(mpsc::RecvTimeoutError::Timeout) {
-            return false;
-        }
-        let send = |signal| {
-            let state = state();
-            if state.children.iter().any(|(known, _)| *known == id) {
-                send(id, Kind::Program, signal);
-            }
-        };
-        send(system::TERM);
-        if end.recv_timeout(GRACE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            send(system::KILL);
-        }
-        true
-    })?;
-    let status = running.wait()?;
-    drop(ended);
-    let timed_out = watchdog.join().unwrap_or(false);
-    Ok(if timed_out { Ended::TimedOut } else { Ended::Status(status) })
+    if let Some(status) = running.wait_until(Instant::now() + limit, &|| false)? {
+        return Ok(Ended::Status(status));
+    }
+    running.send(system::TERM);
+    if running.wait_until(Instant::now() + GRACE, &|| false)?.is_none() {
+        running.kill()?;
+    }
+    Ok(Ended::TimedOut)
 }
 
 fn send(id: u32, kind: Kind, signal: i32) {

@@ -7,7 +7,6 @@
 mod serving;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -16,6 +15,7 @@ use crate::clang::ClangSearch;
 use crate::error::ToolError;
 use crate::fatbin::{ImageKind, list_archive_images};
 use crate::job::probe;
+use crate::origin::{SearchedPlace, ToolkitOrigin};
 
 /// The environment variables that the search uses, as values.
 #[derive(Clone, Debug, Default)]
@@ -74,64 +74,6 @@ impl SearchOptions {
             system_root: Some(PathBuf::from("/usr/local/cuda")),
             start_dirs: std::env::current_dir().ok().into_iter().chain(executable).collect(),
         }
-    }
-}
-
-/// How a toolkit came to be considered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolkitOrigin {
-    /// `--cuda-path`, or the embedder's [`SearchOptions::cuda_path`].
-    Explicit,
-    /// The environment variable `CUDA_HOME`.
-    CudaHome,
-    /// The environment variable `CUDA_PATH`.
-    CudaPath,
-    /// `ptxas` in a folder of `PATH`.
-    Path,
-    /// [`SearchOptions::system_root`].
-    System,
-    /// A folder of `CDP_TOOLCHAIN` or of a `.toolchain` folder.
-    Toolchain,
-}
-
-impl ToolkitOrigin {
-    /// Whether the user asked for this very toolkit.
-    fn is_named(self) -> bool {
-        matches!(self, ToolkitOrigin::Explicit | ToolkitOrigin::CudaHome | ToolkitOrigin::CudaPath)
-    }
-}
-
-impl fmt::Display for ToolkitOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ToolkitOrigin::Explicit => "--cuda-path",
-            ToolkitOrigin::CudaHome => "CUDA_HOME",
-            ToolkitOrigin::CudaPath => "CUDA_PATH",
-            ToolkitOrigin::Path => "PATH",
-            ToolkitOrigin::System => "system",
-            ToolkitOrigin::Toolchain => ".toolchain",
-        })
-    }
-}
-
-/// A place that was looked at, for error messages and `cdpc doctor`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchedPlace {
-    /// Why it was looked at.
-    pub origin: ToolkitOrigin,
-    /// The folder; empty when the origin named none.
-    pub path: PathBuf,
-    /// What was there, in words.
-    pub found: String,
-}
-
-impl fmt::Display for SearchedPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.origin)?;
-        if !self.path.as_os_str().is_empty() {
-            write!(f, " {}", self.path.display())?;
-        }
-        write!(f, ": {}", self.found)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::{LinkTools, SearchedPlace, Toolchain, Toolkit};
+use super::{LinkTools, Toolchain, Toolkit};
 use crate::arch::{AddressSize, Arch};
 use crate::error::ToolError;
+use crate::origin::SearchedPlace;
 
 impl Toolchain {
     /// That the toolkit which the user named works: another one does not take its place without a word.
