@@ -1,273 +1,24 @@
 //! A whole build: inputs of several kinds compiled as needed and linked together. What `cdpc build`
 //! and `cdpc link` are, and what an embedder calls who does not want the stages one by one.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
-    Arch, DeviceObject, FatbinInput, FatbinOptions, HostLinkOptions, ImageKind, Job, JobOptions,
-    Linked, ObjectParts, ToolCommand, fatbinary,
+    Arch, DeviceObject, FatbinInput, FatbinOptions, ImageKind, Job, JobOptions, Linked,
+    ObjectParts, fatbinary,
 };
-use serde::Serialize;
 
-use crate::analysis::{Analysis, Pass, Report, SourceInput, analyse};
-use crate::compiler::{Compiler, DeviceCode, check_cancelled};
-use crate::describe::{KernelDescription, check_against_cubin, describe_linked_kernel};
-use crate::error::{Error, Failure, guard, guard_input};
-use crate::graph::{LaunchEdge, LaunchGraph};
+use crate::analysis::{Analysis, Pass, SourceInput, analyse};
+use crate::compiler::{Compiler, check_cancelled};
+use crate::describe::{check_against_cubin, describe_linked_kernel};
+use crate::emit::DeviceCode;
+use crate::error::{Error, guard, guard_input};
+use crate::failure::Failure;
+use crate::input::{Input, InputKind};
 use crate::mend::mend_extern_kernels;
-use crate::message::{Message, messages};
-use crate::options::{CompileOptions, DebugInfo, LaunchRemark};
-
-/// What an input holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum InputKind {
-    /// `.cdp` text.
-    Source,
-    /// `.cu` text, which clang reads.
-    Cuda,
-    /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
-    Llvm,
-    /// PTX text of any compiler.
-    Ptx,
-    /// A device object, a cubin, a host object with device code, a library of these, or a fat
-    /// binary.
-    Object,
-}
-
-impl InputKind {
-    /// By the file's extension.
-    pub fn of(path: &Path) -> Option<InputKind> {
-        Some(match path.extension()?.to_str()? {
-            "cdp" => InputKind::Source,
-            "cu" => InputKind::Cuda,
-            "ll" | "bc" => InputKind::Llvm,
-            "ptx" => InputKind::Ptx,
-            "o" | "cubin" | "a" | "fatbin" => InputKind::Object,
-            _ => return None,
-        })
-    }
-
-    /// By the first bytes, for standard input.
-    pub fn sniff(bytes: &[u8]) -> InputKind {
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
-        let starts = |words: &[&str]| {
-            text.lines().any(|line| words.iter().any(|word| line.starts_with(word)))
-        };
-        if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b") {
-            InputKind::Llvm
-        } else if [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n", b"\x50\xed\x55\xba"]
-            .iter()
-            .any(|magic| bytes.starts_with(magic))
-        {
-            InputKind::Object
-        } else if starts(&[".version"]) {
-            InputKind::Ptx
-        } else if starts(&[
-            "; ModuleID",
-            "target triple",
-            "target datalayout",
-            "define ",
-            "source_filename",
-        ]) {
-            InputKind::Llvm
-        } else {
-            InputKind::Source
-        }
-    }
-}
-
-/// One input of a build.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// A `.cdp` file.
-    Source(SourceInput),
-    /// A `.cu` file.
-    Cuda(SourceInput),
-    /// Name and bytes.
-    Bytes(InputKind, String, Vec<u8>),
-}
-
-impl Input {
-    /// A source from memory, without includes of its own.
-    pub fn source(name: impl Into<String>, text: impl Into<String>) -> Input {
-        Input::Source(SourceInput::text(name, text))
-    }
-
-    /// A `.cu` source from memory.
-    pub fn cuda(name: impl Into<String>, text: impl Into<String>) -> Input {
-        Input::Cuda(SourceInput::text(name, text))
-    }
-
-    /// LLVM IR of another compiler, as text or bitcode.
-    pub fn llvm(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
-        Input::Bytes(InputKind::Llvm, name.into(), bytes.into())
-    }
-
-    /// PTX text.
-    pub fn ptx(name: impl Into<String>, text: impl Into<String>) -> Input {
-        Input::Bytes(InputKind::Ptx, name.into(), text.into().into_bytes())
-    }
-
-    /// A device object, a cubin, a host object with device code, a library of these, a fat binary.
-    pub fn object(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
-        Input::Bytes(InputKind::Object, name.into(), bytes.into())
-    }
-
-    /// The name in messages.
-    pub fn name(&self) -> String {
-        match self {
-            Input::Source(source) | Input::Cuda(source) => source.name(),
-            Input::Bytes(_, name, _) => name.clone(),
-        }
-    }
-
-    /// A short name for intermediate files.
-    pub(crate) fn stem(&self) -> String {
-        let name = self.name();
-        let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        stem.unwrap_or_else(|| "module".into())
-    }
-}
-
-/// Where a build ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Goal {
-    /// The syntax tree, for those who work on the compiler.
-    Ast,
-    /// Our IR as text, likewise.
-    Ir,
-    /// LLVM IR after optimisation, as text.
-    LlvmIr,
-    /// PTX text for one architecture.
-    Ptx,
-    /// A relocatable device object.
-    Object,
-    /// Linked machine code for one architecture.
-    Cubin,
-    /// Cubins, and PTX where it is asked for, of all architectures.
-    Fatbin,
-    /// The host pass alone: an object with registrations and without the device image.
-    HostObject,
-    /// A host object with relocatable device code inside, for a link by nvcc (`nvcc -dc`).
-    CudaObject,
-    /// A program, by the system's linker.
-    Executable,
-}
-
-impl Goal {
-    /// Whether the result is made by CUDA's tools.
-    pub fn needs_tools(self) -> bool {
-        !matches!(self, Goal::Ast | Goal::Ir | Goal::LlvmIr | Goal::Ptx)
-    }
-}
-
-/// What to build.
-pub struct BuildRequest<'a> {
-    /// At least one.
-    pub inputs: &'a [Input],
-    /// What is wanted of them.
-    pub goal: Goal,
-    /// How it is made.
-    pub options: &'a CompileOptions,
-    /// The temporary folder, `--keep`, `--dry-run`.
-    pub job: &'a Job,
-    /// For [`Goal::Executable`]: also make a cubin. Without it the program runs on the CPU device
-    /// only, and no CUDA tool is needed.
-    pub cubin: bool,
-    /// `libcdp_runtime.a`, for [`Goal::Executable`].
-    pub runtime_library: Option<PathBuf>,
-    /// For [`Goal::Executable`]: `-l`, `-L` and other objects.
-    pub host_link: HostLinkOptions,
-}
-
-impl<'a> BuildRequest<'a> {
-    /// A request with nothing special: no host libraries, and for an executable device code for
-    /// the CPU device only.
-    pub fn new(
-        inputs: &'a [Input],
-        goal: Goal,
-        options: &'a CompileOptions,
-        job: &'a Job,
-    ) -> BuildRequest<'a> {
-        BuildRequest {
-            inputs,
-            goal,
-            options,
-            job,
-            cubin: false,
-            runtime_library: None,
-            host_link: HostLinkOptions::default(),
-        }
-    }
-}
-
-/// Seconds by stage.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Timings {
-    /// Reading and checking the sources.
-    pub frontend: f64,
-    /// Lowering, optimisation and emission.
-    pub llvm: f64,
-    /// All runs, one after another.
-    pub ptxas: f64,
-    /// All runs, one after another.
-    pub nvlink: f64,
-    /// From the call to its end, which other work may fill.
-    pub total: f64,
-}
-
-/// What a build made and learned.
-#[derive(Debug, Default)]
-pub struct BuildOutput {
-    /// Empty in a dry run.
-    pub bytes: Vec<u8>,
-    /// Kernels for the first architecture: of sources and LLVM IR, and, where a cubin was linked, of PTX and
-    /// objects as well, whose parameters have no names.
-    pub kernels: Vec<KernelDescription>,
-    /// Launch sites of the sources and of LLVM IR.
-    pub launches: Vec<LaunchEdge>,
-    /// (caller, callee), for functions of the sources from which a launch can be reached.
-    pub calls: Vec<(String, String)>,
-    /// What the launch optimiser did with each launch site, for the first architecture.
-    pub remarks: Vec<LaunchRemark>,
-    /// The LLVM IR of each input after [`CompileOptions::print_after`], for the first architecture.
-    pub printed: Vec<String>,
-    /// Warnings; a program with errors is a [`Failure::Program`].
-    pub reports: Vec<Report>,
-    /// Warnings of CUDA's tools, a line each.
-    pub tool_warnings: Vec<String>,
-    /// What ptxas says of each function's registers, stack and memory, a line each.
-    pub resource_usage: Vec<String>,
-    /// Files read, for build systems; without the compiler's own headers.
-    pub dependencies: Vec<PathBuf>,
-    /// The tools that ran, or would in a dry run, in order.
-    pub commands: Vec<ToolCommand>,
-    /// Size of the cubins, all architectures together.
-    pub cubin_bytes: u64,
-    /// Whether the device runtime is in the cubins, about 200 KB in each.
-    pub cudadevrt_linked: bool,
-    /// Where the time went.
-    pub timings: Timings,
-}
-
-impl BuildOutput {
-    /// What was made, as text: PTX, LLVM IR, cdp's IR. Bytes that are no UTF-8 are replaced.
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
-    }
-
-    /// The warnings as data.
-    pub fn messages(&self) -> Vec<Message> {
-        messages(&self.reports)
-    }
-
-    /// The device-side and host-side launches of the sources.
-    pub fn graph(&self) -> LaunchGraph {
-        LaunchGraph { launches: self.launches.clone(), calls: self.calls.clone() }
-    }
-}
+use crate::options::{CompileOptions, DebugInfo};
+use crate::request::{BuildOutput, BuildRequest, Goal};
 
 impl Compiler {
     /// Compiles inputs from memory (or files) to a goal, with a temporary folder of its own where
@@ -673,14 +424,4 @@ fn one_input<'i>(inputs: &'i [Input], what: &str) -> Result<&'i Input, Error> {
             inputs.len()
         ))),
     }
-}
-
-/// The graph of a build's sources.
-pub fn merged_graph(analyses: &[Analysis]) -> LaunchGraph {
-    let mut graph = LaunchGraph::default();
-    for analysis in analyses {
-        graph.launches.extend(analysis.graph.launches.iter().cloned());
-        graph.calls.extend(analysis.graph.calls.iter().cloned());
-    }
-    graph
 }

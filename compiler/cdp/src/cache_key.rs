@@ -14,12 +14,14 @@ use cdp_frontend::source::FileOrigin;
 use cdp_toolchain::Arch;
 
 use crate::analysis::{Pass, SourceInput, analyse};
-use crate::build::{BuildRequest, Goal, Input, InputKind};
 use crate::compiler::Compiler;
 use crate::cuda::Half;
 use crate::digest::Digest;
-use crate::error::{Error, Failure};
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::input::{Input, InputKind};
 use crate::options::{CompileOptions, DebugInfo};
+use crate::request::{BuildRequest, Goal};
 
 /// Changes when the key is made in another way.
 const FORMAT: u64 = 1;

@@ -15,12 +15,17 @@ use cdp_llvm::{ClangFacts, LowerError};
 use cdp_toolchain::{Arch, ClangOutput, ClangRequest, Job, clang_object};
 
 use crate::analysis::{Report, SourceInput};
-use crate::build::{Build, Input};
-use crate::compiler::{Compiler, DeviceCode};
+use crate::build::Build;
+use crate::compiler::Compiler;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
-use crate::error::{Error, Failure};
+use crate::emit::{DeviceCode, emit_lowered};
+use crate::error::{Error, guard_input};
+use crate::failure::Failure;
+use crate::foreign::from_foreign;
 use crate::graph::LaunchGraph;
+use crate::input::Input;
 use crate::options::CompileOptions;
+use crate::ptx_version;
 
 mod args;
 mod graph;
@@ -87,6 +92,40 @@ struct OnDisk {
 }
 
 impl Compiler {
+    /// Code of a device half that clang read, with its launches taken over, and what is known of it; or
+    /// what the module has that cannot be lowered.
+    pub(crate) fn emit_clang(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<Result<(DeviceCode, ClangFacts), LowerError>, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        let lower_options = self.lower_options(arch, abi, version, options);
+        let address_bits = options.address_size.bits();
+        guard_input(name, || {
+            let emit = || {
+                let (lowered, facts) =
+                    cdp_llvm::lower_clang(name, bytes, address_bits, &lower_options)?;
+                let remarks = lowered.launch_remarks().to_vec();
+                let printed = lowered.printed().map(str::to_owned);
+                let (ptx, llvm_ir) = emit_lowered(lowered, &lower_options, want_llvm_ir)?;
+                Ok((ptx, llvm_ir, facts, remarks, printed))
+            };
+            let (ptx, llvm_ir, facts, remarks, printed) = match emit() {
+                Ok(emitted) => emitted,
+                Err(error) => return Ok(Err(error)),
+            };
+            let ptx = ptx_version::settle(ptx, options)?;
+            let kernels = describe(&facts);
+            let graph = graph_of(&facts);
+            Ok(Ok((DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed }, facts)))
+        })
+    }
+
     /// Reads a `.cu` file for `cdpc check`: messages alone, of the device half for every architecture and
     /// of the host half.
     ///
@@ -203,7 +242,7 @@ impl Compiler {
         let mut read = self.read_half(job, source, Half::HostUnoptimised, options)?;
         if let Some(bitcode) = read.bytes.take().filter(|_| !job.is_dry_run()) {
             let redirected = cdp_llvm::redirect_managed(&source.name(), &bitcode)
-                .map_err(|error| crate::compiler::from_foreign(&source.name(), error))?;
+                .map_err(|error| from_foreign(&source.name(), error))?;
             let stem = format!("{}-managed", Input::Cuda(source.clone()).stem());
             let (program, how) = (self.toolchain().clang()?, args::host_object(options));
             read.bytes = Some(clang_object(job, program, &stem, &redirected, &how)?);
@@ -282,7 +321,7 @@ impl Compiler {
             Err(LowerError::Launches(errors)) => {
                 Err(Failure::Program(vec![report::of_launches(source, &errors)]))
             }
-            Err(other) => Err(crate::compiler::from_foreign(&name, other).into()),
+            Err(other) => Err(from_foreign(&name, other).into()),
         }
     }
 }

@@ -6,10 +6,13 @@
 use cdp_toolchain::{AddressSize, Arch, FatbinInput, FatbinOptions, ImageKind, fatbinary};
 
 use crate::analysis::{Pass, SourceInput};
-use crate::build::{Build, BuildRequest, Goal, Input};
-use crate::compiler::DeviceCode;
+use crate::build::Build;
 use crate::cuda::{self, Half};
-use crate::error::{Error, Failure};
+use crate::emit::DeviceCode;
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::request::{BuildRequest, Goal};
 
 /// Digits of the cache key in a module's name; 64 bits tell the objects of a program apart.
 const MODULE_ID_DIGITS: usize = 16;

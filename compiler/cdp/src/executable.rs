@@ -7,9 +7,11 @@ use cdp_llvm::DeviceImage;
 use cdp_toolchain::{AddressSize, Arch, ObjectParts, host_link, is_archive, launch_stub_names};
 
 use crate::analysis::SourceInput;
-use crate::build::{Build, Input, InputKind, parts};
+use crate::build::{Build, parts};
 use crate::cuda::{Half, Read};
-use crate::error::{Error, Failure};
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::input::{Input, InputKind};
 use crate::options::DebugInfo;
 
 /// What the C++ library of the system is called on the linker's command line.

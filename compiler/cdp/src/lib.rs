@@ -91,27 +91,34 @@ mod cuda;
 mod cuda_object;
 pub mod describe;
 mod digest;
+pub mod emit;
 pub mod error;
 mod executable;
 pub mod facts;
+pub mod failure;
+mod foreign;
 pub mod graph;
+pub mod input;
 pub mod mend;
 pub mod message;
 pub mod options;
 pub mod ptx_version;
+pub mod request;
 pub mod set;
 
 pub use analysis::{
     Analysis, Pass, Preprocessed, Report, SourceInput, analyse, findings, preprocess,
     render_reports,
 };
-pub use build::{BuildOutput, BuildRequest, Goal, Input, InputKind, Timings};
-pub use compiler::{Compiler, DeviceCode};
+pub use compiler::Compiler;
 pub use cuda::CudaAnalysis;
 pub use describe::{KernelDescription, ParamDescription, layout_table};
-pub use error::{Error, Failure};
+pub use emit::DeviceCode;
+pub use error::Error;
 pub use facts::{Description, describe_ptx};
+pub use failure::Failure;
 pub use graph::{LaunchEdge, LaunchGraph};
+pub use input::{Input, InputKind};
 pub use message::{Message, Place};
 pub use options::{
     AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
@@ -119,6 +126,7 @@ pub use options::{
     RequestedAbi,
 };
 pub use ptx_version::PtxVersion;
+pub use request::{BuildOutput, BuildRequest, Goal, Timings};
 pub use set::{OPTIONS, OptionError, set_launch_tuning};
 
 pub use cdp_frontend as frontend;

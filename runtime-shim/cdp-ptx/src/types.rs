@@ -6,7 +6,12 @@
 //! Source of the lists: PTX ISA 9.x, chapters "State Spaces, Types, and Variables", "Instruction
 //! Operands" and "Special Registers".
 
-use crate::syntax::Word;
+/// A word of one kind: the enums of `types.rs`. A variant spelled "" is what no word means.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    const WORDS: &'static [Self];
+    fn word(self) -> &'static str;
+    fn of(text: &str) -> Option<Self>;
+}
 
 /// Declares an enum whose variants are spelled as PTX modifiers, with both directions of the
 /// spelling. A variant may have other spellings, which are read and not written.

@@ -9,7 +9,6 @@ use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::print::operand::Arg::*;
-use crate::syntax::Word;
 use crate::types::*;
 
 use ScalarType::*;

@@ -8,7 +8,6 @@ use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::print::operand::Arg::*;
-use crate::syntax::Word;
 use crate::types::*;
 
 use ScalarType::*;

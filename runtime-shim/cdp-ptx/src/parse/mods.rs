@@ -3,7 +3,6 @@
 use super::lexer::{Tok, Token, column, shorten};
 use super::{Parser, Result};
 use crate::error::{ErrorKind, ParseError};
-use crate::syntax::Word;
 use crate::types::*;
 
 /// Most modifiers that one instruction can have.

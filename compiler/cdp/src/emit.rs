@@ -1,0 +1,160 @@
+//! Code of analysed passes: PTX of the device's, an object of the host's.
+
+use cdp_llvm::{CudartUnit, HostRuntime, LlvmModule, LowerError, LowerOptions};
+use cdp_toolchain::Arch;
+
+use crate::analysis::Analysis;
+use crate::compiler::{Compiler, from_lowering};
+use crate::describe::KernelDescription;
+use crate::error::{Error, guard};
+use crate::graph::LaunchGraph;
+use crate::options::{CompileOptions, LaunchAbi, LaunchRemark};
+use crate::ptx_version::{self, PtxVersion};
+
+/// Device code of one input and architecture.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceCode {
+    /// PTX text.
+    pub ptx: String,
+    /// Only when asked for.
+    pub llvm_ir: String,
+    /// The kernels that it defines.
+    pub kernels: Vec<KernelDescription>,
+    /// What became of each launch site; empty when launches are not optimised.
+    pub remarks: Vec<LaunchRemark>,
+    /// The LLVM IR after [`CompileOptions::print_after`].
+    pub printed: Option<String>,
+    /// Who launches whom.
+    pub graph: LaunchGraph,
+}
+
+impl Compiler {
+    /// PTX of an analysed device pass.
+    ///
+    /// # Errors
+    /// [`Error::Bug`], or [`Error::Request`] for what the target cannot do.
+    pub fn emit_ptx(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<String, Error> {
+        Ok(self.emit_device(analysis, arch, options, false)?.ptx)
+    }
+
+    /// PTX, and LLVM IR if wanted, of an analysed device pass.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_device(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+    ) -> Result<DeviceCode, Error> {
+        self.emit_device_named(analysis, arch, options, want_llvm_ir, "")
+    }
+
+    /// The same for an object that other tools link: `static` kernels and variables get names with
+    /// `module_id` in them.
+    pub(crate) fn emit_device_named(
+        &self,
+        analysis: &Analysis,
+        arch: Arch,
+        options: &CompileOptions,
+        want_llvm_ir: bool,
+        module_id: &str,
+    ) -> Result<DeviceCode, Error> {
+        let module = analysis
+            .module
+            .as_ref()
+            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        let version = ptx_version::of_target(arch, options)?;
+        let mut lower_options = self.lower_options(arch, analysis.launch_abi, version, options);
+        lower_options.module_id = module_id.into();
+        guard("emit", &module.name, || {
+            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+            let remarks = lowered.launch_remarks().to_vec();
+            let printed = lowered.printed().map(str::to_owned);
+            let (ptx, llvm_ir) =
+                emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
+            let ptx = ptx_version::settle(ptx, options)?;
+            let (kernels, graph) = (analysis.kernels.clone(), analysis.graph.clone());
+            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
+        })
+    }
+
+    /// The host pass's object: functions, and the registration of kernels and variables.
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+    ) -> Result<Vec<u8>, Error> {
+        self.emit_host_for(analysis, options, HostRuntime::Cdp)
+    }
+
+    /// The host pass's object for NVIDIA's cudart, with `fatbin`, which holds relocatable device
+    /// objects, inside (see [`CudartUnit`]).
+    ///
+    /// # Errors
+    /// As [`Compiler::emit_ptx`].
+    pub fn emit_cuda_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+        module_id: String,
+        fatbin: &[u8],
+        kernels: Vec<String>,
+    ) -> Result<Vec<u8>, Error> {
+        let unit = CudartUnit { module_id, fatbin: fatbin.into(), kernels };
+        self.emit_host_for(analysis, options, HostRuntime::Cudart(unit))
+    }
+
+    /// As [`Compiler::emit_host`], for a program with files of nvcc and clang, whose host code may launch
+    /// this one's kernels.
+    pub(crate) fn emit_callable_host(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+    ) -> Result<Vec<u8>, Error> {
+        self.emit_host_for(analysis, options, HostRuntime::CdpCallable)
+    }
+
+    fn emit_host_for(
+        &self,
+        analysis: &Analysis,
+        options: &CompileOptions,
+        runtime: HostRuntime,
+    ) -> Result<Vec<u8>, Error> {
+        let module = analysis
+            .module
+            .as_ref()
+            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        let mut lower_options =
+            self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, PtxVersion::USUAL, options);
+        lower_options.host_runtime = runtime;
+        guard("emit", &module.name, || {
+            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+            lowered.optimize().map_err(from_lowering)?;
+            lowered.emit_object().map_err(from_lowering)
+        })
+    }
+}
+
+/// PTX, and LLVM IR after optimisation if wanted.
+pub(crate) fn emit_lowered(
+    lowered: LlvmModule,
+    options: &LowerOptions,
+    want_llvm_ir: bool,
+) -> Result<(String, String), LowerError> {
+    if !want_llvm_ir {
+        return Ok((lowered.into_ptx(options)?, String::new()));
+    }
+    lowered.optimize()?;
+    let llvm_ir = lowered.emit_llvm_ir();
+    Ok((lowered.emit_ptx()?, llvm_ir))
+}

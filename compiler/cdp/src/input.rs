@@ -1,0 +1,116 @@
+//! What a build is made of: sources of several kinds, from files or memory.
+
+use std::path::Path;
+
+use crate::analysis::SourceInput;
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputKind {
+    /// `.cdp` text.
+    Source,
+    /// `.cu` text, which clang reads.
+    Cuda,
+    /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
+    Llvm,
+    /// PTX text of any compiler.
+    Ptx,
+    /// A device object, a cubin, a host object with device code, a library of these, or a fat
+    /// binary.
+    Object,
+}
+
+impl InputKind {
+    /// By the file's extension.
+    pub fn of(path: &Path) -> Option<InputKind> {
+        Some(match path.extension()?.to_str()? {
+            "cdp" => InputKind::Source,
+            "cu" => InputKind::Cuda,
+            "ll" | "bc" => InputKind::Llvm,
+            "ptx" => InputKind::Ptx,
+            "o" | "cubin" | "a" | "fatbin" => InputKind::Object,
+            _ => return None,
+        })
+    }
+
+    /// By the first bytes, for standard input.
+    pub fn sniff(bytes: &[u8]) -> InputKind {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let starts = |words: &[&str]| {
+            text.lines().any(|line| words.iter().any(|word| line.starts_with(word)))
+        };
+        if bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b") {
+            InputKind::Llvm
+        } else if [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n", b"\x50\xed\x55\xba"]
+            .iter()
+            .any(|magic| bytes.starts_with(magic))
+        {
+            InputKind::Object
+        } else if starts(&[".version"]) {
+            InputKind::Ptx
+        } else if starts(&[
+            "; ModuleID",
+            "target triple",
+            "target datalayout",
+            "define ",
+            "source_filename",
+        ]) {
+            InputKind::Llvm
+        } else {
+            InputKind::Source
+        }
+    }
+}
+
+/// One input of a build.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A `.cdp` file.
+    Source(SourceInput),
+    /// A `.cu` file.
+    Cuda(SourceInput),
+    /// Name and bytes.
+    Bytes(InputKind, String, Vec<u8>),
+}
+
+impl Input {
+    /// A source from memory, without includes of its own.
+    pub fn source(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Source(SourceInput::text(name, text))
+    }
+
+    /// A `.cu` source from memory.
+    pub fn cuda(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Cuda(SourceInput::text(name, text))
+    }
+
+    /// LLVM IR of another compiler, as text or bitcode.
+    pub fn llvm(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
+        Input::Bytes(InputKind::Llvm, name.into(), bytes.into())
+    }
+
+    /// PTX text.
+    pub fn ptx(name: impl Into<String>, text: impl Into<String>) -> Input {
+        Input::Bytes(InputKind::Ptx, name.into(), text.into().into_bytes())
+    }
+
+    /// A device object, a cubin, a host object with device code, a library of these, a fat binary.
+    pub fn object(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
+        Input::Bytes(InputKind::Object, name.into(), bytes.into())
+    }
+
+    /// The name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Input::Source(source) | Input::Cuda(source) => source.name(),
+            Input::Bytes(_, name, _) => name.clone(),
+        }
+    }
+
+    /// A short name for intermediate files.
+    pub(crate) fn stem(&self) -> String {
+        let name = self.name();
+        let stem = Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| "module".into())
+    }
+}
