@@ -1,36 +1,18 @@
 //! Calls of functions: by name, through pointers, operators as functions, default and variadic
 //! arguments. Builtin functions become IR in `builtin_call`; launches are in `launch`.
 
-use cdp_ir as ir;
 use cdp_ir::{Callee, Expr, ExprKind};
 
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, FnType, QualType};
-use super::overload::{Callable, Choice, ParamKind};
+use super::overload::{Callable, Choice};
 use super::scope::{Entity, FnId, Space};
+use super::signatures::ParamKind;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::intern::FastMap;
 use crate::source::Span;
-
-/// What was made of the builtin tables so far.
-#[derive(Default)]
-pub struct BuiltinCache {
-    pub types: FastMap<String, QualType>,
-    pub signatures: FastMap<(usize, usize), std::rc::Rc<super::builtin_call::BuiltinSig>>,
-    /// `extern "C"` functions by symbol.
-    pub externs: FastMap<&'static str, ir::FuncId>,
-    /// Functions compiled from a row's text.
-    pub inlines: FastMap<(usize, usize), ir::FuncId>,
-    /// Functions that pointers to builtin functions point to.
-    pub pointed: FastMap<(usize, usize), ir::FuncId>,
-    /// Rows that were called.
-    pub called: FastMap<usize, &'static super::builtins::BuiltinFn>,
-    /// Headers that were looked for among the included files.
-    pub headers: FastMap<&'static str, bool>,
-}
 
 impl<'a> Checker<'a> {
     /// `callee(args)`.

@@ -1,8 +1,6 @@
 //! Builtin functions whose rows hold their body as text: parsed and checked when first called, and
 //! put into the module as internal functions.
 
-use std::cell::OnceCell;
-
 use cdp_ir as ir;
 
 use super::builtins::{Lower, Overload};
@@ -13,41 +11,6 @@ use crate::ast::{self, DeclKind};
 use crate::parse::parse_text;
 use crate::preprocess::PreprocessOptions;
 use crate::session::Session;
-
-/// Owns the parsed texts; appended to only, so that what is lent from it stays.
-#[derive(Default)]
-pub struct Arena {
-    first: OnceCell<Box<Node>>,
-}
-
-struct Node {
-    session: Session,
-    unit: ast::TranslationUnit,
-    next: OnceCell<Box<Node>>,
-}
-
-impl Arena {
-    fn add(
-        &self,
-        session: Session,
-        unit: ast::TranslationUnit,
-    ) -> (&Session, &ast::TranslationUnit) {
-        let mut node = Box::new(Node { session, unit, next: OnceCell::new() });
-        let mut place = &self.first;
-        loop {
-            match place.set(node) {
-                Ok(()) => {
-                    let kept = place.get().expect("just set");
-                    return (&kept.session, &kept.unit);
-                }
-                Err(back) => {
-                    node = back;
-                    place = &place.get().expect("it is set").next;
-                }
-            }
-        }
-    }
-}
 
 impl<'a> Checker<'a> {
     /// The function of a row with a body, compiled now if it was not before.

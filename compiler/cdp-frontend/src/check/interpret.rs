@@ -17,13 +17,6 @@ const MAX_STEPS: u32 = 1 << 20;
 /// Calls inside calls.
 const MAX_DEPTH: u32 = 128;
 
-/// The body of a `constexpr` function and the types of its locals.
-#[derive(Debug)]
-pub struct Body {
-    pub types: Vec<TypeId>,
-    pub block: Block,
-}
-
 /// Where an evaluation stands.
 #[derive(Default)]
 pub struct Env {

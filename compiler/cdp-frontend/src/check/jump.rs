@@ -3,20 +3,11 @@
 use cdp_ir as ir;
 use cdp_ir::StmtKind;
 
+use super::facts::Target;
 use super::scope::{Entity, VarId};
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::source::Span;
-
-/// A label of the function at hand, which a `goto` may name before it stands anywhere.
-pub struct Target {
-    id: ir::LabelId,
-    /// Where it stands, and the initialised variables in scope there.
-    placed: Option<(Span, Vec<VarId>)>,
-    /// The jumps to it, each with the initialised variables in scope.
-    jumps: Vec<(Span, Vec<VarId>)>,
-}
 
 impl<'a> Checker<'a> {
     fn target(&mut self, name: ast::Ident) -> &mut Target {

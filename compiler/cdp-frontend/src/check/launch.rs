@@ -7,9 +7,9 @@ use cdp_ir::{Callee, Const, Dim, Expr, ExprKind, Launch};
 use super::LaunchFact;
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
+use super::facts::Deferred;
 use super::overload::{Callable, Candidate, Choice};
 use super::scope::{FnId, Space};
-use super::spaces::Deferred;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
@@ -474,7 +474,7 @@ impl<'a> Checker<'a> {
                 self.f.deferred.push(Deferred {
                     sources,
                     span: expr.span,
-                    purpose: super::spaces::Use::LaunchArgument {
+                    purpose: super::facts::Use::LaunchArgument {
                         kernel: kernel.to_owned(),
                         number: index + 1,
                     },

@@ -6,16 +6,21 @@
 //! subset leaves out), the choice of a launch ABI (`cdp-launch`), code.
 //!
 //! Reading order: [`ctype`] (types), `scope` (names), `state` (what is known while checking), then
-//! declarations (`decl`, `types`, `record`, `init`), expressions (`expr`, `operators`, `convert`,
+//! declarations (`decl`, `types`, `record`, `init`), expressions (`expr`, `operators`, `binary`, `convert`,
 //! `call`, `overload`), statements (`stmt`), and CUDA's own rules (`launch`, `spaces`, `warnings`).
 //!
 //! Errors do not stop it: an expression that is wrong gets an error type, which is compatible with
 //! everything, so that one mistake is reported once and the rest of the file is still checked.
 
+mod arena;
 mod asm;
 mod assign;
 mod auto;
+#[doc(hidden)]
+pub mod basic;
+mod binary;
 mod builtin_call;
+mod builtin_types;
 #[doc(hidden)]
 pub mod builtins;
 mod call;
@@ -26,12 +31,15 @@ mod convert;
 pub mod ctype;
 mod decl;
 mod defaults;
+mod enumeration;
 mod evaluate;
 mod expr;
+mod facts;
 mod float16;
 mod flow;
 mod format;
 mod function;
+mod function_body;
 mod gnu;
 mod init;
 mod init_value;
@@ -43,18 +51,21 @@ mod launch_hints;
 mod launch_rules;
 mod lints;
 mod local;
+mod lookup;
 mod mangle;
 mod names;
 mod operators;
 mod overload;
 mod pragmas;
 mod range_for;
+mod rank;
 mod record;
 mod redeclare;
 mod results;
 mod runtime;
 mod scope;
 mod show;
+mod signatures;
 mod spaces;
 mod state;
 mod stmt;
@@ -184,7 +195,7 @@ pub fn check_here(
     session: &Session,
     options: &CheckOptions,
 ) -> CheckOutput {
-    let arena = inline::Arena::default();
+    let arena = arena::Arena::default();
     let mut checker = state::Checker::new(session, options, &arena);
     checker.unit(unit);
     checker.finish()

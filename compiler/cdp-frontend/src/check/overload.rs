@@ -3,29 +3,14 @@
 use std::rc::Rc;
 
 use super::builtins::Overload;
-use super::convert::{Class, Rank};
-use super::ctype::{Basic, NsId, QualType};
+use super::ctype::{Basic, NsId};
+use super::rank::{Class, Rank};
 use super::scope::{Entity, FnId, Space};
+use super::signatures::ParamKind;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
-
-/// What a parameter takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ParamKind {
-    Type(QualType),
-    /// Any pointer with at least so many levels, seen as `void` behind as many; what CUDA's headers
-    /// declare as a template over the pointee.
-    AnyPointer {
-        levels: u8,
-        is_const: bool,
-    },
-    /// A kernel or a pointer to one.
-    Kernel,
-    /// An lvalue naming a device variable.
-    Symbol,
-}
 
 /// What a candidate is.
 #[derive(Clone, Copy, Debug)]

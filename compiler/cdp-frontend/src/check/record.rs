@@ -4,11 +4,9 @@
 
 use cdp_ir::Packing;
 
-use super::ctype::{
-    Basic, CEnum, CEnumerator, CField, CRecordId, CRecordKind, NsId, QualType, Quals,
-};
+use super::ctype::{Basic, CField, CRecordId, CRecordKind, QualType, Quals};
 use super::defaults::MemberInit;
-use super::scope::{Entity, Slot};
+use super::scope::Entity;
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
 use crate::attributes::{Known, known};
@@ -66,7 +64,11 @@ impl<'a> Checker<'a> {
 
     /// The type that a tag after its keyword names, whatever variable or function hides the name.
     /// `Err` when it is a typedef, about which an error is given.
-    fn visible_tag(&mut self, tag: &ast::QualName, keyword: &str) -> Result<Option<QualType>, ()> {
+    pub(super) fn visible_tag(
+        &mut self,
+        tag: &ast::QualName,
+        keyword: &str,
+    ) -> Result<Option<QualType>, ()> {
         let Some(slot) = self.find_tag(tag) else { return Ok(None) };
         if slot.tag.is_some() {
             return Ok(slot.tag);
@@ -111,7 +113,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The function that a type declared now is local to.
-    fn local_context(&mut self) -> Option<(String, u32)> {
+    pub(super) fn local_context(&mut self) -> Option<(String, u32)> {
         let func = self.f.func?;
         if self.f.blocks.depth() == 0 {
             return None;
@@ -236,7 +238,7 @@ impl<'a> Checker<'a> {
         attrs.iter().any(|attr| self.is_attribute(attr, Known::Packed))
     }
 
-    fn is_attribute(&self, attr: &ast::Attr, wanted: Known) -> bool {
+    pub(super) fn is_attribute(&self, attr: &ast::Attr, wanted: Known) -> bool {
         match &attr.kind {
             AttrKind::Gnu { name, .. } => known(self.text(name.name)) == Some(wanted),
             AttrKind::Std { scope: Some(scope), name } => {
@@ -437,204 +439,6 @@ impl<'a> Checker<'a> {
         Some(value as u8)
     }
 
-    // --- enumerations ----------------------------------------------------------------------
-
-    pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) -> QualType {
-        self.refuse_enum_layout(spec, specs);
-        let underlying = spec.underlying.as_ref().map(|name| {
-            let ty = self.type_name(name);
-            match self.types.basic(ty).filter(|basic| basic.is_integer()) {
-                Some(basic) => basic,
-                None => {
-                    if !self.types.is_error(ty) {
-                        let message = format!("an enumeration over {}", self.show(ty));
-                        self.error(Code::E0324, name.span, message);
-                    }
-                    Basic::Int
-                }
-            }
-        });
-        let Some(enumerators) = &spec.enumerators else {
-            return self.enum_named(spec, underlying);
-        };
-        let existing = match &spec.tag {
-            Some(tag) => {
-                let slot: Slot = *self.slot_here(tag.base.name);
-                match slot.tag.map(|ty| self.types.enum_id(ty)) {
-                    Some(Some(id)) if !self.types.enumeration(id).complete => Some(id),
-                    Some(_) => {
-                        self.redefinition(tag.base, slot.span);
-                        return Basic::Error.into();
-                    }
-                    None => None,
-                }
-            }
-            None => None,
-        };
-        let id = existing.unwrap_or_else(|| self.new_enum(spec, underlying));
-        self.enumerators(id, spec, enumerators);
-        self.types.enum_type(id)
-    }
-
-    fn new_enum(
-        &mut self,
-        spec: &'a ast::EnumSpec,
-        underlying: Option<Basic>,
-    ) -> super::ctype::CEnumId {
-        let name = spec.tag.as_ref().map_or("", |tag| self.text(tag.base.name)).to_owned();
-        let local_in = self.local_context();
-        let fixed = underlying.is_some() || spec.scoped;
-        let basic = underlying.unwrap_or(Basic::Int);
-        let id = self.types.add_enum(CEnum {
-            name,
-            ns: self.ns,
-            local_in,
-            scoped: spec.scoped,
-            underlying: basic,
-            fixed,
-            promotes_to: promoted(basic),
-            enumerators: Vec::new(),
-            complete: false,
-            span: spec.keyword_span,
-        });
-        if let Some(tag) = &spec.tag {
-            let ty = self.types.enum_type(id);
-            let slot = self.slot_here(tag.base.name);
-            slot.tag = Some(ty);
-            slot.span = tag.base.span;
-        }
-        id
-    }
-
-    /// Attributes that would change an enumeration's size or alignment.
-    fn refuse_enum_layout(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) {
-        if spec.enumerators.is_none() {
-            return;
-        }
-        let behind = specs.attrs.iter().filter(|attr| attr.span.lo > spec.keyword_span.lo);
-        for attr in spec.attrs.iter().chain(behind) {
-            let aligned = matches!(attr.kind, AttrKind::Align(_) | AttrKind::AlignType(_));
-            if aligned || self.is_attribute(attr, Known::Packed) {
-                let message =
-                    "an enumeration with a layout of its own is outside the `.cdp` subset";
-                self.report(
-                    Diagnostic::new(Code::E0239, attr.span, message)
-                        .help("name its type: `enum E : unsigned char { ... }`")
-                        .help(NAME_IT_CU),
-                );
-            }
-        }
-    }
-
-    fn enum_named(&mut self, spec: &'a ast::EnumSpec, underlying: Option<Basic>) -> QualType {
-        let Some(tag) = &spec.tag else { return Basic::Error.into() };
-        let Ok(found) = self.visible_tag(tag, "enum") else { return Basic::Error.into() };
-        if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
-            if self.types.enum_id(ty).is_none() {
-                let message = format!("{} is not an enumeration", self.show(ty));
-                self.error(Code::E0302, tag.span, message);
-            }
-            return ty;
-        }
-        if !spec.scoped && underlying.is_none() {
-            let message = format!("the enumeration `{}` is not defined", self.text(tag.base.name));
-            self.error(Code::E0308, tag.span, message);
-            return Basic::Error.into();
-        }
-        let id = self.new_enum(spec, underlying);
-        self.types.enum_type(id)
-    }
-
-    fn enumerators(
-        &mut self,
-        id: super::ctype::CEnumId,
-        spec: &'a ast::EnumSpec,
-        list: &'a [ast::Enumerator],
-    ) {
-        let mut next: i128 = 0;
-        for item in list {
-            if let Some(value) = &item.value
-                && let Some((value, _)) = self.const_integer(value, "an enumerator's value")
-            {
-                next = value;
-            }
-            self.check_enumerator_fits(id, next, item);
-            let name = self.text(item.name.name).to_owned();
-            let info = &mut self.types.enums[id.0 as usize];
-            if info.enumerators.iter().any(|other| other.name == name) {
-                self.error(Code::E0302, item.name.span, format!("`{name}` is declared twice"));
-                continue;
-            }
-            info.enumerators.push(CEnumerator { name, value: next });
-            let index = info.enumerators.len() as u32 - 1;
-            if !spec.scoped {
-                let slot = self.slot_here(item.name.name);
-                let (taken, first) = (slot.other.is_some(), slot.span);
-                slot.other = Some(Entity::Enumerator(id, index));
-                slot.span = item.name.span;
-                if taken {
-                    self.redefinition(item.name, first);
-                }
-            }
-            next += 1;
-        }
-        self.complete_enum(id);
-    }
-
-    fn check_enumerator_fits(
-        &mut self,
-        id: super::ctype::CEnumId,
-        value: i128,
-        item: &'a ast::Enumerator,
-    ) {
-        let info = self.types.enumeration(id);
-        let (min, max) = if info.fixed {
-            self.int_range(info.underlying)
-        } else {
-            (i128::from(i64::MIN), i128::from(u64::MAX))
-        };
-        if value < min || value > max {
-            let span = item.value.as_ref().map_or(item.name.span, |value| value.span);
-            let message = format!("the value {value} does not fit the enumeration's type");
-            self.error(Code::E0324, span, message);
-        }
-    }
-
-    /// Chooses the underlying and promoted types of an enumeration without a fixed one, as gcc
-    /// does: unsigned when nothing is negative.
-    fn complete_enum(&mut self, id: super::ctype::CEnumId) {
-        let info = self.types.enumeration(id);
-        if !info.fixed {
-            let min = info.enumerators.iter().map(|item| item.value).min().unwrap_or(0);
-            let max = info.enumerators.iter().map(|item| item.value).max().unwrap_or(0);
-            let fits = |basic: Basic| {
-                let (low, high) = self.int_range(basic);
-                min >= low && max <= high
-            };
-            let order = [Basic::Int, Basic::UInt, Basic::Long, Basic::ULong, Basic::LongLong];
-            let promotes_to =
-                order.into_iter().find(|&basic| fits(basic)).unwrap_or(Basic::ULongLong);
-            let underlying = if min >= 0 { promotes_to.to_unsigned() } else { promotes_to };
-            let info = &mut self.types.enums[id.0 as usize];
-            info.underlying = underlying;
-            info.promotes_to = promotes_to;
-        }
-        self.types.enums[id.0 as usize].complete = true;
-    }
-
-    /// The values of an integer type.
-    pub fn int_range(&self, basic: Basic) -> (i128, i128) {
-        if basic == Basic::Bool {
-            return (0, 1);
-        }
-        match self.types.int_bits(basic) {
-            (128, true) => (i128::MIN, i128::MAX),
-            (128, false) => (0, i128::MAX),
-            (bits, true) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-            (bits, false) => (0, (1 << bits) - 1),
-        }
-    }
-
     /// A typedef gives an unnamed record or enumeration its name (C++ [dcl.typedef]).
     pub fn name_unnamed(&mut self, ty: QualType, name: &str) {
         if let Some(id) = self.types.record_id(ty) {
@@ -666,23 +470,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What a type of at most `int`'s rank promotes to.
-pub fn promoted(basic: Basic) -> Basic {
-    match basic {
-        Basic::Bool
-        | Basic::Char
-        | Basic::SChar
-        | Basic::UChar
-        | Basic::Char8
-        | Basic::Short
-        | Basic::UShort
-        | Basic::Char16
-        | Basic::WChar => Basic::Int,
-        Basic::Char32 => Basic::UInt,
-        other => other,
-    }
-}
-
 fn word(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Struct => "struct",
@@ -705,9 +492,4 @@ fn declares_types(members: &[ast::Decl]) -> bool {
         }
         _ => false,
     })
-}
-
-/// The scope of a record's member types.
-pub fn scope_of(checker: &Checker<'_>, ty: QualType) -> Option<NsId> {
-    checker.types.record_id(ty).and_then(|id| checker.types.record(id).scope)
 }

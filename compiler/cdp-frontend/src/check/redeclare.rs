@@ -4,8 +4,8 @@
 use cdp_ir as ir;
 
 use super::ctype::{FnType, NsId};
-use super::overload::ParamKind;
 use super::scope::{Entity, FnId, Func, SetId, Space};
+use super::signatures::ParamKind;
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};

@@ -7,6 +7,7 @@
 use cdp_ir as ir;
 use cdp_ir::{Block, CastKind, Expr, ExprKind, Loc, LocalId, StmtKind};
 
+use super::facts::{Pending, Site};
 use super::scope::FnId;
 use super::state::Checker;
 use crate::ast;
@@ -15,24 +16,6 @@ use crate::source::Span;
 
 /// `cudaStreamTailLaunch`.
 const TAIL_STREAM: i128 = 3;
-
-/// A launch of the function at hand with pointer variables as arguments.
-#[derive(Clone, Debug)]
-pub struct Site {
-    child: FnId,
-    loc: Loc,
-    /// Parameter number, variable, and the argument's place.
-    pointers: Vec<(usize, LocalId, Span)>,
-}
-
-/// A read after a launch, to be reported if the child writes.
-pub struct Pending {
-    child: FnId,
-    param: usize,
-    name: String,
-    span: Span,
-    read: Loc,
-}
 
 impl<'a> Checker<'a> {
     /// Keeps a launch for the end of the body.

@@ -5,8 +5,8 @@ use cdp_ir as ir;
 use cdp_ir::RuntimeFn;
 
 use super::builtins::{Header, Lower, Overload};
-use super::overload::ParamKind;
 use super::scope::{FnId, Space};
+use super::signatures::ParamKind;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};

@@ -8,55 +8,12 @@
 use cdp_ir as ir;
 use cdp_ir::{Expr, ExprKind};
 
+use super::facts::{Deferred, Source, Use};
 use super::scope::{FnId, Memory, Space, VarId};
 use super::state::{Checker, NO_ID};
 use super::value::{Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
-
-/// Where a pointer value came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// The address of a local (or of a part of it).
-    Local(ir::LocalId),
-    /// The address of a variable of this memory.
-    Static(ir::GlobalId, Memory),
-    /// The value of a local pointer variable.
-    Variable(ir::LocalId),
-    Other,
-}
-
-impl Source {
-    /// Whether it can turn out to be local or shared memory.
-    pub fn matters(self) -> bool {
-        match self {
-            Source::Local(_) | Source::Variable(_) => true,
-            Source::Static(_, memory) => memory == Memory::Shared,
-            Source::Other => false,
-        }
-    }
-}
-
-/// What a pointer is used for that local and shared memory are not good for.
-#[derive(Clone, Debug)]
-pub enum Use {
-    LaunchArgument {
-        kernel: String,
-        number: usize,
-    },
-    /// `cudaMemcpyAsync` and its like.
-    Copy {
-        function: &'static str,
-    },
-}
-
-/// A pointer to judge at the end of the function.
-#[derive(Clone, Debug)]
-pub struct Deferred {
-    pub sources: Vec<Source>,
-    pub span: Span,
-    pub purpose: Use,
-}
 
 /// A place that a pointer may point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

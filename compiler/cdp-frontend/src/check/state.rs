@@ -3,12 +3,12 @@
 
 use cdp_ir as ir;
 
+use super::arena::Arena;
 use super::ctype::{Basic, CTypes, NsId, QualType};
-use super::scope::{
-    Blocks, Entity, FnId, Func, Memory, Namespaces, SetId, Slot, Space, Var, VarId,
-};
+use super::facts::{Body, Deferred, Facts, Flow, Site, Source, Target, Witnesses};
+use super::scope::{Blocks, FnId, Func, Memory, Namespaces, SetId, Space, Var, VarId};
+use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
-use crate::ast;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::{FastMap, Symbol};
 use crate::session::Session;
@@ -36,17 +36,17 @@ pub struct Checker<'a> {
     pub strings: FastMap<(Vec<u8>, ir::TypeId), ir::GlobalId>,
     /// Values of constant-initialised static aggregates, for constant expressions.
     pub const_globals: FastMap<u32, ir::Const>,
-    pub builtins: super::call::BuiltinCache,
+    pub builtins: BuiltinCache,
     /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`].
-    pub constexpr_bodies: FastMap<u32, std::rc::Rc<super::interpret::Body>>,
+    pub constexpr_bodies: FastMap<u32, std::rc::Rc<Body>>,
     pub launches: Vec<LaunchFact>,
     pub calls: Vec<CallFact>,
     pub symbols: FastMap<String, Span>,
     /// Unique suffixes for local static variables and compiler-made globals.
     pub counter: u32,
-    pub arena: &'a super::inline::Arena,
+    pub arena: &'a Arena,
     /// Warnings that want the whole unit.
-    pub facts: super::warnings::Facts,
+    pub facts: Facts,
     /// Compiling a body from the builtin tables, which has no place in the program.
     pub no_locs: bool,
     loc_cache: LocCache,
@@ -66,7 +66,7 @@ struct LocCache {
 pub struct LocalFacts {
     pub var: Option<VarId>,
     /// Of a pointer: where the values that it was given came from.
-    pub sources: Vec<super::spaces::Source>,
+    pub sources: Vec<Source>,
     /// Assigned, or changed otherwise, after its initialisation.
     pub changed: bool,
     /// Its address went somewhere.
@@ -126,9 +126,9 @@ pub struct FnState {
     pub switches: Vec<SwitchState>,
     pub next_label: u32,
     /// Labels for `goto`, by name.
-    pub labels: FastMap<Symbol, super::jump::Target>,
+    pub labels: FastMap<Symbol, Target>,
     /// Nesting of conditions that differ between threads, and of those that pick one thread.
-    pub flow: super::warnings::Flow,
+    pub flow: Flow,
     /// Number of local types so far, for mangling.
     pub local_types: u32,
     /// The body is one that came from a table of builtins.
@@ -138,14 +138,14 @@ pub struct FnState {
     /// What `#pragma cdp` before the statement at hand says of its launches.
     pub launch_hints: ir::LaunchHints,
     /// Launches with pointer variables as arguments.
-    pub sites: Vec<super::results::Site>,
+    pub sites: Vec<Site>,
     /// The first launch of the body, and whether the body looks for errors.
     pub first_launch: Option<Span>,
     pub looks_for_errors: bool,
     /// Launch arguments to judge when the whole body has been seen.
-    pub deferred: Vec<super::spaces::Deferred>,
+    pub deferred: Vec<Deferred>,
     /// When only findings are wanted: what the statements kept so far say.
-    pub witnesses: super::witness::Witnesses,
+    pub witnesses: Witnesses,
 }
 
 impl FnState {
@@ -167,7 +167,7 @@ impl FnState {
             switches: Vec::new(),
             next_label: 0,
             labels: FastMap::default(),
-            flow: super::warnings::Flow::default(),
+            flow: Flow::default(),
             local_types: 0,
             builtin_body: false,
             discard_ir: false,
@@ -175,7 +175,7 @@ impl FnState {
             first_launch: None,
             looks_for_errors: false,
             deferred: Vec::new(),
-            witnesses: super::witness::Witnesses::default(),
+            witnesses: Witnesses::default(),
         }
     }
 
@@ -197,11 +197,7 @@ pub const NO_ID: u32 = u32::MAX;
 pub const PSEUDO_ID: u32 = 0x8000_0000;
 
 impl<'a> Checker<'a> {
-    pub fn new(
-        session: &'a Session,
-        options: &'a CheckOptions,
-        arena: &'a super::inline::Arena,
-    ) -> Self {
+    pub fn new(session: &'a Session, options: &'a CheckOptions, arena: &'a Arena) -> Self {
         let mut module =
             ir::Module::new(options.module_name.clone(), options.target, options.pointer_bytes);
         module.fast_math = options.fast_math;
@@ -221,14 +217,14 @@ impl<'a> Checker<'a> {
             unevaluated: 0,
             strings: FastMap::default(),
             const_globals: FastMap::default(),
-            builtins: super::call::BuiltinCache::default(),
+            builtins: BuiltinCache::default(),
             constexpr_bodies: FastMap::default(),
             launches: Vec::new(),
             calls: Vec::new(),
             symbols: FastMap::default(),
             counter: 0,
             arena,
-            facts: super::warnings::Facts::default(),
+            facts: Facts::default(),
             no_locs: false,
             loc_cache: LocCache::default(),
             file_index: FastMap::default(),
@@ -370,100 +366,6 @@ impl<'a> Checker<'a> {
     }
 
     // --- names -----------------------------------------------------------------------------
-
-    /// The meaning of an unqualified name declared by the program.
-    pub fn find_plain(&self, name: Symbol) -> Option<Slot> {
-        if let Some(slot) = self.f.blocks.find(name) {
-            return Some(*slot);
-        }
-        self.spaces.find_around(self.ns, &self.f.blocks.usings, name).first().copied()
-    }
-
-    /// The innermost slot of a name that a tag after `struct` or `enum` can mean: variables,
-    /// functions and enumerators do not hide it (C++ [basic.lookup.elab]).
-    pub fn find_tag(&self, name: &ast::QualName) -> Option<Slot> {
-        let names_type =
-            |slot: &Slot| slot.tag.is_some() || matches!(slot.other, Some(Entity::Type(_)));
-        let Some(symbol) = name.as_plain() else {
-            return self.find_name(name).filter(names_type);
-        };
-        if let Some(slot) = self.f.blocks.find_where(symbol, names_type) {
-            return Some(*slot);
-        }
-        let mut ns = Some(self.ns);
-        while let Some(id) = ns {
-            let found = self.spaces.get(id).members.get(&symbol).filter(|slot| names_type(slot));
-            if found.is_some() {
-                return found.copied();
-            }
-            ns = self.spaces.get(id).parent;
-        }
-        self.find_plain(symbol).filter(names_type)
-    }
-
-    /// The namespace that the scopes of a qualified name lead to. `Err` holds the scope that is no
-    /// namespace; it may be an enumeration.
-    pub fn find_scope(&self, name: &ast::QualName) -> Result<NsId, ast::Ident> {
-        let mut at = name.global.then_some(NsId::GLOBAL);
-        for scope in &name.scopes {
-            let slot = match at {
-                None => self.find_plain(scope.name),
-                Some(ns) => self.spaces.find_in(ns, scope.name).copied(),
-            };
-            match slot.and_then(|slot| slot.entity()) {
-                Some(Entity::Namespace(ns)) => at = Some(ns),
-                Some(Entity::Type(ty)) if super::record::scope_of(self, ty).is_some() => {
-                    at = super::record::scope_of(self, ty);
-                }
-                _ => return Err(*scope),
-            }
-        }
-        Ok(at.unwrap_or(NsId::GLOBAL))
-    }
-
-    /// The slot of a possibly qualified name declared by the program.
-    pub fn find_name(&self, name: &ast::QualName) -> Option<Slot> {
-        if !name.global && name.scopes.is_empty() {
-            return self.find_plain(name.base.name);
-        }
-        match self.find_scope(name) {
-            Ok(ns) => self.spaces.find_in(ns, name.base.name).copied(),
-            Err(scope) => {
-                // The last scope may be an enumeration: `Color::Red`.
-                let last = name.scopes.last()?;
-                if last.span != scope.span {
-                    return None;
-                }
-                let outer = ast::QualName {
-                    global: name.global,
-                    scopes: name.scopes[..name.scopes.len() - 1].to_vec(),
-                    base: *last,
-                    operator: None,
-                    span: last.span,
-                };
-                let slot = self.find_name(&outer)?;
-                let Some(Entity::Type(ty)) = slot.entity() else { return None };
-                let id = self.types.enum_id(ty)?;
-                let text = self.text(name.base.name);
-                let list = &self.types.enumeration(id).enumerators;
-                let index = list.iter().position(|item| item.name == text)?;
-                let other = Some(Entity::Enumerator(id, index as u32));
-                Some(Slot { tag: None, other, span: slot.span })
-            }
-        }
-    }
-
-    /// The slot for a name being declared here: in the open block, or else the open namespace.
-    pub fn slot_here(&mut self, name: Symbol) -> &mut Slot {
-        if self.f.blocks.depth() > 0 {
-            self.f.blocks.slot(name)
-        } else {
-            let ns = self.ns;
-            self.spaces.get_mut(ns).members.entry(name).or_default()
-        }
-    }
-
-    // --- IR --------------------------------------------------------------------------------
 
     /// A new local of the function at hand.
     pub fn new_local(&mut self, name: String, ty: QualType, align: u64, span: Span) -> ir::LocalId {

@@ -240,7 +240,7 @@ impl<'a> Checker<'a> {
         match condition {
             Some(Condition::Decl(decl)) => {
                 let loc = self.loc(decl.span);
-                let mut entered = super::warnings::Entered::default();
+                let mut entered = super::facts::Entered::default();
                 let mut cond = None;
                 let mut block = self.block(|checker| {
                     let value = checker.condition_decl(decl);
@@ -262,7 +262,7 @@ impl<'a> Checker<'a> {
                 let cond = condition.map(|condition| self.test(condition));
                 let entered = match &cond {
                     Some(cond) => self.enter_condition(cond),
-                    None => super::warnings::Entered::default(),
+                    None => super::facts::Entered::default(),
                 };
                 let body = self.loop_body(body);
                 self.leave_condition(entered, &Block::default(), &Block::default());

@@ -7,83 +7,16 @@
 use cdp_ir as ir;
 use cdp_ir::{BuiltinVar, Dim, Expr, ExprKind, Intrinsic};
 
-use super::ctype::{NsId, QualType};
+use super::ctype::QualType;
+use super::facts::{Entered, Repeated, Source};
 use super::init::Node;
-use super::scope::{FnId, Space, VarId};
-use super::spaces::{Source, root};
+use super::scope::{FnId, Space};
+use super::spaces::root;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::intern::{FastMap, Symbol};
 use crate::source::Span;
-
-/// Facts about the whole unit.
-#[derive(Default)]
-pub struct Facts {
-    /// Checking an argument that names a device variable.
-    pub symbol_context: bool,
-    /// What pragmas say about lints from here on, the newest last.
-    pub levels: Vec<(Code, crate::diagnostics::Level)>,
-    /// The initialiser at hand is that of a variable of host code, at file scope.
-    pub host_variable: bool,
-    /// The constant in braces about which W0721 was given last.
-    pub narrowed: Option<Span>,
-    /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
-    pub pack_limit: u64,
-    pub pack_saved: Vec<u64>,
-    /// Inside `extern "C" declaration` without braces.
-    pub implied_extern: bool,
-    /// What `auto` stands for in the declaration at hand.
-    pub auto_type: Option<QualType>,
-    /// `extern` variables declared in blocks only.
-    pub block_externs: FastMap<(NsId, Symbol), VarId>,
-    /// Functions declared in blocks only.
-    pub block_functions: FastMap<(NsId, Symbol), Vec<FnId>>,
-    /// Static variables of one name in one function, counted.
-    pub static_numbers: FastMap<(String, String), u32>,
-    /// Launches that every thread of a block makes alike.
-    pub repeated: Vec<Repeated>,
-    /// Per kernel: the threads a block of each launch of it, where known.
-    pub block_threads: FastMap<FnId, Vec<Option<i128>>>,
-    /// Reads of what children may write.
-    pub results: Vec<super::results::Pending>,
-    /// Pairs of caller and callee that are in the output already.
-    pub called: FastMap<(u32, u32), ()>,
-}
-
-/// A launch that does not depend on the thread.
-pub struct Repeated {
-    pub parent: FnId,
-    pub child: Option<FnId>,
-    pub name: String,
-    pub span: Span,
-}
-
-/// The conditions around the statement at hand.
-#[derive(Default)]
-pub struct Flow {
-    /// Conditions that depend on the thread for certain: their places.
-    varying: Vec<Span>,
-    /// Conditions that are not certainly uniform.
-    not_uniform: u32,
-    /// Some threads have left the function.
-    some_left: bool,
-}
-
-impl Flow {
-    /// Whether only some threads may be here.
-    pub fn divergent(&self) -> bool {
-        self.not_uniform > 0 || self.some_left
-    }
-}
-
-/// What entering a condition changed.
-#[derive(Default)]
-pub struct Entered {
-    varying: bool,
-    not_uniform: bool,
-}
 
 impl<'a> Checker<'a> {
     // --- uniform and varying ---------------------------------------------------------------------

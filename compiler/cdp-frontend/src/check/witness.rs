@@ -12,13 +12,6 @@ use super::results::written_pointer;
 use super::state::Checker;
 use super::warnings::{expr_has, is_counting};
 
-/// What the kept statements of a function answer already.
-#[derive(Default)]
-pub struct Witnesses {
-    counts: bool,
-    written: Vec<ir::LocalId>,
-}
-
 impl Checker<'_> {
     /// Whether a statement may be left out.
     pub fn is_superfluous(&mut self, kind: &StmtKind) -> bool {

@@ -1,0 +1,353 @@
+//! Operators with two operands: arithmetic, comparisons, logic, pointers.
+
+use cdp_ir as ir;
+use cdp_ir::{CompareOp, Const, Expr, ExprKind};
+
+use super::ctype::{Basic, QualType};
+use super::operators::{compare_op, ir_op, op_text};
+use super::state::Checker;
+use super::value::{Kind, Value};
+use crate::ast::{self, BinaryOp as AstOp};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::Span;
+
+impl<'a> Checker<'a> {
+    pub fn binary(
+        &mut self,
+        op: AstOp,
+        op_span: Span,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Value<'a> {
+        let left = self.expr(lhs);
+        if matches!(op, AstOp::LogAnd | AstOp::LogOr) {
+            return self.logical(op, left, rhs, op_span, span);
+        }
+        let right = self.expr(rhs);
+        if self.is_error(&left) || self.is_error(&right) {
+            return self.error_value(span);
+        }
+        let name = operator_name(op);
+        match self.overloaded(name, [left, right], op_span, span) {
+            Ok(result) => result,
+            Err([left, right]) => self.binary_values(op, left, right, op_span, span),
+        }
+    }
+
+    pub(super) fn logical(
+        &mut self,
+        op: AstOp,
+        left: Value<'a>,
+        rhs: &'a ast::Expr,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let and = op == AstOp::LogAnd;
+        if self.types.record_id(left.ty).is_some() {
+            let right = self.expr(rhs);
+            return match self.overloaded(operator_name(op), [left, right], op_span, span) {
+                Ok(result) => result,
+                Err(args) => {
+                    for arg in args {
+                        self.condition(arg);
+                    }
+                    self.error_value(span)
+                }
+            };
+        }
+        let left = self.condition(left);
+        let right = self.expr(rhs);
+        let right = self.condition(right);
+        let (ty, loc) = (self.types.ir.bool(), self.loc(span));
+        let kind = ExprKind::Logical { and, lhs: Box::new(left), rhs: Box::new(right) };
+        Value::rvalue(Expr::new(kind, ty, loc), Basic::Bool.into(), span)
+    }
+
+    /// A builtin binary operator on checked operands.
+    pub fn binary_values(
+        &mut self,
+        op: AstOp,
+        left: Value<'a>,
+        right: Value<'a>,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        if let Some(compare) = compare_op(op) {
+            return self.compare(compare, op, left, right, op_span, span);
+        }
+        let left = self.promote(left);
+        let right = self.promote(right);
+        if self.is_error(&left) || self.is_error(&right) {
+            return self.error_value(span);
+        }
+        let pointers = (self.types.pointee(left.ty), self.types.pointee(right.ty));
+        match (op, pointers) {
+            (AstOp::Add, (Some(_), None)) => self.offset(left, right, false, op_span, span),
+            (AstOp::Add, (None, Some(_))) => self.offset(right, left, false, op_span, span),
+            (AstOp::Sub, (Some(_), None)) => self.offset(left, right, true, op_span, span),
+            (AstOp::Sub, (Some(a), Some(b))) if a.id == b.id => {
+                self.difference(left, right, a, span)
+            }
+            _ => self.arithmetic(op, left, right, op_span, span),
+        }
+    }
+
+    pub fn bad_operands(
+        &mut self,
+        op: AstOp,
+        left: QualType,
+        right: QualType,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let text = op_text(op);
+        let message =
+            format!("no operator `{text}` for {} and {}", self.show(left), self.show(right));
+        let mut diagnostic = Diagnostic::new(Code::E0304, op_span, message);
+        let class = |ty| self.types.record_id(ty).is_some();
+        if class(left) || class(right) {
+            let help = format!("define a function `operator{text}` for these types");
+            diagnostic = diagnostic.help(help);
+        } else if self.types.is_half(left) || self.types.is_half(right) {
+            diagnostic = diagnostic
+                .note("CUDA's 16-bit types have operators for two operands of one type only")
+                .help("convert one operand, for example with `__float2half` or `__half2float`");
+        } else if self.types.is_scoped_enum(left) || self.types.is_scoped_enum(right) {
+            diagnostic = diagnostic.help("cast the scoped enumeration to an integer");
+        } else if op == AstOp::Rem
+            && (self.types.is_floating(left) || self.types.is_floating(right))
+        {
+            diagnostic = diagnostic.help("use `fmod` or `fmodf`");
+        }
+        self.report(diagnostic);
+        self.error_value(span)
+    }
+
+    pub(super) fn arithmetic(
+        &mut self,
+        op: AstOp,
+        left: Value<'a>,
+        right: Value<'a>,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let Some(ir_op) = ir_op(op) else { return self.error_value(span) };
+        let shift = matches!(op, AstOp::Shl | AstOp::Shr);
+        let integer_only =
+            shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
+        let (a, b) = (left.ty, right.ty);
+        let both = |test: &dyn Fn(QualType) -> bool| test(a) && test(b);
+        let half = both(&|ty| self.types.is_half(ty)) && a.id == b.id && !integer_only;
+        let fits = if integer_only {
+            both(&|ty| self.types.is_integer(ty))
+        } else {
+            half || both(&|ty| self.types.is_arithmetic(ty))
+        };
+        if !fits {
+            return self.bad_operands(op, a, b, op_span, span);
+        }
+        let right_span = right.span;
+        let (left, right) = (self.expr_of(left), self.expr_of(right));
+        self.warn_bad_right_operand(op, a, &right, right_span);
+        let ty = if shift || half { a } else { self.usual_type(a, b) };
+        let ir_ty = self.types.ir_type(ty);
+        let (left, right) =
+            if shift { (left, right) } else { (self.cast(left, ir_ty), self.cast(right, ir_ty)) };
+        let loc = self.loc(span);
+        let kind = ExprKind::Binary { op: ir_op, lhs: Box::new(left), rhs: Box::new(right) };
+        let expr = self.folded(Expr::new(kind, ir_ty, loc));
+        Value::rvalue(expr, ty, span)
+    }
+
+    /// Division by a constant zero, shifts by a constant out of range.
+    pub fn warn_bad_right_operand(&mut self, op: AstOp, left: QualType, right: &Expr, span: Span) {
+        if self.unevaluated > 0 || !self.types.ir.is_integer(right.ty) {
+            return;
+        }
+        let interesting = matches!(op, AstOp::Div | AstOp::Rem | AstOp::Shl | AstOp::Shr);
+        if !interesting || !matches!(right.kind, ExprKind::Const(_)) {
+            return;
+        }
+        let Some(value) = self.const_int_value(right) else { return };
+        if matches!(op, AstOp::Div | AstOp::Rem) {
+            if value == 0 && self.types.is_integer(left) {
+                self.report(Diagnostic::new(Code::W0703, span, "division by zero"));
+            }
+            return;
+        }
+        let Some(basic) = self.types.basic(left) else { return };
+        let (bits, _) = self.types.int_bits(basic);
+        if value < 0 || value >= i128::from(bits) {
+            let message = format!("a shift by {value}, where the value has {bits} bits");
+            self.report(
+                Diagnostic::new(Code::W0704, span, message)
+                    .note("the result of such a shift is undefined"),
+            );
+        }
+    }
+
+    /// Pointer plus or minus an integer.
+    pub(super) fn offset(
+        &mut self,
+        pointer: Value<'a>,
+        count: Value<'a>,
+        negative: bool,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        if !self.types.is_integer(count.ty) {
+            let op = if negative { AstOp::Sub } else { AstOp::Add };
+            return self.bad_operands(op, pointer.ty, count.ty, op_span, span);
+        }
+        let ty = pointer.ty;
+        let pointee = self.types.pointee(ty).unwrap_or(Basic::Error.into());
+        if !self.check_arithmetic_pointee(pointee, pointer.span) {
+            return self.error_value(span);
+        }
+        let base = self.expr_of(pointer);
+        let count = self.expr_of(count);
+        let mut index = self.to_index(count);
+        let loc = self.loc(span);
+        if negative {
+            let ty = index.ty;
+            let kind = ExprKind::Unary { op: ir::UnaryOp::Neg, operand: Box::new(index) };
+            index = self.folded(Expr::new(kind, ty, loc));
+        }
+        let expr = self.index_addr(base, index, loc);
+        Value::rvalue(expr, ty, span)
+    }
+
+    pub(super) fn difference(
+        &mut self,
+        left: Value<'a>,
+        right: Value<'a>,
+        pointee: QualType,
+        span: Span,
+    ) -> Value<'a> {
+        if !self.check_arithmetic_pointee(pointee, left.span) {
+            return self.error_value(span);
+        }
+        let (left, right) = (self.expr_of(left), self.expr_of(right));
+        let right = self.cast(right, left.ty);
+        let ty = self.types.ptrdiff_t();
+        let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
+        let kind = ExprKind::PointerDiff { lhs: Box::new(left), rhs: Box::new(right) };
+        Value::rvalue(Expr::new(kind, ir_ty, loc), ty, span)
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        op: CompareOp,
+        ast_op: AstOp,
+        left: Value<'a>,
+        right: Value<'a>,
+        op_span: Span,
+        span: Span,
+    ) -> Value<'a> {
+        let declared = [left.ty, right.ty];
+        // Scoped enumerations compare among themselves, in their underlying type.
+        let scoped = left.ty.id == right.ty.id && self.types.is_scoped_enum(left.ty);
+        let (left, right) = if scoped {
+            (self.rvalue(left), self.rvalue(right))
+        } else {
+            (self.promote(left), self.promote(right))
+        };
+        if self.is_error(&left) || self.is_error(&right) {
+            return self.error_value(span);
+        }
+        let Some(common) = self.compare_type(&left, &right, op) else {
+            return self.bad_operands(ast_op, left.ty, right.ty, op_span, span);
+        };
+        self.warn_sign_compare(&left, &right, common, op_span);
+        let ir_ty = self.types.ir_type(common);
+        let (left, right) = (self.expr_of(left), self.expr_of(right));
+        self.warn_constant_compare(
+            op,
+            [(declared[0], &left), (declared[1], &right)],
+            common,
+            op_span,
+        );
+        let (left, right) = (self.cast(left, ir_ty), self.cast(right, ir_ty));
+        let (bool_ty, loc) = (self.types.ir.bool(), self.loc(span));
+        let kind = ExprKind::Compare { op, lhs: Box::new(left), rhs: Box::new(right) };
+        let expr = self.folded(Expr::new(kind, bool_ty, loc));
+        Value::rvalue(expr, Basic::Bool.into(), span)
+    }
+
+    pub(super) fn compare_type(
+        &mut self,
+        left: &Value<'a>,
+        right: &Value<'a>,
+        op: CompareOp,
+    ) -> Option<QualType> {
+        let (a, b) = (left.ty, right.ty);
+        if self.types.is_arithmetic(a) && self.types.is_arithmetic(b) {
+            return Some(self.usual_type(a, b));
+        }
+        if a.id == b.id && (self.types.is_half(a) || self.types.enum_id(a).is_some()) {
+            return Some(a);
+        }
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        match (self.types.is_pointer(a), self.types.is_pointer(b)) {
+            (true, true) => self.composite_pointer(a, b),
+            (true, false) if equality && right.null => Some(a),
+            (false, true) if equality && left.null => Some(b),
+            (true, false) if equality && self.types.is_nullptr(b) => Some(a),
+            (false, true) if equality && self.types.is_nullptr(a) => Some(b),
+            _ if equality && self.types.is_nullptr(a) && self.types.is_nullptr(b) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// A negative constant compared with an unsigned value.
+    pub(super) fn warn_sign_compare(
+        &mut self,
+        left: &Value<'a>,
+        right: &Value<'a>,
+        common: QualType,
+        op_span: Span,
+    ) {
+        let Some(basic) = self.types.basic(common) else { return };
+        if self.unevaluated > 0 || basic.is_signed() || !basic.is_integer() {
+            return;
+        }
+        for side in [left, right] {
+            let signed = self.types.basic(side.ty).is_some_and(Basic::is_signed);
+            let Kind::RValue(expr) = &side.kind else { continue };
+            if signed
+                && let ExprKind::Const(Const::Int(value)) = expr.kind
+                && value < 0
+            {
+                let message = format!("{value} becomes unsigned in this comparison");
+                self.report(
+                    Diagnostic::new(Code::W0705, op_span, message)
+                        .secondary(side.span, "this is converted to an unsigned type"),
+                );
+            }
+        }
+    }
+}
+
+fn operator_name(op: AstOp) -> &'static str {
+    match op {
+        AstOp::Mul => "operator*",
+        AstOp::Div => "operator/",
+        AstOp::Rem => "operator%",
+        AstOp::Add => "operator+",
+        AstOp::Sub => "operator-",
+        AstOp::Shl => "operator<<",
+        AstOp::Shr => "operator>>",
+        AstOp::Lt => "operator<",
+        AstOp::Gt => "operator>",
+        AstOp::Le => "operator<=",
+        AstOp::Ge => "operator>=",
+        AstOp::Eq => "operator==",
+        AstOp::Ne => "operator!=",
+        AstOp::BitAnd => "operator&",
+        AstOp::BitXor => "operator^",
+        AstOp::BitOr => "operator|",
+        AstOp::LogAnd => "operator&&",
+        AstOp::LogOr => "operator||",
+    }
+}
