@@ -20,6 +20,7 @@ mod diagnostics;
 mod embed;
 mod foreign_objects;
 mod hostile;
+mod internals;
 mod interop;
 mod launches;
 mod link_inputs;
@@ -68,6 +69,7 @@ fn main() {
     trials.extend(llvm::trials());
     trials.extend(embed::trials());
     trials.extend(capi::trials());
+    trials.extend(internals::trials());
     trials.extend(interop::trials());
     trials.extend(linking::trials());
     trials.extend(foreign_objects::trials());
