@@ -125,6 +125,9 @@ const CALLS: &[(DeviceCall, &str, bool, &[u32])] = &[
     (C::GraphLaunch, GRAPH_LAUNCH, false, &[8, 8]),
 ];
 
+/// Functions of the driver that are not here: conditional nodes of graphs.
+const NOT_RUN: &[&str] = &["cudaGraphSetConditional"];
+
 impl Service {
     /// The service of this name.
     pub fn from_name(name: &str) -> Option<Service> {
@@ -153,6 +156,12 @@ impl Service {
             return None;
         }
         Some(Service::Device { call: entry.0, prefixed, per_thread })
+    }
+
+    /// Whether the device runtime has a function of this name that the CPU device does not run. A module that
+    /// calls one loads; the kernels that could come to the call are refused.
+    pub fn is_not_run(name: &str) -> bool {
+        NOT_RUN.contains(&name)
     }
 
     /// The sizes in bytes of the parameters, for checking declarations.

@@ -39,6 +39,8 @@ pub struct TextureDescriptor {
     pub address: u64,
     /// Texels in x, y, z; 0 for dimensions that do not exist.
     pub size: [u32; 3],
+    /// Layers of such a size, one behind the other; 0 if the object has none.
+    pub layers: u32,
     /// Bytes from row to row.
     pub pitch_bytes: u64,
     /// 1, 2 or 4.
@@ -68,7 +70,9 @@ pub struct TextureFetch {
     pub coord_ty: ScalarType,
     /// Wide row of the handle.
     pub texture: u32,
-    /// Rows of the coordinates.
+    /// Row of the layer's number, if the shape has layers.
+    pub layer: Option<u32>,
+    /// Rows of the other coordinates.
     pub coords: Vec<u32>,
     /// Rows of the results ([`crate::code::NONE`] for the sink).
     pub dsts: Vec<u32>,
@@ -89,7 +93,9 @@ pub struct SurfaceAccess {
     pub formatted: bool,
     /// Wide row of the handle.
     pub surface: u32,
-    /// Rows of the coordinates.
+    /// Row of the layer's number, if the shape has layers.
+    pub layer: Option<u32>,
+    /// Rows of the other coordinates.
     pub coords: Vec<u32>,
     /// Rows of the values.
     pub rows: Vec<u32>,
@@ -110,18 +116,20 @@ pub struct TextureQuery {
     pub dst: u32,
 }
 
-/// Dimensions of a geometry, if it is supported.
+/// Whether the first coordinate of a geometry is the number of a layer.
+pub fn has_layers(geometry: TexGeometry) -> bool {
+    matches!(geometry, TexGeometry::A1 | TexGeometry::A2)
+}
+
+/// Dimensions of a geometry without its layers, if it is supported.
 fn dimensions(geometry: TexGeometry) -> Result<usize, String> {
     match geometry {
-        TexGeometry::D1 => Ok(1),
-        TexGeometry::D2 => Ok(2),
+        TexGeometry::D1 | TexGeometry::A1 => Ok(1),
+        TexGeometry::D2 | TexGeometry::A2 => Ok(2),
         TexGeometry::D3 => Ok(3),
-        TexGeometry::A1
-        | TexGeometry::A2
-        | TexGeometry::Cube
-        | TexGeometry::ACube
-        | TexGeometry::D2Ms
-        | TexGeometry::A2Ms => Err(format!("textures and surfaces of geometry .{geometry}")),
+        TexGeometry::Cube | TexGeometry::ACube | TexGeometry::D2Ms | TexGeometry::A2Ms => {
+            Err(format!("textures and surfaces of geometry .{geometry}"))
+        }
     }
 }
 
@@ -132,7 +140,11 @@ impl TextureFetch {
             return Err("a texture fetch with too few coordinates".to_string());
         }
         match (self.dst_ty, self.gather.is_some(), self.geometry) {
-            (ScalarType::F32 | ScalarType::S32 | ScalarType::U32, true, TexGeometry::D2) => Ok(()),
+            (
+                ScalarType::F32 | ScalarType::S32 | ScalarType::U32,
+                true,
+                TexGeometry::D2 | TexGeometry::A2,
+            ) => Ok(()),
             (_, true, _) => Err("`tld4` on this geometry or type".to_string()),
             (ScalarType::F32 | ScalarType::S32 | ScalarType::U32, false, _) => Ok(()),
             _ => Err(format!("texture fetches of .{}", self.dst_ty)),
@@ -168,8 +180,17 @@ impl TextureDescriptor {
 
     /// Bytes that the object spans in memory.
     pub fn span_bytes(&self) -> u64 {
-        let rows = u64::from(self.size[1].max(1)) * u64::from(self.size[2].max(1));
+        let slices = u64::from(self.size[2].max(1)) * u64::from(self.layers.max(1));
+        let rows = u64::from(self.size[1].max(1)) * slices;
         (rows - 1) * self.pitch_bytes + u64::from(self.size[0]) * self.texel_bytes()
+    }
+
+    /// The object of one layer; the number is clamped to those that there are.
+    pub fn layer(&self, number: u32) -> TextureDescriptor {
+        let number = number.min(self.layers.saturating_sub(1));
+        let layer_bytes = u64::from(self.size[1].max(1)) * self.pitch_bytes;
+        let address = self.address + u64::from(number) * layer_bytes;
+        TextureDescriptor { address, layers: 0, ..self.clone() }
     }
 
     /// Address of a texel, which must be inside.
@@ -347,7 +368,7 @@ impl TextureDescriptor {
             TexQuery::AddrMode0 => self.address_mode[0] as u32,
             TexQuery::AddrMode1 => self.address_mode[1] as u32,
             TexQuery::AddrMode2 => self.address_mode[2] as u32,
-            TexQuery::ArraySize => 0,
+            TexQuery::ArraySize => self.layers,
             TexQuery::NumMipmapLevels | TexQuery::NumSamples => 1,
             TexQuery::MemoryLayout => 0,
             TexQuery::ChannelOrder => match self.channels {
@@ -377,6 +398,7 @@ mod tests {
         TextureDescriptor {
             address: 0,
             size: [4, 2, 0],
+            layers: 0,
             pitch_bytes: 16,
             channels: 1,
             channel_bits: 32,
@@ -403,6 +425,19 @@ mod tests {
         assert_eq!(at(&ramp(false, true), 0.5, 0.75), 6.0);
         assert_eq!(f32::from_bits(ramp(false, false).fetch([3, 1, 0], read)[0]), 7.0);
         assert_eq!(ramp(false, false).fetch([4, 1, 0], read)[0], 0);
+    }
+
+    #[test]
+    fn layers_lie_behind_each_other() {
+        let layers = TextureDescriptor { layers: 3, ..ramp(false, false) };
+        assert_eq!(layers.span_bytes(), 96);
+        let at = |layer: u32, x: f32, y: f32| {
+            f32::from_bits(layers.layer(layer).sample([x, y, 0.0], read)[0])
+        };
+        assert_eq!((at(0, 1.0, 0.0), at(2, 1.0, 0.0), at(2, 9.0, 9.0)), (1.0, 17.0, 23.0));
+        assert_eq!(at(7, 1.0, 0.0), 17.0, "the last layer");
+        assert_eq!(layers.answer(TexQuery::ArraySize), 3);
+        assert_eq!(layers.layer(1).surface_address([12, 1, 0], 4, false), Some(60));
     }
 
     #[test]

@@ -257,6 +257,7 @@ fn textures_and_surfaces() {
     let ramp: Vec<u8> = (0..8).flat_map(|i| (i as f32).to_le_bytes()).collect();
     bench.write(texels, &ramp);
     let descriptor = TextureDescriptor {
+        layers: 0,
         address: texels,
         size: [4, 2, 0],
         pitch_bytes: 16,

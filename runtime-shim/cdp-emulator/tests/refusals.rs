@@ -76,3 +76,32 @@ fn a_module_of_which_nothing_runs_is_refused_when_it_is_loaded() {
         other => panic!("{:?}", other.err()),
     }
 }
+
+/// A function of the driver that the device does not have.
+#[test]
+fn only_kernels_that_set_a_condition_are_refused() {
+    let text = format!(
+        "{HEADER}.global .u32 answer;
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry fine() {{
+  st.global.u32 [answer], 1;
+  ret;
+}}
+.visible .entry sets() {{
+  .param .b64 p0; .param .b32 p1;
+  st.param.b64 [p0], 0;
+  st.param.b32 [p1], 1;
+  call.uni cudaGraphSetConditional, (p0, p1);
+  ret;
+}}"
+    );
+    let mut bench = load(&text).unwrap();
+    match bench.launch("sets", 1, 1, &[]) {
+        Err(Error::Unsupported { place, message }) => {
+            assert_eq!(place.line, 14);
+            assert!(message.contains("cudaGraphSetConditional"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+    bench.run("fine", 1, 1).unwrap();
+}

@@ -1,7 +1,7 @@
 //! CUDA arrays, texture and surface objects: what host code says of them, for both devices.
 //!
 //! Layouts and numbers are CUDA 13.0's (`driver_types.h`, `texture_types.h`; sizes and offsets were
-//! printed by a program). Mipmaps, layers and cube maps are not supported: they are
+//! printed by a program). Mipmaps and cube maps are not supported: they are
 //! `cudaErrorNotSupported`. What this is not: the texels and how they are fetched, which is each
 //! device's own affair.
 
@@ -62,12 +62,14 @@ pub struct ArrayHandle(pub u64);
 pub struct ArrayInfo {
     /// Its elements.
     pub format: ChannelFormat,
-    /// Elements in x, y, z; 0 for dimensions that do not exist.
+    /// Elements in x, y, z (or layers); 0 for dimensions that do not exist.
     pub size: [u64; 3],
-    /// `cudaArrayDefault` or `cudaArraySurfaceLoadStore`.
+    /// `cudaArrayDefault`, `cudaArrayLayered` or `cudaArraySurfaceLoadStore`.
     pub flags: u32,
 }
 
+/// `cudaArrayLayered`
+pub const LAYERED: u32 = 1;
 /// `cudaArraySurfaceLoadStore`
 pub const SURFACE_LOAD_STORE: u32 = 2;
 /// `cudaArrayTextureGather`
@@ -77,11 +79,15 @@ impl ArrayInfo {
     /// Refuses what no array can be, and the kinds of array that are not supported.
     pub fn check(&self) -> Result<()> {
         self.format.channels()?;
-        let gap = self.size[0] == 0 || (self.size[1] == 0 && self.size[2] > 0);
+        let layered = self.flags & LAYERED != 0;
+        let gap = match layered {
+            true => self.size[0] == 0 || self.size[2] == 0,
+            false => self.size[0] == 0 || (self.size[1] == 0 && self.size[2] > 0),
+        };
         if gap || self.size.iter().any(|&one| one > 1 << 20) {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        if self.flags & !(SURFACE_LOAD_STORE | TEXTURE_GATHER) != 0 {
+        if self.flags & !(LAYERED | SURFACE_LOAD_STORE | TEXTURE_GATHER) != 0 {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
         Ok(())

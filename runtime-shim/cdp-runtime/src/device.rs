@@ -366,6 +366,11 @@ pub trait Device: Send + Sync {
         flags: u32,
     ) -> Result<i32>;
 
+    /// Clusters of the kernel that the device runs at once, with a launch's attributes, block and shared memory.
+    fn max_active_clusters(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32>;
+    /// Most blocks of a cluster with which the kernel can be launched; the clusters of `config` do not matter.
+    fn max_cluster_blocks(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32>;
+
     /// Launches a kernel. `params[i]` holds the bytes of parameter `i`.
     ///
     /// # Safety
@@ -385,6 +390,8 @@ pub trait Device: Send + Sync {
     fn allocate_managed(&self, bytes: u64, flags: u32) -> Result<u64>;
     /// Allocates page-locked host memory; the flags of `cudaHostAlloc`.
     fn allocate_host(&self, bytes: u64, flags: u32) -> Result<u64>;
+    /// The flags with which [`Device::allocate_host`] gave the memory around an address.
+    fn host_flags(&self, address: u64) -> Result<u32>;
     /// Frees what [`Device::allocate`] and [`Device::allocate_managed`] gave. 0 is ignored.
     fn free(&self, address: u64) -> Result<()>;
     /// Frees what [`Device::allocate_host`] gave. 0 is ignored.

@@ -68,6 +68,7 @@ impl CudaError {
     pub const STREAM_CAPTURE_UNJOINED: CudaError = CudaError(904);
     pub const STREAM_CAPTURE_ISOLATION: CudaError = CudaError(905);
     pub const GRAPH_EXEC_UPDATE_FAILURE: CudaError = CudaError(910);
+    pub const INVALID_CLUSTER_SIZE: CudaError = CudaError(912);
     pub const UNKNOWN: CudaError = CudaError(999);
 
     /// The enumerator, `cudaErrorInvalidValue`; for an unknown number what CUDA says.

@@ -310,8 +310,10 @@ impl DeviceState {
         if let Some(place) = code.variables.get(&shadow) {
             return Ok(*place);
         }
-        let record = registry::with(|registry| registry.variables.get(&shadow).copied())
-            .ok_or_else(|| DeviceError::from(CudaError::INVALID_SYMBOL))?;
+        let record = registry::with(|registry| registry.variables.get(&shadow).copied());
+        let Some(record) = record else {
+            return managed_at(&code, shadow).ok_or_else(|| CudaError::INVALID_SYMBOL.into());
+        };
         let place = self.find(&mut code, record.home, CudaError::INVALID_SYMBOL, |module| {
             self.device.variable(module, record.symbol)
         })?;
@@ -343,6 +345,16 @@ impl DeviceState {
         }
         Ok(())
     }
+}
+
+/// Place and size of the managed variable that begins at an address. Host code names such a variable by the
+/// memory itself, which it has from [`DeviceState::variable`].
+fn managed_at(code: &Code, address: usize) -> Option<(u64, u64)> {
+    let known = code.variables.iter().filter(|(_, place)| place.0 == address as u64);
+    let is_managed = |shadow: &usize| {
+        registry::with(|registry| registry.variables.get(shadow).is_some_and(|known| known.managed))
+    };
+    known.into_iter().find(|(shadow, _)| is_managed(shadow)).map(|(_, place)| *place)
 }
 
 /// A name for a PTX text that the program carries: the host code that made it is not on this machine.

@@ -1,13 +1,13 @@
 //! Decoding of barriers, atomics, warp-wide exchanges, asynchronous copies, textures.
 
 use cdp_ptx::inst::{Atom, AtomVector, BarrierOp, PredOperand, Shfl, Surface, Tex};
-use cdp_ptx::{AtomOp, BoolOp, Inst, Operand, Reg, ScalarType, TexQuery, VoteMode};
+use cdp_ptx::{AtomOp, BoolOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexQuery, VoteMode};
 
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
     AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order, Place,
 };
-use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
+use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery, has_layers};
 
 type T = ScalarType;
 
@@ -251,8 +251,16 @@ impl Decoder<'_> {
 
     // Textures and surfaces.
 
-    fn coordinates(&mut self, coords: &[Operand]) -> Result<Vec<u32>, String> {
-        coords.iter().map(|coord| self.narrow(*coord)).collect()
+    /// Rows of the layer's number and of the other coordinates.
+    fn coordinates(
+        &mut self,
+        geometry: TexGeometry,
+        coords: &[Operand],
+    ) -> Result<(Option<u32>, Vec<u32>), String> {
+        let rows = coords.iter().map(|coord| self.narrow(*coord));
+        let mut rows = rows.collect::<Result<Vec<u32>, String>>()?;
+        let layer = has_layers(geometry).then(|| rows.remove(0));
+        Ok((layer, rows))
     }
 
     pub(super) fn texture(&mut self, tex: &Tex, gather: bool) -> Decoded {
@@ -270,7 +278,7 @@ impl Decoder<'_> {
             }
         };
         let texture = self.wide(tex.texture)?;
-        let coords = self.coordinates(&tex.coords)?;
+        let (layer, coords) = self.coordinates(tex.geometry, &tex.coords)?;
         let mut dsts = Vec::new();
         for dst in &tex.dsts {
             dsts.push(self.optional_narrow(*dst)?);
@@ -280,6 +288,7 @@ impl Decoder<'_> {
             dst_ty: tex.dst_ty,
             coord_ty: tex.coord_ty,
             texture,
+            layer,
             coords,
             dsts,
             gather: component,
@@ -295,13 +304,15 @@ impl Decoder<'_> {
     fn surface(&mut self, access: &Surface, rows: Vec<u32>, wide: bool, store: bool) -> Decoded {
         // A store can be seen by other blocks only through other surface or global accesses, which
         // are as racy there as global stores are.
+        let (layer, coords) = self.coordinates(access.geometry, &access.coords)?;
         let surface = SurfaceAccess {
             geometry: access.geometry,
             ty: access.ty,
             clamp: access.clamp,
             formatted: access.formatted,
             surface: self.wide(access.surface)?,
-            coords: self.coordinates(&access.coords)?,
+            layer,
+            coords,
             rows,
             wide,
             store,

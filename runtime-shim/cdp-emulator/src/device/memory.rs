@@ -67,6 +67,27 @@ impl Emulator {
         })
     }
 
+    /// Lets kernels use memory of the host (`cudaHostRegister`), by its own address.
+    ///
+    /// # Errors
+    /// [`Error::InvalidAddress`] if it lies in memory that is known already.
+    ///
+    /// # Safety
+    /// The memory stays until [`Emulator::unregister`].
+    pub unsafe fn register(&mut self, address: u64, size_bytes: u64) -> Result<(), Error> {
+        if self.core.machine_mut().memory.add_foreign(address, size_bytes) {
+            return Ok(());
+        }
+        let message = "the device has memory there already".to_string();
+        Err(Error::InvalidAddress { address, size_bytes, message })
+    }
+
+    /// Forgets memory of the host after everything queued is done.
+    pub fn unregister(&mut self, address: u64) {
+        self.core.run_all();
+        self.core.machine_mut().memory.remove_foreign(address);
+    }
+
     /// Device memory in use.
     pub fn memory_info(&self) -> MemoryInfo {
         let memory = &self.core.machine.memory;
@@ -249,7 +270,8 @@ impl Emulator {
             && matches!(descriptor.channel_bits, 8 | 16 | 32)
             && descriptor.size[0] > 0
             && descriptor.size.iter().all(|&n| n <= 1 << 27)
-            && (descriptor.size[2] == 0 || descriptor.size[1] > 0)
+            && (descriptor.size[2] == 0 || (descriptor.size[1] > 0 && descriptor.layers == 0))
+            && descriptor.layers <= 1 << 20
             && descriptor.pitch_bytes < 1 << 32;
         if !sane {
             return Err(Error::InvalidValue {

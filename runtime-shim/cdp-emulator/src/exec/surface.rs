@@ -1,5 +1,6 @@
 //! Execution of texture fetches, surface accesses and their queries.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use cdp_ptx::{ScalarType, SurfaceClamp};
@@ -88,7 +89,10 @@ pub fn fetch(
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, fetch.texture, true, lane) };
-        let texture = object(machine, handle, lane)?;
+        let mut texture = Cow::Borrowed(object(machine, handle, lane)?);
+        if let Some(row) = fetch.layer {
+            texture = Cow::Owned(texture.layer(coordinates(run, &[row], lane)[0]));
+        }
         let at = coordinates(run, &fetch.coords, lane);
         let texels = RefCell::new(Vec::new());
         let read = |address: u64, bytes: u32| {
@@ -130,10 +134,16 @@ pub fn access(
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, access.surface, true, lane) };
-        let surface = object(machine, handle, lane)?;
+        let mut surface = Cow::Borrowed(object(machine, handle, lane)?);
         let at = coordinates(run, &access.coords, lane).map(|v| v as i32);
         let clamp = access.clamp == SurfaceClamp::Clamp;
-        let address = surface.surface_address(at, bytes, clamp);
+        let mut inside = true;
+        if let Some(row) = access.layer {
+            let layer = coordinates(run, &[row], lane)[0];
+            inside = clamp || layer < surface.layers;
+            surface = Cow::Owned(surface.layer(layer));
+        }
+        let address = surface.surface_address(at, bytes, clamp).filter(|_| inside);
         if address.is_none() && access.clamp == SurfaceClamp::Trap {
             let message =
                 format!("surface access of {bytes} bytes at {at:?}, outside of the surface");

@@ -155,7 +155,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Every function that code names must be defined.
+    /// Every function that code names must be defined, or one of the device runtime.
     fn check_uses(&self) -> Result<(), Error> {
         for unit in &self.units {
             for function in &unit.module.functions {
@@ -164,6 +164,7 @@ impl Loader<'_> {
                     if let ptx::Inst::Call { target: ptx::inst::CallTarget::Direct(id), .. } =
                         &instruction.inst
                         && unit.links.functions[id.index()].is_none()
+                        && !Service::is_not_run(&unit.module.functions[id.index()].name)
                     {
                         return Err(Error::UndefinedSymbol {
                             place: place(&unit.name, instruction.line.0),

@@ -113,13 +113,14 @@ calls! {
         cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddHostNode
         cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
         cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol
-        cudaGraphAddMemsetNode cudaGraphClone cudaGraphCreate cudaGraphDestroy
+        cudaGraphAddMemsetNode cudaGraphAddNode cudaGraphClone cudaGraphCreate cudaGraphDestroy
         cudaGraphDestroyNode cudaGraphEventRecordNodeSetEvent
         cudaGraphEventWaitNodeSetEvent cudaGraphExecDestroy
         cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
         cudaGraphExecGetFlags cudaGraphExecHostNodeSetParams
         cudaGraphExecKernelNodeSetParams cudaGraphExecMemcpyNodeSetParams
         cudaGraphExecMemcpyNodeSetParams1D cudaGraphExecMemsetNodeSetParams
+        cudaGraphExecNodeSetParams
         cudaGraphExecUpdate cudaGraphGetEdges cudaGraphGetNodes cudaGraphGetRootNodes
         cudaGraphHostNodeSetParams cudaGraphInstantiate cudaGraphInstantiateWithFlags
         cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz
@@ -128,8 +129,9 @@ calls! {
         cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphNodeFindInClone
         cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes
         cudaGraphNodeGetEnabled cudaGraphNodeGetType cudaGraphNodeSetEnabled
+        cudaGraphNodeSetParams
         cudaGraphRemoveDependencies cudaGraphUpload cudaGraphUpload_ptsz cudaHostAlloc
-        cudaHostGetDevicePointer cudaHostRegister cudaHostUnregister cudaInitDevice
+        cudaHostGetDevicePointer cudaHostGetFlags cudaHostRegister cudaHostUnregister cudaInitDevice
         cudaKernelSetAttributeForDevice cudaLaunchCooperativeKernel
         cudaLaunchCooperativeKernel_ptsz cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
         cudaLaunchKernel cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
@@ -162,7 +164,8 @@ calls! {
         cudaOccupancyAvailableDynamicSMemPerBlock
         cudaOccupancyMaxActiveBlocksPerMultiprocessor
         cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
-        cudaOccupancyMaxPotentialBlockSize cudaOccupancyMaxPotentialBlockSizeWithFlags
+        cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialBlockSize
+        cudaOccupancyMaxPotentialBlockSizeWithFlags cudaOccupancyMaxPotentialClusterSize
         cudaPeekAtLastError cudaPointerGetAttributes cudaProfilerStart cudaProfilerStop
         cudaRuntimeGetVersion cudaSetDevice cudaSetDeviceFlags cudaSetValidDevices
         cudaStreamAddCallback cudaStreamAddCallback_ptsz cudaStreamAttachMemAsync
@@ -224,6 +227,9 @@ calls! {
         cudaGetTextureObjectResourceViewDesc cudaMallocMipmappedArray
         cudaMipmappedArrayGetMemoryRequirements cudaMipmappedArrayGetSparseProperties
     }
+    refused "conditional execution in graphs" {
+        cudaGraphConditionalHandleCreate
+    }
     refused "services of NVIDIA's own driver" {
         cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceRegisterAsyncNotification
         cudaDeviceUnregisterAsyncNotification cudaGetExportTable cudaLogsCurrent
@@ -234,25 +240,25 @@ calls! {
         cudaDeviceGetGraphMemAttribute cudaDeviceGetHostAtomicCapabilities
         cudaDeviceGetP2PAtomicCapabilities cudaDeviceGetTexture1DLinearMaxWidth
         cudaDeviceGraphMemTrim cudaDeviceSetGraphMemAttribute cudaGraphAddMemAllocNode
-        cudaGraphAddMemFreeNode cudaGraphAddNode cudaGraphChildGraphNodeGetGraph
-        cudaGraphConditionalHandleCreate cudaGraphDebugDotPrint
+        cudaGraphAddMemFreeNode cudaGraphChildGraphNodeGetGraph
+        cudaGraphDebugDotPrint
         cudaGraphEventRecordNodeGetEvent cudaGraphEventWaitNodeGetEvent
         cudaGraphExecChildGraphNodeSetParams cudaGraphExecMemcpyNodeSetParamsFromSymbol
-        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecNodeSetParams
+        cudaGraphExecMemcpyNodeSetParamsToSymbol
         cudaGraphHostNodeGetParams cudaGraphKernelNodeCopyAttributes
         cudaGraphKernelNodeGetAttribute cudaGraphKernelNodeGetParams
         cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams
         cudaGraphMemFreeNodeGetParams cudaGraphMemcpyNodeGetParams
         cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
-        cudaGraphNodeSetParams cudaGraphReleaseUserObject cudaGraphRetainUserObject
-        cudaHostGetFlags cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
+        cudaGraphReleaseUserObject cudaGraphRetainUserObject
+        cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
         cudaLibraryGetUnifiedFunction cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
         cudaMemDiscardBatchAsync_ptsz cudaMemGetMemPool cudaMemPrefetchBatchAsync
         cudaMemPrefetchBatchAsync_ptsz cudaMemSetMemPool cudaMemcpy2DArrayToArray_ptds
         cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz cudaMemcpyArrayToArray
-        cudaMemcpyArrayToArray_ptds cudaOccupancyMaxActiveClusters
-        cudaOccupancyMaxPotentialClusterSize cudaUserObjectCreate cudaUserObjectRelease
+        cudaMemcpyArrayToArray_ptds
+        cudaUserObjectCreate cudaUserObjectRelease
         cudaUserObjectRetain
     }
 }

@@ -65,7 +65,7 @@ pub(super) unsafe fn handles(first: *const *mut c_void, count: usize) -> Result<
 ///
 /// # Safety
 /// `node` is null or valid, `after` of `count` elements.
-unsafe fn add(
+pub(super) unsafe fn add(
     node: *mut *mut c_void,
     graph: *mut c_void,
     after: *const *mut c_void,
@@ -84,7 +84,7 @@ unsafe fn add(
 
 /// # Safety
 /// The parameters are valid, those of the kernel as its host function declares them.
-unsafe fn kernel_op(params: *const KernelNodeParams) -> Result<Op> {
+pub(super) unsafe fn kernel_op(params: *const KernelNodeParams) -> Result<Op> {
     // SAFETY: the caller's promise, here and below.
     let given = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     if !given.extra.is_null() {
@@ -102,7 +102,7 @@ unsafe fn kernel_op(params: *const KernelNodeParams) -> Result<Op> {
     }))
 }
 
-unsafe fn set_op(params: *const Set) -> Result<Op> {
+pub(super) unsafe fn set_op(params: *const Set) -> Result<Op> {
     // SAFETY: null or valid, as CUDA demands of the caller; here and below.
     let set = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     match set.element_bytes {
@@ -111,13 +111,13 @@ unsafe fn set_op(params: *const Set) -> Result<Op> {
     }
 }
 
-unsafe fn copy_op(params: *const Memcpy3DParms) -> Result<Op> {
+pub(super) unsafe fn copy_op(params: *const Memcpy3DParms) -> Result<Op> {
     let params = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     copy_kind(params.kind)?;
     Ok(Op::Described(*params))
 }
 
-unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
+pub(super) unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
     let params = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     Ok(Op::Host(Some(params.function.ok_or(CudaError::INVALID_VALUE)?), params.data))
 }
@@ -129,7 +129,7 @@ pub(super) fn line(dst: u64, src: u64, bytes: usize, kind: CopyKind) -> Op {
     Op::Rectangle(copy, kind)
 }
 
-fn event_of(event: *mut c_void) -> EventHandle {
+pub(super) fn event_of(event: *mut c_void) -> EventHandle {
     EventHandle(event as u64)
 }
 
@@ -205,7 +205,7 @@ macro_rules! setters {
     )*};
 }
 
-fn replace(old: &mut Op, new: Op) -> Result<()> {
+pub(super) fn replace(old: &mut Op, new: Op) -> Result<()> {
     if old.kind() != new.kind() {
         return Err(CudaError::INVALID_VALUE.into());
     }

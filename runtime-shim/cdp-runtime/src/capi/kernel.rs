@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{call, given, put};
 use crate::device::{
-    Device, DeviceKind, KernelAttributes, LaunchAttribute, LaunchConfig, StreamHandle,
+    Device, DeviceKind, KernelAttributes, KernelHandle, LaunchAttribute, LaunchConfig, StreamHandle,
 };
 use crate::error::{CudaError, Result};
 use crate::graph::{Kernel, Op, capture};
@@ -183,21 +183,69 @@ pub unsafe extern "C" fn cudaLaunchKernelExC(
     function: *const c_void,
     args: *mut *mut c_void,
 ) -> u32 {
+    call(|| unsafe { launch(function, described(config)?, args) })
+}
+
+/// The launch that host code describes.
+///
+/// # Safety
+/// `config` is null or valid, with as many attributes as it says.
+unsafe fn described<'a>(config: *const RuntimeLaunchConfig) -> Result<LaunchConfig<'a>> {
+    // SAFETY: the caller's promise, here and below.
+    let given = unsafe { config.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    let attributes = match given.attribute_count {
+        0 => &[],
+        _ if given.attributes.is_null() => return Err(CudaError::INVALID_VALUE.into()),
+        count => unsafe { std::slice::from_raw_parts(given.attributes, count as usize) },
+    };
+    Ok(self::config(given.grid, given.block, given.shared_bytes, given.stream, attributes))
+}
+
+/// `cudaOccupancyMaxActiveClusters`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaOccupancyMaxActiveClusters(
+    clusters: *mut i32,
+    function: *const c_void,
+    config: *const RuntimeLaunchConfig,
+) -> u32 {
+    unsafe {
+        of_clusters(clusters, function, config, |device, kernel, config| {
+            device.max_active_clusters(kernel, config)
+        })
+    }
+}
+
+/// `cudaOccupancyMaxPotentialClusterSize`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaOccupancyMaxPotentialClusterSize(
+    blocks: *mut i32,
+    function: *const c_void,
+    config: *const RuntimeLaunchConfig,
+) -> u32 {
+    unsafe {
+        of_clusters(blocks, function, config, |device, kernel, config| {
+            device.max_cluster_blocks(kernel, config)
+        })
+    }
+}
+
+/// Answers a question about the clusters of a kernel.
+///
+/// # Safety
+/// As for [`described`].
+unsafe fn of_clusters(
+    target: *mut i32,
+    function: *const c_void,
+    config: *const RuntimeLaunchConfig,
+    ask: impl FnOnce(&dyn Device, KernelHandle, &LaunchConfig<'_>) -> Result<i32>,
+) -> u32 {
     call(|| {
-        let given = unsafe { config.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
-        let attributes = match given.attribute_count {
-            0 => &[],
-            _ if given.attributes.is_null() => return Err(CudaError::INVALID_VALUE.into()),
-            count => unsafe { std::slice::from_raw_parts(given.attributes, count as usize) },
-        };
-        let config = LaunchConfig {
-            grid: [given.grid.x, given.grid.y, given.grid.z],
-            block: [given.block.x, given.block.y, given.block.z],
-            shared_bytes: given.shared_bytes as u64,
-            stream: StreamHandle(given.stream as u64),
-            attributes,
-        };
-        unsafe { launch(function, config, args) }
+        given(target)?;
+        let state = process::current()?;
+        let kernel = state.kernel(function as usize)?.kernel;
+        // SAFETY: the caller's promise.
+        let found = ask(&*state.device, kernel, &unsafe { described(config)? })?;
+        unsafe { put(target, found) }
     })
 }
 

@@ -449,14 +449,18 @@ pub unsafe extern "C" fn cudaHostGetDevicePointer(
         if flags != 0 || info.memory != MemoryType::Host {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        if info.device_address == 0 {
-            process::complain(
-                "kernels on the CPU device do not reach memory of cudaHostRegister: allocate it with \
-                 cudaHostAlloc",
-            );
-            return Err(CudaError::NOT_SUPPORTED.into());
-        }
         unsafe { put(address, info.device_address as *mut c_void) }
+    })
+}
+
+/// `cudaHostGetFlags`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaHostGetFlags(flags: *mut u32, host: *mut c_void) -> u32 {
+    call(|| {
+        given(flags)?;
+        given(host)?;
+        let found = process::current()?.device.host_flags(host as u64)?;
+        unsafe { put(flags, found) }
     })
 }
 

@@ -97,9 +97,13 @@ impl CpuDevice {
 
     /// The emulator's description of a resource, read as plain elements.
     fn described(&self, resource: &Resource) -> Result<(TextureDescriptor, ChannelFormat)> {
-        let (address, format, size, pitch_bytes) = match *resource {
+        let mut layers = 0;
+        let (address, format, mut size, pitch_bytes) = match *resource {
             Resource::Array(handle) => {
                 let array = self.array(handle)?;
+                if array.info.flags & LAYERED != 0 {
+                    layers = array.info.size[2] as u32;
+                }
                 (array.address, array.info.format, array.info.size, array.pitch_bytes)
             }
             Resource::Linear { address, format, bytes } => {
@@ -112,6 +116,9 @@ impl CpuDevice {
                 (address, format, [size[0], size[1], 0], pitch_bytes)
             }
         };
+        if layers > 0 {
+            size[2] = 0;
+        }
         let (channels, channel_bits) = format.channels()?;
         let mut texels = [0; 3];
         for (slot, count) in texels.iter_mut().zip(size) {
@@ -120,6 +127,7 @@ impl CpuDevice {
         let descriptor = TextureDescriptor {
             address,
             size: texels,
+            layers,
             pitch_bytes,
             channels,
             channel_bits,

@@ -78,31 +78,13 @@ fn begin(state: Arc<Mutex<State>>, due: Arc<(Mutex<usize>, Condvar)>) -> Sender<
     sender
 }
 
-/// Host memory that was registered: bytes by address.
+/// Memory of the host that kernels may use.
 #[derive(Default)]
-pub struct Registered(HashMap<u64, u64>);
-
-impl Registered {
-    /// Registers memory that is not registered yet.
-    pub fn add(&mut self, address: u64, bytes: u64) -> Result<()> {
-        let end = address.checked_add(bytes).ok_or(CudaError::INVALID_VALUE)?;
-        if self.0.iter().any(|(first, bytes)| *first < end && address < first + bytes) {
-            return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED.into());
-        }
-        self.0.insert(address, bytes);
-        Ok(())
-    }
-
-    /// Forgets memory by its first address.
-    pub fn remove(&mut self, address: u64) -> Result<()> {
-        let removed = self.0.remove(&address);
-        removed.map(|_| ()).ok_or_else(|| CudaError::HOST_MEMORY_NOT_REGISTERED.into())
-    }
-
-    /// Whether an address lies in registered memory.
-    pub fn contains(&self, address: u64) -> bool {
-        self.0.iter().any(|(first, bytes)| (*first..first + bytes).contains(&address))
-    }
+pub struct HostMemory {
+    /// First addresses of what the program registered.
+    pub registered: BTreeSet<u64>,
+    /// Flags of what `cudaHostAlloc` gave, by address.
+    pub flags: HashMap<u64, u32>,
 }
 
 /// `cudaInvalidDeviceId`

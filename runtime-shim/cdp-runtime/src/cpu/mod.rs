@@ -6,6 +6,7 @@
 //! returns, which CUDA permits for every one of them.
 
 mod array;
+mod clusters;
 mod host;
 mod options;
 mod page;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use cdp_emulator::Completion;
 pub use cdp_emulator::Report;
 
-use self::host::{Hints, HostFunctions, Registered};
+use self::host::{Hints, HostFunctions, HostMemory};
 pub use self::options::{CheckSet, CpuOptions, MessageFormat};
 use self::state::{State, Work};
 use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
@@ -82,7 +83,7 @@ pub struct CpuDevice {
     state: Arc<Mutex<State>>,
     arrays: Mutex<array::Arrays>,
     host_functions: HostFunctions,
-    registered: Mutex<Registered>,
+    host_memory: Mutex<HostMemory>,
     hints: Mutex<Hints>,
     options: CpuOptions,
     /// 90 for 9.0.
@@ -94,9 +95,9 @@ impl CpuDevice {
     pub fn new(options: CpuOptions, capability: u32, sinks: Sinks) -> Result<CpuDevice> {
         let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
         let state = Arc::new(Mutex::new(State::new(emulator, sinks)));
-        let (arrays, registered, hints) = <_>::default();
+        let (arrays, host_memory, hints) = <_>::default();
         let host_functions = HostFunctions::default();
-        Ok(CpuDevice { state, arrays, host_functions, registered, hints, options, capability })
+        Ok(CpuDevice { state, arrays, host_functions, host_memory, hints, options, capability })
     }
 
     /// The state, once no function of the host is due: what comes after it waits for it.
@@ -222,6 +223,14 @@ impl Device for CpuDevice {
         state.occupancy(kernel, block_threads as u32, shared_bytes)
     }
 
+    fn max_active_clusters(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32> {
+        clusters::active(self, kernel, config)
+    }
+
+    fn max_cluster_blocks(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32> {
+        clusters::most_blocks(self, kernel, config)
+    }
+
     unsafe fn launch(
         &self,
         kernel: KernelHandle,
@@ -263,7 +272,15 @@ impl Device for CpuDevice {
         if bytes == 0 {
             return Ok(0);
         }
-        self.state().allocate_shared(bytes, MemoryType::Host)
+        let address = self.state().allocate_shared(bytes, MemoryType::Host)?;
+        locked(&self.host_memory).flags.insert(address, flags);
+        Ok(address)
+    }
+
+    fn host_flags(&self, address: u64) -> Result<u32> {
+        let info = self.state_now().emulator.pointer_info(address);
+        let known = info.and_then(|info| locked(&self.host_memory).flags.get(&info.base).copied());
+        known.ok_or_else(|| CudaError::INVALID_VALUE.into())
     }
 
     fn free(&self, address: u64) -> Result<()> {
@@ -271,25 +288,27 @@ impl Device for CpuDevice {
     }
 
     fn free_host(&self, address: u64) -> Result<()> {
-        self.state().free(address, true)
+        self.state().free(address, true)?;
+        locked(&self.host_memory).flags.remove(&address);
+        Ok(())
     }
 
     fn pointer_info(&self, address: u64) -> Result<PointerInfo> {
-        let mut info = self.state_now().pointer_info(address);
-        if info.memory == MemoryType::Unregistered && locked(&self.registered).contains(address) {
-            info.memory = MemoryType::Host;
-        }
-        Ok(info)
+        Ok(self.state_now().pointer_info(address))
     }
 
     fn register_host(&self, address: u64, bytes: u64, _flags: u32) -> Result<()> {
-        locked(&self.registered).add(address, bytes)
+        // SAFETY: the memory is there until it is unregistered, as CUDA demands of the caller.
+        unsafe { self.state().register(address, bytes)? };
+        locked(&self.host_memory).registered.insert(address);
+        Ok(())
     }
 
     fn unregister_host(&self, address: u64) -> Result<()> {
-        // Copies that use it are done first.
-        self.synchronize()?;
-        locked(&self.registered).remove(address)
+        if !locked(&self.host_memory).registered.remove(&address) {
+            return Err(CudaError::HOST_MEMORY_NOT_REGISTERED.into());
+        }
+        self.state().unregister(address)
     }
 
     fn advise(&self, address: u64, bytes: u64, advice: u32, location: Location) -> Result<()> {
@@ -565,7 +584,7 @@ impl Device for CpuDevice {
 
     fn reset(&self) -> Result<()> {
         self.arrays().clear();
-        *locked(&self.registered) = Registered::default();
+        *locked(&self.host_memory) = HostMemory::default();
         *locked(&self.hints) = Hints::default();
         self.state().reset()
     }

@@ -418,6 +418,27 @@ impl State {
         Ok(address)
     }
 
+    /// Lets kernels use memory of the host.
+    ///
+    /// # Safety
+    /// The memory stays until [`State::unregister`].
+    pub unsafe fn register(&mut self, address: u64, bytes: u64) -> Result<()> {
+        self.alive()?;
+        // SAFETY: the caller's promise.
+        let known = unsafe { self.emulator.register(address, bytes) };
+        known.map_err(|_| CudaError::HOST_MEMORY_ALREADY_REGISTERED)?;
+        self.shared.insert(address, MemoryType::Host);
+        Ok(())
+    }
+
+    /// Forgets memory of [`State::register`] after all work.
+    pub fn unregister(&mut self, address: u64) -> Result<()> {
+        self.wait_for(Work::All)?;
+        self.emulator.unregister(address);
+        self.shared.remove(&address);
+        Ok(())
+    }
+
     /// Frees after all work, as `cudaFree` waits too.
     pub fn free(&mut self, address: u64, from_host: bool) -> Result<()> {
         self.alive()?;

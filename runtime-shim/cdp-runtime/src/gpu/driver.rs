@@ -140,6 +140,8 @@ driver_functions! {
     cuFuncSetAttribute(Handle, c_uint, i32);
     cuFuncGetParamInfo(Handle, usize, *mut usize, *mut usize);
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut i32, Handle, i32, usize, c_uint);
+    cuOccupancyMaxActiveClusters(*mut i32, Handle, *const DriverLaunch);
+    cuOccupancyMaxPotentialClusterSize(*mut i32, Handle, *const DriverLaunch);
     cuLaunchKernelEx(*const DriverLaunch, Handle, *mut *mut c_void, *mut *mut c_void);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuMemAlloc_v2(*mut CUdeviceptr, usize);
@@ -150,6 +152,7 @@ driver_functions! {
     cuMemFreeHost(*mut c_void);
     cuMemHostRegister_v2(*mut c_void, usize, c_uint);
     cuMemHostUnregister(*mut c_void);
+    cuMemHostGetFlags(*mut c_uint, *mut c_void);
     cuMemAdvise_v2(CUdeviceptr, usize, c_uint, Location);
     cuMemPrefetchAsync_v2(CUdeviceptr, usize, Location, c_uint, Handle);
     cuMemRangeGetAttribute(*mut c_void, usize, c_uint, CUdeviceptr, usize);

@@ -179,6 +179,20 @@ const CU_JIT_ERROR_LOG_BUFFER: u32 = 5;
 const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: u32 = 6;
 
 impl GpuDevice {
+    /// A launch as the driver takes it; the attributes stay where they are.
+    fn driver_launch(&self, config: &LaunchConfig<'_>) -> Result<DriverLaunch> {
+        let shared_bytes = u32::try_from(config.shared_bytes)
+            .map_err(|_| DeviceError::from(CudaError::INVALID_VALUE))?;
+        Ok(DriverLaunch {
+            grid: config.grid,
+            block: config.block,
+            shared_bytes,
+            stream: self.stream(config.stream)?,
+            attributes: config.attributes.as_ptr(),
+            attribute_count: config.attributes.len() as u32,
+        })
+    }
+
     /// Loads machine code or PTX. `image` must end with a NUL byte if it is PTX.
     fn load_bytes(&self, image: &[u8]) -> Result<ModuleHandle> {
         let driver = self.bind()?;
@@ -400,6 +414,26 @@ impl Device for GpuDevice {
         Ok(blocks)
     }
 
+    fn max_active_clusters(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32> {
+        let (function, launch) = (self.function(kernel)?, self.driver_launch(config)?);
+        let driver = self.bind()?;
+        let mut found = 0;
+        // SAFETY: the function is alive, the target valid; the driver checks the attributes.
+        check(unsafe { (driver.cuOccupancyMaxActiveClusters)(&mut found, function, &launch) })?;
+        Ok(found)
+    }
+
+    fn max_cluster_blocks(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<i32> {
+        let (function, launch) = (self.function(kernel)?, self.driver_launch(config)?);
+        let driver = self.bind()?;
+        let mut found = 0;
+        // SAFETY: as above.
+        check(unsafe {
+            (driver.cuOccupancyMaxPotentialClusterSize)(&mut found, function, &launch)
+        })?;
+        Ok(found)
+    }
+
     unsafe fn launch(
         &self,
         kernel: KernelHandle,
@@ -407,20 +441,10 @@ impl Device for GpuDevice {
         params: &[&[u8]],
     ) -> Result<()> {
         let function = self.function(kernel)?;
-        let stream = self.stream(config.stream)?;
+        let launch = self.driver_launch(config)?;
         let driver = self.bind()?;
-        let shared_bytes = u32::try_from(config.shared_bytes)
-            .map_err(|_| DeviceError::from(CudaError::INVALID_VALUE))?;
         let mut pointers: Vec<*mut c_void> =
             params.iter().map(|param| param.as_ptr().cast_mut().cast()).collect();
-        let launch = DriverLaunch {
-            grid: config.grid,
-            block: config.block,
-            shared_bytes,
-            stream,
-            attributes: config.attributes.as_ptr(),
-            attribute_count: config.attributes.len() as u32,
-        };
         // SAFETY: the function and stream are alive; attributes are the driver's to check. The driver
         // reads each parameter's bytes, whose number the caller has from the same module; it copies
         // them before it returns.
@@ -448,6 +472,14 @@ impl Device for GpuDevice {
 
     fn allocate_host(&self, bytes: u64, flags: u32) -> Result<u64> {
         memory::allocate_host(self, bytes, flags)
+    }
+
+    fn host_flags(&self, address: u64) -> Result<u32> {
+        let driver = self.bind()?;
+        let mut flags = 0;
+        // SAFETY: the target is valid; the driver looks the address up in its own tables.
+        check(unsafe { (driver.cuMemHostGetFlags)(&mut flags, address as *mut c_void) })?;
+        Ok(flags)
     }
 
     fn free(&self, address: u64) -> Result<()> {
