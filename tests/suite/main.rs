@@ -12,6 +12,7 @@ mod cli;
 mod cli_options;
 mod cli_signals;
 mod cli_streams;
+mod code;
 mod compile;
 mod coverage;
 mod cuda;
@@ -51,6 +52,7 @@ fn main() {
     let args = Arguments::from_args();
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(compile::trials());
+    trials.extend(code::trials());
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());

@@ -61,4 +61,4 @@ pub use options::{
     LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
 };
 pub use raise::place::LaunchPlace;
-pub use target::CodeTarget;
+pub use target::{CodeTarget, Preparation, prepare_device};

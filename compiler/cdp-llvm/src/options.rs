@@ -175,8 +175,8 @@ impl Cancel {
     }
 }
 
-/// The usual size of a codegen unit: about 70 ms of work, against three for the cutting.
-pub const UNIT_INSTRUCTIONS: u32 = 1_000;
+/// The usual size of a codegen unit: about 35 ms of work, against three for the cutting.
+pub const UNIT_INSTRUCTIONS: u32 = 500;
 
 impl LowerOptions {
     /// Options for an architecture (`sm_90`) with everything else at its default.

@@ -10,9 +10,10 @@
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
+use std::num::NonZero;
 use std::ops::Deref;
 use std::sync::{Mutex, Once, PoisonError};
-use std::thread::ThreadId;
+use std::thread::{self, JoinHandle, ThreadId};
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
@@ -22,6 +23,7 @@ use inkwell::targets::{
 
 use crate::codegen::{Emitter, Optimizer};
 use crate::error::{LowerError, Result, bug};
+use crate::guard::guarded;
 use crate::options::{LowerOptions, OptLevel};
 use crate::pipeline;
 
@@ -141,20 +143,42 @@ impl Deref for Machine {
 }
 
 impl Machine {
+    /// The optimiser that is kept, or a new one.
+    fn optimizer(&self) -> Result<Optimizer> {
+        match self.0.optimizer.take() {
+            Some(optimizer) => Ok(optimizer),
+            // SAFETY: it is dropped by who asked or by `Kept`, before the machine.
+            None => unsafe { Optimizer::new(&self.0.machine) }
+                .ok_or_else(|| bug("optimize", "no optimiser")),
+        }
+    }
+
+    /// The emitter that is kept, or a new one.
+    fn emitter(&self) -> Result<Emitter> {
+        match self.0.emitter.take() {
+            Some(emitter) => Ok(emitter),
+            // SAFETY: it is dropped by who asked or by `Kept`, before the machine.
+            None => unsafe { Emitter::new(&self.0.machine, pipeline::LEFT_OUT) }
+                .ok_or_else(|| bug("emit", "the target has no assembly")),
+        }
+    }
+
+    /// Makes the passes that are not there yet.
+    fn make_passes(&self) -> Result<()> {
+        let (optimizer, emitter) = (self.optimizer()?, self.emitter()?);
+        self.0.optimizer.replace(Some(optimizer));
+        self.0.emitter.replace(Some(emitter));
+        Ok(())
+    }
+
     /// Runs an optimisation pipeline on a device module.
     ///
     /// # Errors
     /// For a pipeline that LLVM cannot read.
     pub fn optimize(&self, module: &Module<'_>, pipeline: &str) -> Result<()> {
-        let wrong = |message: String| bug("optimize", message);
         // After an error, or without return, the optimiser is not used again.
-        let mut optimizer = match self.0.optimizer.take() {
-            Some(optimizer) => optimizer,
-            // SAFETY: it is dropped here or by `Kept`, before the machine.
-            None => unsafe { Optimizer::new(&self.0.machine) }
-                .ok_or_else(|| wrong("no optimiser".into()))?,
-        };
-        optimizer.run(module, pipeline).map_err(wrong)?;
+        let mut optimizer = self.optimizer()?;
+        optimizer.run(module, pipeline).map_err(|message| bug("optimize", message))?;
         self.0.optimizer.replace(Some(optimizer));
         Ok(())
     }
@@ -165,12 +189,7 @@ impl Machine {
     /// Those of `read`, and when the target has no assembly.
     pub fn emit<T>(&self, module: &Module<'_>, read: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         // After an error, or without return, the emitter is not used again.
-        let mut emitter = match self.0.emitter.take() {
-            Some(emitter) => emitter,
-            // SAFETY: it is dropped here or by `Kept`, before the machine.
-            None => unsafe { Emitter::new(&self.0.machine, pipeline::LEFT_OUT) }
-                .ok_or_else(|| bug("emit", "the target has no assembly"))?,
-        };
+        let mut emitter = self.emitter()?;
         let read = read(emitter.run(module))?;
         if emitter.is_reusable() {
             self.0.emitter.replace(Some(emitter));
@@ -202,10 +221,58 @@ impl Drop for Machine {
     }
 }
 
+/// Who makes the first machine while something else is done.
+static FIRST: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// The machine that another thread makes until this is dropped.
+#[must_use]
+pub struct Preparation(());
+
+impl Drop for Preparation {
+    fn drop(&mut self) {
+        // Who ends the process then does not take LLVM's tables away from the thread.
+        wait_for_first();
+    }
+}
+
+fn wait_for_first() {
+    let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(first) = first {
+        // What went wrong there goes wrong once more here, and is said.
+        let _ = first.join();
+    }
+}
+
+/// Has the process's first target machine and its passes made by another thread, for the device modules that
+/// will be lowered with these options: a fifth of the work for a small program, which its front end does not
+/// wait for. Without a second processor nothing is done.
+pub fn prepare_device(address_bits: u32, options: &LowerOptions) -> Preparation {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        if processors < 2 || options.threads == 1 {
+            return;
+        }
+        let options = options.clone();
+        let make = move || {
+            let target = CodeTarget::Device { address_bits };
+            let _ = guarded(|| find_or_make(target, &options)?.make_passes());
+        };
+        let thread = thread::Builder::new().name("cdp-prepare".into()).spawn(make);
+        *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
+    });
+    Preparation(())
+}
+
 /// The target machine for a module.
 pub(crate) fn machine(target: CodeTarget, options: &LowerOptions) -> Result<Machine> {
+    wait_for_first();
+    find_or_make(target, options)
+}
+
+fn find_or_make(target: CodeTarget, options: &LowerOptions) -> Result<Machine> {
     let key = MachineKey::new(target, options);
-    let user = std::thread::current().id();
+    let user = thread::current().id();
     let waiting = {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let own = idle.iter().position(|idle| idle.user == user && idle.key == key);

@@ -3,7 +3,7 @@
 // LLVM's own pass does the work and has a policy for CPUs: the thresholds are those of the command line,
 // the same for every target. Here the loops are chosen for a GPU, as nvcc chooses: nests of constant trip
 // counts are unrolled in full far beyond the size that pays on a CPU, since local arrays then become
-// registers and table entries operands; other loops by four, so that several loads are on their way at
+// registers and table entries operands; other loops mostly by four, so that several loads are on their way at
 // once. What stands in a loop's metadata (`#pragma unroll`) goes first, as in LLVM. The transformation is
 // LLVM's, and so is the calculation of counts from the limits given here.
 
@@ -30,9 +30,12 @@ namespace {
 
 /// Most instructions of a loop that is unrolled in full, and most turns of it.
 constexpr unsigned FullSize = 1000, FullCount = 32;
-/// Most instructions of a loop that is unrolled in part, and how often when the number of turns is not
-/// known.
-constexpr unsigned PartSize = 250, PartCount = 4;
+/// Most instructions of a loop that is unrolled in part.
+constexpr unsigned PartSize = 250;
+/// How often a loop is unrolled whose number of turns is not known ([`partCount`]).
+constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
+/// Loads of a turn that make many, and values carried from turn to turn that leave registers.
+constexpr unsigned ManyLoads = 5, FewCarried = 4;
 /// Most instructions of one with a known number of turns.
 constexpr unsigned KnownPartSize = 250;
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
@@ -66,6 +69,44 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
   });
 }
 
+/// Whether an address in a loop comes from memory that the loop reads.
+bool isIndirect(const LoadInst &Load, const Loop &L) {
+  SmallVector<const Value *, 8> Work{Load.getPointerOperand()};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
+    if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
+      continue;
+    if (isa<LoadInst>(Part))
+      return true;
+    append_range(Work, Part->operand_values());
+  }
+  return false;
+}
+
+/// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
+/// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other; by two
+/// where a turn has many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md).
+unsigned partCount(const Loop &L) {
+  unsigned Loads = 0, Stores = 0, Carried = 0;
+  bool Floats = false, Waits = false;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      Carried += isa<PHINode>(I) && Block == L.getHeader();
+      Stores += isa<StoreInst>(I);
+      Floats |= I.getType()->isFloatTy() && (isa<BinaryOperator>(I) || isa<CallBase>(I));
+      Waits |= I.getType()->isDoubleTy();
+      if (const auto *Load = dyn_cast<LoadInst>(&I)) {
+        Loads++;
+        Waits |= isIndirect(*Load, L);
+      }
+    }
+  if (Loads >= ManyLoads)
+    return Stores ? FewCount : PartCount;
+  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3;
+  return Many ? ManyCount : PartCount;
+}
+
 /// The limits for a loop; `Turns` is their number or 0.
 TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts &Known,
                                                  bool FullOnly) {
@@ -76,9 +117,8 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   Limits.MaxPercentThresholdBoost = 100;
   Limits.FullUnrollMaxCount = FullCount;
   Limits.PartialThreshold = Turns ? KnownPartSize : PartSize;
-  Limits.DefaultUnrollRuntimeCount = PartCount;
   if (!Turns)
-    Limits.MaxCount = PartCount;
+    Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = FullOnly ? PartCount : partCount(L);
   Limits.SCEVExpansionBudget = TripCountBudget;
   Limits.Partial = Limits.Runtime = !FullOnly && L.isInnermost() && L.getExitingBlock();
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))

@@ -1,8 +1,9 @@
-// Copies and words in the widths that memory has.
+// Copies, settings and words in the widths that memory has.
 //
 // A copy of known size becomes loads as wide as both alignments allow, all of them before the stores, so that they
 // are on their way together. LLVM copies eight bytes at most at a time, and stores each before it loads the next
-// (structs of sixteen bytes: 1.36 times as long).
+// (structs of sixteen bytes: 1.36 times as long). Of longer copies, and of zeros for an array in local memory, it
+// makes loops of single bytes.
 //
 // A number of 64 bits made of two words that were loaded becomes their vector: LLVM's code generation would read
 // it from memory once more, since it sees that the words lie side by side, but not that they are there already
@@ -15,6 +16,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -23,44 +25,119 @@ namespace {
 
 /// The longest copy that is written out, in bytes: longer ones would take too many registers.
 constexpr uint64_t LongestCopy = 128;
+/// The longest setting that is written out, in bytes.
+constexpr uint64_t LongestSetting = 256;
+/// What a turn of a loop copies or sets, in bytes.
+constexpr uint64_t TurnBytes = 64;
+/// The widest access, in bytes.
+constexpr uint64_t Widest = 16;
 
 /// The type of the widest access to `Left` bytes at an offset of a place with this alignment.
 Type *accessType(LLVMContext &Context, uint64_t Left, Align At) {
-  uint64_t Bytes = std::min<uint64_t>({Left, At.value(), 16});
+  uint64_t Bytes = std::min<uint64_t>({Left, At.value(), Widest});
   Bytes = uint64_t(1) << Log2_64(Bytes);
-  if (Bytes == 16)
+  if (Bytes == Widest)
     return FixedVectorType::get(Type::getInt32Ty(Context), 4);
   return Type::getIntNTy(Context, unsigned(Bytes) * 8);
 }
 
-/// Whether a copy is written out.
-bool isShort(const MemTransferInst &Copy) {
-  const auto *Size = dyn_cast<ConstantInt>(Copy.getLength());
-  if (!Size || Copy.isVolatile() || Size->getValue().ugt(LongestCopy) || Size->isZero())
-    return false;
-  // Bytes would take an access each.
-  return std::min(Copy.getSourceAlign().valueOrOne(), Copy.getDestAlign().valueOrOne()) >= 4;
+/// The constant size of a copy or setting that is done here; 0 for others.
+uint64_t sizeOf(const MemIntrinsic &Access) {
+  const auto *Size = dyn_cast<ConstantInt>(Access.getLength());
+  return Size && !Access.isVolatile() ? Size->getLimitedValue() : 0;
 }
 
-void writeOut(MemTransferInst &Copy) {
-  IRBuilder<> Build(&Copy);
-  uint64_t Size = cast<ConstantInt>(Copy.getLength())->getZExtValue();
-  Align From = Copy.getSourceAlign().valueOrOne(), To = Copy.getDestAlign().valueOrOne();
+/// The alignment of a place, which for a local variable is made that of the widest access.
+Align alignOf(Value *Place, MaybeAlign Known, uint64_t Size) {
+  auto *Local = dyn_cast<AllocaInst>(Place->stripPointerCasts());
+  if (!Local)
+    return Known.valueOrOne();
+  if (Size >= Widest && Local->getAlign() < Align(Widest))
+    Local->setAlignment(Align(Widest));
+  return std::max(Known.valueOrOne(), Local->getAlign());
+}
+
+/// Calls `part` for all of `Size` bytes: before `At` for the last ones and where they are few, and in a loop for
+/// the others, with the distance from the beginning.
+template <class F> void inTurns(Instruction &At, uint64_t Size, uint64_t Longest, F &&Part) {
+  IRBuilder<> Build(&At);
+  if (Size <= Longest)
+    return Part(Build, Build.getInt64(0), Size);
+  uint64_t Turns = Size / TurnBytes, Rest = Size % TurnBytes;
+  auto [Inside, Turn] = SplitBlockAndInsertSimpleForLoop(Build.getInt64(Turns), At.getIterator());
+  IRBuilder<> InLoop(Inside);
+  Part(InLoop, InLoop.CreateMul(Turn, InLoop.getInt64(TurnBytes)), TurnBytes);
+  Build.SetInsertPoint(&At);
+  if (Rest)
+    Part(Build, Build.getInt64(Turns * TurnBytes), Rest);
+}
+
+/// Copies `Size` bytes in the widest parts, all loads before the stores.
+void copyPart(IRBuilder<> &Build, const MemTransferInst &Copy, Align From, Align To, Value *Begin,
+              uint64_t Size) {
+  auto *Source = Build.CreateInBoundsPtrAdd(Copy.getSource(), Begin);
+  auto *Target = Build.CreateInBoundsPtrAdd(Copy.getDest(), Begin);
   Align Common = std::min(From, To);
   SmallVector<std::pair<uint64_t, Value *>, 8> Parts;
   for (uint64_t At = 0; At < Size;) {
     Type *Of = accessType(Copy.getContext(), Size - At, commonAlignment(Common, At));
-    Value *Place = Build.CreateConstInBoundsGEP1_64(Build.getInt8Ty(), Copy.getSource(), At);
+    Value *Place = Build.CreateConstInBoundsGEP1_64(Build.getInt8Ty(), Source, At);
     LoadInst *Part = Build.CreateAlignedLoad(Of, Place, commonAlignment(From, At));
-    Part->setAAMetadata(Copy.getAAMetadata().adjustForAccess(At, Of, Copy.getDataLayout()));
+    // In a loop the offset from the copy's beginning is not known.
+    if (isa<ConstantInt>(Begin) && cast<ConstantInt>(Begin)->isZero())
+      Part->setAAMetadata(Copy.getAAMetadata().adjustForAccess(At, Of, Copy.getDataLayout()));
     Parts.push_back({At, Part});
     At += Copy.getDataLayout().getTypeStoreSize(Of);
   }
   for (auto [At, Part] : Parts) {
-    Value *Place = Build.CreateConstInBoundsGEP1_64(Build.getInt8Ty(), Copy.getDest(), At);
+    Value *Place = Build.CreateConstInBoundsGEP1_64(Build.getInt8Ty(), Target, At);
     Build.CreateAlignedStore(Part, Place, commonAlignment(To, At));
   }
+}
+
+/// Writes a copy as loads and stores; false where bytes would take an access each.
+bool writeOut(MemTransferInst &Copy) {
+  uint64_t Size = sizeOf(Copy);
+  // What overlaps may only be stored when all of it was loaded.
+  if (!Size || (Size > LongestCopy && !isa<MemCpyInst>(Copy)))
+    return false;
+  Align From = alignOf(Copy.getSource(), Copy.getSourceAlign(), Size);
+  Align To = alignOf(Copy.getDest(), Copy.getDestAlign(), Size);
+  if (std::min(From, To) < Align(4))
+    return false;
+  From = std::min(From, Align(TurnBytes));
+  To = std::min(To, Align(TurnBytes));
+  inTurns(Copy, Size, LongestCopy, [&](IRBuilder<> &Build, Value *Begin, uint64_t Bytes) {
+    copyPart(Build, Copy, From, To, Begin, Bytes);
+  });
   Copy.eraseFromParent();
+  return true;
+}
+
+/// Writes the setting of bytes to one value as stores.
+bool writeOut(MemSetInst &Setting) {
+  uint64_t Size = sizeOf(Setting);
+  Align To = alignOf(Setting.getDest(), Setting.getDestAlign(), Size);
+  if (!Size || To < Align(4))
+    return false;
+  To = std::min(To, Align(TurnBytes));
+  IRBuilder<> Build(&Setting);
+  Value *Byte = Build.CreateZExt(Setting.getValue(), Build.getInt64Ty());
+  Value *Bytes = Build.CreateMul(Byte, Build.getInt64(0x0101010101010101));
+  inTurns(Setting, Size, LongestSetting, [&](IRBuilder<> &Build, Value *Begin, uint64_t Part) {
+    auto *Target = Build.CreateInBoundsPtrAdd(Setting.getDest(), Begin);
+    for (uint64_t At = 0; At < Part;) {
+      Type *Of = accessType(Setting.getContext(), Part - At, commonAlignment(To, At));
+      Value *Stored = Build.CreateTrunc(Bytes, Build.getIntNTy(std::min(Of->getScalarSizeInBits(), 64u)));
+      if (Of->isVectorTy())
+        Stored = Build.CreateVectorSplat(4, Stored);
+      Value *Place = Build.CreateConstInBoundsGEP1_64(Build.getInt8Ty(), Target, At);
+      Build.CreateAlignedStore(Stored, Place, commonAlignment(To, At));
+      At += Setting.getDataLayout().getTypeStoreSize(Of);
+    }
+  });
+  Setting.eraseFromParent();
+  return true;
 }
 
 /// Whether a word comes from memory as it is.
@@ -90,18 +167,19 @@ bool pairWords(Instruction &I) {
 
 PreservedAnalyses WideWords::run(Function &F, FunctionAnalysisManager &) {
   bool Changed = false;
+  SmallVector<MemIntrinsic *, 8> Accesses;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    auto *Copy = dyn_cast<MemTransferInst>(&I);
-    if (Copy && isShort(*Copy)) {
-      writeOut(*Copy);
-      Changed = true;
-    } else {
+    if (isa<MemTransferInst>(I) || isa<MemSetInst>(I))
+      Accesses.push_back(cast<MemIntrinsic>(&I));
+    else
       Changed |= pairWords(I);
-    }
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  // Afterwards, since a loop cuts the block that it stands in.
+  for (MemIntrinsic *Access : Accesses) {
+    if (auto *Copy = dyn_cast<MemTransferInst>(Access))
+      Changed |= writeOut(*Copy);
+    else
+      Changed |= writeOut(*cast<MemSetInst>(Access));
+  }
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

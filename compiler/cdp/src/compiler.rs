@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
-use cdp_llvm::{Cancel, Libdevice, LowerError, LowerOptions};
+use cdp_llvm::{Cancel, Libdevice, LowerError, LowerOptions, Preparation};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, Cudadevrt, DeviceObject, Job, LinkOptions,
     Linked, SearchOptions, Toolchain,
@@ -240,6 +240,18 @@ impl Compiler {
     pub(crate) fn libdevice(&self) -> Option<Shared<[u8]>> {
         self.libdevice.bytes()
     }
+}
+
+/// Has what LLVM needs for the process's first program made by another thread while arguments and source are read,
+/// for the first architecture and the PTX version of the options. Other options than those that the program is
+/// then compiled with cost the work and change nothing.
+pub fn prepare(options: &CompileOptions) -> Option<Preparation> {
+    let arch = *options.archs().first()?;
+    let version = crate::ptx_version::of_target(arch, options).ok()?;
+    let mut lower = LowerOptions::new(arch.to_string(), version.times_ten(), LaunchAbi::Documented);
+    lower.opt_level = options.opt_level;
+    lower.threads = options.threads;
+    Some(cdp_llvm::prepare_device(options.address_size.bits(), &lower))
 }
 
 fn ptxas_level(level: OptLevel) -> cdp_toolchain::OptLevel {

@@ -110,7 +110,7 @@ pub use analysis::{
     Analysis, Pass, Preprocessed, Report, SourceInput, analyse, findings, preprocess,
     render_reports,
 };
-pub use compiler::Compiler;
+pub use compiler::{Compiler, prepare};
 pub use cuda::CudaAnalysis;
 pub use describe::{KernelDescription, ParamDescription, layout_table};
 pub use emit::DeviceCode;

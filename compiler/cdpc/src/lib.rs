@@ -28,6 +28,8 @@ use std::io::Write;
 use clap::Parser;
 
 use args::{Cli, Command, normalise};
+use cdp::CompileOptions;
+use cdp::toolchain::Arch;
 
 /// The program has errors.
 pub const EXIT_PROGRAM: i32 = 1;
@@ -41,8 +43,9 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// Runs the command with its arguments, the program's name first, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    signals::watch();
     let args: Vec<OsString> = args.into_iter().collect();
+    let _preparation = prepare(&args);
+    signals::watch();
     if let Some(message) = Cli::missing_verb(&args) {
         eprintln!("error: {message}");
         return EXIT_USAGE;
@@ -77,6 +80,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
             EXIT_TOOL
         }
     }
+}
+
+/// Has LLVM made ready while the arguments are read, where they look as if they asked for code. A guess that is
+/// wrong costs its work alone.
+fn prepare(args: &[OsString]) -> Option<cdp::llvm::Preparation> {
+    let mut words = args.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+    if words.next() != Some("build") {
+        return None;
+    }
+    let mut options = CompileOptions::default();
+    while let Some(word) = words.next() {
+        let named = match word.trim_start_matches('-') {
+            "arch" => words.next(),
+            other => other.strip_prefix("arch="),
+        };
+        options.archs.extend(named.and_then(|name| Arch::parse(name).ok()));
+    }
+    cdp::prepare(&options)
 }
 
 /// Help and versions are output, everything else is a wrong request.

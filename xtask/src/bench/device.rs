@@ -41,8 +41,8 @@ pub struct DeviceOptions {
     write: bool,
 }
 
-/// Who is compared; the first two are compared with each other.
-const CONTENDERS: [&str; 3] = ["cdpc", "nvcc", "clang"];
+/// Who is compared, the second with all others; the last is cdpc with the same source named `.cu`, which clang reads.
+const CONTENDERS: [&str; 4] = ["cdpc", "nvcc", "clang", "cdpc .cu"];
 
 /// On the machine with the GPU.
 const RUN_SH: &str = "#!/usr/bin/env bash
@@ -134,8 +134,10 @@ impl Tools {
     /// The commands that make a contender's cubin; none when it is not here.
     fn cubin(&self, contender: &str, source: &Path, cuda: &Path, out: &Path) -> Vec<Command> {
         match (contender, &self.clang) {
-            ("cdpc", _) => {
+            ("cdpc .cu", None) => Vec::new(),
+            ("cdpc" | "cdpc .cu", _) => {
                 let mut command = Command::new(&self.cdpc);
+                let source = if contender == "cdpc" { source } else { cuda };
                 command.arg("build").arg(source).args(["--emit", "cubin", "--arch"]);
                 command.arg(ARCH.to_string()).arg("-o").arg(out);
                 with_cuda_path(&mut command, &self.common);
@@ -194,7 +196,7 @@ fn build(
     output(&mut host)?;
     for (index, contender) in CONTENDERS.into_iter().enumerate() {
         // The host program takes the cubins in the order of their names.
-        let cubin = folder.join(format!("{index}-{contender}.cubin"));
+        let cubin = folder.join(format!("{index}-{}.cubin", contender.replace(" .", "-")));
         let mut commands = tools.cubin(contender, source, &cuda, &cubin);
         if commands.is_empty() {
             ui.note(&format!("{contender} is not here"));
@@ -257,7 +259,15 @@ fn mean_and_worst(kernels: &BTreeMap<String, Kernel>, contender: usize) -> Optio
 }
 
 fn cells(kernels: &BTreeMap<String, Kernel>) -> (Vec<Align>, Vec<Vec<String>>) {
-    let heading = ["kernel", "cdpc µs", "median", "nvcc µs", "nvcc / cdpc", "nvcc / clang"];
+    let heading = [
+        "kernel",
+        "cdpc µs",
+        "median",
+        "nvcc µs",
+        "nvcc / cdpc",
+        "nvcc / clang",
+        "nvcc / cdpc .cu",
+    ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows[0].extend(CONTENDERS.map(|name| format!("{name}: instructions, registers, stack")));
     let micro = |ms: Option<f64>| ms.map_or(String::new(), |ms| format!("{:.1}", ms * 1000.0));
@@ -271,6 +281,7 @@ fn cells(kernels: &BTreeMap<String, Kernel>) -> (Vec<Align>, Vec<Vec<String>>) {
             micro(time(1).map(|time| time.best_ms)),
             two(ratio(kernel, 0)),
             two(ratio(kernel, 2)),
+            two(ratio(kernel, 3)),
         ];
         row.extend((0..CONTENDERS.len()).map(|index| {
             kernel.sizes.get(&index).map_or(String::new(), |size| {

@@ -122,9 +122,11 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
     id
 }
 
-/// Optimisation is ours: clang hands over what it read.
+/// Optimisation is ours: clang hands over what it read. Below -O2 it would mark every loop as one that must not
+/// be unrolled, and for the sake of marks where variables end it would lead every `break` through a `switch`.
 fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
-    add(&["-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    add(&["-O2", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    add(&["-Xclang", "-disable-lifetime-markers"]);
     // Places of launches, for messages; dropped again where nobody asked for them.
     add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
     let math = &options.fast_math;

@@ -1,0 +1,141 @@
+//! What device code must look like for the sake of its speed: widths of copies, loads that are not repeated,
+//! loops that are unrolled, programs that no link takes optimisations from. How fast it is, only a GPU tells
+//! (`cargo xtask bench device`).
+
+use libtest_mimic::Trial;
+
+use crate::cuda::has_clang;
+use crate::linking::Bench;
+use crate::support::{Outcome, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, bool, fn() -> Outcome); 6] = [
+        ("whole_programs_are_not_linked", true, whole_programs),
+        ("copies_are_as_wide_as_both_alignments", true, copies),
+        ("copies_load_before_they_store", true, order_of_copies),
+        ("words_that_were_loaded_are_not_read_again", true, words),
+        ("long_copies_stay_loops", true, long_copies),
+        ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
+    ];
+    tests
+        .into_iter()
+        .map(|(name, possible, test)| {
+            trial(format!("code::{name}"), test).with_ignored_flag(!possible)
+        })
+        .collect()
+}
+
+/// The memory instructions of a program's PTX, parameters left out: `ld.global.v4.b32`.
+fn accesses(source: &str, name: &str) -> Result<Vec<String>, libtest_mimic::Failed> {
+    let bench = Bench::new()?;
+    bench.write(name, source)?;
+    let (ptx, _) =
+        bench.cdpc(&["build", name, "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
+    let operation = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let is_access = |word: &String| {
+        ["ld.global", "st.global", "ld.local", "st.local"]
+            .iter()
+            .any(|begin| word.starts_with(begin))
+    };
+    Ok(ptx.lines().filter_map(operation).filter(is_access).collect())
+}
+
+fn expect(found: &[String], wanted: &[&str]) -> Outcome {
+    if found == wanted { Ok(()) } else { Err(format!("{found:?}, not {wanted:?}").into()) }
+}
+
+fn whole_programs() -> Outcome {
+    let bench = Bench::new()?;
+    let kernel = "__global__ void k(int *p) { p[threadIdx.x] = 1; }\n";
+    bench.write("alone.cdp", kernel)?;
+    bench.write(
+        "parent.cdp",
+        "__global__ void k(int *p) { *p = 1; }\n__global__ void q(int *p) { k<<<1, 1>>>(p); }\n",
+    )?;
+    bench.write("other.cdp", "__global__ void other(int *p) { *p = 2; }\n")?;
+    let cases: [(&[&str], bool); 4] = [
+        (&["alone.cdp", "--emit", "cubin"], false),
+        (&["parent.cdp", "--emit", "cubin"], true),
+        (&["alone.cdp", "other.cdp", "--emit", "cubin"], true),
+        // What is to be linked later is relocatable, and linked by nobody now.
+        (&["alone.cdp", "--emit", "device-obj"], true),
+    ];
+    for (words, relocatable) in cases {
+        let output = if words.contains(&"device-obj") { "out.o" } else { "out.cubin" };
+        let line = [&["build", "--dry-run", "-o", output], words].concat();
+        let (commands, _) = bench.cdpc(&line, 0)?;
+        let ptxas: Vec<&str> = commands.lines().filter(|line| line.contains("/ptxas ")).collect();
+        let links = commands.contains("/nvlink ");
+        let as_wanted = ptxas.iter().all(|line| line.contains(" -c ") == relocatable);
+        if ptxas.is_empty() || !as_wanted || links != (relocatable && output == "out.cubin") {
+            return Err(format!("{words:?}:\n{commands}").into());
+        }
+    }
+    // The code that was not linked is code that a driver loads.
+    bench.cdpc(&["build", "alone.cdp", "--arch", "sm_90", "-o", "out.cubin"], 0)?;
+    let kernels = bench.kernels("out.cubin")?;
+    if kernels == ["_Z1kPi"] { Ok(()) } else { Err(format!("{kernels:?}").into()) }
+}
+
+fn copies() -> Outcome {
+    let copy = |fields: &str| {
+        format!(
+            "struct S {{ {fields} }};\n\
+             __global__ void k(S *to, const S *from) {{ to[threadIdx.x] = from[threadIdx.x]; }}\n"
+        )
+    };
+    let quad = copy("int4 v;");
+    expect(&accesses(&quad, "quad.cdp")?, &["ld.global.v4.b32", "st.global.v4.b32"])?;
+    let three = copy("int2 v[3];");
+    let (load, store) = ("ld.global.b64", "st.global.b64");
+    expect(&accesses(&three, "three.cdp")?, &[load, load, load, store, store, store])?;
+    // Alignment of a word: nothing wider, and of a word each.
+    let words = copy("int v[3];");
+    let (load, store) = ("ld.global.b32", "st.global.b32");
+    expect(&accesses(&words, "words.cdp")?, &[load, load, load, store, store, store])
+}
+
+/// The last one does not wait for a store.
+fn order_of_copies() -> Outcome {
+    let source = "struct S { int4 v[4]; };\n\
+        __global__ void k(S *to, const S *from) { to[threadIdx.x] = from[threadIdx.x]; }\n";
+    let found = accesses(source, "order.cdp")?;
+    let last_load = found.iter().rposition(|access| access.starts_with("ld."));
+    let first_store = found.iter().position(|access| access.starts_with("st."));
+    if found.len() == 8 && last_load < first_store {
+        Ok(())
+    } else {
+        Err(format!("{found:?}").into())
+    }
+}
+
+fn words() -> Outcome {
+    let source = "__global__ void k(const uint4 *in, unsigned long long *o)\n{\n\
+        uint4 w = in[threadIdx.x];\n\
+        unsigned long long low = (unsigned long long)w.y << 32 | w.x;\n\
+        unsigned long long high = (unsigned long long)w.w << 32 | w.z;\n\
+        o[threadIdx.x] = low * 31 + (high ^ (w.x + w.w));\n}\n";
+    expect(&accesses(source, "words.cdp")?, &["ld.global.v4.b32", "st.global.b64"])
+}
+
+/// Registers for all of it would be too many.
+fn long_copies() -> Outcome {
+    let source = "struct S { int4 v[64]; };\n\
+        __global__ void k(S *to, const S *from) { *to = *from; }\n";
+    let found = accesses(source, "long.cdp")?;
+    if found.len() < 64 { Ok(()) } else { Err(format!("{} accesses", found.len()).into()) }
+}
+
+/// By four, and what is left over: clang marks loops as not to be unrolled when it is asked for little.
+fn loops_of_clang() -> Outcome {
+    let source = "extern \"C\" __global__ void sum(const int *in, int *o, int n)\n{\n\
+        int s = 0;\n    for (int i = 0; i < n; i++) s += in[i] ^ i;\n    *o = s;\n}\n";
+    for name in ["sum.cu", "sum.cdp"] {
+        let loads =
+            accesses(source, name)?.iter().filter(|access| access.starts_with("ld.")).count();
+        if loads != 5 {
+            return Err(format!("{name}: {loads} loads, not 5").into());
+        }
+    }
+    Ok(())
+}
