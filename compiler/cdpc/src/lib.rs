@@ -86,7 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
 /// wrong costs its work alone.
 fn prepare(args: &[OsString]) -> Option<cdp::llvm::Preparation> {
     let mut words = args.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
-    if words.next() != Some("build") {
+    if words.next() != Some("build") || memory::is_limited() {
         return None;
     }
     let mut options = CompileOptions::default();

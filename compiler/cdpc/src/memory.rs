@@ -65,9 +65,20 @@ fn number_behind(file: &str, word: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// The bytes of `ulimit -v`; `None` without such a limit.
+fn limit() -> Option<u64> {
+    number_behind("/proc/self/limits", "Max address space")
+}
+
+/// Whether the address space is limited, so that stacks and threads for the sake of speed would take what the
+/// program needs.
+pub fn is_limited() -> bool {
+    limit().is_some()
+}
+
 /// What `ulimit -v` leaves; `None` without such a limit.
 fn left_of_limit() -> Option<u64> {
-    let most = number_behind("/proc/self/limits", "Max address space")?;
+    let most = limit()?;
     let taken = number_behind("/proc/self/status", "VmSize:")? << 10;
     Some(most.saturating_sub(taken + STACKS_BYTES))
 }
