@@ -90,6 +90,35 @@ __CDP_QUAD_FORMS(_system, ".sys")
 #undef __CDP_QUAD
 #endif
 
+// Sums of two and four floats. clang's own are assembly that it may drop where nobody asks for the old value, and
+// move across other accesses; of two equal candidates it takes the one with a condition.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define __CDP_VECTOR_SUMS(suffix, scope)                                                                    \
+    static __inline__ __device__ float2 atomicAdd##suffix(float2 *place, float2 value)                      \
+        __attribute__((enable_if(true, "")))                                                                \
+    {                                                                                                       \
+        asm volatile("atom.relaxed" scope ".global.add.v2.f32 {%0, %1}, [%2], {%0, %1};"                    \
+                     : "+f"(value.x), "+f"(value.y)                                                         \
+                     : "l"(__cvta_generic_to_global(place))                                                 \
+                     : "memory");                                                                           \
+        return value;                                                                                       \
+    }                                                                                                       \
+    static __inline__ __device__ float4 atomicAdd##suffix(float4 *place, float4 value)                      \
+        __attribute__((enable_if(true, "")))                                                                \
+    {                                                                                                       \
+        asm volatile("atom.relaxed" scope ".global.add.v4.f32 {%0, %1, %2, %3}, [%4], {%0, %1, %2, %3};"    \
+                     : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)                           \
+                     : "l"(__cvta_generic_to_global(place))                                                 \
+                     : "memory");                                                                           \
+        return value;                                                                                       \
+    }
+
+__CDP_VECTOR_SUMS(, ".gpu")
+__CDP_VECTOR_SUMS(_block, ".cta")
+__CDP_VECTOR_SUMS(_system, ".sys")
+#undef __CDP_VECTOR_SUMS
+#endif
+
 // CUDA's header has this for passes that see `__CUDA_ARCH__` only; host passes check kernels too.
 #if defined(CUDA_FORCE_CDP1_IF_SUPPORTED) && !defined(__CUDA_ARCH__)
 extern "C" __device__ cudaError_t cudaDeviceSynchronize(void);

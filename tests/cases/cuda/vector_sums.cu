@@ -1,0 +1,57 @@
+// Atomic sums of float2 and float4, whose old values are asked for or not, and atomics on a variable of one thread.
+#include <cstdio>
+#include <cuda/std/atomic>
+
+struct Places {
+    float4 whole;
+    float2 halves[2];
+    float4 of_system;
+    float last;
+    int own;
+};
+
+__global__ void add(Places *places)
+{
+    atomicAdd(&places->whole, make_float4(1, 2, 3, 4));
+    float2 old = atomicAdd(&places->halves[0], make_float2(1, 2));
+    atomicAdd_block(&places->halves[1], make_float2(3, 4));
+    atomicAdd_system(&places->of_system, make_float4(.5f, 1, 2, 4));
+    if (old.x == 127) {
+        places->last = old.y;
+    }
+}
+
+__global__ void count(Places *places)
+{
+    cuda::std::atomic<int> own(3);
+    for (int i = 0; i < 4; i++) {
+        own.fetch_add(i + (int)threadIdx.x);
+    }
+    int expected = 9;
+    own.compare_exchange_strong(expected, 100);
+    atomicAdd(&places->own, own.load());
+}
+
+__global__ void parent(Places *places)
+{
+    if (threadIdx.x == 0) {
+        add<<<4, 32>>>(places);
+        count<<<1, 4>>>(places);
+    }
+}
+
+int main()
+{
+    Places *places;
+    cudaMallocManaged(&places, sizeof(Places));
+    *places = {};
+    parent<<<1, 32>>>(places);
+    int error = cudaDeviceSynchronize();
+    float4 a = places->whole, b = places->of_system;
+    printf("%d: %g %g %g %g\n", error, a.x, a.y, a.z, a.w);
+    for (float2 half : places->halves) {
+        printf("%g %g\n", half.x, half.y);
+    }
+    printf("%g %g %g %g, %g, %d\n", b.x, b.y, b.z, b.w, places->last, places->own);
+    return error;
+}
