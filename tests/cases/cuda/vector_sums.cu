@@ -14,7 +14,9 @@ __global__ void add(Places *places)
 {
     atomicAdd(&places->whole, make_float4(1, 2, 3, 4));
     float2 old = atomicAdd(&places->halves[0], make_float2(1, 2));
-    atomicAdd_block(&places->halves[1], make_float2(3, 4));
+    if (blockIdx.x == 0) {
+        atomicAdd_block(&places->halves[1], make_float2(3, 4));
+    }
     atomicAdd_system(&places->of_system, make_float4(.5f, 1, 2, 4));
     if (old.x == 127) {
         places->last = old.y;
@@ -53,5 +55,6 @@ int main()
         printf("%g %g\n", half.x, half.y);
     }
     printf("%g %g %g %g, %g, %d\n", b.x, b.y, b.z, b.w, places->last, places->own);
+    cudaFree(places);
     return error;
 }

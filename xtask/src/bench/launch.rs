@@ -155,11 +155,7 @@ pub const CONTENDERS: [Contender; 10] = [
         "launches at the parent's end",
         &["-flaunch-opt=fast", "--launch-tuning", "late=0"],
     ),
-    ablation(
-        "no-sums",
-        "sums in registers",
-        &["-flaunch-opt=fast", "--launch-tuning", "sums=0"],
-    ),
+    ablation("no-sums", "sums in registers", &["-flaunch-opt=fast", "--launch-tuning", "sums=0"]),
 ];
 
 /// Builds and runs, or reads what ran elsewhere, and shows.
