@@ -165,6 +165,9 @@ impl SurfaceAccess {
     }
 }
 
+/// Into how many steps linear filtering divides the way from texel to texel.
+const STEPS: f32 = 256.0;
+
 /// A texel as four channels, either numbers or raw integers.
 type Texel = [f32; 4];
 
@@ -301,23 +304,42 @@ impl TextureDescriptor {
             let shifted = scaled[dim] - 0.5;
             base[dim] = shifted.floor() as i64;
             // The hardware keeps eight bits of the fraction.
-            fraction[dim] = ((shifted - shifted.floor()) * 256.0).floor() / 256.0;
+            fraction[dim] = ((shifted - shifted.floor()) * STEPS).round();
         }
         let mut out = [0f32; 4];
         for corner in 0..1usize << self.dims() {
             let mut at = base;
-            let mut weight = 1.0;
-            for dim in 0..self.dims() {
-                let upper = corner >> dim & 1 == 1;
-                at[dim] += i64::from(upper);
-                weight *= if upper { fraction[dim] } else { 1.0 - fraction[dim] };
+            for (dim, place) in at.iter_mut().enumerate().take(self.dims()) {
+                *place += (corner >> dim & 1) as i64;
             }
+            let weight = self.weight(corner, fraction);
             let texel = self.texel(at, &read);
             for channel in 0..4 {
                 out[channel] += weight * texel[channel];
             }
         }
         out.map(f32::to_bits)
+    }
+
+    /// Weight of a corner, of which bit `d` says that it is the upper one in dimension `d`; fractions in
+    /// [`STEPS`]. In two dimensions the weights are whole steps themselves, as an H200 has them.
+    fn weight(&self, corner: usize, fraction: [f32; 3]) -> f32 {
+        if self.dims() == 2 {
+            let [x, y, _] = fraction;
+            let both = (x * y / STEPS).round();
+            let steps = match corner {
+                0 => STEPS - x - y + both,
+                1 => x - both,
+                2 => y - both,
+                _ => both,
+            };
+            return steps / STEPS;
+        }
+        let share = |dim: usize| {
+            let upper = fraction[dim] / STEPS;
+            if corner >> dim & 1 == 1 { upper } else { 1.0 - upper }
+        };
+        (0..self.dims()).map(share).product()
     }
 
     /// `tld4`: one component of the four texels that linear filtering would use.
@@ -425,6 +447,30 @@ mod tests {
         assert_eq!(at(&ramp(false, true), 0.5, 0.75), 6.0);
         assert_eq!(f32::from_bits(ramp(false, false).fetch([3, 1, 0], read)[0]), 7.0);
         assert_eq!(ramp(false, false).fetch([4, 1, 0], read)[0], 0);
+    }
+
+    /// What an H200 gave where the product of two fractions is no whole step.
+    #[test]
+    fn linear_filtering_is_an_h200s() {
+        let texture = TextureDescriptor {
+            size: [16, 8, 0],
+            pitch_bytes: 64,
+            address_mode: [AddressMode::Mirror, AddressMode::Wrap, AddressMode::Clamp],
+            ..ramp(true, true)
+        };
+        let squares = |address: u64, _: u32| {
+            let index = address / 4;
+            ((index * index % 37) as f32).to_bits()
+        };
+        let found: Vec<String> = (0..8u8)
+            .map(|i| {
+                let i = f32::from(i);
+                let at = [i.mul_add(0.21, -0.3), i * 0.13, 0.0];
+                format!("{:.5}", f32::from_bits(texture.sample(at, squares)[0]))
+            })
+            .collect();
+        let measured = "23.51172 16.73047 19.85156 16.96094 11.96875 21.01953 8.86328 11.42188";
+        assert_eq!(found.join(" "), measured);
     }
 
     #[test]
