@@ -115,7 +115,7 @@ pub struct BuildOutput {
     pub remarks: Vec<LaunchRemark>,
     /// The LLVM IR of each input after [`CompileOptions::print_after`], for the first architecture.
     pub printed: Vec<String>,
-    /// Warnings; a program with errors is a [`Failure::Program`].
+    /// Warnings; a program with errors is a [`crate::Failure::Program`].
     pub reports: Vec<Report>,
     /// Warnings of CUDA's tools, a line each.
     pub tool_warnings: Vec<String>,

@@ -2,6 +2,7 @@
 //! are not global ([`space`]).
 
 pub mod arena;
+mod foreign;
 pub mod params;
 pub mod space;
 pub mod table;

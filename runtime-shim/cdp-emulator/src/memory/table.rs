@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::arena::{Arena, PAGE_BYTES};
+use super::foreign::Foreign;
 use super::params::Params;
 
 /// Largest allocation that shares pages with others.
@@ -92,6 +93,17 @@ enum Region {
     Vacant,
 }
 
+impl Region {
+    /// The allocations in it, live or released.
+    fn records(&self) -> Vec<&Record> {
+        match self {
+            Region::Run { record, .. } => vec![record],
+            Region::Slab { slots, .. } => slots.iter().flatten().collect(),
+            Region::Vacant => Vec::new(),
+        }
+    }
+}
+
 /// A live allocation as the access checks see it: `lo..hi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -123,7 +135,7 @@ pub struct Table {
     /// Parameter buffers, in the last bytes of the arena.
     pub params: Params,
     /// Memory of the host outside of the arena that kernels may use, by its first address.
-    foreign: BTreeMap<u64, Record>,
+    foreign: Foreign,
     limit_bytes: u64,
     /// Region number + 1 for each page from the arena's start; grows with use.
     pages: Vec<u32>,
@@ -148,7 +160,7 @@ impl Table {
     pub fn new(arena: Arena, limit_bytes: u64) -> Table {
         Table {
             params: Params::new(&arena),
-            foreign: BTreeMap::new(),
+            foreign: Foreign::default(),
             arena,
             limit_bytes,
             pages: Vec::new(),
@@ -344,7 +356,7 @@ impl Table {
     /// The live allocation that `address` lies in.
     #[inline]
     pub fn find(&self, address: u64) -> Option<Extent> {
-        let entry = self.entry_at(address).or_else(|| self.foreign_at(address));
+        let entry = self.entry_at(address).or_else(|| self.foreign.at(address));
         let Some(record) = entry else { return self.params.find(address) };
         let inside = record.live && address - record.base < record.size_bytes;
         inside.then(|| Extent {
@@ -358,43 +370,20 @@ impl Table {
     /// The allocation, live or released, whose slot or pages `address` lies in; the address may be
     /// past its end.
     pub fn record_at(&self, address: u64) -> Option<Cow<'_, Record>> {
-        let entry = self.entry_at(address).or_else(|| self.foreign_at(address)).map(Cow::Borrowed);
+        let entry = self.entry_at(address).or_else(|| self.foreign.at(address)).map(Cow::Borrowed);
         entry.or_else(|| self.params.record_at(address).map(Cow::Owned))
-    }
-
-    /// Memory of the host around `address`.
-    fn foreign_at(&self, address: u64) -> Option<&Record> {
-        let (base, record) = self.foreign.range(..=address).next_back()?;
-        (address - base < record.size_bytes).then_some(record)
     }
 
     /// Lets kernels use memory of the host, by its own address. False if a part of it is known already.
     pub fn add_foreign(&mut self, address: u64, size_bytes: u64) -> bool {
-        let Some(end) = address.checked_add(size_bytes) else { return false };
         let arena_end = self.arena.base() + self.arena.size_bytes();
-        let others = self.foreign.range(..end).next_back();
-        if address < arena_end && end > self.arena.base()
-            || others.is_some_and(|(base, record)| base + record.size_bytes > address)
-            || super::space::window(end) != super::space::Window::Global
-        {
-            return false;
-        }
-        let record = Record {
-            base: address,
-            size_bytes,
-            kind: AllocKind::Managed,
-            writable: true,
-            allocated_at: None,
-            live: true,
-            freed_at: None,
-        };
-        self.foreign.insert(address, record);
-        true
+        let apart = address >= arena_end || address.saturating_add(size_bytes) <= self.arena.base();
+        apart && self.foreign.add(address, size_bytes)
     }
 
     /// Forgets memory of the host that begins at `address`.
     pub fn remove_foreign(&mut self, address: u64) {
-        self.foreign.remove(&address);
+        self.foreign.remove(address);
         self.epoch += 1;
     }
 
@@ -416,7 +405,7 @@ impl Table {
 
     /// The allocation nearest to `address`, live or released, for messages.
     pub fn nearest(&self, address: u64) -> Option<Cow<'_, Record>> {
-        let entry = self.nearest_entry(address).or_else(|| self.foreign_at(address));
+        let entry = self.nearest_entry(address).or_else(|| self.foreign.at(address));
         let entry = entry.map(Cow::Borrowed);
         entry.or_else(|| self.params.record_at(address).map(Cow::Owned))
     }
@@ -428,34 +417,22 @@ impl Table {
             if address < record.base { record.base - address } else { address.saturating_sub(end) }
         };
         if let Some(number) = self.region_number(address) {
-            return match &self.regions[number] {
-                Region::Run { record, .. } => Some(record),
-                Region::Slab { slots, .. } => slots.iter().flatten().min_by_key(distance),
-                Region::Vacant => None,
-            };
+            return self.regions[number].records().into_iter().min_by_key(distance);
         }
         let steps = (0..REACH_PAGES).map(|step| step * PAGE_BYTES);
         let below = steps.clone().find_map(|step| self.region_number(address.checked_sub(step)?));
         let above = steps.clone().find_map(|step| self.region_number(address.checked_add(step)?));
-        let records =
-            below.into_iter().chain(above).flat_map(|number| match &self.regions[number] {
-                Region::Run { record, .. } => {
-                    std::slice::from_ref(record).iter().collect::<Vec<_>>()
-                }
-                Region::Slab { slots, .. } => slots.iter().flatten().collect(),
-                Region::Vacant => Vec::new(),
-            });
-        records.min_by_key(distance)
+        let regions = below.into_iter().chain(above).map(|number| &self.regions[number]);
+        regions.flat_map(Region::records).min_by_key(distance)
     }
 
     /// The live allocations, in order of their regions.
     pub fn live(&self) -> impl Iterator<Item = &Record> {
-        let records = self.regions.iter().flat_map(|region| match region {
-            Region::Run { record, .. } => std::slice::from_ref(record).iter().collect::<Vec<_>>(),
-            Region::Slab { slots, .. } => slots.iter().flatten().collect(),
-            Region::Vacant => Vec::new(),
-        });
-        records.chain(self.foreign.values()).filter(|record| record.live)
+        self.regions
+            .iter()
+            .flat_map(Region::records)
+            .chain(self.foreign.records())
+            .filter(|record| record.live)
     }
 
     /// Releases the allocation that begins at `address`, if `allowed` agrees with its kind.
@@ -599,21 +576,6 @@ mod tests {
             t.free(a, None, |_| true).unwrap();
         }
         assert_eq!(t.live_bytes(), 0);
-    }
-
-    #[test]
-    fn memory_of_the_host_is_known_while_it_is_registered() {
-        let mut t = table();
-        let host = vec![7u8; 4096];
-        let at = host.as_ptr() as u64;
-        assert!(t.find(at).is_none() && t.add_foreign(at, 4096));
-        assert!(t.contains(at + 96, 4000) && !t.contains(at + 96, 4001));
-        assert!(!t.add_foreign(at + 4095, 1), "twice");
-        let inside = t.allocate(64, 16, AllocKind::Host, true, None).unwrap();
-        assert!(!t.add_foreign(inside, 8), "the device's own");
-        let before = t.epoch();
-        t.remove_foreign(at);
-        assert!(t.find(at).is_none() && t.epoch() != before);
     }
 
     #[test]
