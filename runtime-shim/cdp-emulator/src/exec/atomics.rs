@@ -166,10 +166,6 @@ pub fn execute(
                     pass(machine, block, warp, run, atomic, true, offset, lane);
                     shared_update(machine, block, offset as usize, bytes as usize, lane, f)
                 })?
-            } else if atomic.place == Place::Generic && space::window(address) == Window::Local {
-                checks::own(block, warp, address, lane, bytes, true)?;
-                let offset = space::offset(address);
-                memory::update_local(machine, block, warp, run, offset, bytes, lane, f)?
             } else {
                 if space::window(address) != Window::Global {
                     checks::own(block, warp, address, lane, bytes, true)?;

@@ -58,7 +58,7 @@ pub fn active(device: &CpuDevice, kernel: KernelHandle, config: &LaunchConfig<'_
     Ok(all / cluster as i32)
 }
 
-/// Most blocks of a cluster with which the kernel can be launched.
+/// Most blocks of a cluster that a kernel may have, whatever it asks for itself, as an H200's driver says it.
 pub fn most_blocks(
     device: &CpuDevice,
     kernel: KernelHandle,
@@ -66,6 +66,5 @@ pub fn most_blocks(
 ) -> Result<i32> {
     let known = device.kernel_attributes(kernel)?;
     let room = blocks(device, kernel, config)?;
-    let found = required(&known).map_or_else(|| limit(device, &known), Ok)?;
-    Ok(if room > 0 { found } else { 0 })
+    Ok(if room > 0 { limit(device, &known)? } else { 0 })
 }

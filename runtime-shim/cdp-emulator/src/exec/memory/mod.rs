@@ -11,7 +11,6 @@ mod shared;
 
 pub use self::bytes::{async_copy, read_byte, write_byte};
 use self::global::global;
-pub use self::private::update_local;
 use self::private::{fixed_place, local, params};
 use self::shared::shared;
 use super::checks::{Addresses, own};

@@ -67,43 +67,6 @@ pub unsafe fn peek_local<const S: usize>(warp: &Warp, offset: usize, lane: usize
     }
 }
 
-/// An atomic on a lane's own local memory, which hardware does as a load and a store: no other thread sees it.
-#[allow(clippy::too_many_arguments)]
-pub fn update_local(
-    machine: &Machine,
-    block: &Block,
-    warp: &mut Warp,
-    run: &Running<'_>,
-    offset: u64,
-    bytes: u64,
-    lane: usize,
-    f: impl Fn(u64) -> u64,
-) -> Step<u64> {
-    let end = u64::from(warp.frame(&run.path).local_end) * 4;
-    let (at, mask) = ([offset; 32], 1 << lane);
-    if offset & (bytes - 1) != 0 || offset >= space::WINDOW_BYTES || offset + bytes > end {
-        return Err(bad_local(&at, mask, bytes, end, true));
-    }
-    door::local(machine, block, warp, run, false, &at, mask, bytes);
-    door::local(machine, block, warp, run, true, &at, mask, bytes);
-    macro_rules! replace {
-        ($size:literal) => {{
-            // SAFETY: the value ends below the frame's end, to which `local` reaches.
-            unsafe {
-                let old = peek_local::<$size>(warp, offset as usize, lane);
-                poke_local::<$size>(warp, offset as usize, lane, f(old));
-                old
-            }
-        }};
-    }
-    Ok(match bytes {
-        1 => replace!(1),
-        2 => replace!(2),
-        4 => replace!(4),
-        _ => replace!(8),
-    })
-}
-
 /// Writes an aligned value of a lane's local memory.
 ///
 /// # Safety
