@@ -2,6 +2,8 @@
 //! loops that are unrolled, programs that no link takes optimisations from. How fast it is, only a GPU tells
 //! (`cargo xtask bench device`).
 
+use std::collections::BTreeSet;
+
 use libtest_mimic::Trial;
 
 use crate::cuda::has_clang;
@@ -9,8 +11,9 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 6] = [
+    let tests: [(&str, bool, fn() -> Outcome); 7] = [
         ("whole_programs_are_not_linked", true, whole_programs),
+        ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
         ("copies_load_before_they_store", true, order_of_copies),
         ("words_that_were_loaded_are_not_read_again", true, words),
@@ -75,6 +78,51 @@ fn whole_programs() -> Outcome {
     bench.cdpc(&["build", "alone.cdp", "--arch", "sm_90", "-o", "out.cubin"], 0)?;
     let kernels = bench.kernels("out.cubin")?;
     if kernels == ["_Z1kPi"] { Ok(()) } else { Err(format!("{kernels:?}").into()) }
+}
+
+/// What ptxas is given, and that what it makes of that still works.
+fn unreachable_functions() -> Outcome {
+    let bench = Bench::new()?;
+    bench.write(
+        "a.cdp",
+        "__device__ int twice(int x) { return 2 * x; }\n\
+         __device__ __noinline__ int called(int x) { return x * x; }\n\
+         __device__ int pointed(int x) { return x + 1; }\n\
+         __device__ int (*table[1])(int) = {pointed};\n\
+         __global__ void k(int *p) { *p = called(twice(*p)); }\n",
+    )?;
+    bench.write("b.cdp", "__global__ void other(int *p) { *p = 2; }\n")?;
+    bench.write(
+        "c.ll",
+        "target triple = \"nvptx64-nvidia-cuda\"\n\
+         define i32 @twice(i32 %x) {\n  %y = shl i32 %x, 1\n  ret i32 %y\n}\n\
+         define ptx_kernel void @k(ptr %p) {\n  store i32 1, ptr %p\n  ret void\n}\n",
+    )?;
+    let all: &[&str] = &["_Z5twicei", "_Z6calledi", "_Z7pointedi"];
+    let cases: [(&[&str], &str, &[&str]); 6] = [
+        (&["a.cdp", "-o", "a.cubin"], "a", &all[1..]),
+        (&["a.cdp", "-o", "a.fatbin"], "a", &all[1..]),
+        (&["c.ll", "-o", "c.cubin"], "c", &[]),
+        // Others may call it, a debugger may ask for it.
+        (&["a.cdp", "b.cdp", "-o", "a.cubin"], "a", all),
+        (&["a.cdp", "--emit", "device-obj", "-o", "a.o"], "a", all),
+        (&["a.cdp", "-G", "-o", "a.cubin"], "a", all),
+    ];
+    for (words, stem, wanted) in cases {
+        let keep = bench.path("kept");
+        let keep = keep.to_string_lossy();
+        bench.cdpc(&[&["build", "--arch", "sm_90", "--keep", &keep], words].concat(), 0)?;
+        let ptx = std::fs::read_to_string(bench.path(&format!("kept/{stem}.sm_90.ptx")))?;
+        let named = ptx.split(".visible .func").skip(1).filter_map(|rest| {
+            let name = rest.trim_start().trim_start_matches("(.param .b32 func_retval0)");
+            name.trim_start().split(['(', '\n']).next()
+        });
+        let named: BTreeSet<&str> = named.collect();
+        if !named.iter().eq(wanted) {
+            return Err(format!("{words:?}: {named:?}, not {wanted:?}").into());
+        }
+    }
+    Ok(())
 }
 
 fn copies() -> Outcome {

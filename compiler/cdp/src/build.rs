@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::input::{Input, InputKind};
 use crate::mend::mend_extern_kernels;
 use crate::options::{CompileOptions, DebugInfo};
+use crate::reachable::without_unreachable_functions;
 use crate::request::{BuildOutput, BuildRequest, Goal};
 
 impl Compiler {
@@ -259,10 +260,15 @@ impl Build<'_> {
         };
         let started = Instant::now();
         let (job, options, stem) = (self.request.job, self.request.options, input.stem());
-        let is_whole = alone && Compiler::is_whole_program(&code.ptx, options);
+        let reached = match alone && drops_functions(input, options) {
+            true => without_unreachable_functions(&code.ptx),
+            false => None,
+        };
+        let ptx = reached.as_deref().unwrap_or(&code.ptx);
+        let is_whole = alone && Compiler::is_whole_program(ptx, options);
         let assembled = match is_whole {
-            true => self.compiler.assemble_whole(job, &stem, &code.ptx, arch, options)?,
-            false => self.compiler.assemble(job, &stem, &code.ptx, arch, options)?,
+            true => self.compiler.assemble_whole(job, &stem, ptx, arch, options)?,
+            false => self.compiler.assemble(job, &stem, ptx, arch, options)?,
         };
         self.out.timings.ptxas += started.elapsed().as_secs_f64();
         self.out.tool_warnings.extend(assembled.warnings);
@@ -406,6 +412,13 @@ struct Part {
     ptx: Option<String>,
     /// It is a program already and needs no link.
     is_whole: bool,
+}
+
+/// Whether functions that no kernel reaches are left out of an input that is linked with nothing else. PTX that was
+/// given is ptxas's to judge, a debugger may look for every function, and nvlink may be told of other objects.
+fn drops_functions(input: &Input, options: &CompileOptions) -> bool {
+    let is_given = matches!(input, Input::Bytes(InputKind::Ptx, ..));
+    !is_given && options.debug != DebugInfo::Full && options.nvlink_args.is_empty()
 }
 
 /// What an input has for device and host; sources and the like have device code to be made of them.

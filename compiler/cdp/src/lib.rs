@@ -103,6 +103,7 @@ pub mod mend;
 pub mod message;
 pub mod options;
 pub mod ptx_version;
+mod reachable;
 pub mod request;
 pub mod set;
 
