@@ -1,7 +1,7 @@
 //! The forms of machine code that a program carries: cubin (an ELF file) and fatbin. Only what is
 //! needed to hand them to a driver safely, to choose a device and to check a launch: how long they say
-//! they are, which architectures they are for, how many parameters their kernels have. Containers and
-//! headers are cdp-image's affair.
+//! they are, which architectures they (and PTX texts) are for, how many parameters their kernels have.
+//! Containers and headers are cdp-image's affair.
 //!
 //! Facts: ELF-64 gABI.
 
@@ -49,6 +49,22 @@ pub fn runs_on(image: &[u8], capability: u32) -> bool {
     };
     machine_code.into_iter().any(|made_for| cubin::machine_code_runs_on(made_for, capability))
         || fatbin::architectures(image, Kind::Ptx).iter().any(|made_for| *made_for <= capability)
+}
+
+/// What the CPU device claims to be for a program without PTX.
+pub const DEFAULT_CAPABILITY: u32 = 90;
+
+/// The highest architecture that PTX texts are made for (90 for sm_90); [`DEFAULT_CAPABILITY`] without any.
+pub fn ptx_capability<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
+    let targets = texts.into_iter().filter_map(|text| {
+        let at = text.windows(7).position(|window| window == b".target")?;
+        let rest = &text[at + 7..];
+        let sm = rest.windows(3).take(64).position(|window| window == b"sm_")?;
+        let digits: Vec<u8> =
+            rest[sm + 3..].iter().copied().take_while(u8::is_ascii_digit).take(4).collect();
+        std::str::from_utf8(&digits).ok()?.parse().ok()
+    });
+    targets.max().unwrap_or(DEFAULT_CAPABILITY)
 }
 
 /// How many parameters the kernels of an image have, by symbol: of a cubin, or of a fatbin with a cubin
@@ -207,5 +223,14 @@ mod tests {
         assert_eq!(check_extent(&fatbin[..20]).unwrap_err().code, CudaError::INVALID_KERNEL_IMAGE);
         assert!(check_extent(b"PTX?").is_err());
         assert!(check_extent(b"\x7fELF").is_err());
+    }
+
+    #[test]
+    fn the_highest_target_counts() {
+        let texts: [&[u8]; 3] =
+            [b".version 8.0\n.target sm_75\n", b".target\tsm_90a, debug", b"no target"];
+        assert_eq!(ptx_capability(texts), 90);
+        assert_eq!(ptx_capability([texts[0]]), 75);
+        assert_eq!(ptx_capability([]), 90);
     }
 }

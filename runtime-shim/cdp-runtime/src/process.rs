@@ -9,12 +9,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::choice::{DEFAULT_CAPABILITY, DeviceChoice, gpu_for};
+use crate::choice::{DeviceChoice, gpu_for};
 use crate::cpu::{CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
 use crate::error::{CudaError, DeviceError, Result};
 use crate::gpu::{self, GpuDevice};
+use crate::image::DEFAULT_CAPABILITY;
 use crate::registry::{self, Home, ImageRecord, KernelRecord};
+use crate::stdio::complain;
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 static DEVICE_FLAGS: AtomicU32 = AtomicU32::new(0);
@@ -62,20 +64,6 @@ pub struct KernelEntry {
     pub kernel: KernelHandle,
     /// Bytes of each parameter.
     pub param_sizes: Arc<[u32]>,
-}
-
-/// Says something about the environment or a refused launch on standard error, in the form that
-/// `CDP_MESSAGE_FORMAT` asks for.
-pub fn complain(message: &str) {
-    crate::stdio::flush_stdout();
-    if std::env::var_os("CDP_MESSAGE_FORMAT").is_some_and(|format| format == "json") {
-        let object = serde_json::json!({
-            "reason": "device-message", "severity": "warning", "message": message,
-        });
-        eprintln!("{object}");
-    } else {
-        eprintln!("cdp: {message}");
-    }
 }
 
 fn choose() -> Result<Runtime> {

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::abi::PtxText;
-use crate::choice::ptx_capability;
 use crate::error::{CudaError, DeviceError, Result};
+use crate::image::ptx_capability;
 use cdp_image::fatbin;
 
 /// Where a symbol is looked for.

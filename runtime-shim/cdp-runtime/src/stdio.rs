@@ -1,5 +1,5 @@
 //! Writing to the C library's standard output, so that what a device prints and what host code
-//! prints with `printf` stand in one order.
+//! prints with `printf` stand in one order; and what the runtime itself has to say.
 
 use std::ffi::{c_int, c_void};
 
@@ -28,6 +28,20 @@ pub fn write_stdout(bytes: &[u8]) {
 pub fn flush_stdout() {
     // SAFETY: as above.
     unsafe { fflush(stdout) };
+}
+
+/// Says something about the environment or a refused launch on standard error, in the form that
+/// `CDP_MESSAGE_FORMAT` asks for.
+pub fn complain(message: &str) {
+    flush_stdout();
+    if std::env::var_os("CDP_MESSAGE_FORMAT").is_some_and(|format| format == "json") {
+        let object = serde_json::json!({
+            "reason": "device-message", "severity": "warning", "message": message,
+        });
+        eprintln!("{object}");
+    } else {
+        eprintln!("cdp: {message}");
+    }
 }
 
 /// Ends the process now with this code. C's streams are flushed.

@@ -1,8 +1,10 @@
 //! CUDA arrays, texture and surface objects, and copies that arrays take part in.
 
+use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::memory::{Extent, Memcpy3DParms, PitchedPtr, Pos, copy_kind};
+use super::copies::{Extent, Memcpy3DParms, PitchedPtr, Pos, copy_kind};
 use super::{call, given, put};
 use crate::array::*;
 use crate::device::{CopyKind, StreamHandle};
@@ -388,6 +390,40 @@ pub(super) unsafe fn copy_parameters(
     unsafe { process::current()?.device.copy_3d(&copy, kind, stream) }
 }
 
+/// The descriptions that texture and surface objects were made of.
+#[derive(Clone, Copy)]
+struct Described {
+    resource: ResourceDesc,
+    texture: Option<TextureDesc>,
+}
+
+// SAFETY: plain data; its pointers are the program's.
+unsafe impl Send for Described {}
+
+static OBJECTS: Mutex<Option<HashMap<u64, Described>>> = Mutex::new(None);
+
+fn objects() -> MutexGuard<'static, Option<HashMap<u64, Described>>> {
+    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps what an object was made of.
+fn describe(object: u64, resource: ResourceDesc, texture: Option<TextureDesc>) {
+    let mut all = objects();
+    all.get_or_insert_with(HashMap::new).insert(object, Described { resource, texture });
+}
+
+/// Forgets what an object was made of.
+fn undescribe(object: u64) {
+    if let Some(all) = objects().as_mut() {
+        all.remove(&object);
+    }
+}
+
+fn described(object: u64) -> Result<Described> {
+    let found = objects().as_ref().and_then(|all| all.get(&object).copied());
+    found.ok_or_else(|| CudaError::INVALID_VALUE.into())
+}
+
 /// `cudaCreateTextureObject`; views of a resource are not supported.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaCreateTextureObject(
@@ -403,7 +439,7 @@ pub unsafe extern "C" fn cudaCreateTextureObject(
         }
         let (resource, texture) = unsafe { (read(resource)?, read(texture)?) };
         let made = process::current()?.device.create_texture(&resource.resource()?, texture)?;
-        super::more::describe(made, *resource, Some(*texture));
+        describe(made, *resource, Some(*texture));
         unsafe { put(object, made) }
     })
 }
@@ -413,7 +449,7 @@ pub unsafe extern "C" fn cudaCreateTextureObject(
 pub extern "C" fn cudaDestroyTextureObject(object: u64) -> u32 {
     call(|| {
         process::current()?.device.destroy_texture(object)?;
-        super::more::undescribe(object);
+        undescribe(object);
         Ok(())
     })
 }
@@ -431,7 +467,7 @@ pub unsafe extern "C" fn cudaCreateSurfaceObject(
             return Err(CudaError::INVALID_VALUE.into());
         };
         let made = process::current()?.device.create_surface(array)?;
-        super::more::describe(made, *resource, None);
+        describe(made, *resource, None);
         unsafe { put(object, made) }
     })
 }
@@ -441,7 +477,37 @@ pub unsafe extern "C" fn cudaCreateSurfaceObject(
 pub extern "C" fn cudaDestroySurfaceObject(object: u64) -> u32 {
     call(|| {
         process::current()?.device.destroy_surface(object)?;
-        super::more::undescribe(object);
+        undescribe(object);
         Ok(())
+    })
+}
+
+/// `cudaGetTextureObjectResourceDesc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetTextureObjectResourceDesc(
+    resource: *mut ResourceDesc,
+    object: u64,
+) -> u32 {
+    call(|| unsafe { put(resource, described(object)?.resource) })
+}
+
+/// `cudaGetSurfaceObjectResourceDesc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetSurfaceObjectResourceDesc(
+    resource: *mut ResourceDesc,
+    object: u64,
+) -> u32 {
+    call(|| unsafe { put(resource, described(object)?.resource) })
+}
+
+/// `cudaGetTextureObjectTextureDesc`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetTextureObjectTextureDesc(
+    texture: *mut TextureDesc,
+    object: u64,
+) -> u32 {
+    call(|| {
+        let found = described(object)?.texture.ok_or(CudaError::INVALID_VALUE)?;
+        unsafe { put(texture, found) }
     })
 }

@@ -33,14 +33,14 @@ unsafe impl Sync for Call {}
 
 fn refuse(name: &str, why: &str) -> u32 {
     call(|| {
-        process::complain(&format!("{name}: {why} is not supported"));
+        stdio::complain(&format!("{name}: {why} is not supported"));
         Err(CudaError::NOT_SUPPORTED.into())
     })
 }
 
 fn not_yet(name: &str) -> u32 {
     call(|| {
-        process::complain(&format!("{name} is not implemented yet"));
+        stdio::complain(&format!("{name} is not implemented yet"));
         Err(CudaError::NOT_YET_IMPLEMENTED.into())
     })
 }

@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
+use super::copies::{Memcpy3DParms, copy_kind, line};
 use super::host::HostFunction;
-use super::memory::{Memcpy3DParms, copy_kind};
 use super::{Dim3, call, given, put};
-use crate::device::{Copy2D, CopyKind, EventHandle, StreamHandle};
+use crate::device::{EventHandle, StreamHandle};
 use crate::error::{CudaError, Result};
 use crate::graph::{self, Executable, Kernel, NodeId, Op, Set, capture, launchable};
 use crate::process;
@@ -122,13 +122,6 @@ pub(super) unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
     Ok(Op::Host(Some(params.function.ok_or(CudaError::INVALID_VALUE)?), params.data))
 }
 
-/// A copy of bytes one after another.
-pub(super) fn line(dst: u64, src: u64, bytes: usize, kind: CopyKind) -> Op {
-    let (dst_pitch_bytes, src_pitch_bytes, width_bytes) = (bytes, bytes, bytes);
-    let copy = Copy2D { dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height: 1 };
-    Op::Rectangle(copy, kind)
-}
-
 pub(super) fn event_of(event: *mut c_void) -> EventHandle {
     EventHandle(event as u64)
 }
@@ -171,17 +164,47 @@ adders! {
         graph::with(|graphs| Ok(Op::Child(graphs.graph(child as u64)?.clone())));
 }
 
+/// Has a node of a graph do something else of its kind.
+pub(super) fn set_in_graph(node: *mut c_void, op: impl FnOnce() -> Result<Op>) -> u32 {
+    call(|| {
+        let op = op()?;
+        graph::with(|graphs| replace(&mut graphs.node(node as NodeId)?.op, op))
+    })
+}
+
+/// Has a node of an executable do something else of its kind.
+pub(super) fn set_in_executable(
+    executable: *mut c_void,
+    node: *mut c_void,
+    op: impl FnOnce() -> Result<Op>,
+) -> u32 {
+    call(|| {
+        let op = op()?;
+        graph::with(|graphs| {
+            let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
+            let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
+            replace(&mut node.op, op)
+        })?;
+        launchable::renew(executable as u64)
+    })
+}
+
+fn replace(old: &mut Op, new: Op) -> Result<()> {
+    if old.kind() != new.kind() {
+        return Err(CudaError::INVALID_VALUE.into());
+    }
+    *old = new;
+    Ok(())
+}
+
 /// The functions that change what a node does: in a graph, and in an executable.
 macro_rules! setters {
     ($($in_graph:ident, $in_executable:ident($($arg:ident: $ty:ty),*) = $op:expr;)*) => {$(
         #[doc = concat!("`", stringify!($in_graph), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $in_graph(node: *mut c_void, $($arg: $ty),*) -> u32 {
-            call(|| {
-                #[allow(unused_unsafe)]
-                let op = unsafe { $op }?;
-                graph::with(|graphs| replace(&mut graphs.node(node as NodeId)?.op, op))
-            })
+            #[allow(unused_unsafe)]
+            set_in_graph(node, || unsafe { $op })
         }
 
         #[doc = concat!("`", stringify!($in_executable), "`")]
@@ -191,26 +214,10 @@ macro_rules! setters {
             node: *mut c_void,
             $($arg: $ty),*
         ) -> u32 {
-            call(|| {
-                #[allow(unused_unsafe)]
-                let op = unsafe { $op }?;
-                graph::with(|graphs| {
-                    let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
-                    let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
-                    replace(&mut node.op, op)
-                })?;
-                launchable::renew(executable as u64)
-            })
+            #[allow(unused_unsafe)]
+            set_in_executable(executable, node, || unsafe { $op })
         }
     )*};
-}
-
-pub(super) fn replace(old: &mut Op, new: Op) -> Result<()> {
-    if old.kind() != new.kind() {
-        return Err(CudaError::INVALID_VALUE.into());
-    }
-    *old = new;
-    Ok(())
 }
 
 setters! {

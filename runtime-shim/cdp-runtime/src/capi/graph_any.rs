@@ -2,11 +2,13 @@
 
 use std::ffi::c_void;
 
-use super::graph::{add, copy_op, event_of, host_op, kernel_op, replace, set_op};
-use super::{HostNodeParams, KernelNodeParams, Memcpy3DParms, call};
+use super::graph::{
+    add, copy_op, event_of, host_op, kernel_op, set_in_executable, set_in_graph, set_op,
+};
+use super::{HostNodeParams, KernelNodeParams, Memcpy3DParms};
 use crate::error::{CudaError, Result};
-use crate::graph::{self, NodeId, Op, Set, launchable};
-use crate::process;
+use crate::graph::{self, Op, Set};
+use crate::stdio;
 
 /// `cudaGraphNodeParams`
 #[repr(C)]
@@ -67,7 +69,7 @@ unsafe fn any_op(params: *const NodeParams) -> Result<Op> {
                     10 | 11 => "memory that a node allocates or frees (use cudaMallocAsync)",
                     _ => "conditional nodes",
                 };
-                process::complain(&format!("graphs: {kind}: not supported"));
+                stdio::complain(&format!("graphs: {kind}: not supported"));
                 Err(CudaError::NOT_SUPPORTED.into())
             }
             _ => Err(CudaError::INVALID_VALUE.into()),
@@ -94,10 +96,7 @@ pub unsafe extern "C" fn cudaGraphNodeSetParams(
     node: *mut c_void,
     params: *const NodeParams,
 ) -> u32 {
-    call(|| {
-        let op = unsafe { any_op(params) }?;
-        graph::with(|graphs| replace(&mut graphs.node(node as NodeId)?.op, op))
-    })
+    set_in_graph(node, || unsafe { any_op(params) })
 }
 
 /// `cudaGraphExecNodeSetParams`
@@ -107,13 +106,5 @@ pub unsafe extern "C" fn cudaGraphExecNodeSetParams(
     node: *mut c_void,
     params: *const NodeParams,
 ) -> u32 {
-    call(|| {
-        let op = unsafe { any_op(params) }?;
-        graph::with(|graphs| {
-            let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
-            let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
-            replace(&mut node.op, op)
-        })?;
-        launchable::renew(executable as u64)
-    })
+    set_in_executable(executable, node, || unsafe { any_op(params) })
 }

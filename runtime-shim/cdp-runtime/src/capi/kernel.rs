@@ -9,6 +9,7 @@ use crate::device::{
 use crate::error::{CudaError, Result};
 use crate::graph::{Kernel, Op, capture};
 use crate::process::{self, KernelEntry};
+use crate::stdio;
 
 /// `dim3`
 #[repr(C)]
@@ -90,7 +91,7 @@ pub(crate) unsafe fn launch_now(
         && error.detail.is_some()
     {
         // Easily missed in CUDA: the launch does nothing and only cudaGetLastError tells.
-        process::complain(&error.to_string());
+        stdio::complain(&error.to_string());
     }
     launched
 }

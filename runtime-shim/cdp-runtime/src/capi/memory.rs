@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::graph::line;
+use super::copies::{Extent, Memcpy3DParms, PitchedPtr, Pos, copy_kind, line, rectangles};
 use super::{call, given, put};
-use crate::device::{Copy2D, CopyKind, Device, MemoryType, StreamHandle};
+use crate::device::{Copy2D, Device, MemoryType, StreamHandle};
 use crate::error::{CudaError, Result};
 use crate::graph::{Op, Set, capture};
 use crate::process;
@@ -99,10 +99,6 @@ pub unsafe extern "C" fn cudaMemGetInfo(free: *mut usize, total: *mut usize) -> 
     })
 }
 
-pub(super) fn copy_kind(kind: u32) -> Result<CopyKind> {
-    CopyKind::from_raw(kind).ok_or_else(|| CudaError::INVALID_MEMCPY_DIRECTION.into())
-}
-
 pub(super) unsafe fn copy(
     dst: *mut c_void,
     src: *const c_void,
@@ -189,65 +185,6 @@ pub unsafe extern "C" fn cudaMemcpy2DAsync(
     })
 }
 
-/// `cudaExtent`: bytes in x for linear memory, rows, slices.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Extent {
-    /// Bytes of a row.
-    pub width: usize,
-    /// Rows of a slice.
-    pub height: usize,
-    /// Slices.
-    pub depth: usize,
-}
-
-/// `cudaPos`
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Pos {
-    pub x: usize,
-    pub y: usize,
-    pub z: usize,
-}
-
-/// `cudaPitchedPtr`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct PitchedPtr {
-    /// First byte.
-    pub ptr: *mut c_void,
-    /// Bytes from row to row.
-    pub pitch: usize,
-    /// Bytes of a row.
-    pub xsize: usize,
-    /// Rows of a slice.
-    pub ysize: usize,
-}
-
-/// `cudaMemcpy3DParms`
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Memcpy3DParms {
-    pub src_array: *mut c_void,
-    pub src_pos: Pos,
-    pub src_ptr: PitchedPtr,
-    pub dst_array: *mut c_void,
-    pub dst_pos: Pos,
-    pub dst_ptr: PitchedPtr,
-    pub extent: Extent,
-    pub kind: u32,
-}
-
-impl PitchedPtr {
-    /// Address of a position.
-    pub(super) fn at(&self, pos: Pos) -> u64 {
-        let row = pos.z.wrapping_mul(self.ysize).wrapping_add(pos.y);
-        (self.ptr as u64).wrapping_add(row.wrapping_mul(self.pitch).wrapping_add(pos.x) as u64)
-    }
-}
-
 pub(crate) unsafe fn copy_3d(
     parameters: *const Memcpy3DParms,
     stream: Option<StreamHandle>,
@@ -270,21 +207,6 @@ pub(crate) unsafe fn copy_3d(
         unsafe { device.device.copy_2d(&rectangle, kind, stream)? };
     }
     Ok(())
-}
-
-/// The slices of a box in memory; `None` if a side lies in an array.
-pub(crate) fn rectangles(p: &Memcpy3DParms) -> Option<impl Iterator<Item = Copy2D> + '_> {
-    if !p.src_array.is_null() || !p.dst_array.is_null() {
-        return None;
-    }
-    Some((0..p.extent.depth).map(|slice| Copy2D {
-        dst: p.dst_ptr.at(Pos { z: p.dst_pos.z.wrapping_add(slice), ..p.dst_pos }),
-        dst_pitch_bytes: p.dst_ptr.pitch,
-        src: p.src_ptr.at(Pos { z: p.src_pos.z.wrapping_add(slice), ..p.src_pos }),
-        src_pitch_bytes: p.src_ptr.pitch,
-        width_bytes: p.extent.width,
-        height: p.extent.height,
-    }))
 }
 
 /// `cudaMemcpy3D`

@@ -11,6 +11,7 @@
 mod array;
 pub mod calls;
 mod capture;
+mod copies;
 mod device;
 mod graph;
 mod graph_any;
@@ -34,6 +35,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use self::array::*;
 pub use self::capture::*;
+pub use self::copies::*;
 pub use self::device::*;
 pub use self::graph::*;
 pub use self::graph_any::*;
@@ -58,7 +60,7 @@ pub(crate) use self::memory::copy_3d;
 
 use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};
-use crate::{abi, process, registry};
+use crate::{abi, process, registry, stdio};
 
 /// Runs a call; its error becomes the thread's last error.
 fn call(work: impl FnOnce() -> Result<()>) -> u32 {
@@ -147,7 +149,7 @@ unsafe fn own_image(image: *const abi::Image) -> Option<usize> {
 
 fn version_fits(what: &str, version: u32, ours: u32) -> bool {
     if version != ours {
-        process::complain(&format!(
+        stdio::complain(&format!(
             "{what} was compiled for version {version} of the run-time library and this is version \
              {ours}: build the program with one release of the compiler"
         ));
@@ -163,7 +165,7 @@ pub unsafe extern "C" fn __cdp_managed_address(host_shadow: *mut c_void) -> *mut
     match catch_unwind(AssertUnwindSafe(find)) {
         Ok(Ok(address)) => return address as *mut c_void,
         Ok(Err(error)) => {
-            process::complain(&format!("a __managed__ variable has no memory: {error}"))
+            stdio::complain(&format!("a __managed__ variable has no memory: {error}"))
         }
         Err(_) => {}
     }

@@ -1,4 +1,4 @@
-//! What is asked about kernels, streams and texture objects beyond the everyday, and copies in batches.
+//! What is asked about kernels and streams beyond the everyday, and copies in batches.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
@@ -6,7 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::memory::copy;
 use super::{call, given, put};
-use crate::array::{ResourceDesc, TextureDesc};
 use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};
 use crate::{process, registry};
@@ -253,65 +252,5 @@ pub unsafe extern "C" fn cudaMemcpyBatchAsync(
             }
         }
         Ok(())
-    })
-}
-
-/// The descriptions that texture and surface objects were made of.
-#[derive(Clone, Copy)]
-struct Described {
-    resource: ResourceDesc,
-    texture: Option<TextureDesc>,
-}
-
-// SAFETY: plain data; its pointers are the program's.
-unsafe impl Send for Described {}
-
-static OBJECTS: Mutex<Option<HashMap<u64, Described>>> = Mutex::new(None);
-
-/// Keeps what an object was made of.
-pub(super) fn describe(object: u64, resource: ResourceDesc, texture: Option<TextureDesc>) {
-    let mut all = locked(&OBJECTS);
-    all.get_or_insert_with(HashMap::new).insert(object, Described { resource, texture });
-}
-
-/// Forgets what an object was made of.
-pub(super) fn undescribe(object: u64) {
-    if let Some(all) = locked(&OBJECTS).as_mut() {
-        all.remove(&object);
-    }
-}
-
-fn described(object: u64) -> Result<Described> {
-    let found = locked(&OBJECTS).as_ref().and_then(|all| all.get(&object).copied());
-    found.ok_or_else(|| CudaError::INVALID_VALUE.into())
-}
-
-/// `cudaGetTextureObjectResourceDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetTextureObjectResourceDesc(
-    resource: *mut ResourceDesc,
-    object: u64,
-) -> u32 {
-    call(|| unsafe { put(resource, described(object)?.resource) })
-}
-
-/// `cudaGetSurfaceObjectResourceDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetSurfaceObjectResourceDesc(
-    resource: *mut ResourceDesc,
-    object: u64,
-) -> u32 {
-    call(|| unsafe { put(resource, described(object)?.resource) })
-}
-
-/// `cudaGetTextureObjectTextureDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetTextureObjectTextureDesc(
-    texture: *mut TextureDesc,
-    object: u64,
-) -> u32 {
-    call(|| {
-        let found = described(object)?.texture.ok_or(CudaError::INVALID_VALUE)?;
-        unsafe { put(texture, found) }
     })
 }

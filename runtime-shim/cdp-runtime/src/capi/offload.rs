@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
 
 use crate::abi::string;
-use crate::process;
 use crate::registry::{self, Home, KernelRecord, VariableRecord};
+use crate::stdio;
 
 /// LLVM's `__tgt_offload_entry`, version 1.
 #[repr(C)]
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn __cdp_register_offload_entries(first: *const Entry, end
             let symbol = unsafe { string(entry.name) };
             if entry.version != VERSION || (entry.bytes > 0 && entry.flags & VARIABLE_KIND != PLAIN)
             {
-                process::complain(&format!("`{symbol}` is registered in a form that is not known"));
+                stdio::complain(&format!("`{symbol}` is registered in a form that is not known"));
             } else if entry.bytes == 0 {
                 let record = KernelRecord { symbol, home: Home::Anywhere, param_sizes: None };
                 kernels.push((entry.address as usize, record));

@@ -2,7 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::memory::{Memcpy3DParms, PitchedPtr, Pos, copy_3d};
+use super::copies::{Memcpy3DParms, PitchedPtr, Pos};
+use super::memory::copy_3d;
 use super::{Extent, call, given, put};
 use crate::device::{CopyKind, Device, StreamHandle};
 use crate::error::{CudaError, Result};

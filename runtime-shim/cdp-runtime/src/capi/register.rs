@@ -15,7 +15,7 @@ use crate::error::{CudaError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 use cdp_image::fatbin;
 
-use crate::process;
+use crate::{process, stdio};
 
 const WITH_MEMBERS: u32 = 2;
 
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const Wrapper) -> *mu
         // SAFETY: compiled code passes a wrapper of its own.
         let record = unsafe { wrapper.as_ref().and_then(|wrapper| image(wrapper)) };
         let record = record.unwrap_or_else(|| {
-            process::complain("the program registers device code in a form that is not known");
+            stdio::complain("the program registers device code in a form that is not known");
             ImageRecord { machine_code: &[], ptx: Ptx::default() }
         });
         let handle = Box::leak(Box::new(Handle { image: registry::add_image(record) }));
@@ -223,7 +223,7 @@ fn refuse_reference(what: &str, name: *const c_char) {
         // SAFETY: compiled code passes a string of its own.
         false => unsafe { CStr::from_ptr(name) }.to_str().unwrap_or(""),
     };
-    process::complain(&format!(
+    stdio::complain(&format!(
         "`{name}` is a {what} reference, which CUDA has not had since version 12: use a {what} object"
     ));
 }
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => 1,
         Ok(Err(error)) => {
-            process::complain(&format!(
+            stdio::complain(&format!(
                 "the program's __managed__ variables have no memory: {error}"
             ));
             process::set_last_error(error.code);

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::graph::line;
-use super::memory::copy_kind;
+use super::copies::{copy_kind, line};
 use super::{call, put};
 use crate::device::{CopyKind, StreamHandle};
 use crate::error::{CudaError, Result};

@@ -7,7 +7,7 @@ use cdp_emulator::{AddressMode, ChannelKind, TextureDescriptor};
 
 use super::CpuDevice;
 use crate::array::*;
-use crate::device::{Copy2D, CopyKind, Device, StreamHandle};
+use crate::device::{Arrays, Copy2D, CopyKind, Memory, StreamHandle};
 use crate::error::{CudaError, Result};
 
 /// An array.
@@ -19,31 +19,12 @@ pub struct CpuArray {
 }
 
 /// Arrays by handle.
-pub type Arrays = HashMap<u64, CpuArray>;
+pub type ByHandle = HashMap<u64, CpuArray>;
 
 impl CpuDevice {
     fn array(&self, handle: ArrayHandle) -> Result<CpuArray> {
         let found = self.arrays().get(&handle.0).copied();
         found.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
-    }
-
-    pub(super) fn make_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
-        info.check()?;
-        let width_bytes = info.size[0] * info.format.element_bytes()?;
-        let rows = info.size[1].max(1) * info.size[2].max(1);
-        let (address, pitch_bytes) = self.allocate_pitched(width_bytes, rows)?;
-        self.arrays().insert(address, CpuArray { info: *info, address, pitch_bytes });
-        Ok(ArrayHandle(address))
-    }
-
-    pub(super) fn drop_array(&self, handle: ArrayHandle) -> Result<()> {
-        let found = self.arrays().remove(&handle.0);
-        let array = found.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
-        self.free(array.address)
-    }
-
-    pub(super) fn info_of(&self, handle: ArrayHandle) -> Result<ArrayInfo> {
-        Ok(self.array(handle)?.info)
     }
 
     /// Address, pitch and rows of a slice of one side of a copy.
@@ -68,31 +49,6 @@ impl CpuDevice {
                 Ok((first, array.pitch_bytes, rows))
             }
         }
-    }
-
-    /// # Safety
-    /// As for [`Device::copy_3d`].
-    pub(super) unsafe fn copy_box(
-        &self,
-        copy: &Copy3D,
-        kind: CopyKind,
-        stream: Option<StreamHandle>,
-    ) -> Result<()> {
-        let (dst, dst_pitch, dst_rows) = self.linear(copy.dst, copy)?;
-        let (src, src_pitch, src_rows) = self.linear(copy.src, copy)?;
-        for slice in 0..copy.depth {
-            let rectangle = Copy2D {
-                dst: dst.wrapping_add(slice * dst_rows * dst_pitch),
-                dst_pitch_bytes: dst_pitch as usize,
-                src: src.wrapping_add(slice * src_rows * src_pitch),
-                src_pitch_bytes: src_pitch as usize,
-                width_bytes: copy.width_bytes as usize,
-                height: copy.height as usize,
-            };
-            // SAFETY: the caller's promise; array sides lie in the array.
-            unsafe { self.copy_2d(&rectangle, kind, stream)? };
-        }
-        Ok(())
     }
 
     /// The emulator's description of a resource, read as plain elements.
@@ -144,7 +100,55 @@ impl CpuDevice {
         Ok((descriptor, format))
     }
 
-    pub(super) fn make_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+    fn drop_object(&self, object: u64) -> Result<()> {
+        self.state().emulator.destroy_texture(object).map_err(super::convert)
+    }
+}
+
+impl Arrays for CpuDevice {
+    fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
+        info.check()?;
+        let width_bytes = info.size[0] * info.format.element_bytes()?;
+        let rows = info.size[1].max(1) * info.size[2].max(1);
+        let (address, pitch_bytes) = self.allocate_pitched(width_bytes, rows)?;
+        self.arrays().insert(address, CpuArray { info: *info, address, pitch_bytes });
+        Ok(ArrayHandle(address))
+    }
+
+    fn destroy_array(&self, handle: ArrayHandle) -> Result<()> {
+        let found = self.arrays().remove(&handle.0);
+        let array = found.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+        self.free(array.address)
+    }
+
+    fn array_info(&self, handle: ArrayHandle) -> Result<ArrayInfo> {
+        Ok(self.array(handle)?.info)
+    }
+
+    unsafe fn copy_3d(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        let (dst, dst_pitch, dst_rows) = self.linear(copy.dst, copy)?;
+        let (src, src_pitch, src_rows) = self.linear(copy.src, copy)?;
+        for slice in 0..copy.depth {
+            let rectangle = Copy2D {
+                dst: dst.wrapping_add(slice * dst_rows * dst_pitch),
+                dst_pitch_bytes: dst_pitch as usize,
+                src: src.wrapping_add(slice * src_rows * src_pitch),
+                src_pitch_bytes: src_pitch as usize,
+                width_bytes: copy.width_bytes as usize,
+                height: copy.height as usize,
+            };
+            // SAFETY: the caller's promise; array sides lie in the array.
+            unsafe { self.copy_2d(&rectangle, kind, stream)? };
+        }
+        Ok(())
+    }
+
+    fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
         let (mut descriptor, format) = self.described(resource)?;
         texture.check(&format)?;
         let border = texture.address_mode.contains(&3) && texture.border_color != [0.0; 4];
@@ -163,15 +167,19 @@ impl CpuDevice {
         self.state().emulator.create_texture(descriptor).map_err(super::convert)
     }
 
-    pub(super) fn make_surface(&self, array: ArrayHandle) -> Result<u64> {
-        if self.info_of(array)?.flags & SURFACE_LOAD_STORE == 0 {
+    fn destroy_texture(&self, object: u64) -> Result<()> {
+        self.drop_object(object)
+    }
+
+    fn create_surface(&self, array: ArrayHandle) -> Result<u64> {
+        if self.array_info(array)?.flags & SURFACE_LOAD_STORE == 0 {
             return Err(CudaError::INVALID_VALUE.into());
         }
         let (descriptor, _) = self.described(&Resource::Array(array))?;
         self.state().emulator.create_texture(descriptor).map_err(super::convert)
     }
 
-    pub(super) fn drop_object(&self, object: u64) -> Result<()> {
-        self.state().emulator.destroy_texture(object).map_err(super::convert)
+    fn destroy_surface(&self, object: u64) -> Result<()> {
+        self.drop_object(object)
     }
 }

@@ -2,7 +2,7 @@
 //! they may lie anywhere, so that a few more have room.
 
 use super::CpuDevice;
-use crate::device::{Device, KernelAttributes, KernelHandle, LaunchConfig};
+use crate::device::{Device, KernelAttributes, KernelHandle, LaunchConfig, Launches, Modules};
 use crate::error::{CudaError, Result};
 
 /// Blocks of a cluster that every device with clusters has.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::GpuDevice;
 use super::driver::{Handle, check};
 use crate::array::*;
-use crate::device::{CopyKind, StreamHandle};
+use crate::device::{Arrays, CopyKind, StreamHandle};
 use crate::error::{CudaError, Result};
 
 /// `CUDA_ARRAY3D_DESCRIPTOR`
@@ -176,40 +176,6 @@ fn channel_format(format: u32, channels: u32) -> Result<ChannelFormat> {
     Ok(ChannelFormat { bits: all, kind })
 }
 
-pub fn make_array(device: &GpuDevice, info: &ArrayInfo) -> Result<ArrayHandle> {
-    info.check()?;
-    let driver = device.bind()?;
-    let (format, channels) = format(&info.format)?;
-    let [width, height, depth] = info.size.map(|count| count as usize);
-    let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags: info.flags };
-    let mut array: Handle = std::ptr::null_mut();
-    // SAFETY: target and description valid; the driver checks the description.
-    check(unsafe { (driver.cuArray3DCreate_v2)(&mut array, &descriptor) })?;
-    device.handles().arrays.insert(array as u64);
-    Ok(ArrayHandle(array as u64))
-}
-
-pub fn drop_array(device: &GpuDevice, array: ArrayHandle) -> Result<()> {
-    let handle = device.array(array)?;
-    let driver = device.bind()?;
-    device.handles().arrays.remove(&array.0);
-    // SAFETY: the array is alive.
-    check(unsafe { (driver.cuArrayDestroy)(handle) })
-}
-
-pub fn info_of(device: &GpuDevice, array: ArrayHandle) -> Result<ArrayInfo> {
-    let handle = device.array(array)?;
-    let driver = device.bind()?;
-    let mut found = ArrayDescriptor::default();
-    // SAFETY: target valid, the array is alive.
-    check(unsafe { (driver.cuArray3DGetDescriptor_v2)(&mut found, handle) })?;
-    Ok(ArrayInfo {
-        format: channel_format(found.format, found.channels)?,
-        size: [found.width, found.height, found.depth].map(|count| count as u64),
-        flags: found.flags,
-    })
-}
-
 fn place(device: &GpuDevice, place: Place, linear: u32) -> Result<DriverPlace> {
     let mut found = DriverPlace::nowhere(linear);
     match place {
@@ -226,73 +192,6 @@ fn place(device: &GpuDevice, place: Place, linear: u32) -> Result<DriverPlace> {
     Ok(found)
 }
 
-/// # Safety
-/// As for [`crate::Device::copy_3d`].
-pub unsafe fn copy_box(
-    device: &GpuDevice,
-    copy: &Copy3D,
-    kind: CopyKind,
-    stream: Option<StreamHandle>,
-) -> Result<()> {
-    let stream = stream.map(|stream| device.stream(stream)).transpose()?;
-    let driver = device.bind()?;
-    if copy.width_bytes == 0 || copy.height == 0 || copy.depth == 0 {
-        return Ok(());
-    }
-    let (src, dst) = match kind {
-        CopyKind::HostToHost => (HOST, HOST),
-        CopyKind::HostToDevice => (HOST, DEVICE),
-        CopyKind::DeviceToHost => (DEVICE, HOST),
-        CopyKind::DeviceToDevice => (DEVICE, DEVICE),
-        CopyKind::Default => (UNIFIED, UNIFIED),
-    };
-    let description = DriverCopy {
-        src: place(device, copy.src, src)?,
-        dst: place(device, copy.dst, dst)?,
-        width_bytes: copy.width_bytes as usize,
-        height: copy.height as usize,
-        depth: copy.depth as usize,
-    };
-    // SAFETY: host sides are valid by the caller's promise; the driver checks the others.
-    check(unsafe {
-        match stream {
-            None => (driver.cuMemcpy3D_v2)(&description),
-            Some(stream) => (driver.cuMemcpy3DAsync_v2)(&description, stream),
-        }
-    })
-}
-
-pub fn make_texture(device: &GpuDevice, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
-    let driver = device.bind()?;
-    let (described, elements) = driver_resource(device, resource)?;
-    texture.check(&elements)?;
-    let mut flags = 0;
-    let mut set = |on: bool, flag: u32| flags |= if on { flag } else { 0 };
-    set(texture.read_mode == 0 && elements.kind != KIND_FLOAT, READ_AS_INTEGER);
-    set(texture.normalized_coords != 0, NORMALIZED_COORDINATES);
-    set(texture.srgb != 0, SRGB);
-    set(texture.disable_trilinear_optimization != 0, DISABLE_TRILINEAR_OPTIMIZATION);
-    set(texture.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
-    let sampler = DriverTexture {
-        address_mode: texture.address_mode,
-        filter_mode: texture.filter_mode,
-        flags,
-        max_anisotropy: texture.max_anisotropy,
-        mipmap_filter_mode: texture.mipmap_filter_mode,
-        mipmap_level_bias: texture.mipmap_level_bias,
-        min_mipmap_level_clamp: texture.min_mipmap_level_clamp,
-        max_mipmap_level_clamp: texture.max_mipmap_level_clamp,
-        border_color: texture.border_color,
-        reserved: [0; 12],
-    };
-    let mut object = 0;
-    // SAFETY: target and descriptions valid; the driver checks what they say.
-    check(unsafe {
-        (driver.cuTexObjectCreate)(&mut object, &described, &sampler, std::ptr::null())
-    })?;
-    Ok(object)
-}
-
 /// The driver's description, and the elements' format.
 fn driver_resource(
     device: &GpuDevice,
@@ -302,7 +201,7 @@ fn driver_resource(
     let elements = match *resource {
         Resource::Array(array) => {
             described.of.array = device.array(array)?;
-            info_of(device, array)?.format
+            device.array_info(array)?.format
         }
         Resource::Linear { address, format: elements, bytes } => {
             let (format, channels) = format(&elements)?;
@@ -327,23 +226,125 @@ fn driver_resource(
     Ok((described, elements))
 }
 
-pub fn drop_texture(device: &GpuDevice, object: u64) -> Result<()> {
-    let driver = device.bind()?;
-    // SAFETY: a handle of `make_texture`, as CUDA demands of the caller.
-    check(unsafe { (driver.cuTexObjectDestroy)(object) })
-}
+impl Arrays for GpuDevice {
+    fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
+        info.check()?;
+        let driver = self.bind()?;
+        let (format, channels) = format(&info.format)?;
+        let [width, height, depth] = info.size.map(|count| count as usize);
+        let descriptor =
+            ArrayDescriptor { width, height, depth, format, channels, flags: info.flags };
+        let mut array: Handle = std::ptr::null_mut();
+        // SAFETY: target and description valid; the driver checks the description.
+        check(unsafe { (driver.cuArray3DCreate_v2)(&mut array, &descriptor) })?;
+        self.handles().arrays.insert(array as u64);
+        Ok(ArrayHandle(array as u64))
+    }
 
-pub fn make_surface(device: &GpuDevice, array: ArrayHandle) -> Result<u64> {
-    let driver = device.bind()?;
-    let (described, _) = driver_resource(device, &Resource::Array(array))?;
-    let mut object = 0;
-    // SAFETY: target and description valid; the driver checks what it says.
-    check(unsafe { (driver.cuSurfObjectCreate)(&mut object, &described) })?;
-    Ok(object)
-}
+    fn destroy_array(&self, array: ArrayHandle) -> Result<()> {
+        let handle = self.array(array)?;
+        let driver = self.bind()?;
+        self.handles().arrays.remove(&array.0);
+        // SAFETY: the array is alive.
+        check(unsafe { (driver.cuArrayDestroy)(handle) })
+    }
 
-pub fn drop_surface(device: &GpuDevice, object: u64) -> Result<()> {
-    let driver = device.bind()?;
-    // SAFETY: a handle of `make_surface`, as CUDA demands of the caller.
-    check(unsafe { (driver.cuSurfObjectDestroy)(object) })
+    fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo> {
+        let handle = self.array(array)?;
+        let driver = self.bind()?;
+        let mut found = ArrayDescriptor::default();
+        // SAFETY: target valid, the array is alive.
+        check(unsafe { (driver.cuArray3DGetDescriptor_v2)(&mut found, handle) })?;
+        Ok(ArrayInfo {
+            format: channel_format(found.format, found.channels)?,
+            size: [found.width, found.height, found.depth].map(|count| count as u64),
+            flags: found.flags,
+        })
+    }
+
+    unsafe fn copy_3d(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        let stream = stream.map(|stream| self.stream(stream)).transpose()?;
+        let driver = self.bind()?;
+        if copy.width_bytes == 0 || copy.height == 0 || copy.depth == 0 {
+            return Ok(());
+        }
+        let (src, dst) = match kind {
+            CopyKind::HostToHost => (HOST, HOST),
+            CopyKind::HostToDevice => (HOST, DEVICE),
+            CopyKind::DeviceToHost => (DEVICE, HOST),
+            CopyKind::DeviceToDevice => (DEVICE, DEVICE),
+            CopyKind::Default => (UNIFIED, UNIFIED),
+        };
+        let description = DriverCopy {
+            src: place(self, copy.src, src)?,
+            dst: place(self, copy.dst, dst)?,
+            width_bytes: copy.width_bytes as usize,
+            height: copy.height as usize,
+            depth: copy.depth as usize,
+        };
+        // SAFETY: host sides are valid by the caller's promise; the driver checks the others.
+        check(unsafe {
+            match stream {
+                None => (driver.cuMemcpy3D_v2)(&description),
+                Some(stream) => (driver.cuMemcpy3DAsync_v2)(&description, stream),
+            }
+        })
+    }
+
+    fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
+        let driver = self.bind()?;
+        let (described, elements) = driver_resource(self, resource)?;
+        texture.check(&elements)?;
+        let mut flags = 0;
+        let mut set = |on: bool, flag: u32| flags |= if on { flag } else { 0 };
+        set(texture.read_mode == 0 && elements.kind != KIND_FLOAT, READ_AS_INTEGER);
+        set(texture.normalized_coords != 0, NORMALIZED_COORDINATES);
+        set(texture.srgb != 0, SRGB);
+        set(texture.disable_trilinear_optimization != 0, DISABLE_TRILINEAR_OPTIMIZATION);
+        set(texture.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
+        let sampler = DriverTexture {
+            address_mode: texture.address_mode,
+            filter_mode: texture.filter_mode,
+            flags,
+            max_anisotropy: texture.max_anisotropy,
+            mipmap_filter_mode: texture.mipmap_filter_mode,
+            mipmap_level_bias: texture.mipmap_level_bias,
+            min_mipmap_level_clamp: texture.min_mipmap_level_clamp,
+            max_mipmap_level_clamp: texture.max_mipmap_level_clamp,
+            border_color: texture.border_color,
+            reserved: [0; 12],
+        };
+        let mut object = 0;
+        // SAFETY: target and descriptions valid; the driver checks what they say.
+        check(unsafe {
+            (driver.cuTexObjectCreate)(&mut object, &described, &sampler, std::ptr::null())
+        })?;
+        Ok(object)
+    }
+
+    fn destroy_texture(&self, object: u64) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: a handle of `make_texture`, as CUDA demands of the caller.
+        check(unsafe { (driver.cuTexObjectDestroy)(object) })
+    }
+
+    fn create_surface(&self, array: ArrayHandle) -> Result<u64> {
+        let driver = self.bind()?;
+        let (described, _) = driver_resource(self, &Resource::Array(array))?;
+        let mut object = 0;
+        // SAFETY: target and description valid; the driver checks what it says.
+        check(unsafe { (driver.cuSurfObjectCreate)(&mut object, &described) })?;
+        Ok(object)
+    }
+
+    fn destroy_surface(&self, object: u64) -> Result<()> {
+        let driver = self.bind()?;
+        // SAFETY: a handle of `make_surface`, as CUDA demands of the caller.
+        check(unsafe { (driver.cuSurfObjectDestroy)(object) })
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::GpuDevice;
 use super::array::DriverCopy;
 use super::driver::{Driver, Handle, check};
-use crate::device::{Copy2D, GraphStep, GraphWork, StreamHandle};
+use crate::device::{Copy2D, GraphStep, GraphWork, Graphs, StreamHandle};
 use crate::error::{CudaError, Result};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`
@@ -47,45 +47,6 @@ impl Drop for Making {
         // SAFETY: made by `make`, and what was instantiated of it lives on.
         unsafe { (self.driver.cuGraphDestroy)(self.graph) };
     }
-}
-
-pub fn create(device: &GpuDevice, steps: &[GraphStep]) -> Result<u64> {
-    let making = make(device, steps)?;
-    let mut made: Handle = std::ptr::null_mut();
-    // SAFETY: the target is valid for the write, the graph alive.
-    check(unsafe {
-        (making.driver.cuGraphInstantiateWithFlags)(&mut made, making.graph, DEVICE_LAUNCH)
-    })?;
-    device.handles().graphs.insert(made as u64);
-    Ok(made as u64)
-}
-
-pub fn change(device: &GpuDevice, graph: u64, steps: &[GraphStep]) -> Result<()> {
-    let graph = known(device, graph)?;
-    let making = make(device, steps)?;
-    let mut result = [0; 3];
-    // SAFETY: both graphs are alive; the result has the size of `CUgraphExecUpdateResultInfo`.
-    check(unsafe { (making.driver.cuGraphExecUpdate_v2)(graph, making.graph, &mut result) })
-}
-
-pub fn destroy(device: &GpuDevice, graph: u64) -> Result<()> {
-    let handle = known(device, graph)?;
-    device.handles().graphs.remove(&graph);
-    let driver = device.bind()?;
-    // SAFETY: alive until here, and forgotten.
-    check(unsafe { (driver.cuGraphExecDestroy)(handle) })
-}
-
-pub fn upload(device: &GpuDevice, graph: u64, stream: StreamHandle) -> Result<()> {
-    let (graph, stream, driver) = (known(device, graph)?, device.stream(stream)?, device.bind()?);
-    // SAFETY: both are alive.
-    check(unsafe { (driver.cuGraphUpload)(graph, stream) })
-}
-
-pub fn launch(device: &GpuDevice, graph: u64, stream: StreamHandle) -> Result<()> {
-    let (graph, stream, driver) = (known(device, graph)?, device.stream(stream)?, device.bind()?);
-    // SAFETY: both are alive.
-    check(unsafe { (driver.cuGraphLaunch)(graph, stream) })
 }
 
 fn known(device: &GpuDevice, graph: u64) -> Result<Handle> {
@@ -173,4 +134,45 @@ fn linear(copy: &Copy2D) -> DriverCopy {
         (copy.src, pitch(copy.src_pitch_bytes)),
         (copy.width_bytes, copy.height),
     )
+}
+
+impl Graphs for GpuDevice {
+    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64> {
+        let making = make(self, steps)?;
+        let mut made: Handle = std::ptr::null_mut();
+        // SAFETY: the target is valid for the write, the graph alive.
+        check(unsafe {
+            (making.driver.cuGraphInstantiateWithFlags)(&mut made, making.graph, DEVICE_LAUNCH)
+        })?;
+        self.handles().graphs.insert(made as u64);
+        Ok(made as u64)
+    }
+
+    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()> {
+        let graph = known(self, graph)?;
+        let making = make(self, steps)?;
+        let mut result = [0; 3];
+        // SAFETY: both graphs are alive; the result has the size of `CUgraphExecUpdateResultInfo`.
+        check(unsafe { (making.driver.cuGraphExecUpdate_v2)(graph, making.graph, &mut result) })
+    }
+
+    fn destroy_graph(&self, graph: u64) -> Result<()> {
+        let handle = known(self, graph)?;
+        self.handles().graphs.remove(&graph);
+        let driver = self.bind()?;
+        // SAFETY: alive until here, and forgotten.
+        check(unsafe { (driver.cuGraphExecDestroy)(handle) })
+    }
+
+    fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
+        let (graph, stream, driver) = (known(self, graph)?, self.stream(stream)?, self.bind()?);
+        // SAFETY: both are alive.
+        check(unsafe { (driver.cuGraphUpload)(graph, stream) })
+    }
+
+    fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
+        let (graph, stream, driver) = (known(self, graph)?, self.stream(stream)?, self.bind()?);
+        // SAFETY: both are alive.
+        check(unsafe { (driver.cuGraphLaunch)(graph, stream) })
+    }
 }

@@ -8,6 +8,7 @@ use crate::capi;
 use crate::device::{GraphStep, GraphWork};
 use crate::error::{CudaError, Result};
 use crate::process;
+use crate::stdio;
 
 /// Makes a graph executable by the device.
 ///
@@ -107,7 +108,7 @@ fn works(op: &Op) -> Result<Vec<GraphWork>> {
             if copies.is_empty() { vec![GraphWork::Nothing] } else { copies }
         }
         _ => {
-            process::complain(
+            stdio::complain(
                 "a graph that kernels launch can have kernels, copies within the device and sets only",
             );
             return Err(CudaError::INVALID_VALUE.into());

@@ -2,7 +2,8 @@
 
 use cdp_emulator::{GraphStep as Step, GraphWork as Work, StreamId};
 
-use super::{State, convert, launch_of};
+use super::modules::launch_of;
+use super::{State, convert};
 use crate::device::{Copy2D, GraphStep, GraphWork, LaunchConfig, StreamHandle};
 use crate::error::Result;
 

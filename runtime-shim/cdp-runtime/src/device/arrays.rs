@@ -1,0 +1,34 @@
+//! Arrays of a device, and the texture and surface objects through which kernels see them.
+
+use super::memory::CopyKind;
+use super::streams::StreamHandle;
+use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
+use crate::error::Result;
+
+/// Arrays, textures and surfaces of a device.
+pub trait Arrays {
+    /// Makes a CUDA array.
+    fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle>;
+    /// Frees an array.
+    fn destroy_array(&self, array: ArrayHandle) -> Result<()>;
+    /// What the array was made as.
+    fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo>;
+    /// Copies a box of which a side may lie in an array.
+    ///
+    /// # Safety
+    /// As for [`super::Memory::copy`].
+    unsafe fn copy_3d(
+        &self,
+        copy: &Copy3D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()>;
+    /// Makes a texture object; what kernels get.
+    fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64>;
+    /// Destroys a texture object.
+    fn destroy_texture(&self, object: u64) -> Result<()>;
+    /// Makes a surface object of an array with `cudaArraySurfaceLoadStore`.
+    fn create_surface(&self, array: ArrayHandle) -> Result<u64>;
+    /// Destroys a surface object.
+    fn destroy_surface(&self, object: u64) -> Result<()>;
+}
