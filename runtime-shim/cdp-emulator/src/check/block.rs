@@ -211,6 +211,7 @@ impl BlockState {
         }
         let clocks = self.clocks(thread);
         view.raise_block(self.id, &clocks);
+        view.gather(self.id, thread, self.thread_count);
         view
     }
 

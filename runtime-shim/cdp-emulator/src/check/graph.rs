@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::block::BlockState;
-use super::race::Access;
+use super::race::{Access, Kind};
 use super::view::{Known, View, learn};
 use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, NodeWatch, Place, Watch};
 use crate::code::Order;
@@ -307,8 +307,7 @@ impl Watch {
                         base: 0,
                         reads: !writes,
                         writes,
-                        swaps: false,
-                        copies: false,
+                        kind: Kind::Own,
                         order: Order::WEAK,
                         value: None,
                     },

@@ -158,6 +158,8 @@ pub struct Watch {
     /// What was never written.
     pub fresh: Fresh,
     vars: IntMap<u64, SyncVar>,
+    /// Places of memory through which releases came more than once.
+    places: u32,
     /// What was found.
     pub findings: Findings,
     chains: Vec<u32>,
@@ -186,6 +188,7 @@ impl Watch {
             shadow: Shadow::default(),
             fresh: Fresh::default(),
             vars: IntMap::default(),
+            places: 0,
             findings: Findings::default(),
             chains: Vec::new(),
             nodes: IntMap::default(),

@@ -28,14 +28,23 @@ pub struct Access<'a> {
     pub reads: bool,
     /// It writes.
     pub writes: bool,
-    /// It is a compare-and-swap.
-    pub swaps: bool,
-    /// It is part of an asynchronous copy.
-    pub copies: bool,
+    /// How it is done.
+    pub kind: Kind,
     /// Order and scope.
     pub order: Order,
     /// The byte that a lane writes, by its number from the lane's address.
     pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
+}
+
+/// How an access is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// By the thread, in its order.
+    Own,
+    /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.
+    Swap { fails: bool },
+    /// As part of an asynchronous copy: not before what its thread does next.
+    Copy,
 }
 
 /// One thread's access to one word.
@@ -57,7 +66,7 @@ struct Outcome {
 impl Watch {
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
-        let stamp = match access.copies {
+        let stamp = match access.kind == Kind::Copy {
             true => self.copy_stamp(state, access.place, access.writes),
             false => self.stamp_now(state, access.place),
         };
@@ -94,7 +103,7 @@ impl Watch {
                 let mask = (15u8 << low) & (15 >> (4 - high));
                 let record = Record::new(stamp, thread, mask, strength, update);
                 let touch = Touch { record, thread, writes: access.writes, address: word };
-                if access.swaps {
+                if matches!(access.kind, Kind::Swap { .. }) {
                     self.findings.swapped(state.id, thread, word);
                 }
                 self.word(state, access, &touch);
@@ -102,14 +111,18 @@ impl Watch {
             }
         }
         // What a copy does is none of its thread's releasing or acquiring.
-        if access.order.is_strong() && !access.copies {
+        if access.order.is_strong() && access.kind != Kind::Copy {
             self.strong(state, access);
         }
     }
 
     fn strong(&mut self, state: &mut BlockState, access: &Access<'_>) {
-        let strong =
-            super::sync::Strong { reads: access.reads, writes: access.writes, order: access.order };
+        let strong = super::sync::Strong {
+            reads: access.reads,
+            writes: access.writes,
+            fails: access.kind == Kind::Swap { fails: true },
+            order: access.order,
+        };
         for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
             let thread = access.first_thread + lane as u32;
             if access.shared {

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Watch;
 use super::block::BlockState;
-use super::view::{Clocks, Known, View, learn};
+use super::view::{self, Clocks, Known, View, learn};
 use crate::code::{Order, Reach};
 
 /// What was released through a word of memory.
@@ -103,8 +103,10 @@ impl Mark {
 pub struct Strong {
     /// Reads.
     pub reads: bool,
-    /// Writes.
+    /// Writes, if it can.
     pub writes: bool,
+    /// It is an update that found another value than the expected one, and did not write.
+    pub fails: bool,
     /// Order and scope.
     pub order: Order,
 }
@@ -155,11 +157,11 @@ fn released(state: &mut BlockState, thread: u32, order: Order) -> Option<(Reach,
 fn access(
     vars: &mut crate::hash::IntMap<u64, SyncVar>,
     state: &mut BlockState,
-    thread: u32,
-    address: u64,
+    (thread, address): (u32, u64),
     strong: Strong,
+    places: &mut u32,
 ) {
-    let Strong { reads, writes, order } = strong;
+    let Strong { reads, writes, fails, order } = strong;
     if reads && let Some(var) = vars.get(&address) {
         let own_block = state.id;
         let wide = var.device.clone();
@@ -191,7 +193,7 @@ fn access(
             }
         }
     }
-    if !writes {
+    if !writes || fails {
         return;
     }
     let mut release = released(state, thread, order);
@@ -204,14 +206,15 @@ fn access(
             release = Some((reach.min(order.reach), view));
         }
     }
-    let Some((reach, view)) = release else {
+    let Some((reach, mut view)) = release else {
         if let Some(var) = vars.get_mut(&address) {
             var.last = var.last.take().filter(|last| (last.0, last.1) == (state.id, thread));
         }
         return;
     };
     let var = vars.entry(address).or_default();
-    var.last = Some((state.id, thread, reach, view.clone()));
+    // Who read what is there and releases what it knows, releases that too.
+    let all = reads && order.releases();
     match reach {
         Reach::Device => {
             var.from = match var.device {
@@ -219,11 +222,14 @@ fn access(
                 Some(_) if var.from == state.id => state.id,
                 Some(_) => 0,
             };
-            learn(&mut var.device, &view);
+            view::release(&mut var.device, &mut view, all, places);
         }
-        Reach::Block if var.block.0 == state.id => learn(&mut var.block.1, &view),
-        Reach::Block => var.block = (state.id, Some(view)),
+        Reach::Block if var.block.0 == state.id => {
+            view::release(&mut var.block.1, &mut view, all, places);
+        }
+        Reach::Block => var.block = (state.id, Some(view.clone())),
     }
+    var.last = Some((state.id, thread, reach, view));
 }
 
 impl Watch {
@@ -235,13 +241,19 @@ impl Watch {
         address: u64,
         strong: Strong,
     ) {
-        access(&mut self.vars, state, thread, address, strong);
+        access(&mut self.vars, state, (thread, address), strong, &mut self.places);
     }
 
     /// Order of a strong access to shared memory.
-    pub fn strong_shared(&self, state: &mut BlockState, thread: u32, offset: u64, strong: Strong) {
+    pub fn strong_shared(
+        &mut self,
+        state: &mut BlockState,
+        thread: u32,
+        offset: u64,
+        strong: Strong,
+    ) {
         let mut vars = std::mem::take(&mut state.vars);
-        access(&mut vars, state, thread, offset, strong);
+        access(&mut vars, state, (thread, offset), strong, &mut self.places);
         state.vars = vars;
     }
 }

@@ -54,27 +54,97 @@ impl Clocks {
     /// Knows what `other` knows.
     pub fn join(&mut self, other: &Clocks) {
         self.raise_all(other.all);
-        for &(key, time) in &other.parts {
-            self.raise(key, time);
+        let all = self.all;
+        merge(&mut self.parts, &other.parts, |mine, more| *mine = (*mine).max(*more));
+        self.parts.retain(|part| part.1 > all);
+    }
+
+    /// What is known of all threads of the warp of `thread`, in a block of `threads`, is known of the
+    /// warp; and what is known of all warps, of the block.
+    pub fn gather(&mut self, thread: u32, threads: u32) {
+        let first = thread & !31;
+        let count = (threads - first).min(32) as usize;
+        let Ok(at) = self.parts.binary_search_by_key(&first, |part| part.0) else { return };
+        let lanes = &self.parts[at..];
+        if lanes.get(count - 1).is_none_or(|last| last.0 != first + count as u32 - 1) {
+            return;
+        }
+        let least = lanes[..count].iter().map(|lane| lane.1).min().unwrap_or(0);
+        let warp = (thread / 32) | WARP;
+        self.raise(warp, least);
+        self.parts.retain(|part| part.0 / 32 != first / 32 || part.1 > least);
+        let warps = self.parts.iter().filter(|part| part.0 & WARP != 0);
+        if warps.clone().count() == threads.div_ceil(32) as usize {
+            self.raise_all(warps.map(|warp| warp.1).min().unwrap_or(0));
         }
     }
 
     fn holds(&self, other: &Clocks) -> bool {
-        let part = |key| match self.parts.binary_search_by_key(&key, |part| part.0) {
-            Ok(at) => self.parts[at].1.max(self.all),
-            Err(_) => self.all,
-        };
-        other.all <= self.all && other.parts.iter().all(|&(key, time)| time <= part(key))
+        other.all <= self.all
+            && each_with(&other.parts, &self.parts, |&time, mine| {
+                time <= mine.map_or(self.all, |mine| self.all.max(*mine))
+            })
     }
 }
 
+/// Puts `more` into a list in order of its keys; `both` for what is in either.
+fn merge<T: Clone>(to: &mut Vec<(u32, T)>, more: &[(u32, T)], both: impl Fn(&mut T, &T)) {
+    if more.len() <= 4 {
+        for (key, value) in more {
+            match to.binary_search_by_key(key, |have| have.0) {
+                Ok(at) => both(&mut to[at].1, value),
+                Err(at) => to.insert(at, (*key, value.clone())),
+            }
+        }
+        return;
+    }
+    let mut have = std::mem::take(to).into_iter().peekable();
+    to.reserve(have.len() + more.len());
+    for (key, value) in more {
+        while let Some(before) = have.next_if(|have| have.0 < *key) {
+            to.push(before);
+        }
+        let mut entry = have.next_if(|have| have.0 == *key);
+        match &mut entry {
+            Some(entry) => both(&mut entry.1, value),
+            None => entry = Some((*key, value.clone())),
+        }
+        to.extend(entry);
+    }
+    to.extend(have);
+}
+
+/// True if `holds` is for every value of a list in order of its keys, beside what another has for the key.
+fn each_with<T>(
+    list: &[(u32, T)],
+    other: &[(u32, T)],
+    holds: impl Fn(&T, Option<&T>) -> bool,
+) -> bool {
+    if list.len() * 8 < other.len() {
+        return list.iter().all(|(key, value)| {
+            let at = other.binary_search_by_key(key, |entry| entry.0).ok();
+            holds(value, at.map(|at| &other[at].1))
+        });
+    }
+    let mut at = 0;
+    list.iter().all(|(key, value)| {
+        while other.get(at).is_some_and(|entry| entry.0 < *key) {
+            at += 1;
+        }
+        holds(value, other.get(at).filter(|entry| entry.0 == *key).map(|entry| &entry.1))
+    })
+}
+
 /// What a thread knows of everything outside of its own recent past.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
+    /// What was released at one place, and how many releases that are there: of two such views the later
+    /// holds the earlier. Nothing for any other view.
+    releases: Option<(u32, u32)>,
     /// Chains of work, each up to this position, in order of the chain's number.
     chains: Vec<(u32, u32)>,
     /// Blocks of which a part is known, in order of the block's number.
-    blocks: Vec<(u32, Clocks)>,
+    blocks: Vec<(u32, Arc<Clocks>)>,
 }
 
 impl View {
@@ -85,6 +155,7 @@ impl View {
 
     /// Knows a chain up to a position.
     pub fn raise_chain(&mut self, chain: u32, position: u32) {
+        self.releases = None;
         match self.chains.binary_search_by_key(&chain, |c| c.0) {
             Ok(at) => self.chains[at].1 = self.chains[at].1.max(position),
             Err(at) => self.chains.insert(at, (chain, position)),
@@ -93,14 +164,23 @@ impl View {
 
     /// What is known of a block.
     pub fn block(&self, block: u32) -> Option<&Clocks> {
-        self.blocks.binary_search_by_key(&block, |b| b.0).ok().map(|at| &self.blocks[at].1)
+        self.blocks.binary_search_by_key(&block, |b| b.0).ok().map(|at| &*self.blocks[at].1)
+    }
+
+    /// As [`Clocks::gather`], of a block.
+    pub fn gather(&mut self, block: u32, thread: u32, threads: u32) {
+        self.releases = None;
+        if let Ok(at) = self.blocks.binary_search_by_key(&block, |b| b.0) {
+            Arc::make_mut(&mut self.blocks[at].1).gather(thread, threads);
+        }
     }
 
     /// Knows what `clocks` say of a block.
     pub fn raise_block(&mut self, block: u32, clocks: &Clocks) {
+        self.releases = None;
         match self.blocks.binary_search_by_key(&block, |b| b.0) {
-            Ok(at) => self.blocks[at].1.join(clocks),
-            Err(at) => self.blocks.insert(at, (block, clocks.clone())),
+            Ok(at) => Arc::make_mut(&mut self.blocks[at].1).join(clocks),
+            Err(at) => self.blocks.insert(at, (block, Arc::new(clocks.clone()))),
         }
     }
 
@@ -111,10 +191,10 @@ impl View {
 
     /// True if everything that `other` knows is known here.
     pub fn holds(&self, other: &View) -> bool {
-        other.chains.iter().all(|&(chain, position)| position <= self.chain(chain))
-            && other.blocks.iter().all(|(block, clocks)| match self.block(*block) {
-                Some(mine) => mine.holds(clocks),
-                None => false,
+        each_with(&other.chains, &self.chains, |position, mine| Some(position) <= mine)
+            && other.blocks.len() <= self.blocks.len()
+            && each_with(&other.blocks, &self.blocks, |clocks, mine| {
+                mine.is_some_and(|mine| Arc::ptr_eq(mine, clocks) || mine.holds(clocks))
             })
     }
 
@@ -124,12 +204,16 @@ impl View {
             self.clone_from(other);
             return;
         }
-        for &(chain, position) in &other.chains {
-            self.raise_chain(chain, position);
-        }
-        for (block, clocks) in &other.blocks {
-            self.raise_block(*block, clocks);
-        }
+        self.releases = None;
+        merge(&mut self.chains, &other.chains, |mine, more| *mine = (*mine).max(*more));
+        merge(&mut self.blocks, &other.blocks, |mine, more| {
+            if Arc::ptr_eq(mine, more) || mine.holds(more) {
+            } else if more.holds(mine) {
+                mine.clone_from(more);
+            } else {
+                Arc::make_mut(mine).join(more);
+            }
+        });
     }
 
     /// Forgets blocks that `covered` says are known as parts of complete work.
@@ -137,6 +221,7 @@ impl View {
         if self.blocks.is_empty() || self.chains.is_empty() {
             return;
         }
+        self.releases = None;
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.retain(|(block, _)| !covered(self, *block));
         self.blocks = blocks;
@@ -170,9 +255,47 @@ impl Told {
 pub fn learn(known: &mut Known, more: &Arc<View>) {
     match known {
         None => *known = Some(more.clone()),
-        Some(have) if Arc::ptr_eq(have, more) || have.holds(more) => {}
-        Some(have) if more.holds(have) => *have = more.clone(),
-        Some(have) => Arc::make_mut(have).join(more),
+        Some(have) => match (have.releases, more.releases) {
+            (Some(mine), Some(new)) if mine.0 == new.0 => {
+                if mine.1 < new.1 {
+                    *have = more.clone();
+                }
+            }
+            _ if Arc::ptr_eq(have, more) || have.holds(more) => {}
+            _ if more.holds(have) => *have = more.clone(),
+            _ => Arc::make_mut(have).join(more),
+        },
+    }
+}
+
+/// What is known from a place of memory, with what is released there now; `all`: `view` holds what was
+/// released there before. `places` counts such places.
+///
+/// Thousands of threads that add to one counter, each acquiring what all before it released, would else
+/// compare thousands of entries each; those who only look would too.
+pub fn release(known: &mut Known, view: &mut Arc<View>, all: bool, places: &mut u32) {
+    let Some(have) = known else {
+        if view.releases.is_some() {
+            Arc::make_mut(view).releases = None;
+        }
+        *known = Some(view.clone());
+        return;
+    };
+    if !all && have.holds(view) {
+        return;
+    }
+    let (place, count) = have.releases.unwrap_or_else(|| {
+        *places += 1;
+        (*places, 0)
+    });
+    let next = Some((place, count + 1));
+    if all {
+        Arc::make_mut(view).releases = next;
+        *have = view.clone();
+    } else {
+        let grown = Arc::make_mut(have);
+        grown.join(view);
+        grown.releases = next;
     }
 }
 
@@ -204,5 +327,33 @@ mod tests {
         assert!(a.holds(&b));
         assert_eq!((a.chain(3), a.chain(1), a.chain(2)), (7, 1, 0));
         assert_eq!(a.block(9).map(|c| (c.of(4), c.of(5))), Some((6, 2)));
+    }
+
+    #[test]
+    fn long_lists_merge_in_order() {
+        let list = |keys: &[u32], time| Clocks {
+            all: 1,
+            parts: keys.iter().map(|&key| (key, time)).collect(),
+        };
+        let mut a = list(&[1, 4, 6, 9, 30], 5);
+        let b = list(&[0, 4, 5, 9, 31, 40], 7);
+        assert!(!a.holds(&b));
+        a.join(&b);
+        assert!(a.holds(&b) && a.parts.is_sorted());
+        assert_eq!([0, 1, 4, 5, 6, 9, 30, 31, 40].map(|t| a.of(t)), [7, 5, 7, 7, 5, 7, 5, 7, 7]);
+        assert_eq!(a.parts.len(), 9);
+    }
+
+    #[test]
+    fn threads_that_are_all_known_become_one_part() {
+        let mut clocks = Clocks::default();
+        for thread in 0..40 {
+            clocks.raise(thread, if thread == 3 { 9 } else { 4 });
+            clocks.gather(thread, 40);
+        }
+        assert_eq!((clocks.all, clocks.parts.clone()), (4, vec![(3, 9)]));
+        clocks.raise(39, 6);
+        clocks.gather(39, 40);
+        assert_eq!((clocks.of(39), clocks.of(38)), (6, 4));
     }
 }

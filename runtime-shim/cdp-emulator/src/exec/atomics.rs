@@ -163,7 +163,7 @@ pub fn execute(
                     cluster::locate(block, warp, atomic.place, address, lane, bytes, true)?;
                 cluster::in_memory_of(block, owner, lane, |block| {
                     checks::check_shared(block, offset, bytes, lane)?;
-                    pass(machine, block, warp, run, atomic, true, offset, lane);
+                    pass(machine, block, warp, run, atomic, true, offset, [b, 0], lane);
                     shared_update(machine, block, offset as usize, bytes as usize, lane, f)
                 })?
             } else {
@@ -171,7 +171,7 @@ pub fn execute(
                     checks::own(block, warp, address, lane, bytes, true)?;
                 }
                 checks::check_one(machine, address, bytes, lane)?;
-                pass(machine, block, warp, run, atomic, false, address, lane);
+                pass(machine, block, warp, run, atomic, false, address, [b, 0], lane);
                 match bytes {
                     1 => update!(AtomicU8, u8, address, f),
                     2 => update!(AtomicU16, u16, address, f),
@@ -210,12 +210,24 @@ fn pass(
     atomic: &Atomic,
     shared: bool,
     at: u64,
+    operand: [u64; 2],
     lane: usize,
 ) {
     if machine.watch.is_some() {
-        let (swaps, order) = (atomic.op == AtomOp::Cas, atomic.order);
-        let touch = door::Touch { shared, reads: true, writes: true, swaps, copies: false, order };
         let bytes = u64::from(atomic.ty.bytes());
+        let kind = match atomic.op {
+            AtomOp::Cas => {
+                let expected = operand.map(u64::to_le_bytes);
+                let expected = &expected.as_flattened()[..bytes as usize];
+                let there = if shared { block.shared.as_ptr() as u64 } else { 0 } + at;
+                // SAFETY: checked for bounds by the caller; with a watch nobody else runs.
+                let there =
+                    unsafe { std::slice::from_raw_parts(there as *const u8, bytes as usize) };
+                door::Kind::Swap { fails: there != expected }
+            }
+            _ => door::Kind::Own,
+        };
+        let touch = door::Touch { shared, reads: true, writes: true, kind, order: atomic.order };
         door::memory(machine, block, warp, run, touch, &[at; 32], 1 << lane, bytes, None);
     }
 }
@@ -249,7 +261,7 @@ fn execute_quad(
                 cluster::locate(block, warp, atomic.place, address, lane, BYTES, true)?;
             cluster::in_memory_of(block, owner, lane, |block| {
                 checks::check_shared(block, offset, BYTES, lane)?;
-                pass(machine, block, warp, run, atomic, true, offset, lane);
+                pass(machine, block, warp, run, atomic, true, offset, operand, lane);
                 let range = offset as usize..(offset + BYTES) as usize;
                 if block.written[range.clone()].iter().all(|&flag| flag == 0) {
                     checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
@@ -262,7 +274,7 @@ fn execute_quad(
                 checks::own(block, warp, address, lane, BYTES, true)?;
             }
             checks::check_one(machine, address, BYTES, lane)?;
-            pass(machine, block, warp, run, atomic, false, address, lane);
+            pass(machine, block, warp, run, atomic, false, address, operand, lane);
             // SAFETY: just checked.
             let bytes =
                 unsafe { std::slice::from_raw_parts_mut(address as *mut u8, BYTES as usize) };

@@ -112,14 +112,8 @@ pub fn remote(
         cluster::in_memory_of(block, owner, lane, |block| {
             in_bounds(block, lane, to, bytes)?;
             let reads = remote.reduce.is_some();
-            let touch = Touch {
-                shared: true,
-                reads,
-                writes: true,
-                swaps: false,
-                copies: false,
-                order: RELAXED,
-            };
+            let touch =
+                Touch { shared: true, reads, writes: true, kind: door::Kind::Own, order: RELAXED };
             door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
             for (index, &row) in remote.srcs.iter().enumerate() {
                 // SAFETY: decoded row.
@@ -256,8 +250,7 @@ fn watch(
         shared,
         reads: side != Side::Target,
         writes: side != Side::Source,
-        swaps: false,
-        copies: true,
+        kind: door::Kind::Copy,
         order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
     for at in (0..bytes).step_by(UNIT as usize) {

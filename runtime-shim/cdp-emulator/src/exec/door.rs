@@ -14,6 +14,7 @@ use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
 use crate::check::race::Access;
+pub use crate::check::race::Kind;
 use crate::check::{Place, Watch, sync};
 use crate::code::{CopyOrder, Op, Order};
 use crate::memory::{SiteRef, space};
@@ -27,10 +28,8 @@ pub struct Touch {
     pub reads: bool,
     /// It writes.
     pub writes: bool,
-    /// It is a compare-and-swap.
-    pub swaps: bool,
-    /// It is part of an asynchronous copy: not before what its thread does next.
-    pub copies: bool,
+    /// How it is done.
+    pub kind: Kind,
     /// Order and scope.
     pub order: Order,
 }
@@ -118,8 +117,7 @@ pub fn watched(
         base: if of_cluster { base.wrapping_sub(window) } else { base },
         reads: touch.reads,
         writes: touch.writes,
-        swaps: touch.swaps,
-        copies: touch.copies,
+        kind: touch.kind,
         order: touch.order,
         value,
     };

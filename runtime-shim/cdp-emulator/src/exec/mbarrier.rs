@@ -213,8 +213,7 @@ fn pass(
     let made = object.op == ObjectOp::Init;
     let order = if made { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
     let writes = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
-    let touch =
-        door::Touch { shared: true, reads: !writes, writes, swaps: false, copies: false, order };
+    let touch = door::Touch { shared: true, reads: !writes, writes, kind: door::Kind::Own, order };
     door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;

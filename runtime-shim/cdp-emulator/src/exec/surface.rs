@@ -68,8 +68,7 @@ fn pass(
         shared: false,
         reads: !writes,
         writes,
-        swaps: false,
-        copies: false,
+        kind: door::Kind::Own,
         order: Order::WEAK,
     };
     let at = [address; 32];

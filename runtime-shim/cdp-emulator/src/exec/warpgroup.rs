@@ -152,8 +152,7 @@ fn watch(
         shared: true,
         reads: true,
         writes: false,
-        swaps: false,
-        copies: false,
+        kind: door::Kind::Own,
         order: Order::WEAK,
     };
     door::memory(machine, block, warp, run, touch, &[unit; 32], 1 << lane, UNIT, None);

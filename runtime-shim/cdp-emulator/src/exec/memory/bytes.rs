@@ -134,8 +134,7 @@ pub fn async_copy(
                 shared,
                 reads: !shared,
                 writes: shared,
-                swaps: false,
-                copies: true,
+                kind: door::Kind::Copy,
                 order: Order::WEAK,
             };
             let mut pass = |shared, at: &Addresses, bytes| {

@@ -121,8 +121,7 @@ pub fn global<const S: usize, const WRITE: bool>(
         shared: false,
         reads: !WRITE,
         writes: WRITE,
-        swaps: false,
-        copies: false,
+        kind: door::Kind::Own,
         order: access.order,
     };
     if machine.watch.is_some() {

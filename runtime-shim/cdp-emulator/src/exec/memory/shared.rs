@@ -35,8 +35,7 @@ pub fn shared<const S: usize, const WRITE: bool>(
         shared: true,
         reads: !WRITE,
         writes: WRITE,
-        swaps: false,
-        copies: false,
+        kind: door::Kind::Own,
         order: access.order,
     };
     if machine.watch.is_some() {
