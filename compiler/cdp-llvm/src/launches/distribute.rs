@@ -19,6 +19,7 @@
 //! launches later: they meet at warp barriers before and after.
 
 use super::child::{Child, EXTRAS};
+pub(super) use super::emit::Argument;
 use super::emit::{FLAG, Text, launch, lock, moved, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::guard::Guard;
@@ -49,16 +50,6 @@ const IN_ORDER: u32 = 32 * 4;
 const RESIDENT_THREADS: u32 = 1 << 18;
 /// Shared memory that every device gives without being asked, in bytes.
 const MOST_SHARED: u32 = 48 << 10;
-
-/// An argument of the launched kernel.
-pub(super) struct Argument {
-    /// The type of the kernel's parameter as LLVM writes it.
-    pub ty: String,
-    /// Size and alignment of a struct that goes by address.
-    pub by_value: Option<(u64, u64)>,
-    /// Every lane has the same.
-    pub uniform: bool,
-}
 
 /// A launch site on its way into a function.
 pub(super) struct Site<'a, 'ctx> {

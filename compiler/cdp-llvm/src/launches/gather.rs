@@ -16,8 +16,7 @@ use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee, is_index};
 use super::child::{Child, EXTRAS, check_parameter, check_waiting, is_loose, scalar_bits};
-use super::distribute::Argument;
-use super::emit::{Text, quoted};
+use super::emit::{Argument, Text, quoted};
 use super::queue::Queue;
 use super::sums::DONE;
 use crate::raw::view::{View, kernel_body};

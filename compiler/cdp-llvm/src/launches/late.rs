@@ -23,7 +23,7 @@ use inkwell::values::{
 
 use super::calls::{Callee, callee};
 use super::child::{check_waiting, reachable};
-use super::distribute::Argument;
+use super::emit::Argument;
 use super::parent::{LaunchSite, is_uniform};
 use crate::error::{Result, bug};
 use crate::raw;

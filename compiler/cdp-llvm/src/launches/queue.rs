@@ -19,8 +19,7 @@
 
 use cdp_ir::Aggregate;
 
-use super::distribute::Argument;
-use super::emit::{Text, launch, quoted};
+use super::emit::{Argument, Text, launch, quoted};
 use super::gather::{Calls, Gather, Records, copy, end, record, run, size};
 use super::parent::Said;
 use super::tuning::Tuning;
