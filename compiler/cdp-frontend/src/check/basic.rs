@@ -1,5 +1,7 @@
 //! The arithmetic types of C++, and CUDA's.
 
+use crate::ast::BuiltinType;
+
 /// The types without parts. `Half` and `BFloat16` are classes in CUDA's headers and are mangled and
 /// converted as such; here they are scalars, since the machine has them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,6 +70,34 @@ impl Basic {
         Basic::Double,
         Basic::Auto,
     ];
+
+    /// The type that words such as `unsigned long` name; `None` for `long double`, which there is not.
+    pub fn of(builtin: BuiltinType) -> Option<Basic> {
+        Some(match builtin {
+            BuiltinType::Void => Basic::Void,
+            BuiltinType::Bool => Basic::Bool,
+            BuiltinType::Char => Basic::Char,
+            BuiltinType::SChar => Basic::SChar,
+            BuiltinType::UChar => Basic::UChar,
+            BuiltinType::WChar => Basic::WChar,
+            BuiltinType::Char8 => Basic::Char8,
+            BuiltinType::Char16 => Basic::Char16,
+            BuiltinType::Char32 => Basic::Char32,
+            BuiltinType::Short => Basic::Short,
+            BuiltinType::UShort => Basic::UShort,
+            BuiltinType::Int => Basic::Int,
+            BuiltinType::UInt => Basic::UInt,
+            BuiltinType::Long => Basic::Long,
+            BuiltinType::ULong => Basic::ULong,
+            BuiltinType::LongLong => Basic::LongLong,
+            BuiltinType::ULongLong => Basic::ULongLong,
+            BuiltinType::Int128 => Basic::Int128,
+            BuiltinType::UInt128 => Basic::UInt128,
+            BuiltinType::Float => Basic::Float,
+            BuiltinType::Double => Basic::Double,
+            BuiltinType::LongDouble => return None,
+        })
+    }
 
     /// The name in messages.
     pub fn name(self) -> &'static str {

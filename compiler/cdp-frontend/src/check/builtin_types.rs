@@ -137,28 +137,7 @@ fn field(name: &str, ty: QualType) -> CField {
     }
 }
 
+/// The tables name no type that C has and we do not.
 fn basic_type(builtin: BuiltinType) -> Basic {
-    match builtin {
-        BuiltinType::Void => Basic::Void,
-        BuiltinType::Bool => Basic::Bool,
-        BuiltinType::Char => Basic::Char,
-        BuiltinType::SChar => Basic::SChar,
-        BuiltinType::UChar => Basic::UChar,
-        BuiltinType::WChar => Basic::WChar,
-        BuiltinType::Char8 => Basic::Char8,
-        BuiltinType::Char16 => Basic::Char16,
-        BuiltinType::Char32 => Basic::Char32,
-        BuiltinType::Short => Basic::Short,
-        BuiltinType::UShort => Basic::UShort,
-        BuiltinType::Int => Basic::Int,
-        BuiltinType::UInt => Basic::UInt,
-        BuiltinType::Long => Basic::Long,
-        BuiltinType::ULong => Basic::ULong,
-        BuiltinType::LongLong => Basic::LongLong,
-        BuiltinType::ULongLong => Basic::ULongLong,
-        BuiltinType::Int128 => Basic::Int128,
-        BuiltinType::UInt128 => Basic::UInt128,
-        BuiltinType::Float => Basic::Float,
-        BuiltinType::Double | BuiltinType::LongDouble => Basic::Double,
-    }
+    Basic::of(builtin).unwrap_or(Basic::Error)
 }

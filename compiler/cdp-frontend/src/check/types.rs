@@ -6,7 +6,7 @@
 use super::ctype::{Basic, CType, FnType, QualType, Quals};
 use super::scope::{Entity, ParamInfo};
 use super::state::Checker;
-use crate::ast::{self, AttrKind, BuiltinType, DeclaratorPart, TypeSpecKind};
+use crate::ast::{self, AttrKind, DeclaratorPart, TypeSpecKind};
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
 
@@ -26,33 +26,6 @@ pub fn quals_of(quals: &ast::Qualifiers) -> Quals {
         bits = bits.union(Quals::RESTRICT);
     }
     bits
-}
-
-pub(crate) fn basic_of(builtin: BuiltinType) -> Option<Basic> {
-    Some(match builtin {
-        BuiltinType::Void => Basic::Void,
-        BuiltinType::Bool => Basic::Bool,
-        BuiltinType::Char => Basic::Char,
-        BuiltinType::SChar => Basic::SChar,
-        BuiltinType::UChar => Basic::UChar,
-        BuiltinType::WChar => Basic::WChar,
-        BuiltinType::Char8 => Basic::Char8,
-        BuiltinType::Char16 => Basic::Char16,
-        BuiltinType::Char32 => Basic::Char32,
-        BuiltinType::Short => Basic::Short,
-        BuiltinType::UShort => Basic::UShort,
-        BuiltinType::Int => Basic::Int,
-        BuiltinType::UInt => Basic::UInt,
-        BuiltinType::Long => Basic::Long,
-        BuiltinType::ULong => Basic::ULong,
-        BuiltinType::LongLong => Basic::LongLong,
-        BuiltinType::ULongLong => Basic::ULongLong,
-        BuiltinType::Int128 => Basic::Int128,
-        BuiltinType::UInt128 => Basic::UInt128,
-        BuiltinType::Float => Basic::Float,
-        BuiltinType::Double => Basic::Double,
-        BuiltinType::LongDouble => return None,
-    })
 }
 
 impl<'a> Checker<'a> {
@@ -95,7 +68,7 @@ impl<'a> Checker<'a> {
     fn type_spec(&mut self, spec: &'a ast::TypeSpec, specs: &'a ast::DeclSpecs) -> QualType {
         match &spec.kind {
             TypeSpecKind::Error => Basic::Error.into(),
-            TypeSpecKind::Builtin(builtin) => match basic_of(*builtin) {
+            TypeSpecKind::Builtin(builtin) => match Basic::of(*builtin) {
                 Some(basic) => basic.into(),
                 None => {
                     let help = "write `double`";

@@ -55,7 +55,7 @@ fn can_be_written(basic: Basic) -> bool {
 
 /// The name of an element type.
 fn element(ty: BuiltinType) -> &'static str {
-    crate::check::types::basic_of(ty).map_or("", Basic::name)
+    Basic::of(ty).map_or("", Basic::name)
 }
 
 /// `float4` and its like.
