@@ -18,7 +18,7 @@ use crate::analysis::{Report, SourceInput};
 use crate::build::Build;
 use crate::compiler::Compiler;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
-use crate::emit::{DeviceCode, emit_lowered};
+use crate::emit::{DeviceCode, Emitted};
 use crate::error::{Error, guard_input};
 use crate::failure::Failure;
 use crate::foreign::from_foreign;
@@ -110,19 +110,14 @@ impl Compiler {
             let emit = || {
                 let (lowered, facts) =
                     cdp_llvm::lower_clang(name, bytes, address_bits, &lower_options)?;
-                let remarks = lowered.launch_remarks().to_vec();
-                let printed = lowered.printed().map(str::to_owned);
-                let (ptx, llvm_ir) = emit_lowered(lowered, &lower_options, want_llvm_ir)?;
-                Ok((ptx, llvm_ir, facts, remarks, printed))
+                Ok((Emitted::of(lowered, &lower_options, want_llvm_ir)?, facts))
             };
-            let (ptx, llvm_ir, facts, remarks, printed) = match emit() {
+            let (emitted, facts) = match emit() {
                 Ok(emitted) => emitted,
                 Err(error) => return Ok(Err(error)),
             };
-            let ptx = ptx_version::settle(ptx, options)?;
-            let kernels = describe(&facts);
-            let graph = graph_of(&facts);
-            Ok(Ok((DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed }, facts)))
+            let code = emitted.into_code(describe(&facts), graph_of(&facts), options)?;
+            Ok(Ok((code, facts)))
         })
     }
 

@@ -75,13 +75,9 @@ impl Compiler {
         lower_options.module_id = module_id.into();
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
-            let remarks = lowered.launch_remarks().to_vec();
-            let printed = lowered.printed().map(str::to_owned);
-            let (ptx, llvm_ir) =
-                emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
-            let ptx = ptx_version::settle(ptx, options)?;
-            let (kernels, graph) = (analysis.kernels.clone(), analysis.graph.clone());
-            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
+            let emitted =
+                Emitted::of(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
+            emitted.into_code(analysis.kernels.clone(), analysis.graph.clone(), options)
         })
     }
 
@@ -145,16 +141,43 @@ impl Compiler {
     }
 }
 
-/// PTX, and LLVM IR after optimisation if wanted.
-pub(crate) fn emit_lowered(
-    lowered: LlvmModule,
-    options: &LowerOptions,
-    want_llvm_ir: bool,
-) -> Result<(String, String), LowerError> {
-    if !want_llvm_ir {
-        return Ok((lowered.into_ptx(options)?, String::new()));
+/// What a lowered module became.
+pub(crate) struct Emitted {
+    ptx: String,
+    llvm_ir: String,
+    remarks: Vec<LaunchRemark>,
+    printed: Option<String>,
+}
+
+impl Emitted {
+    /// PTX, and LLVM IR after optimisation if wanted.
+    pub(crate) fn of(
+        lowered: LlvmModule,
+        options: &LowerOptions,
+        want_llvm_ir: bool,
+    ) -> Result<Emitted, LowerError> {
+        let remarks = lowered.launch_remarks().to_vec();
+        let printed = lowered.printed().map(str::to_owned);
+        let (ptx, llvm_ir) = if want_llvm_ir {
+            lowered.optimize()?;
+            let llvm_ir = lowered.emit_llvm_ir();
+            (lowered.emit_ptx()?, llvm_ir)
+        } else {
+            (lowered.into_ptx(options)?, String::new())
+        };
+        Ok(Emitted { ptx, llvm_ir, remarks, printed })
     }
-    lowered.optimize()?;
-    let llvm_ir = lowered.emit_llvm_ir();
-    Ok((lowered.emit_ptx()?, llvm_ir))
+
+    /// With what its front end knows of kernels and launches, and the ISA version that the options ask
+    /// for.
+    pub(crate) fn into_code(
+        self,
+        kernels: Vec<KernelDescription>,
+        graph: LaunchGraph,
+        options: &CompileOptions,
+    ) -> Result<DeviceCode, Error> {
+        let Emitted { ptx, llvm_ir, remarks, printed } = self;
+        let ptx = ptx_version::settle(ptx, options)?;
+        Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
+    }
 }

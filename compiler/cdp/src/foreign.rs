@@ -4,7 +4,7 @@ use cdp_llvm::{ForeignFacts, LlvmModule, LowerError, inkwell};
 use cdp_toolchain::Arch;
 
 use crate::compiler::{Compiler, from_lowering};
-use crate::emit::{DeviceCode, emit_lowered};
+use crate::emit::{DeviceCode, Emitted};
 use crate::error::{Error, guard_input};
 use crate::facts::Description;
 use crate::options::{CompileOptions, LaunchAbi};
@@ -32,13 +32,9 @@ impl Compiler {
             let (lowered, facts) =
                 cdp_llvm::lower_foreign(name, bytes, address_bits, &lower_options)
                     .map_err(failed)?;
-            let remarks = lowered.launch_remarks().to_vec();
-            let printed = lowered.printed().map(str::to_owned);
-            let (ptx, llvm_ir) =
-                emit_lowered(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
-            let ptx = ptx_version::settle(ptx, options)?;
+            let emitted = Emitted::of(lowered, &lower_options, want_llvm_ir).map_err(failed)?;
             let Description { kernels, graph } = Description::of_foreign(name, &facts);
-            Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
+            emitted.into_code(kernels, graph, options)
         })
     }
 
