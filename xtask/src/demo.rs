@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::Common;
-use crate::cargo::{build_cdpc, output, root, target_dir};
+use crate::cargo::{build_quick_cdpc, output, root, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::report::{BuildReport, Kernel, Launch};
 use crate::table::{Align, bytes, milliseconds, table};
@@ -27,7 +27,7 @@ pub struct Program {
 /// # Errors
 /// When the compiler does not build. A sample that fails is shown and makes the exit code 1.
 pub fn demo(ui: &Ui, common: &Common) -> Outcome<ExitCode> {
-    let cdpc = build_cdpc()?;
+    let cdpc = build_quick_cdpc()?;
     let out_dir = target_dir()?.join("demo");
     fs::create_dir_all(&out_dir)
         .map_err(|error| Failure::io("make the folder", &out_dir, &error))?;
@@ -103,7 +103,7 @@ fn cdp_files(dir: &Path) -> Outcome<Vec<PathBuf>> {
 
 /// Whether a source file defines `main`, by its words: the demo only lists programs, it does not judge
 /// them.
-fn has_main(file: &Path) -> bool {
+pub fn has_main(file: &Path) -> bool {
     let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     text.lines().any(|line| {

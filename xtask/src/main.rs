@@ -94,8 +94,8 @@ fn plan(verb: &Verb) -> Option<&'static str> {
             "set-up: LLVM 22 from apt, CUDA's tools into .toolchain, where they are missing"
         }
         Verb::Demo => {
-            "demo: set up what is missing, build the release compiler (minutes the first time), \
-             compile and run every sample"
+            "demo: set up what is missing, build the compiler (minutes the first time), compile and run \
+             every sample"
         }
         Verb::Test(_) => {
             "test: set up what is missing, build everything (minutes the first time), run the tests, \

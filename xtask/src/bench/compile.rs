@@ -1,4 +1,4 @@
-//! `cargo xtask bench compile`: from source to PTX and to a linked cubin, as whole processes.
+//! `cargo xtask bench compile`: from source to PTX, to a linked cubin and to a program, as whole processes.
 //!
 //! All compilers run in turn in every round, so that a slow moment of the machine meets all of them.
 
@@ -13,10 +13,13 @@ use super::tools::{ARCH, Tools};
 use super::{generate, machine, today};
 use crate::Common;
 use crate::cargo::{output, root, target_dir};
-use crate::demo::{programs, with_cuda_path};
+use crate::demo::{has_main, programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::table::{Align, bytes, markdown, milliseconds, table};
 use crate::ui::Ui;
+
+/// What is made, in the order of the table.
+const GOALS: [&str; 3] = ["PTX", "cubin", "program"];
 
 /// Options of the benchmark.
 #[derive(Args)]
@@ -35,7 +38,7 @@ pub struct CompileOptions {
 /// A way from a source file to an output.
 struct Contender {
     name: &'static str,
-    /// `PTX` or `cubin`.
+    /// `PTX`, `cubin` or `program`.
     goal: &'static str,
     commands: Vec<Command>,
 }
@@ -208,6 +211,10 @@ fn contenders(tools: &Tools, work: &Path, source: &Path) -> Outcome<Vec<Contende
             commands: tools.assemble_and_link(&ptx, &out("bare.cubin")),
         },
     ];
+    if has_main(source) {
+        all.push(one("cdpc", "program", tools.cdpc(source, "exe", &out("cdpc.exe"))));
+        all.push(one("nvcc", "program", tools.nvcc(source, &["-lcudadevrt"], &out("nvcc.exe"))));
+    }
     if let Some(clang) = &tools.clang {
         // clang's CUDA wrapper includes this header, which is no part of the compiler wheels.
         let stubs = out("stubs");
@@ -228,7 +235,7 @@ fn contenders(tools: &Tools, work: &Path, source: &Path) -> Outcome<Vec<Contende
             });
         }
     }
-    all.sort_by_key(|contender| contender.goal != "PTX");
+    all.sort_by_key(|contender| GOALS.iter().position(|goal| *goal == contender.goal));
     Ok(all)
 }
 
