@@ -1,10 +1,13 @@
 //! The run-time library linked beforehand. As cargo leaves it, it is an archive of 34 MB in 13,000 sections
 //! with the names of all of Rust's functions, and linking a program of a few lines with it takes ten times
 //! as long as compiling that. Here it becomes one relocatable object: what no program can call is gone,
-//! sections are merged, only the names that programs use are left. It is made when an executable is first
+//! sections are merged, only the names that programs use are left, and what refers inside a section is
+//! settled. It is made when an executable is first
 //! linked with an archive and kept beside it, or in a cache folder of the caller's if that cannot be written.
 //!
 //! What cannot be made is done without: a program links with the archive itself as well.
+
+mod settle;
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,6 +16,7 @@ use std::time::UNIX_EPOCH;
 
 use object::read::archive::ArchiveFile;
 
+use self::settle::settle;
 use crate::error::ToolError;
 use crate::job::{Job, JobOptions};
 use crate::tool::Tool;
@@ -125,7 +129,8 @@ fn link(archive: &Path) -> Result<Vec<u8>, ToolError> {
     job.run(Tool::Cc, Path::new("ld"), args)?;
     let args = ["--strip-unneeded", "--keep-global-symbols=names", "whole.o", "small.o"];
     job.run(Tool::Cc, Path::new("objcopy"), args.map(OsString::from).into())?;
-    job.read("small.o")
+    let merged = job.read("small.o")?;
+    Ok(settle(&merged).unwrap_or(merged))
 }
 
 #[cfg(test)]
