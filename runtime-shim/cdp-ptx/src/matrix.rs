@@ -7,74 +7,44 @@
 
 use crate::inst::{Address, Dsts, Operand, Srcs};
 use crate::module::Reg;
-use crate::types::{ScalarType, Space};
+use crate::types::{ScalarType, Space, Word, words};
 
-/// The type of the elements of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MatrixType {
-    /// IEEE 754 binary16.
-    F16,
-    /// The upper half of a binary32.
-    BF16,
-    /// A binary32 whose low 13 bits do not count, in a register of 32 bits.
-    TF32,
-    /// IEEE 754 binary32.
-    F32,
-    /// IEEE 754 binary64.
-    F64,
-    /// 8 bits, 4 of them exponent; no infinities.
-    E4M3,
-    /// 8 bits, 5 of them exponent.
-    E5M2,
-    /// Signed, 8 bits.
-    S8,
-    /// Unsigned, 8 bits.
-    U8,
-    /// Signed, 4 bits, eight in a register.
-    S4,
-    /// Unsigned, 4 bits, eight in a register.
-    U4,
-    /// One bit, 32 in a register.
-    B1,
-    /// Signed, 32 bits: sums of integer products.
-    S32,
+words! {
+    /// The type of the elements of a matrix.
+    MatrixType {
+        F16 = "f16",
+        /// The upper half of a binary32.
+        BF16 = "bf16",
+        /// A binary32 whose low 13 bits do not count, in a register of 32 bits.
+        TF32 = "tf32",
+        F32 = "f32", F64 = "f64",
+        /// 4 bits of exponent; no infinities.
+        E4M3 = "e4m3",
+        /// 5 bits of exponent.
+        E5M2 = "e5m2",
+        S8 = "s8", U8 = "u8",
+        /// Eight in a register.
+        S4 = "s4",
+        /// Eight in a register.
+        U4 = "u4",
+        /// One bit, 32 in a register.
+        B1 = "b1",
+        /// Sums of integer products.
+        S32 = "s32",
+    }
 }
 
-const NAMES: [(MatrixType, &str, u32); 13] = [
-    (MatrixType::F16, "f16", 16),
-    (MatrixType::BF16, "bf16", 16),
-    (MatrixType::TF32, "tf32", 32),
-    (MatrixType::F32, "f32", 32),
-    (MatrixType::F64, "f64", 64),
-    (MatrixType::E4M3, "e4m3", 8),
-    (MatrixType::E5M2, "e5m2", 8),
-    (MatrixType::S8, "s8", 8),
-    (MatrixType::U8, "u8", 8),
-    (MatrixType::S4, "s4", 4),
-    (MatrixType::U4, "u4", 4),
-    (MatrixType::B1, "b1", 1),
-    (MatrixType::S32, "s32", 32),
-];
-
 impl MatrixType {
-    /// From the word after the dot.
-    pub fn from_word(word: &str) -> Option<MatrixType> {
-        NAMES.iter().find(|entry| entry.1 == word).map(|entry| entry.0)
-    }
-
-    fn entry(self) -> &'static (MatrixType, &'static str, u32) {
-        // Every type is in the list, in this order.
-        &NAMES[NAMES.iter().position(|entry| entry.0 == self).unwrap_or(0)]
-    }
-
-    /// The word without its dot.
-    pub fn as_str(self) -> &'static str {
-        self.entry().1
-    }
-
     /// Bits of an element.
     pub fn bits(self) -> u32 {
-        self.entry().2
+        match self {
+            MatrixType::F64 => 64,
+            MatrixType::TF32 | MatrixType::F32 | MatrixType::S32 => 32,
+            MatrixType::F16 | MatrixType::BF16 => 16,
+            MatrixType::E4M3 | MatrixType::E5M2 | MatrixType::S8 | MatrixType::U8 => 8,
+            MatrixType::S4 | MatrixType::U4 => 4,
+            MatrixType::B1 => 1,
+        }
     }
 
     /// The type of the registers that hold such elements.

@@ -122,6 +122,13 @@ macro_rules! write_operands {
     };
 }
 
+/// The fields of the variant whose row names a printing function, in that function.
+macro_rules! fields {
+    ($inst:ident, $pattern:pat) => {
+        let $pattern = $inst else { unreachable!("the row that names this function") };
+    };
+}
+
 /// One row's way to text.
 macro_rules! write_row {
     ($p:ident, $inst:ident, [$opcode:literal $($other:literal)*], $variant:ident { $($field:ident: $ty:ty),* },

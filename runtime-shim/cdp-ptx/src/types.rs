@@ -58,6 +58,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// A fundamental or packed type, as written on instructions and declarations.
     ScalarType {
@@ -378,191 +380,129 @@ words! {
     Dim { X = "x", Y = "y", Z = "z", W = "w", }
 }
 
-/// A predefined, read-only register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpecialReg {
-    /// `%tid.x` ..: the thread's index in its block.
-    Tid(Dim),
-    /// `%ntid.x` ..: threads a block.
-    Ntid(Dim),
-    /// `%ctaid.x` ..: the block's index in its grid.
-    Ctaid(Dim),
-    /// `%nctaid.x` ..: blocks a grid.
-    Nctaid(Dim),
-    /// `%clusterid.x` ..: the cluster's index in its grid.
-    Clusterid(Dim),
-    /// `%nclusterid.x` ..: clusters a grid.
-    Nclusterid(Dim),
-    /// `%cluster_ctaid.x` ..: the block's index in its cluster.
-    ClusterCtaid(Dim),
-    /// `%cluster_nctaid.x` ..: blocks a cluster.
-    ClusterNctaid(Dim),
-    /// `%cluster_ctarank`: the block's flat index in its cluster.
-    ClusterCtarank,
-    /// `%cluster_nctarank`: number of blocks in the cluster.
-    ClusterNctarank,
-    /// `%is_explicit_cluster`, a predicate.
-    IsExplicitCluster,
-    /// `%laneid`
-    Laneid,
-    /// `%warpid`
-    Warpid,
-    /// `%nwarpid`
-    Nwarpid,
-    /// `%smid`
-    Smid,
-    /// `%nsmid`
-    Nsmid,
-    /// `%gridid` (64 bits)
-    Gridid,
-    /// `%lanemask_eq`
-    LanemaskEq,
-    /// `%lanemask_le`
-    LanemaskLe,
-    /// `%lanemask_lt`
-    LanemaskLt,
-    /// `%lanemask_ge`
-    LanemaskGe,
-    /// `%lanemask_gt`
-    LanemaskGt,
-    /// `%clock`, the low 32 bits of `%clock64`
-    Clock,
-    /// `%clock_hi`, the high 32 bits of `%clock64`
-    ClockHi,
-    /// `%clock64` (64 bits)
-    Clock64,
-    /// `%globaltimer` (64 bits, nanoseconds)
-    Globaltimer,
-    /// `%globaltimer_lo`
-    GlobaltimerLo,
-    /// `%globaltimer_hi`
-    GlobaltimerHi,
-    /// `%pm0` .. `%pm7`
-    Pm(u8),
-    /// `%pm0_64` .. `%pm7_64` (64 bits)
-    Pm64(u8),
-    /// `%envreg0` .. `%envreg31`
-    Envreg(u8),
-    /// `%reserved_smem_offset_begin`
-    ReservedSmemOffsetBegin,
-    /// `%reserved_smem_offset_end`
-    ReservedSmemOffsetEnd,
-    /// `%reserved_smem_offset_cap`
-    ReservedSmemOffsetCap,
-    /// `%reserved_smem_offset_0`, `%reserved_smem_offset_1`
-    ReservedSmemOffset(u8),
-    /// `%total_smem_size`: bytes of shared memory of the block, reserved ones excluded.
-    TotalSmemSize,
-    /// `%aggr_smem_size`: bytes of shared memory of the block, reserved ones included.
-    AggrSmemSize,
-    /// `%dynamic_smem_size`: bytes of shared memory asked for at launch.
-    DynamicSmemSize,
-    /// `%current_graph_exec` (64 bits)
-    CurrentGraphExec,
-}
-
-impl SpecialReg {
-    /// The type that the register reads as.
-    pub const fn ty(self) -> ScalarType {
-        match self {
-            SpecialReg::IsExplicitCluster => ScalarType::Pred,
-            SpecialReg::Gridid
-            | SpecialReg::Clock64
-            | SpecialReg::Globaltimer
-            | SpecialReg::Pm64(_)
-            | SpecialReg::CurrentGraphExec => ScalarType::U64,
-            _ => ScalarType::U32,
+/// Declares the predefined registers: each with its name and type, in both directions.
+macro_rules! special_registers {
+    (
+        dimensions { $($(#[$dim_doc:meta])* $dim:ident = $dim_name:literal,)* }
+        numbered { $($(#[$number_doc:meta])* $number:ident = $before:literal # $after:literal below $limit:literal: $number_ty:ident,)* }
+        plain { $($(#[$doc:meta])* $name:ident = $text:literal: $ty:ident,)* }
+    ) => {
+        /// A predefined, read-only register.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum SpecialReg {
+            $(#[doc = concat!("`%", $dim_name, ".x` ..: ")] $(#[$dim_doc])* $dim(Dim),)*
+            $(#[doc = concat!("`%", $before, "0", $after, "` .., below ", $limit)] $(#[$number_doc])* $number(u8),)*
+            $(#[doc = concat!("`%", $text, "`, `.", stringify!($ty), "`")] $(#[$doc])* $name,)*
         }
-    }
 
-    /// The register called `name` (`%` included), or `None` if the name is not predefined.
-    pub fn from_name(name: &str) -> Option<SpecialReg> {
-        use SpecialReg::*;
-        let body = name.strip_prefix('%')?;
-        if let Some((base, dim)) = body.rsplit_once('.') {
-            let dim = Dim::from_str(dim)?;
-            return Some(match base {
-                "tid" => Tid(dim),
-                "ntid" => Ntid(dim),
-                "ctaid" => Ctaid(dim),
-                "nctaid" => Nctaid(dim),
-                "clusterid" => Clusterid(dim),
-                "nclusterid" => Nclusterid(dim),
-                "cluster_ctaid" => ClusterCtaid(dim),
-                "cluster_nctaid" => ClusterNctaid(dim),
-                _ => return None,
-            });
-        }
-        if let Some(simple) = SIMPLE_SPECIALS.iter().find(|(_, text)| *text == body) {
-            return Some(simple.0);
-        }
-        let numbered = |prefix: &str, limit: u8| -> Option<u8> {
-            let digits = body.strip_prefix(prefix)?;
-            let value: u8 = digits.parse().ok()?;
-            (value < limit && value.to_string() == digits).then_some(value)
-        };
-        if let Some(n) = body.strip_suffix("_64").and_then(|b| b.strip_prefix("pm")) {
-            return n.parse().ok().filter(|n| *n < 8 && body.len() == 6).map(Pm64);
-        }
-        numbered("pm", 8)
-            .map(Pm)
-            .or_else(|| numbered("envreg", 32).map(Envreg))
-            .or_else(|| numbered("reserved_smem_offset_", 2).map(ReservedSmemOffset))
-    }
-}
+        impl SpecialReg {
+            /// The type that the register reads as.
+            pub const fn ty(self) -> ScalarType {
+                match self {
+                    $(SpecialReg::$dim(_) => ScalarType::U32,)*
+                    $(SpecialReg::$number(_) => ScalarType::$number_ty,)*
+                    $(SpecialReg::$name => ScalarType::$ty,)*
+                }
+            }
 
-/// The special registers whose name is one fixed word.
-const SIMPLE_SPECIALS: &[(SpecialReg, &str)] = &[
-    (SpecialReg::Laneid, "laneid"),
-    (SpecialReg::Warpid, "warpid"),
-    (SpecialReg::Nwarpid, "nwarpid"),
-    (SpecialReg::Smid, "smid"),
-    (SpecialReg::Nsmid, "nsmid"),
-    (SpecialReg::Gridid, "gridid"),
-    (SpecialReg::LanemaskEq, "lanemask_eq"),
-    (SpecialReg::LanemaskLe, "lanemask_le"),
-    (SpecialReg::LanemaskLt, "lanemask_lt"),
-    (SpecialReg::LanemaskGe, "lanemask_ge"),
-    (SpecialReg::LanemaskGt, "lanemask_gt"),
-    (SpecialReg::Clock, "clock"),
-    (SpecialReg::ClockHi, "clock_hi"),
-    (SpecialReg::Clock64, "clock64"),
-    (SpecialReg::Globaltimer, "globaltimer"),
-    (SpecialReg::GlobaltimerLo, "globaltimer_lo"),
-    (SpecialReg::GlobaltimerHi, "globaltimer_hi"),
-    (SpecialReg::ClusterCtarank, "cluster_ctarank"),
-    (SpecialReg::ClusterNctarank, "cluster_nctarank"),
-    (SpecialReg::IsExplicitCluster, "is_explicit_cluster"),
-    (SpecialReg::ReservedSmemOffsetBegin, "reserved_smem_offset_begin"),
-    (SpecialReg::ReservedSmemOffsetEnd, "reserved_smem_offset_end"),
-    (SpecialReg::ReservedSmemOffsetCap, "reserved_smem_offset_cap"),
-    (SpecialReg::TotalSmemSize, "total_smem_size"),
-    (SpecialReg::AggrSmemSize, "aggr_smem_size"),
-    (SpecialReg::DynamicSmemSize, "dynamic_smem_size"),
-    (SpecialReg::CurrentGraphExec, "current_graph_exec"),
-];
-
-impl std::fmt::Display for SpecialReg {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        use SpecialReg::*;
-        match self {
-            Tid(d) => write!(f, "%tid.{d}"),
-            Ntid(d) => write!(f, "%ntid.{d}"),
-            Ctaid(d) => write!(f, "%ctaid.{d}"),
-            Nctaid(d) => write!(f, "%nctaid.{d}"),
-            Clusterid(d) => write!(f, "%clusterid.{d}"),
-            Nclusterid(d) => write!(f, "%nclusterid.{d}"),
-            ClusterCtaid(d) => write!(f, "%cluster_ctaid.{d}"),
-            ClusterNctaid(d) => write!(f, "%cluster_nctaid.{d}"),
-            Pm(n) => write!(f, "%pm{n}"),
-            Pm64(n) => write!(f, "%pm{n}_64"),
-            Envreg(n) => write!(f, "%envreg{n}"),
-            ReservedSmemOffset(n) => write!(f, "%reserved_smem_offset_{n}"),
-            simple => {
-                let text =
-                    SIMPLE_SPECIALS.iter().find(|(reg, _)| reg == simple).map(|(_, text)| *text);
-                write!(f, "%{}", text.unwrap_or("?"))
+            /// The register called `name` (`%` included), or `None` if the name is not predefined.
+            pub fn from_name(name: &str) -> Option<SpecialReg> {
+                let name = name.strip_prefix('%')?;
+                if let Some((base, dim)) = name.rsplit_once('.') {
+                    let dim = Dim::from_str(dim)?;
+                    return match base {
+                        $($dim_name => Some(SpecialReg::$dim(dim)),)*
+                        _ => None,
+                    };
+                }
+                match name {
+                    $($text => Some(SpecialReg::$name),)*
+                    _ => None$(.or_else(|| {
+                        numbered(name, $before, $after, $limit).map(SpecialReg::$number)
+                    }))*,
+                }
             }
         }
+
+        impl std::fmt::Display for SpecialReg {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(SpecialReg::$dim(dim) => write!(f, concat!("%", $dim_name, ".{}"), dim),)*
+                    $(SpecialReg::$number(n) => write!(f, concat!("%", $before, "{}", $after), n),)*
+                    $(SpecialReg::$name => f.write_str(concat!("%", $text)),)*
+                }
+            }
+        }
+    };
+}
+
+/// The number in `name`, written without needless zeros and less than `limit`.
+fn numbered(name: &str, before: &str, after: &str, limit: u8) -> Option<u8> {
+    let digits = name.strip_prefix(before)?.strip_suffix(after)?;
+    let value: u8 = digits.parse().ok()?;
+    (value < limit && value.to_string() == digits).then_some(value)
+}
+
+special_registers! {
+    dimensions {
+        /// the thread's index in its block.
+        Tid = "tid",
+        /// threads a block.
+        Ntid = "ntid",
+        /// the block's index in its grid.
+        Ctaid = "ctaid",
+        /// blocks a grid.
+        Nctaid = "nctaid",
+        /// the cluster's index in its grid.
+        Clusterid = "clusterid",
+        /// clusters a grid.
+        Nclusterid = "nclusterid",
+        /// the block's index in its cluster.
+        ClusterCtaid = "cluster_ctaid",
+        /// blocks a cluster.
+        ClusterNctaid = "cluster_nctaid",
+    }
+    numbered {
+        Pm = "pm" # "" below 8: U32,
+        Pm64 = "pm" # "_64" below 8: U64,
+        Envreg = "envreg" # "" below 32: U32,
+        ReservedSmemOffset = "reserved_smem_offset_" # "" below 2: U32,
+    }
+    plain {
+        /// The block's flat index in its cluster.
+        ClusterCtarank = "cluster_ctarank": U32,
+        /// Number of blocks in the cluster.
+        ClusterNctarank = "cluster_nctarank": U32,
+        IsExplicitCluster = "is_explicit_cluster": Pred,
+        Laneid = "laneid": U32,
+        Warpid = "warpid": U32,
+        Nwarpid = "nwarpid": U32,
+        Smid = "smid": U32,
+        Nsmid = "nsmid": U32,
+        Gridid = "gridid": U64,
+        LanemaskEq = "lanemask_eq": U32,
+        LanemaskLe = "lanemask_le": U32,
+        LanemaskLt = "lanemask_lt": U32,
+        LanemaskGe = "lanemask_ge": U32,
+        LanemaskGt = "lanemask_gt": U32,
+        /// The low 32 bits of `%clock64`.
+        Clock = "clock": U32,
+        /// The high 32 bits of `%clock64`.
+        ClockHi = "clock_hi": U32,
+        Clock64 = "clock64": U64,
+        /// In nanoseconds.
+        Globaltimer = "globaltimer": U64,
+        GlobaltimerLo = "globaltimer_lo": U32,
+        GlobaltimerHi = "globaltimer_hi": U32,
+        ReservedSmemOffsetBegin = "reserved_smem_offset_begin": U32,
+        ReservedSmemOffsetEnd = "reserved_smem_offset_end": U32,
+        ReservedSmemOffsetCap = "reserved_smem_offset_cap": U32,
+        /// Bytes of shared memory of the block, reserved ones excluded.
+        TotalSmemSize = "total_smem_size": U32,
+        /// Bytes of shared memory of the block, reserved ones included.
+        AggrSmemSize = "aggr_smem_size": U32,
+        /// Bytes of shared memory asked for at launch.
+        DynamicSmemSize = "dynamic_smem_size": U32,
+        CurrentGraphExec = "current_graph_exec": U64,
     }
 }

@@ -221,9 +221,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `call`
     pub fn call(&mut self, inst: &Inst) {
-        let Inst::Call { target, returns, args, uniform } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::Call { target, returns, args, uniform });
         self.mnemonic("call");
         self.flag(*uniform, "uni");
         self.out.push(' ');

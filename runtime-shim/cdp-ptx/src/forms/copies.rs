@@ -107,9 +107,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `cp.async`
     pub fn cp_async(&mut self, inst: &Inst) {
-        let Inst::CpAsync { dst, src, size_bytes, src_size, ignore_src, cache } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::CpAsync { dst, src, size_bytes, src_size, ignore_src, cache });
         self.mnemonic("cp.async");
         self.cache(&CacheHints { op: cache.op, ..CacheHints::default() });
         self.words(&["shared", "global"]);
@@ -122,7 +120,7 @@ impl Printer<'_> {
 
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
     pub fn cp_bulk(&mut self, inst: &Inst) {
-        let Inst::BulkCopy(copy) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::BulkCopy(copy));
         self.mnemonic(if copy.reduce.is_some() { "cp.reduce" } else { "cp" });
         self.words(&["async", "bulk"]);
         for space in [copy.dst_space, copy.src_space] {

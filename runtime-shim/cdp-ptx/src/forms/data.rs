@@ -194,9 +194,7 @@ impl Printer<'_> {
 
     /// `cvt.pack`
     pub fn cvt_pack(&mut self, inst: &Inst) {
-        let Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c });
         self.mnemonic("cvt.pack.sat");
         self.word(&format!("{}{dst_bits}", if *dst_signed { "s" } else { "u" }));
         self.word(src_ty.as_str());
@@ -206,9 +204,7 @@ impl Printer<'_> {
 
     /// `lop3`
     pub fn lop3(&mut self, inst: &Inst) {
-        let Inst::Lop3 { table, dst, a, b, c, pred } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::Lop3 { table, dst, a, b, c, pred });
         self.mnemonic("lop3");
         let sources = [S(a, B32), S(b, B32), S(c, B32), N(i64::from(*table))];
         match pred {

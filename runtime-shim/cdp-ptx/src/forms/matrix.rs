@@ -49,10 +49,10 @@ impl<'a> Parser<'a> {
         let b_col = mods.need("`.row` or `.col` for the second matrix", layout)?;
         let shape = mods.need("a shape such as `.m16n8k16`", MatrixShape::from_word)?;
         let satfinite = mods.flag("satfinite");
-        let first = mods.need("a type", MatrixType::from_word)?;
-        let second = mods.need("a second type", MatrixType::from_word)?;
-        let third = mods.take(MatrixType::from_word);
-        let fourth = mods.take(MatrixType::from_word);
+        let first = mods.need("a type", MatrixType::from_str)?;
+        let second = mods.need("a second type", MatrixType::from_str)?;
+        let third = mods.take(MatrixType::from_str);
+        let fourth = mods.take(MatrixType::from_str);
         let (d_ty, a_ty, b_ty, c_ty) = match (third, fourth) {
             (Some(third), Some(fourth)) => (first, second, third, fourth),
             // `wmma` on halves leaves their types out.
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         let space = mods.space();
         let in_memory = matches!(space, Space::Generic | Space::Global | Space::Shared);
         mods.require(in_memory, "matrices are in `.global` or `.shared` memory")?;
-        let ty = mods.need("a type", MatrixType::from_word)?;
+        let ty = mods.need("a type", MatrixType::from_str)?;
         mods.require(fragment_exists(operand, shape, ty), "this type has no such shape")?;
         mods.finish()?;
         let count = registers(true, shape, operand, ty, false);
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `mma`, `wmma.mma`
     pub fn mma(&mut self, inst: &Inst) {
-        let Inst::Mma(mma) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::Mma(mma));
         self.mnemonic(if mma.wmma { "wmma.mma" } else { "mma" });
         if let Some(sparsity) = &mma.sparsity {
             self.word(if sparsity.ordered { "sp::ordered_metadata" } else { "sp" });
@@ -262,9 +262,7 @@ impl Printer<'_> {
 
     /// `wmma.load`, `wmma.store`
     pub fn wmma_memory(&mut self, inst: &Inst) {
-        let Inst::WmmaMemory(memory) = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::WmmaMemory(memory));
         self.mnemonic(match memory.operand {
             MatrixOperand::A => "wmma.load.a",
             MatrixOperand::B => "wmma.load.b",
@@ -284,9 +282,7 @@ impl Printer<'_> {
 
     /// `ldmatrix`, `stmatrix`
     pub fn matrix_memory(&mut self, inst: &Inst) {
-        let Inst::MatrixMemory(memory) = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::MatrixMemory(memory));
         let load = memory.srcs.is_empty();
         self.mnemonic(if load { "ldmatrix" } else { "stmatrix" });
         let count = memory.dsts.len().max(memory.srcs.len());

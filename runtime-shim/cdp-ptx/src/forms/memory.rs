@@ -214,9 +214,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `ld`
     pub fn ld(&mut self, inst: &Inst) {
-        let Inst::Ld { space, order, non_coherent, ty, dsts, addr, cache } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::Ld { space, order, non_coherent, ty, dsts, addr, cache });
         let hints = cache.as_deref().copied().unwrap_or_default();
         self.mnemonic("ld");
         self.load_order(*order);
@@ -232,9 +230,7 @@ impl Printer<'_> {
 
     /// `st`
     pub fn st(&mut self, inst: &Inst) {
-        let Inst::St { space, order, ty, addr, srcs, cache } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::St { space, order, ty, addr, srcs, cache });
         let hints = cache.as_deref().copied().unwrap_or_default();
         self.mnemonic("st");
         self.store_order(*order);
@@ -246,19 +242,11 @@ impl Printer<'_> {
     }
 
     pub(super) fn cache(&mut self, hints: &CacheHints) {
-        if let Some(op) = hints.op {
-            self.word(op.as_str());
-        }
-        if let Some(l1) = hints.l1 {
-            self.word(l1.as_str());
-        }
-        if let Some(l2) = hints.l2 {
-            self.word(l2.as_str());
-        }
+        self.maybe(hints.op);
+        self.maybe(hints.l1);
+        self.maybe(hints.l2);
         self.flag(hints.policy.is_some(), "L2::cache_hint");
-        if let Some(prefetch) = hints.prefetch {
-            self.word(prefetch.as_str());
-        }
+        self.maybe(hints.prefetch);
     }
 
     fn load_order(&mut self, order: LoadOrder) {
@@ -283,17 +271,13 @@ impl Printer<'_> {
 
     /// `createpolicy`
     pub fn create_policy(&mut self, inst: &Inst) {
-        let Inst::CreatePolicy { dst, policy } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::CreatePolicy { dst, policy });
         let dst = *dst;
         match policy.as_ref() {
             CreatePolicy::Fractional(first, second, fraction) => {
                 self.mnemonic("createpolicy.fractional");
                 self.word(first.as_str());
-                if let Some(second) = second {
-                    self.word(second.as_str());
-                }
+                self.maybe(*second);
                 self.word("b64");
                 self.args(&[D(dst), SOpt(fraction, F32)]);
             }
@@ -301,9 +285,7 @@ impl Printer<'_> {
                 self.mnemonic("createpolicy.range");
                 self.space(*space);
                 self.word(first.as_str());
-                if let Some(second) = second {
-                    self.word(second.as_str());
-                }
+                self.maybe(*second);
                 self.word("b64");
                 self.args(&[D(dst), A(addr), S(primary, U32), S(total, U32)]);
             }
@@ -315,18 +297,14 @@ impl Printer<'_> {
     }
     /// `st.async`, `red.async`
     pub fn remote_access(&mut self, inst: &Inst) {
-        let Inst::RemoteAccess(access) = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::RemoteAccess(access));
         let RemoteAccess { reduce, ty, addr, srcs, object } = access.as_ref();
         match reduce {
             Some(_) => self.mnemonic("red.async.relaxed.cluster"),
             None => self.mnemonic("st.async"),
         }
         self.words(&["shared::cluster", "mbarrier::complete_tx::bytes"]);
-        if let Some(op) = reduce {
-            self.word(op.as_str());
-        }
+        self.maybe(*reduce);
         self.vector(srcs.len());
         self.word(ty.as_str());
         self.args(&[A(addr), Ss(srcs, *ty), A(object)]);

@@ -201,9 +201,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `fence.proxy`
     pub fn fence_proxy(&mut self, inst: &Inst) {
-        let Inst::FenceProxy { kind } = inst else {
-            unreachable!("the row that names this function")
-        };
+        fields!(inst, Inst::FenceProxy { kind });
         self.mnemonic("fence.proxy");
         self.word(kind.as_str());
         self.args(&[]);
@@ -211,9 +209,7 @@ impl Printer<'_> {
 
     /// `bar`, `barrier`
     pub fn barrier(&mut self, inst: &Inst) {
-        let Inst::Barrier { op, aligned, id, threads } = inst else {
-            unreachable!("the row that names this function");
-        };
+        fields!(inst, Inst::Barrier { op, aligned, id, threads });
         // `bar` and `barrier.aligned` are the same; `bar` is the older spelling.
         self.mnemonic(if *aligned { "bar" } else { "barrier" });
         let (dst, pred) = match op {
@@ -234,9 +230,7 @@ impl Printer<'_> {
     }
     /// `mbarrier` and `cp.async.mbarrier.arrive`
     pub fn mbarrier(&mut self, inst: &Inst) {
-        let Inst::Mbarrier(barrier) = inst else {
-            unreachable!("the row that names this function")
-        };
+        fields!(inst, Inst::Mbarrier(barrier));
         let Mbarrier { op, space, addr, order } = barrier.as_ref();
         self.mnemonic(match op {
             MbarrierOp::Init { .. } => "mbarrier.init",

@@ -37,19 +37,16 @@ impl<'a> Parser<'a> {
         ty: ScalarType,
     ) -> Result<Srcs> {
         let start = self.peek;
-        let mut list = Vec::new();
-        if self.eat(b'{')? {
-            loop {
-                let layer = list.is_empty() && is_array(geometry);
-                list.push(self.operand(st, if layer { U32 } else { ty })?);
-                if !self.eat(b',')? {
-                    break;
-                }
-            }
+        let list = if self.eat(b'{')? {
+            let mut layer = is_array(geometry);
+            let list = self.list(|parser| {
+                parser.operand(st, if std::mem::take(&mut layer) { U32 } else { ty })
+            })?;
             self.expect(b'}')?;
+            list
         } else {
-            list.push(self.operand(st, ty)?);
-        }
+            vec![self.operand(st, ty)?]
+        };
         let (least, most) = coordinate_counts(geometry);
         if !(least..=most).contains(&list.len()) {
             let message = format!(
@@ -217,9 +214,7 @@ impl Printer<'_> {
         self.mnemonic(name);
         self.word(if access.formatted { "p" } else { "b" });
         self.word(access.geometry.as_str());
-        if let Some(op) = access.cache {
-            self.word(op.as_str());
-        }
+        self.maybe(access.cache);
         self.vector(len);
         self.word(access.ty.as_str());
         self.word(access.clamp.as_str());
@@ -235,9 +230,7 @@ impl Printer<'_> {
 
     /// `tex`, `tld4`
     pub fn tex(&mut self, inst: &Inst) {
-        let (Inst::Tex(tex) | Inst::Tld4(tex)) = inst else {
-            unreachable!("the rows that name this function");
-        };
+        fields!(inst, (Inst::Tex(tex) | Inst::Tld4(tex)));
         match &tex.lod {
             TexLod::Gather(component) => {
                 self.mnemonic("tld4");

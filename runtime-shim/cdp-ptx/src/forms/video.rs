@@ -301,7 +301,7 @@ impl Printer<'_> {
 
     /// See the row of this name.
     pub fn video(&mut self, inst: &Inst) {
-        let Inst::Video(v) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::Video(v));
         self.video_head(v.op, "", v.dst_ty, v.a_ty, v.b_ty, v.sat);
         if let VideoMerge::Op(op) = v.merge {
             self.word(op.as_str());
@@ -325,7 +325,7 @@ impl Printer<'_> {
 
     /// See the row of this name.
     pub fn video_mad(&mut self, inst: &Inst) {
-        let Inst::VideoMad(v) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::VideoMad(v));
         self.mnemonic("vmad");
         self.words(&[v.dst_ty.as_str(), v.a_ty.as_str(), v.b_ty.as_str()]);
         self.flag(v.plus_one, "po");
@@ -347,7 +347,7 @@ impl Printer<'_> {
 
     /// See the row of this name.
     pub fn video_simd(&mut self, inst: &Inst) {
-        let Inst::VideoSimd(v) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::VideoSimd(v));
         let lanes = v.lanes as usize;
         self.video_head(v.op, if lanes == 2 { "2" } else { "4" }, v.dst_ty, v.a_ty, v.b_ty, v.sat);
         self.flag(v.accumulate, "add");

@@ -19,9 +19,9 @@ impl<'a> Parser<'a> {
         mods.word("aligned")?;
         let shape = mods.need("a shape such as `.m64n8k16`", MatrixShape::from_word)?;
         let satfinite = mods.flag("satfinite");
-        let d_ty = mods.need("a type", MatrixType::from_word)?;
-        let a_ty = mods.need("the type of A", MatrixType::from_word)?;
-        let b_ty = mods.need("the type of B", MatrixType::from_word)?;
+        let d_ty = mods.need("a type", MatrixType::from_str)?;
+        let a_ty = mods.need("the type of A", MatrixType::from_str)?;
+        let b_ty = mods.need("the type of B", MatrixType::from_str)?;
         let unknown = Operand::Imm(0);
         let mut wgmma = Wgmma {
             shape,
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `wgmma.mma_async`
     pub fn wgmma(&mut self, inst: &Inst) {
-        let Inst::Wgmma(wgmma) = inst else { unreachable!("the row that names this function") };
+        fields!(inst, Inst::Wgmma(wgmma));
         self.mnemonic("wgmma.mma_async");
         self.words(&["sync", "aligned", &wgmma.shape.to_string()]);
         self.flag(wgmma.satfinite, "satfinite");

@@ -268,21 +268,21 @@ impl<'a> Parser<'a> {
     fn reg_declaration(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
         self.next()?;
         let declared = self.declared_type()?;
-        loop {
-            let name = self.ident("a register's name")?;
+        self.list(|parser| {
+            let name = parser.ident("a register's name")?;
             if name.text == "_" {
-                return self.redefinition(&name, "it is the name of no register");
+                return parser.redefinition(&name, "it is the name of no register");
             }
-            if self.at(b'<') {
-                self.next()?;
-                let count = self.number_u32("the number of registers")?;
-                self.expect(b'>')?;
+            if parser.at(b'<') {
+                parser.next()?;
+                let count = parser.number_u32("the number of registers")?;
+                parser.expect(b'>')?;
                 if declared.vector_len != 1 {
-                    return self.expected("a single vector register");
+                    return parser.expected("a single vector register");
                 }
                 let scope = state.scope();
                 if scope.ranges.insert(name.text, (count, declared.ty)).is_some() {
-                    return self.redefinition(&name, "it is declared twice in this block");
+                    return parser.redefinition(&name, "it is declared twice in this block");
                 }
             } else {
                 let fresh = if declared.vector_len == 1 {
@@ -291,13 +291,11 @@ impl<'a> Parser<'a> {
                     Name::Vector(declared.ty, declared.vector_len as usize)
                 };
                 if state.scope().names.insert(name.text, fresh).is_some() {
-                    return self.redefinition(&name, "it is declared twice in this block");
+                    return parser.redefinition(&name, "it is declared twice in this block");
                 }
             }
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+            Ok(())
+        })?;
         self.expect(b';')
     }
 
@@ -306,9 +304,9 @@ impl<'a> Parser<'a> {
         let space = Space::from_str(space_token.text).unwrap_or(Space::Local);
         let attributes = self.attributes()?;
         let declared = self.declared_type()?;
-        loop {
+        self.list(|parser| {
             let (name, mut variable) =
-                self.variable(space, Linkage::Internal, &attributes, declared)?;
+                parser.variable(space, Linkage::Internal, &attributes, declared)?;
             let id = match state.take_retired_param(name.text, &variable) {
                 Some(id) => id,
                 None => {
@@ -319,12 +317,10 @@ impl<'a> Parser<'a> {
                 }
             };
             if state.scope().names.insert(name.text, Name::Local(id)).is_some() {
-                return self.redefinition(&name, "it is declared twice in this block");
+                return parser.redefinition(&name, "it is declared twice in this block");
             }
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+            Ok(())
+        })?;
         self.expect(b';')
     }
 
@@ -341,14 +337,8 @@ impl<'a> Parser<'a> {
             }
             "branchtargets" => {
                 self.next()?;
-                let mut targets = Vec::new();
-                loop {
-                    let target = self.ident("a label")?;
-                    targets.push(state.mention_label(target));
-                    if !self.eat(b',')? {
-                        break;
-                    }
-                }
+                let label = |parser: &mut Self| Ok(state.mention_label(parser.ident("a label")?));
+                let targets = self.list(label)?;
                 self.expect(b';')?;
                 let name = state.unique_name(name.text);
                 state.body.branch_tables.push(BranchTable { name, targets });
@@ -356,13 +346,7 @@ impl<'a> Parser<'a> {
             }
             "calltargets" => {
                 self.next()?;
-                let mut functions = Vec::new();
-                loop {
-                    functions.push(self.function_name()?);
-                    if !self.eat(b',')? {
-                        break;
-                    }
-                }
+                let functions = self.list(Self::function_name)?;
                 self.expect(b';')?;
                 let name = state.unique_name(name.text);
                 state.body.call_tables.push(CallTable { name, functions });

@@ -199,6 +199,15 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// `item {, item}`
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut list = vec![item(self)?];
+        while self.eat(b',')? {
+            list.push(item(self)?);
+        }
+        Ok(list)
+    }
+
     /// `number {, number {, number}}` with 1 for what is missing.
     pub fn three_numbers(&mut self, what: &str) -> Result<[u32; 3]> {
         let mut values = [self.number_u32(what)?, 1, 1];
@@ -403,13 +412,8 @@ impl<'a> Parser<'a> {
                 }
                 Tok::Dot if self.peek.text == "b8" => {
                     self.next()?;
-                    loop {
-                        let byte = self.number("a byte")? as u8;
-                        self.debug_strings.entry(label).or_default().push(byte);
-                        if !self.eat(b',')? {
-                            break;
-                        }
-                    }
+                    let bytes = self.list(|parser| Ok(parser.number("a byte")? as u8))?;
+                    self.debug_strings.entry(label).or_default().extend(bytes);
                 }
                 _ => return self.expected("a label or `.b8`"),
             }

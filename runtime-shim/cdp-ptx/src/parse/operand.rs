@@ -363,13 +363,7 @@ impl<'a> Parser<'a> {
     ) -> Result<Dsts> {
         let start = self.peek;
         let list: Vec<Dst> = if self.eat(b'{')? {
-            let mut list = Vec::with_capacity(count);
-            loop {
-                list.push(self.dst(state, ty, width)?);
-                if !self.eat(b',')? {
-                    break;
-                }
-            }
+            let list = self.list(|parser| parser.dst(state, ty, width))?;
             self.expect(b'}')?;
             list
         } else if count > 1
@@ -435,13 +429,7 @@ impl<'a> Parser<'a> {
         width: Width,
     ) -> Result<Vec<Operand>> {
         self.expect(b'{')?;
-        let mut list = Vec::new();
-        loop {
-            list.push(self.operand_of(state, ty, width)?);
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+        let list = self.list(|parser| parser.operand_of(state, ty, width))?;
         self.expect(b'}')?;
         Ok(list)
     }

@@ -347,13 +347,10 @@ impl<'a> Parser<'a> {
         let space = Space::from_str(space_token.text).unwrap_or(Space::Global);
         let attributes = self.attributes()?;
         let declared = self.declared_type()?;
-        loop {
-            let (name, variable) = self.variable(space, linkage, &attributes, declared)?;
-            self.add_variable(name, variable)?;
-            if !self.eat(b',')? {
-                break;
-            }
-        }
+        self.list(|parser| {
+            let (name, variable) = parser.variable(space, linkage, &attributes, declared)?;
+            parser.add_variable(name, variable)
+        })?;
         self.expect(b';')
     }
 

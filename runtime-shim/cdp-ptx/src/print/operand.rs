@@ -66,6 +66,13 @@ impl Printer<'_> {
         }
     }
 
+    /// `.word`, if there is one.
+    pub fn maybe<W: Word>(&mut self, word: Option<W>) {
+        if let Some(word) = word {
+            self.word(word.word());
+        }
+    }
+
     pub fn flag(&mut self, on: bool, word: &str) {
         if on {
             self.word(word);

@@ -77,92 +77,67 @@ impl<W: Word> Modifier<()> for Option<W> {
     }
 
     fn write(&self, printer: &mut Printer, _: ()) {
-        if let Some(word) = self {
-            printer.word(word.word());
+        printer.maybe(*self);
+    }
+}
+
+/// Declares how modifiers are read and written.
+macro_rules! modifiers {
+    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
+        read |$p:ident, $mods:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
+        $(#[$doc])*
+        #[allow(unused_variables)]
+        impl Modifier<$kind> for $ty {
+            fn read($p: &Parser, $mods: &mut Mods, $spec: $kind) -> Result<$ty> {
+                $read
+            }
+
+            fn write(&self, $out: &mut Printer, $spec: $kind) {
+                let $value = *self;
+                $write
+            }
         }
-    }
+    )*};
 }
 
-impl Modifier<Pointer> for ScalarType {
-    fn read(parser: &Parser, mods: &mut Mods, _: Pointer) -> Result<ScalarType> {
-        mods.ty(&[parser.address_ty()])
-    }
-
-    fn write(&self, printer: &mut Printer, _: Pointer) {
-        printer.word(self.as_str());
-    }
-}
-
-/// The word, or two with a dot between them.
-impl Modifier<&str> for bool {
-    fn read(_: &Parser, mods: &mut Mods, word: &str) -> Result<bool> {
-        let (first, second) = word.split_once('.').unwrap_or((word, ""));
-        let there = mods.flag(first);
-        if there && !second.is_empty() {
-            mods.word(second)?;
-        }
-        Ok(there)
-    }
-
-    fn write(&self, printer: &mut Printer, word: &str) {
-        printer.flag(*self, word);
-    }
-}
-
-impl Modifier<Either> for bool {
-    fn read(_: &Parser, mods: &mut Mods, Either(no, yes): Either) -> Result<bool> {
-        if mods.flag(yes) {
-            return Ok(true);
-        }
-        mods.need(&format!("`.{no}` or `.{yes}`"), |word| (word == no).then_some(false))
-    }
-
-    fn write(&self, printer: &mut Printer, Either(no, yes): Either) {
-        printer.word(if *self { yes } else { no });
-    }
-}
-
-impl Modifier<Suffix> for bool {
-    fn read(_: &Parser, mods: &mut Mods, suffix: Suffix) -> Result<bool> {
-        Ok(mods.opcode.text.ends_with(suffix.0))
-    }
-
-    fn write(&self, printer: &mut Printer, suffix: Suffix) {
-        printer.mnemonic(if *self { suffix.0 } else { "" });
-    }
-}
-
-impl Modifier<Sync> for bool {
-    fn read(parser: &Parser, mods: &mut Mods, _: Sync) -> Result<bool> {
-        let there = mods.flag("sync");
-        let gone = parser.module.target.sm >= 70 && parser.module.version >= (6, 4);
-        let why = "from sm_70 and PTX 6.4 on, `.sync` and a member mask are needed";
-        mods.require(there || !gone, why)?;
-        Ok(there)
-    }
-
-    fn write(&self, printer: &mut Printer, _: Sync) {
-        printer.flag(*self, "sync");
-    }
-}
-
-impl Modifier<UnsignedNames> for bool {
-    fn read(_: &Parser, mods: &mut Mods, _: UnsignedNames) -> Result<bool> {
-        Ok(["lo", "ls", "hi", "hs"].iter().any(|word| mods.has(word)))
-    }
-
-    fn write(&self, _: &mut Printer, _: UnsignedNames) {}
-}
-
-/// `.v2`, `.v4`, `.v8`; 1 if there is none.
-impl Modifier<()> for usize {
-    fn read(_: &Parser, mods: &mut Mods, _: ()) -> Result<usize> {
-        Ok(mods.lanes())
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        printer.vector(*self);
-    }
+modifiers! {
+    ScalarType, _ => Pointer:
+        read |p, mods| mods.ty(&[p.address_ty()]), write |ty, out| out.word(ty.as_str());
+    /// The word, or two with a dot between them.
+    bool, word => &str:
+        read |p, mods| {
+            let (first, second) = word.split_once('.').unwrap_or((word, ""));
+            let there = mods.flag(first);
+            if there && !second.is_empty() {
+                mods.word(second)?;
+            }
+            Ok(there)
+        },
+        write |there, out| out.flag(there, word);
+    bool, Either(no, yes) => Either:
+        read |p, mods| match mods.flag(yes) {
+            true => Ok(true),
+            false => mods.need(&format!("`.{no}` or `.{yes}`"), |word| (word == no).then_some(false)),
+        },
+        write |there, out| out.word(if there { yes } else { no });
+    bool, Suffix(suffix) => Suffix:
+        read |p, mods| Ok(mods.opcode.text.ends_with(suffix)),
+        write |there, out| out.mnemonic(if there { suffix } else { "" });
+    bool, _ => Sync:
+        read |p, mods| {
+            let there = mods.flag("sync");
+            let gone = p.module.target.sm >= 70 && p.module.version >= (6, 4);
+            let why = "from sm_70 and PTX 6.4 on, `.sync` and a member mask are needed";
+            mods.require(there || !gone, why)?;
+            Ok(there)
+        },
+        write |there, out| out.flag(there, "sync");
+    bool, _ => UnsignedNames:
+        read |p, mods| Ok(["lo", "ls", "hi", "hs"].iter().any(|word| mods.has(word))),
+        write |there, out| ();
+    /// `.v2`, `.v4`, `.v8`; 1 if there is none.
+    usize, _ => ():
+        read |p, mods| Ok(mods.lanes()), write |count, out| out.vector(count);
 }
 
 /// Nothing where the type is one of integers.

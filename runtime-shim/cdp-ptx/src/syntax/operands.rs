@@ -23,24 +23,101 @@ pub(crate) struct Bracketed(pub ScalarType);
 /// Bytes, 8 where nothing is written.
 pub(crate) struct Alignment;
 
-impl Arg<ScalarType> for Reg {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, ty: ScalarType) -> Result<Reg> {
-        p.register(st, ty)
-    }
+/// Declares how operands are read and written that are always there.
+macro_rules! operands {
+    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
+        read |$p:ident, $st:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
+        $(#[$doc])*
+        #[allow(unused_variables)]
+        impl Arg<$kind> for $ty {
+            fn read<'a>($p: &mut Parser<'a>, $st: &mut FunctionState<'a>, $spec: $kind) -> Result<$ty> {
+                $read
+            }
 
-    fn write(&self, printer: &mut Printer, _: ScalarType) {
-        printer.reg(*self);
-    }
+            fn write(&self, $out: &mut Printer, $spec: $kind) {
+                let $value = self;
+                $write
+            }
+        }
+    )*};
 }
 
-impl Arg<Wide> for Reg {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, spec: Wide) -> Result<Reg> {
-        p.register_of(st, spec.0, Width::AtLeast)
-    }
-
-    fn write(&self, printer: &mut Printer, _: Wide) {
-        printer.reg(*self);
-    }
+operands! {
+    Reg, ty => ScalarType:
+        read |p, st| p.register(st, ty), write |reg, out| out.reg(*reg);
+    Reg, Wide(ty) => Wide:
+        read |p, st| p.register_of(st, ty, Width::AtLeast), write |reg, out| out.reg(*reg);
+    Operand, ty => ScalarType:
+        read |p, st| p.operand(st, ty), write |operand, out| out.operand(operand, ty);
+    Operand, WideOrSpecial(ty, special) => WideOrSpecial:
+        read |p, st| match special {
+            true => p.operand_or_special(st, ty, Width::AtLeast),
+            false => p.operand_of(st, ty, Width::AtLeast),
+        },
+        write |operand, out| out.operand(operand, ty);
+    Operand, _ => Pointer:
+        read |p, st| { let ty = p.address_ty(); p.operand(st, ty) },
+        write |operand, out| out.operand(operand, ScalarType::B64);
+    Operand, InSpace(ty, space) => InSpace:
+        read |p, st| {
+            let token = p.peek;
+            let value = p.operand(st, ty)?;
+            if let Operand::Address(SymbolAddress { symbol, offset }) = value {
+                let address = Address { base: AddressBase::Symbol(symbol), offset };
+                p.check_space(st, &token, space, &address)?;
+            }
+            Ok(value)
+        },
+        write |operand, out| out.operand(operand, ty);
+    Operand, Bracketed(ty) => Bracketed:
+        read |p, st| {
+            p.expect(b'[')?;
+            let object = p.operand(st, ty)?;
+            p.expect(b']')?;
+            Ok(object)
+        },
+        write |operand, out| {
+            out.out.push('[');
+            out.operand(operand, ty);
+            out.out.push(']');
+        };
+    PredOperand, _ => ():
+        read |p, st| p.pred_operand(st), write |operand, out| out.pred(operand);
+    /// So many registers.
+    Dsts, (ty, count) => (ScalarType, usize):
+        read |p, st| p.dsts(st, ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
+    /// So many values.
+    Srcs, (ty, count) => (ScalarType, usize):
+        read |p, st| p.srcs(st, ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
+    Address, space => Space:
+        read |p, st| p.space_address(st, space), write |address, out| out.brackets(address);
+    /// In any state space.
+    Address, _ => ():
+        read |p, st| p.address(st), write |address, out| out.brackets(address);
+    /// A number, which the text names in messages.
+    u32, what => &str:
+        read |p, st| p.number_u32(what), write |number, out| out.number(i64::from(*number));
+    LabelId, _ => ():
+        read |p, st| Ok(st.mention_label(p.ident("a label")?)),
+        write |label, out| {
+            let name = &out.body().labels[label.index()].name;
+            out.out.push_str(name);
+        };
+    BranchTableId, _ => ():
+        read |p, st| {
+            let name = p.ident("a list of branch targets")?;
+            match st.lookup(name.text) {
+                Some(Name::Branches(table)) => Ok(table),
+                _ => {
+                    let message = format!("{} is not a `.branchtargets` list", name.describe());
+                    Err(p.error_at(&name, ErrorKind::UnknownName, message))
+                }
+            }
+        },
+        write |table, out| {
+            let name = &out.body().branch_tables[table.index()].name;
+            out.out.push_str(name);
+        };
 }
 
 /// After `|` it may be missing.
@@ -72,79 +149,6 @@ impl Arg<ScalarType> for Dst {
             printer.out.push_str(separator.text());
             printer.dst(*self);
         }
-    }
-}
-
-impl Arg<ScalarType> for Operand {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, ty: ScalarType) -> Result<Operand> {
-        p.operand(st, ty)
-    }
-
-    fn write(&self, printer: &mut Printer, ty: ScalarType) {
-        printer.operand(self, ty);
-    }
-}
-
-impl Arg<WideOrSpecial> for Operand {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        WideOrSpecial(ty, special): WideOrSpecial,
-    ) -> Result<Operand> {
-        match special {
-            true => p.operand_or_special(st, ty, Width::AtLeast),
-            false => p.operand_of(st, ty, Width::AtLeast),
-        }
-    }
-
-    fn write(&self, printer: &mut Printer, spec: WideOrSpecial) {
-        printer.operand(self, spec.0);
-    }
-}
-
-impl Arg<Pointer> for Operand {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, _: Pointer) -> Result<Operand> {
-        let ty = p.address_ty();
-        p.operand(st, ty)
-    }
-
-    fn write(&self, printer: &mut Printer, _: Pointer) {
-        printer.operand(self, ScalarType::B64);
-    }
-}
-
-impl Arg<InSpace> for Operand {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        InSpace(ty, space): InSpace,
-    ) -> Result<Operand> {
-        let token = p.peek;
-        let value = p.operand(st, ty)?;
-        if let Operand::Address(SymbolAddress { symbol, offset }) = value {
-            let address = Address { base: AddressBase::Symbol(symbol), offset };
-            p.check_space(st, &token, space, &address)?;
-        }
-        Ok(value)
-    }
-
-    fn write(&self, printer: &mut Printer, spec: InSpace) {
-        printer.operand(self, spec.0);
-    }
-}
-
-impl Arg<Bracketed> for Operand {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, spec: Bracketed) -> Result<Self> {
-        p.expect(b'[')?;
-        let object = p.operand(st, spec.0)?;
-        p.expect(b']')?;
-        Ok(object)
-    }
-
-    fn write(&self, printer: &mut Printer, spec: Bracketed) {
-        printer.out.push('[');
-        printer.operand(self, spec.0);
-        printer.out.push(']');
     }
 }
 
@@ -208,16 +212,6 @@ impl Arg<ScalarType> for Option<Operand> {
     }
 }
 
-impl Arg<()> for PredOperand {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, _: ()) -> Result<PredOperand> {
-        p.pred_operand(st)
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        printer.pred(self);
-    }
-}
-
 /// The predicate that the operation among the modifiers is done with.
 impl Arg<Option<BoolOp>> for Option<Combine> {
     fn read<'a>(
@@ -254,68 +248,6 @@ impl Arg<Option<BoolOp>> for Option<Combine> {
     }
 }
 
-/// So many registers.
-impl Arg<(ScalarType, usize)> for Dsts {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        (ty, count): (ScalarType, usize),
-    ) -> Result<Dsts> {
-        p.dsts(st, ty, count, Width::Exact)
-    }
-
-    fn write(&self, printer: &mut Printer, _: (ScalarType, usize)) {
-        printer.dsts(self);
-    }
-}
-
-/// So many values.
-impl Arg<(ScalarType, usize)> for Srcs {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        (ty, count): (ScalarType, usize),
-    ) -> Result<Srcs> {
-        p.srcs(st, ty, count, Width::Exact)
-    }
-
-    fn write(&self, printer: &mut Printer, (ty, _): (ScalarType, usize)) {
-        printer.srcs(self, ty);
-    }
-}
-
-impl Arg<Space> for Address {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
-        p.space_address(st, space)
-    }
-
-    fn write(&self, printer: &mut Printer, _: Space) {
-        printer.brackets(self);
-    }
-}
-
-/// In any state space.
-impl Arg<()> for Address {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, _: ()) -> Result<Address> {
-        p.address(st)
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        printer.brackets(self);
-    }
-}
-
-/// A number, which the text names in messages.
-impl Arg<&str> for u32 {
-    fn read<'a>(p: &mut Parser<'a>, _: &mut FunctionState<'a>, what: &str) -> Result<u32> {
-        p.number_u32(what)
-    }
-
-    fn write(&self, printer: &mut Printer, _: &str) {
-        printer.number(i64::from(*self));
-    }
-}
-
 impl Arg<Alignment> for u32 {
     fn read<'a>(p: &mut Parser<'a>, _: &mut FunctionState<'a>, _: Alignment) -> Result<u32> {
         p.alignment()
@@ -332,35 +264,5 @@ impl Arg<Alignment> for u32 {
         _: Alignment,
     ) -> Result<u32> {
         if p.eat(b',')? { p.alignment() } else { Ok(8) }
-    }
-}
-
-impl Arg<()> for LabelId {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, _: ()) -> Result<LabelId> {
-        let label = p.ident("a label")?;
-        Ok(st.mention_label(label))
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        let name = &printer.body().labels[self.index()].name;
-        printer.out.push_str(name);
-    }
-}
-
-impl Arg<()> for BranchTableId {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, _: ()) -> Result<BranchTableId> {
-        let name = p.ident("a list of branch targets")?;
-        match st.lookup(name.text) {
-            Some(Name::Branches(table)) => Ok(table),
-            _ => {
-                let message = format!("{} is not a `.branchtargets` list", name.describe());
-                Err(p.error_at(&name, ErrorKind::UnknownName, message))
-            }
-        }
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        let name = &printer.body().branch_tables[self.index()].name;
-        printer.out.push_str(name);
     }
 }
