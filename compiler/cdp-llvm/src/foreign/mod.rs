@@ -101,7 +101,7 @@ pub fn lower_foreign_only(
 }
 
 /// A module whose launches are `@cdp.launch`, whatever the compiler wrote that made it (see
-/// `raise.rs`), and nothing else done: for looking at, and for passes over launches.
+/// `raise/mod.rs`), and nothing else done: for looking at, and for passes over launches.
 pub fn raise_foreign(
     name: &str,
     bytes: &[u8],
