@@ -68,12 +68,10 @@ pub enum DeviceCall {
     OccupancyMaxActiveBlocks,
     OccupancyMaxActiveBlocksWithFlags,
     GraphLaunch,
+    GraphSetConditional,
 }
 
 use DeviceCall as C;
-
-/// A function of the driver and not of libcudadevrt, so that it has no name of CDP2.
-const GRAPH_LAUNCH: &str = "GraphLaunch";
 
 /// Each call with its name after `cuda` or `__cudaCDP2`, whether it has a `_ptsz` variant, and the
 /// sizes in bytes of its parameters.
@@ -122,11 +120,9 @@ const CALLS: &[(DeviceCall, &str, bool, &[u32])] = &[
         false,
         &[8, 8, 4, 8, 4],
     ),
-    (C::GraphLaunch, GRAPH_LAUNCH, false, &[8, 8]),
+    (C::GraphLaunch, "GraphLaunch", false, &[8, 8]),
+    (C::GraphSetConditional, "GraphSetConditional", false, &[8, 4]),
 ];
-
-/// Functions of the driver that are not here: conditional nodes of graphs.
-const NOT_RUN: &[&str] = &["cudaGraphSetConditional"];
 
 impl Service {
     /// The service of this name.
@@ -152,16 +148,11 @@ impl Service {
             None => (body, false),
         };
         let entry = CALLS.iter().find(|entry| entry.1 == body && (!per_thread || entry.2))?;
-        if prefixed && entry.0 == C::GraphLaunch {
+        // Functions of the driver and not of libcudadevrt have no name of CDP2.
+        if prefixed && matches!(entry.0, C::GraphLaunch | C::GraphSetConditional) {
             return None;
         }
         Some(Service::Device { call: entry.0, prefixed, per_thread })
-    }
-
-    /// Whether the device runtime has a function of this name that the CPU device does not run. A module that
-    /// calls one loads; the kernels that could come to the call are refused.
-    pub fn is_not_run(name: &str) -> bool {
-        NOT_RUN.contains(&name)
     }
 
     /// The sizes in bytes of the parameters, for checking declarations.
@@ -189,10 +180,15 @@ impl Service {
             Service::Malloc | Service::AlignedMalloc | Service::Free => false,
             // All blocks take from one heap, texts of errors too.
             Service::Device { call, .. } => {
-                // The graphs of a device are one table.
+                // The graphs of a device are one table, the values that their nodes test another.
                 !matches!(
                     call,
-                    C::Malloc | C::Free | C::GetErrorString | C::GetErrorName | C::GraphLaunch
+                    C::Malloc
+                        | C::Free
+                        | C::GetErrorString
+                        | C::GetErrorName
+                        | C::GraphLaunch
+                        | C::GraphSetConditional
                 )
             }
         }
@@ -214,6 +210,8 @@ mod tests {
         assert_eq!(Service::from_name("cudaGetLastError_ptsz"), None);
         assert!(Service::from_name("cudaGraphLaunch").is_some());
         assert_eq!(Service::from_name("__cudaCDP2GraphLaunch"), None);
+        assert!(Service::from_name("cudaGraphSetConditional").is_some());
+        assert_eq!(Service::from_name("__cudaCDP2GraphSetConditional"), None);
         assert_eq!(Service::from_name("printf"), None);
     }
 }

@@ -1,4 +1,4 @@
-// Nodes of graphs by one description for all kinds, beside a kernel that sets the condition of a conditional node.
+// Nodes of graphs by one description for all kinds, beside a kernel for a conditional node that is not launched.
 #include <cstdio>
 #include <vector>
 

@@ -5,7 +5,6 @@ use cdp_ptx::{BranchTableId, Dim, LabelId, Operand, SpecialReg, Symbol};
 
 use super::{Decoded, Decoder, RegPlace, Target, flow};
 use crate::code::{Call, Callee, NONE, Op, Slot, Special};
-use crate::services::Service;
 
 fn dim(d: Dim) -> Option<u8> {
     match d {
@@ -141,9 +140,6 @@ impl Decoder<'_> {
                 match self.target(Symbol::Function(*id)) {
                     Ok(Target::Function(number)) => Callee::Function(number),
                     Ok(Target::Service(service)) => Callee::Service(service),
-                    Ok(_) | Err(_) if Service::is_not_run(name) => {
-                        return Err(format!("`{name}`"));
-                    }
                     Ok(_) | Err(_) => {
                         return Err(format!("call of `{name}`, which is defined nowhere"));
                     }

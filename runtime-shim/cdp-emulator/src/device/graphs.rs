@@ -1,4 +1,4 @@
-//! Graphs that kernels may launch.
+//! Graphs that kernels may launch, and the values that conditional nodes of others test.
 
 use super::Emulator;
 use crate::api::{GraphStep, GraphWork, StreamId};
@@ -42,6 +42,41 @@ impl Emulator {
         self.refuse_after_fault()?;
         self.core.trace_event("graph", || format!("stream {}", stream.0), 0);
         self.core.enqueue_graph(stream, graph)
+    }
+
+    /// Makes a value that kernels set with `cudaGraphSetConditional`; what they know it by.
+    pub fn create_condition(&mut self, value: u32) -> u64 {
+        self.core.graphs.add_condition(value)
+    }
+
+    /// Such a value, as the work that is done has left it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn condition(&self, handle: u64) -> Result<u32, Error> {
+        self.core.graphs.condition(handle).ok_or(Error::InvalidHandle { what: "condition" })
+    }
+
+    /// Sets such a value.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn set_condition(&mut self, handle: u64, value: u32) -> Result<(), Error> {
+        match self.core.graphs.set_condition(handle, value) {
+            true => Ok(()),
+            false => Err(Error::InvalidHandle { what: "condition" }),
+        }
+    }
+
+    /// Forgets such a value.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn destroy_condition(&mut self, handle: u64) -> Result<(), Error> {
+        match self.core.graphs.remove_condition(handle) {
+            true => Ok(()),
+            false => Err(Error::InvalidHandle { what: "condition" }),
+        }
     }
 
     fn steps(&self, steps: &[GraphStep<'_>]) -> Result<Vec<Step>, Error> {

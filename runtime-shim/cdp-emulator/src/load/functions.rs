@@ -164,7 +164,6 @@ impl Loader<'_> {
                     if let ptx::Inst::Call { target: ptx::inst::CallTarget::Direct(id), .. } =
                         &instruction.inst
                         && unit.links.functions[id.index()].is_none()
-                        && !Service::is_not_run(&unit.module.functions[id.index()].name)
                     {
                         return Err(Error::UndefinedSymbol {
                             place: place(&unit.name, instruction.line.0),

@@ -1,7 +1,10 @@
-//! Graphs that kernels launch.
+//! Graphs that kernels launch, and the values of conditional nodes.
 
 use super::launch::STREAM_FIRE_AND_FORGET;
 use super::{Caller, Outcome, errors};
+use crate::exec::Step;
+use crate::exec::fault::Fault;
+use crate::report::ReportKind;
 use crate::sched::Core;
 use crate::sched::graphs::Place;
 
@@ -28,5 +31,16 @@ impl Core {
         let launched = self.launch_graph(run, caller.arg(0), place, site);
         self.actor = None;
         Outcome::Error(if launched { 0 } else { errors::INVALID_VALUE })
+    }
+
+    /// `cudaGraphSetConditional(handle, value)`: of lanes that call it together the last one's value stays.
+    pub(super) fn graph_set_conditional(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
+        let (handle, value) = (caller.arg(0), caller.arg(1) as u32);
+        if self.graphs.set_condition(handle, value) {
+            return Ok(Outcome::Value(0));
+        }
+        let message =
+            format!("cudaGraphSetConditional of 0x{handle:x}, which is no conditional handle");
+        Err(Fault::new(ReportKind::DeviceRuntime, None, message))
     }
 }

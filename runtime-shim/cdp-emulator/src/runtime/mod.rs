@@ -257,6 +257,7 @@ impl Core {
             C::Memset3DAsync => self.memset_3d(caller),
             C::FuncGetAttributes => self.func_get_attributes(caller)?,
             C::GraphLaunch => self.graph_launch(caller),
+            C::GraphSetConditional => self.graph_set_conditional(caller)?,
             C::OccupancyMaxActiveBlocks | C::OccupancyMaxActiveBlocksWithFlags => {
                 self.occupancy(caller)?
             }

@@ -15,6 +15,8 @@ use crate::work::NodeId;
 const HANDLE_STEP: u64 = 16;
 /// Where handles begin: no memory of the device and no handle of host code lies there.
 const FIRST_HANDLE: u64 = 0x5000_0000_0000;
+/// The same for the values that conditional nodes test.
+const FIRST_CONDITION: u64 = 0x5800_0000_0000;
 
 /// What a step does.
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub struct Graphs {
     runs: HashMap<u64, Run>,
     made: u64,
     begun: u64,
+    /// What conditional nodes test, by handle.
+    conditions: HashMap<u64, u32>,
 }
 
 /// Where a kernel launches a graph to.
@@ -82,6 +86,29 @@ impl Graphs {
         let handle = FIRST_HANDLE + self.made * HANDLE_STEP;
         self.known.insert(handle, Known { steps: steps.into(), busy: 0 });
         handle
+    }
+
+    /// A new value that conditional nodes of host code's graphs test; what kernels know it by.
+    pub fn add_condition(&mut self, value: u32) -> u64 {
+        self.made += 1;
+        let handle = FIRST_CONDITION + self.made * HANDLE_STEP;
+        self.conditions.insert(handle, value);
+        handle
+    }
+
+    /// Such a value.
+    pub fn condition(&self, handle: u64) -> Option<u32> {
+        self.conditions.get(&handle).copied()
+    }
+
+    /// Sets such a value. False if there is none.
+    pub fn set_condition(&mut self, handle: u64, value: u32) -> bool {
+        self.conditions.get_mut(&handle).map(|known| *known = value).is_some()
+    }
+
+    /// Forgets such a value.
+    pub fn remove_condition(&mut self, handle: u64) -> bool {
+        self.conditions.remove(&handle).is_some()
     }
 
     /// Changes what later runs of a graph do. False if there is no such graph.

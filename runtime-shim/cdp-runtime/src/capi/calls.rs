@@ -109,11 +109,25 @@ calls! {
         cudaGetFuncBySymbol cudaGetKernel cudaGetLastError
         cudaGetSurfaceObjectResourceDesc cudaGetSymbolAddress cudaGetSymbolSize
         cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
+        cudaDeviceGetGraphMemAttribute cudaDeviceGraphMemTrim
+        cudaDeviceSetGraphMemAttribute cudaGraphAddMemAllocNode
+        cudaGraphAddMemFreeNode cudaGraphDebugDotPrint
+        cudaGraphEventRecordNodeGetEvent cudaGraphEventWaitNodeGetEvent
+        cudaGraphExecChildGraphNodeSetParams cudaGraphExecMemcpyNodeSetParamsFromSymbol
+        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphHostNodeGetParams
+        cudaGraphKernelNodeCopyAttributes cudaGraphKernelNodeGetAttribute
+        cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetAttribute
+        cudaGraphMemAllocNodeGetParams cudaGraphMemFreeNodeGetParams
+        cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParamsFromSymbol
+        cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphReleaseUserObject
+        cudaGraphRetainUserObject cudaUserObjectCreate
+        cudaUserObjectRelease cudaUserObjectRetain
         cudaGraphAddChildGraphNode cudaGraphAddDependencies cudaGraphAddEmptyNode
         cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddHostNode
         cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
         cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol
-        cudaGraphAddMemsetNode cudaGraphAddNode cudaGraphClone cudaGraphCreate cudaGraphDestroy
+        cudaGraphAddMemsetNode cudaGraphAddNode cudaGraphClone
+        cudaGraphConditionalHandleCreate cudaGraphCreate cudaGraphDestroy
         cudaGraphDestroyNode cudaGraphEventRecordNodeSetEvent
         cudaGraphEventWaitNodeSetEvent cudaGraphExecDestroy
         cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
@@ -227,9 +241,6 @@ calls! {
         cudaGetTextureObjectResourceViewDesc cudaMallocMipmappedArray
         cudaMipmappedArrayGetMemoryRequirements cudaMipmappedArrayGetSparseProperties
     }
-    refused "conditional execution in graphs" {
-        cudaGraphConditionalHandleCreate
-    }
     refused "services of NVIDIA's own driver" {
         cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceRegisterAsyncNotification
         cudaDeviceUnregisterAsyncNotification cudaGetExportTable cudaLogsCurrent
@@ -237,20 +248,9 @@ calls! {
         cudaLogsUnregisterCallback
     }
     not_yet {
-        cudaDeviceGetGraphMemAttribute cudaDeviceGetHostAtomicCapabilities
+        cudaDeviceGetHostAtomicCapabilities
         cudaDeviceGetP2PAtomicCapabilities cudaDeviceGetTexture1DLinearMaxWidth
-        cudaDeviceGraphMemTrim cudaDeviceSetGraphMemAttribute cudaGraphAddMemAllocNode
-        cudaGraphAddMemFreeNode cudaGraphChildGraphNodeGetGraph
-        cudaGraphDebugDotPrint
-        cudaGraphEventRecordNodeGetEvent cudaGraphEventWaitNodeGetEvent
-        cudaGraphExecChildGraphNodeSetParams cudaGraphExecMemcpyNodeSetParamsFromSymbol
-        cudaGraphExecMemcpyNodeSetParamsToSymbol
-        cudaGraphHostNodeGetParams cudaGraphKernelNodeCopyAttributes
-        cudaGraphKernelNodeGetAttribute cudaGraphKernelNodeGetParams
-        cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams
-        cudaGraphMemFreeNodeGetParams cudaGraphMemcpyNodeGetParams
-        cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
-        cudaGraphReleaseUserObject cudaGraphRetainUserObject
+        cudaGraphChildGraphNodeGetGraph
         cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
         cudaLibraryGetUnifiedFunction cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
@@ -258,7 +258,5 @@ calls! {
         cudaMemPrefetchBatchAsync_ptsz cudaMemSetMemPool cudaMemcpy2DArrayToArray_ptds
         cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz cudaMemcpyArrayToArray
         cudaMemcpyArrayToArray_ptds
-        cudaUserObjectCreate cudaUserObjectRelease
-        cudaUserObjectRetain
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{CudaError, Result};
 use crate::graph::Op;
 
 /// The kind of a copy.
-pub(super) fn copy_kind(kind: u32) -> Result<CopyKind> {
+pub(crate) fn copy_kind(kind: u32) -> Result<CopyKind> {
     CopyKind::from_raw(kind).ok_or_else(|| CudaError::INVALID_MEMCPY_DIRECTION.into())
 }
 
@@ -60,6 +60,30 @@ pub struct Memcpy3DParms {
     pub dst_ptr: PitchedPtr,
     pub extent: Extent,
     pub kind: u32,
+}
+
+impl Memcpy3DParms {
+    /// A rectangle in memory, described as a box.
+    pub(super) fn of_rectangle(copy: &Copy2D, kind: CopyKind) -> Memcpy3DParms {
+        let side = |address: u64, pitch: usize| PitchedPtr {
+            ptr: address as *mut c_void,
+            pitch,
+            xsize: copy.width_bytes,
+            ysize: copy.height,
+        };
+        let origin = Pos { x: 0, y: 0, z: 0 };
+        let (width, height) = (copy.width_bytes, copy.height);
+        Memcpy3DParms {
+            src_array: std::ptr::null_mut(),
+            src_pos: origin,
+            src_ptr: side(copy.src, copy.src_pitch_bytes),
+            dst_array: std::ptr::null_mut(),
+            dst_pos: origin,
+            dst_ptr: side(copy.dst, copy.dst_pitch_bytes),
+            extent: Extent { width, height, depth: 1 },
+            kind: kind as u32,
+        }
+    }
 }
 
 impl PitchedPtr {

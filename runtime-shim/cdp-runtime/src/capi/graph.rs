@@ -1,13 +1,14 @@
 //! Graphs: making them node by node, making them executable, launching and changing them.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use super::copies::{Memcpy3DParms, copy_kind, line};
 use super::host::HostFunction;
-use super::{Dim3, call, given, put};
+use super::{Dim3, call, given, put, user_object};
 use crate::device::{EventHandle, StreamHandle};
 use crate::error::{CudaError, Result};
-use crate::graph::{self, Executable, Kernel, NodeId, Op, Set, capture, launchable};
+use crate::graph::{self, Executable, Kernel, NodeId, Op, Set, capture, condition, launchable};
 use crate::process;
 
 /// `cudaKernelNodeParams`
@@ -122,6 +123,14 @@ pub(super) unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
     Ok(Op::Host(Some(params.function.ok_or(CudaError::INVALID_VALUE)?), params.data))
 }
 
+pub(super) fn child_op(child: u64) -> Result<Op> {
+    let child = graph::with(|graphs| Ok(graphs.graph(child)?.clone()))?;
+    match child.is_conditional() {
+        true => Err(CudaError::NOT_SUPPORTED.into()),
+        false => Ok(Op::Child(child)),
+    }
+}
+
 pub(super) fn event_of(event: *mut c_void) -> EventHandle {
     EventHandle(event as u64)
 }
@@ -160,8 +169,7 @@ adders! {
     cudaGraphAddMemcpyNodeFromSymbol(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: u32
     ) = Ok(line(dst as u64, super::symbol::part_of(symbol, bytes, offset)?, bytes, copy_kind(kind)?));
-    cudaGraphAddChildGraphNode(child: *mut c_void) =
-        graph::with(|graphs| Ok(Op::Child(graphs.graph(child as u64)?.clone())));
+    cudaGraphAddChildGraphNode(child: *mut c_void) = child_op(child as u64);
 }
 
 /// Has a node of a graph do something else of its kind.
@@ -181,9 +189,8 @@ pub(super) fn set_in_executable(
     call(|| {
         let op = op()?;
         graph::with(|graphs| {
-            let nodes = &mut graphs.executable(executable as u64)?.graph.nodes;
-            let node = nodes.get_mut(&(node as NodeId)).ok_or(CudaError::INVALID_VALUE)?;
-            replace(&mut node.op, op)
+            let graph = &mut graphs.executable(executable as u64)?.graph;
+            replace(graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?, op)
         })?;
         launchable::renew(executable as u64)
     })
@@ -230,6 +237,14 @@ setters! {
     cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D(
         dst: *mut c_void, src: *const c_void, bytes: usize, kind: u32
     ) = copy_kind(kind).map(|kind| line(dst as u64, src as u64, bytes, kind));
+    cudaGraphMemcpyNodeSetParamsToSymbol, cudaGraphExecMemcpyNodeSetParamsToSymbol(
+        symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: u32
+    ) = super::symbol::part_of(symbol, bytes, offset)
+        .and_then(|to| Ok(line(to, src as u64, bytes, copy_kind(kind)?)));
+    cudaGraphMemcpyNodeSetParamsFromSymbol, cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+        dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: u32
+    ) = super::symbol::part_of(symbol, bytes, offset)
+        .and_then(|from| Ok(line(dst as u64, from, bytes, copy_kind(kind)?)));
     cudaGraphMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams(params: *const Set) = set_op(params);
     cudaGraphHostNodeSetParams, cudaGraphExecHostNodeSetParams(params: *const HostNodeParams) =
         host_op(params);
@@ -255,7 +270,17 @@ pub unsafe extern "C" fn cudaGraphCreate(target: *mut *mut c_void, flags: u32) -
 /// `cudaGraphDestroy`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphDestroy(handle: *mut c_void) -> u32 {
-    call(|| graph::with(|graphs| graphs.destroy(handle as u64)))
+    call(|| {
+        let removed = graph::with(|graphs| {
+            // Graphs of conditional nodes go with their nodes.
+            if graphs.graph(handle as u64)?.above.is_some() {
+                return Err(CudaError::INVALID_VALUE.into());
+            }
+            graphs.destroy(handle as u64)
+        })?;
+        condition::forget(&removed)?;
+        release_all(&removed.objects)
+    })
 }
 
 /// `cudaGraphDestroyNode`
@@ -304,13 +329,29 @@ pub unsafe extern "C" fn cudaGraphInstantiate(
         if flags & !15 != 0 {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        let made = if flags & Executable::DEVICE_LAUNCH != 0 {
+        let is_conditional =
+            graph::with(|graphs| Ok(graphs.graph(graph as u64)?.is_conditional()))?;
+        let made = if is_conditional {
+            condition::instantiate(graph as u64, flags)?
+        } else if flags & Executable::DEVICE_LAUNCH != 0 {
             launchable::create(graph as u64, flags)?
         } else {
             graph::with(|graphs| graphs.instantiate(graph as u64, flags))?
         };
+        retain_all(made)?;
         unsafe { put(target, made as *mut c_void) }
     })
+}
+
+/// An executable holds the objects that its graph holds.
+fn retain_all(executable: u64) -> Result<()> {
+    let held = graph::with(|graphs| Ok(graphs.executable(executable)?.graph.objects.clone()))?;
+    held.iter().try_for_each(|(object, count)| user_object::retain(*object, *count))
+}
+
+/// Objects that a graph or an executable held.
+fn release_all(held: &BTreeMap<u64, u64>) -> Result<()> {
+    held.iter().try_for_each(|(object, count)| user_object::release(*object, *count))
 }
 
 /// `cudaGraphInstantiateWithFlags`
@@ -350,10 +391,10 @@ pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
                 Some(removed) => Ok(removed),
                 None => Err(CudaError::INVALID_VALUE.into()),
             })?;
-        if removed.is_launchable() {
+        if removed.is_of_device() {
             process::current()?.device.destroy_graph(executable as u64)?;
         }
-        Ok(())
+        release_all(&removed.graph.objects)
     })
 }
 
@@ -373,12 +414,17 @@ pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) 
         let stream = StreamHandle(stream as u64);
         let found = graph::with(|graphs| Ok(graphs.executable(executable as u64)?.clone()))?;
         process::current()?.device.stream_flags(stream)?;
-        if capture::recorded(Some(stream), || Ok(Op::Child(found.graph.clone())))? {
+        let child = || match found.graph.is_conditional() {
+            true => Err(CudaError::NOT_SUPPORTED.into()),
+            false => Ok(Op::Child(found.graph.clone())),
+        };
+        if capture::recorded(Some(stream), child)? {
             return Ok(());
         }
-        if found.is_launchable() {
+        if found.is_of_device() {
             return process::current()?.device.launch_graph(executable as u64, stream);
         }
+        found.graph.begin(stream)?;
         found.graph.launch(&found.disabled, stream)
     })
 }
@@ -389,8 +435,7 @@ pub extern "C" fn cudaGraphUpload(executable: *mut c_void, stream: *mut c_void) 
     call(|| {
         let (device, stream) = (&process::current()?.device, StreamHandle(stream as u64));
         device.stream_flags(stream)?;
-        let found =
-            graph::with(|graphs| Ok(graphs.executable(executable as u64)?.is_launchable()))?;
+        let found = graph::with(|graphs| Ok(graphs.executable(executable as u64)?.is_of_device()))?;
         if found { device.upload_graph(executable as u64, stream) } else { Ok(()) }
     })
 }
@@ -450,7 +495,7 @@ pub unsafe extern "C" fn cudaGraphExecUpdate(
     const TOPOLOGY_CHANGED: u32 = 2;
     call(|| {
         let updated = graph::with(|graphs| {
-            let wanted = graphs.graph(graph as u64)?.clone();
+            let wanted = graphs.whole(graph as u64)?;
             let executable = graphs.executable(executable as u64)?;
             let fits = executable.graph.is_like(&wanted);
             if fits {

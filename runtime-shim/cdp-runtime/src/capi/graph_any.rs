@@ -3,11 +3,12 @@
 use std::ffi::c_void;
 
 use super::graph::{
-    add, copy_op, event_of, host_op, kernel_op, set_in_executable, set_in_graph, set_op,
+    add, child_op, copy_op, event_of, handles, host_op, kernel_op, set_in_executable, set_in_graph,
+    set_op,
 };
-use super::{HostNodeParams, KernelNodeParams, Memcpy3DParms};
+use super::{HostNodeParams, KernelNodeParams, Memcpy3DParms, call, given, graph_memory, put};
 use crate::error::{CudaError, Result};
-use crate::graph::{self, Op, Set};
+use crate::graph::{Op, Set, condition};
 use crate::stdio;
 
 /// `cudaGraphNodeParams`
@@ -30,6 +31,7 @@ pub union NodeUnion {
     pub host: std::mem::ManuallyDrop<HostNodeParams>,
     /// A graph or an event.
     pub handle: *mut c_void,
+    pub conditional: ConditionalNodeParams,
     pub reserved: [i64; 29],
 }
 
@@ -41,6 +43,18 @@ pub struct CopyNodeParams {
     pub flags: i32,
     pub reserved: [i32; 3],
     pub params: Memcpy3DParms,
+}
+
+/// `cudaConditionalNodeParams`
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct ConditionalNodeParams {
+    pub condition: u64,
+    pub choice: u32,
+    pub count: u32,
+    /// Written: the graphs.
+    pub bodies: *const u64,
 }
 
 const _: () = assert!(size_of::<NodeParams>() == 256);
@@ -59,15 +73,16 @@ unsafe fn any_op(params: *const NodeParams) -> Result<Op> {
             1 => copy_op(&of.copy.params),
             2 => set_op(&of.set),
             3 => host_op(&*of.host),
-            4 => graph::with(|graphs| Ok(Op::Child(graphs.graph(of.handle as u64)?.clone()))),
+            4 => child_op(of.handle as u64),
             5 => Ok(Op::Empty),
             6 => Ok(Op::Wait(event_of(of.handle))),
             7 => Ok(Op::Record(event_of(of.handle))),
-            8..=11 | 13 => {
+            11 => graph_memory::free_op(of.handle),
+            8..=10 | 13 => {
                 let kind = match params.kind {
                     8 | 9 => "semaphores of other programming interfaces",
-                    10 | 11 => "memory that a node allocates or frees (use cudaMallocAsync)",
-                    _ => "conditional nodes",
+                    10 => "other parameters for memory that a node allocates",
+                    _ => "other parameters for conditional nodes",
                 };
                 stdio::complain(&format!("graphs: {kind}: not supported"));
                 Err(CudaError::NOT_SUPPORTED.into())
@@ -85,9 +100,43 @@ pub unsafe extern "C" fn cudaGraphAddNode(
     after: *const *mut c_void,
     _edge_data: *const c_void,
     count: usize,
-    params: *const NodeParams,
+    params: *mut NodeParams,
 ) -> u32 {
-    unsafe { add(node, graph, after, count, || any_op(params)) }
+    const ALLOCATION: u32 = 10;
+    const CONDITIONAL: u32 = 13;
+    // SAFETY: null or valid, as CUDA demands of the caller; here and below.
+    match unsafe { params.as_ref() }.map(|params| params.kind) {
+        Some(ALLOCATION) => {
+            let params = unsafe { &raw mut (*params).of }.cast();
+            return unsafe { add(node, graph, after, count, || graph_memory::alloc_op(params)) };
+        }
+        Some(CONDITIONAL) => {}
+        _ => return unsafe { add(node, graph, after, count, || any_op(params)) },
+    }
+    call(|| {
+        given(node)?;
+        let after = unsafe { handles(after, count)? };
+        let params = unsafe { &mut (*params).of.conditional };
+        let ConditionalNodeParams { condition, choice, count, .. } = *params;
+        let (made, bodies) = condition::add(graph as u64, &after, condition, choice, count)?;
+        params.bodies = bodies.as_ptr();
+        unsafe { put(node, made as *mut c_void) }
+    })
+}
+
+/// `cudaGraphConditionalHandleCreate`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphConditionalHandleCreate(
+    target: *mut u64,
+    graph: *mut c_void,
+    first: u32,
+    flags: u32,
+) -> u32 {
+    call(|| {
+        given(target)?;
+        let made = condition::create(graph as u64, first, flags)?;
+        unsafe { put(target, made) }
+    })
 }
 
 /// `cudaGraphNodeSetParams`

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::graph_memory::is_of_graph;
 use super::{call, given, put};
 use crate::device::{Location, StreamHandle};
 use crate::error::{CudaError, Result};
@@ -128,7 +129,7 @@ pub(super) fn allocate(bytes: u64, pool: Option<*mut c_void>, stream: StreamHand
         Ok(handle)
     })?;
     let address = state.device.allocate(bytes)?;
-    capture::recorded(Some(stream), || Ok(Op::Allocate))?;
+    capture::recorded(Some(stream), || Ok(Op::Allocate { address, bytes }))?;
     with(|pools| {
         let pool = pools.pool(handle as *mut c_void)?;
         pool.used_bytes += bytes;
@@ -380,10 +381,13 @@ pub extern "C" fn cudaFreeAsync(address: *mut c_void, stream: *mut c_void) -> u3
         let device = process::current()?;
         let stream = StreamHandle(stream as u64);
         // The graph uses it at every launch.
-        if capture::recorded(Some(stream), || Ok(Op::Free))? {
+        if capture::recorded(Some(stream), || Ok(Op::Free { address: address as u64 }))? {
             return Ok(());
         }
         device.device.synchronize_stream(stream)?;
+        if is_of_graph(address as u64) {
+            return Ok(());
+        }
         device.device.free(address as u64)?;
         returned(address as u64);
         Ok(())

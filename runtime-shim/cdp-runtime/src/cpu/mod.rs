@@ -161,6 +161,28 @@ impl Graphs for CpuDevice {
     fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
         self.state().launch_graph(graph, stream)
     }
+
+    fn create_condition(
+        &self,
+        home: Option<u64>,
+        first: u32,
+        flags: u32,
+    ) -> Result<(Option<u64>, u64)> {
+        // Without a first value, it is 0 on an H200.
+        Ok((home, self.state().create_condition(if flags == 0 { 0 } else { first })))
+    }
+
+    fn condition(&self, condition: u64) -> Result<u32> {
+        self.state().condition(condition)
+    }
+
+    fn set_condition(&self, condition: u64, value: u32) -> Result<()> {
+        self.state().set_condition(condition, value)
+    }
+
+    fn destroy_condition(&self, condition: u64) -> Result<()> {
+        self.state().destroy_condition(condition)
+    }
 }
 
 impl Watching for CpuDevice {

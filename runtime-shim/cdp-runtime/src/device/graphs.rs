@@ -1,17 +1,31 @@
-//! Graphs that kernels may launch. Other graphs are replayed by [`crate::graph`], which needs no device.
+//! Graphs that are the device's: those that kernels may launch, and on a GPU those with conditional nodes. Other
+//! graphs are replayed by [`crate::graph`], which needs no device.
+
+use std::ffi::c_void;
 
 use super::launches::LaunchAttribute;
-use super::memory::Copy2D;
+use super::memory::{Copy2D, CopyKind};
 use super::modules::KernelHandle;
 use super::streams::StreamHandle;
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 
-/// A step of a graph that kernels may launch.
+/// A step of a graph that is the device's.
 pub struct GraphStep {
     /// What is done.
     pub work: GraphWork,
     /// The steps, by place, that are done before; all of them come earlier.
     pub after: Vec<usize>,
+}
+
+/// How the value that a conditional node tests chooses among the node's graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The first graph unless it is 0, then the second one if there is one.
+    If,
+    /// The first graph, as long as it is not 0.
+    While,
+    /// The graph of that number.
+    Switch,
 }
 
 /// What a step of such a graph does.
@@ -31,6 +45,13 @@ pub enum GraphWork {
     },
     /// Copies a rectangle within device memory.
     Copy(Copy2D),
+    /// Copies a rectangle from or to the host's memory. Not in graphs that kernels launch, like what follows.
+    Transfer(Copy2D, CopyKind),
+    /// Calls a function of the host.
+    Host(unsafe extern "C" fn(*mut c_void), *mut c_void),
+    /// Does what the graph does that a condition chooses.
+    #[allow(missing_docs)]
+    Conditional { condition: u64, choice: Choice, bodies: Vec<Vec<GraphStep>> },
     /// Sets rows of elements of 1, 2 or 4 bytes.
     #[allow(missing_docs)]
     Set {
@@ -44,7 +65,7 @@ pub enum GraphWork {
     },
 }
 
-/// Graphs of a device that its kernels may launch.
+/// Graphs of a device, and the values that conditional nodes test.
 pub trait Graphs {
     /// Makes a graph that host code and the kernels of such graphs launch. The handle is what both use.
     fn create_graph(&self, steps: &[GraphStep]) -> Result<u64>;
@@ -56,4 +77,33 @@ pub trait Graphs {
     fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
     /// Launches it into a stream.
     fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
+
+    /// Makes a value that kernels set with `cudaGraphSetConditional`; its handle. A device that tests it itself
+    /// gives a home as well, in which all values of a graph and the graph's steps are.
+    fn create_condition(
+        &self,
+        home: Option<u64>,
+        first: u32,
+        flags: u32,
+    ) -> Result<(Option<u64>, u64)>;
+    /// The value, where it is the host that tests it.
+    fn condition(&self, _condition: u64) -> Result<u32> {
+        Err(CudaError::NOT_SUPPORTED.into())
+    }
+    /// Sets the value, where it is the host that tests it.
+    fn set_condition(&self, _condition: u64, _value: u32) -> Result<()> {
+        Err(CudaError::NOT_SUPPORTED.into())
+    }
+    /// Forgets a value; those in a home go with it.
+    fn destroy_condition(&self, _condition: u64) -> Result<()> {
+        Ok(())
+    }
+    /// Makes an executable graph of what is in a home and of steps.
+    fn create_conditional_graph(&self, _home: u64, _steps: &[GraphStep]) -> Result<u64> {
+        Err(CudaError::NOT_SUPPORTED.into())
+    }
+    /// Destroys a home.
+    fn destroy_home(&self, _home: u64) -> Result<()> {
+        Ok(())
+    }
 }

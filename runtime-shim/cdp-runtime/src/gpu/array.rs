@@ -115,6 +115,21 @@ impl DriverCopy {
             depth: 1,
         }
     }
+
+    /// The same, each side in the host's memory (true), the device's (false) or wherever its address is.
+    pub fn between(mut self, dst_is_host: Option<bool>, src_is_host: Option<bool>) -> DriverCopy {
+        for (place, is_host) in [(&mut self.dst, dst_is_host), (&mut self.src, src_is_host)] {
+            place.memory = match is_host {
+                Some(true) => HOST,
+                Some(false) => DEVICE,
+                None => UNIFIED,
+            };
+            if is_host == Some(true) {
+                (place.host, place.device) = (place.device as *mut c_void, 0);
+            }
+        }
+        self
+    }
 }
 
 impl DriverPlace {

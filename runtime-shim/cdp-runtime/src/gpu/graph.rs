@@ -1,11 +1,11 @@
-//! Graphs that kernels may launch, which are the driver's.
+//! Graphs that are the driver's: those that kernels may launch, and those with conditional nodes.
 
 use std::ffi::{c_uint, c_void};
 use std::sync::PoisonError;
 
-use super::GpuDevice;
 use super::array::DriverCopy;
 use super::driver::{Driver, Handle, check};
+use super::{GpuDevice, condition};
 use crate::device::{Copy2D, GraphStep, GraphWork, Graphs, StreamHandle};
 use crate::error::{CudaError, Result};
 
@@ -62,19 +62,33 @@ fn make(device: &GpuDevice, steps: &[GraphStep]) -> Result<Making> {
     // SAFETY: the target is valid for the write.
     check(unsafe { (driver.cuGraphCreate)(&mut graph, 0) })?;
     let making = Making { driver, graph };
-    let mut nodes: Vec<Handle> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let after: Vec<Handle> = step.after.iter().map(|place| nodes[*place]).collect();
-        nodes.push(add(device, &making, &step.work, &after)?);
-    }
+    fill(device, graph, steps)?;
     Ok(making)
 }
 
-fn add(device: &GpuDevice, making: &Making, work: &GraphWork, after: &[Handle]) -> Result<Handle> {
-    let (driver, graph) = (making.driver, making.graph);
+/// Where a node is added, and the node.
+pub struct Place<'a> {
+    pub graph: Handle,
+    pub after: &'a [Handle],
+    pub node: Handle,
+}
+
+/// Adds steps to a graph of the driver.
+pub fn fill(device: &GpuDevice, graph: Handle, steps: &[GraphStep]) -> Result<()> {
+    let mut nodes: Vec<Handle> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let after: Vec<Handle> = step.after.iter().map(|place| nodes[*place]).collect();
+        let mut place = Place { graph, after: &after, node: std::ptr::null_mut() };
+        add(device, &mut place, &step.work)?;
+        nodes.push(place.node);
+    }
+    Ok(())
+}
+
+fn add(device: &GpuDevice, place: &mut Place<'_>, work: &GraphWork) -> Result<()> {
+    let (driver, graph) = (device.bind()?, place.graph);
     let context = *device.context.lock().unwrap_or_else(PoisonError::into_inner) as Handle;
-    let mut node: Handle = std::ptr::null_mut();
-    let (target, first, count) = (&raw mut node, after.as_ptr(), after.len());
+    let (target, first, count) = (&raw mut place.node, place.after.as_ptr(), place.after.len());
     // SAFETY: everything named here is alive during the calls, and the driver copies what it keeps; parameters
     // have as many bytes as the kernel's, which the caller has from the same module. Here and below.
     match work {
@@ -99,7 +113,7 @@ fn add(device: &GpuDevice, making: &Making, work: &GraphWork, after: &[Handle]) 
             })?;
             for attribute in attributes {
                 check(unsafe {
-                    (driver.cuGraphKernelNodeSetAttribute)(node, attribute.id, &attribute.value)
+                    (driver.cuGraphKernelNodeSetAttribute)(*target, attribute.id, &attribute.value)
                 })?;
             }
         }
@@ -122,11 +136,22 @@ fn add(device: &GpuDevice, making: &Making, work: &GraphWork, after: &[Handle]) 
                 (driver.cuGraphAddMemsetNode)(target, graph, first, count, &described, context)
             })?;
         }
+        GraphWork::Transfer(copy, kind) => {
+            let described = condition::transfer(copy, *kind);
+            check(unsafe {
+                (driver.cuGraphAddMemcpyNode)(target, graph, first, count, &described, context)
+            })?;
+        }
+        GraphWork::Host(function, data) => condition::add_host(device, place, *function, *data)?,
+        GraphWork::Conditional { condition: value, choice, bodies } => {
+            condition::add(device, place, (*value, *choice), bodies)?;
+        }
     }
-    Ok(node)
+    Ok(())
 }
 
-fn linear(copy: &Copy2D) -> DriverCopy {
+/// A copy within device memory.
+pub fn linear(copy: &Copy2D) -> DriverCopy {
     // The pitch of a single row may be anything to us.
     let pitch = |pitch_bytes: usize| pitch_bytes.max(copy.width_bytes);
     DriverCopy::rectangle(
@@ -174,5 +199,22 @@ impl Graphs for GpuDevice {
         let (graph, stream, driver) = (known(self, graph)?, self.stream(stream)?, self.bind()?);
         // SAFETY: both are alive.
         check(unsafe { (driver.cuGraphLaunch)(graph, stream) })
+    }
+
+    fn create_condition(
+        &self,
+        home: Option<u64>,
+        first: u32,
+        flags: u32,
+    ) -> Result<(Option<u64>, u64)> {
+        condition::create(self, home, first, flags)
+    }
+
+    fn create_conditional_graph(&self, home: u64, steps: &[GraphStep]) -> Result<u64> {
+        condition::create_graph(self, home, steps)
+    }
+
+    fn destroy_home(&self, home: u64) -> Result<()> {
+        condition::destroy_home(self, home)
     }
 }

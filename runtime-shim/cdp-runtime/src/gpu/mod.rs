@@ -5,6 +5,7 @@
 //! reads through them.
 
 mod array;
+mod condition;
 mod driver;
 mod graph;
 mod memory;

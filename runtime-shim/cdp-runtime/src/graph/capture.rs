@@ -80,6 +80,11 @@ pub fn begin(stream: StreamHandle, into: Option<(u64, Vec<NodeId>)>) -> Result<(
     })
 }
 
+/// Whether a stream is being captured into a graph that the program gave.
+pub fn is_into_given(stream: StreamHandle) -> Result<bool> {
+    with(|graphs| Ok(graphs.captures.of(stream).is_some_and(|capture| capture.is_given)))
+}
+
 /// Ends the capture of a stream; the graph.
 pub fn end(stream: StreamHandle) -> Result<u64> {
     with(|graphs| {

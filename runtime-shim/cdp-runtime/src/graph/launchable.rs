@@ -1,5 +1,6 @@
 //! Graphs that kernels may launch (`cudaGraphInstantiateFlagDeviceLaunch`): the device has them as a whole. Their
-//! nodes are kernels, copies within the device, and sets; graphs in graphs become their nodes.
+//! nodes are kernels, copies within the device, and sets; graphs in graphs become their nodes. Those with conditional
+//! nodes, where a device has them as a whole, may have copies of other memory and functions of the host as well.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,8 +8,7 @@ use super::{Graph, NodeId, Op, with};
 use crate::capi;
 use crate::device::{GraphStep, GraphWork};
 use crate::error::{CudaError, Result};
-use crate::process;
-use crate::stdio;
+use crate::{process, stdio};
 
 /// Makes a graph executable by the device.
 ///
@@ -17,7 +17,7 @@ use crate::stdio;
 pub fn create(graph: u64, flags: u64) -> Result<u64> {
     let content = with(|graphs| Ok(graphs.graph(graph)?.clone()))?;
     let device = &process::current()?.device;
-    let made = device.create_graph(&steps(&content, &BTreeSet::new())?)?;
+    let made = device.create_graph(&steps(&content, &BTreeSet::new(), false)?)?;
     with(|graphs| graphs.instantiate_as(made, graph, flags))
 }
 
@@ -27,16 +27,30 @@ pub fn create(graph: u64, flags: u64) -> Result<u64> {
 /// As for [`create`].
 pub fn renew(executable: u64) -> Result<()> {
     let found = with(|graphs| Ok(graphs.executable(executable)?.clone()))?;
+    if found.graph.home.is_some() {
+        stdio::complain(
+            "a GPU's graph with conditional nodes cannot be changed once it is executable",
+        );
+        return Err(CudaError::NOT_SUPPORTED.into());
+    }
     if !found.is_launchable() {
         return Ok(());
     }
-    let steps = steps(&found.graph, &found.disabled)?;
+    let steps = steps(&found.graph, &found.disabled, false)?;
     process::current()?.device.change_graph(executable, &steps)
 }
 
-fn steps(graph: &Graph, disabled: &BTreeSet<NodeId>) -> Result<Vec<GraphStep>> {
+/// The steps of a graph that kernels do not launch.
+///
+/// # Errors
+/// `cudaErrorNotSupported` for nodes that no device has in such graphs.
+pub fn steps_of_all(graph: &Graph) -> Result<Vec<GraphStep>> {
+    steps(graph, &BTreeSet::new(), true)
+}
+
+fn steps(graph: &Graph, disabled: &BTreeSet<NodeId>, any: bool) -> Result<Vec<GraphStep>> {
     let mut steps = Vec::new();
-    add(graph, disabled, None, &mut steps)?;
+    add(graph, disabled, None, any, &mut steps)?;
     Ok(steps)
 }
 
@@ -45,6 +59,7 @@ fn add(
     graph: &Graph,
     disabled: &BTreeSet<NodeId>,
     behind: Option<usize>,
+    any: bool,
     steps: &mut Vec<GraphStep>,
 ) -> Result<()> {
     let mut places: HashMap<NodeId, usize> = HashMap::new();
@@ -59,12 +74,12 @@ fn add(
             Op::Child(child) => {
                 steps.push(GraphStep { work: GraphWork::Nothing, after });
                 let first = steps.len() - 1;
-                add(child, &BTreeSet::new(), Some(first), steps)?;
+                add(child, &BTreeSet::new(), Some(first), any, steps)?;
                 // What follows waits for all of it.
                 after = (first..steps.len()).collect();
                 vec![GraphWork::Nothing]
             }
-            op => works(op)?,
+            op => works(op, any)?,
         };
         for work in works {
             steps.push(GraphStep { work, after });
@@ -75,8 +90,8 @@ fn add(
     Ok(())
 }
 
-/// What a node does, one after the other.
-fn works(op: &Op) -> Result<Vec<GraphWork>> {
+/// What a node does, one after the other; `any` if kernels do not launch it.
+fn works(op: &Op, any: bool) -> Result<Vec<GraphWork>> {
     Ok(match op {
         Op::Empty => vec![GraphWork::Nothing],
         Op::Kernel(kernel) => vec![GraphWork::Launch {
@@ -99,13 +114,29 @@ fn works(op: &Op) -> Result<Vec<GraphWork>> {
             width: set.width,
             height: set.height,
         }],
+        Op::Rectangle(copy, kind) if any => vec![GraphWork::Transfer(*copy, *kind)],
         Op::Rectangle(copy, _) => vec![GraphWork::Copy(*copy)],
+        Op::Host(Some(function), data) if any => vec![GraphWork::Host(*function, *data)],
+        Op::Conditional(conditional) if any => {
+            let (condition, choice, bodies) = conditional.parts();
+            let bodies = bodies.map(steps_of_all).collect::<Result<_>>()?;
+            vec![GraphWork::Conditional { condition, choice, bodies }]
+        }
         Op::Described(parameters) => {
-            let copies: Vec<GraphWork> = capi::rectangles(parameters)
-                .ok_or(CudaError::NOT_SUPPORTED)?
-                .map(GraphWork::Copy)
-                .collect();
+            let kind = capi::copy_kind(parameters.kind)?;
+            let work = |copy| match any {
+                true => GraphWork::Transfer(copy, kind),
+                false => GraphWork::Copy(copy),
+            };
+            let copies: Vec<GraphWork> =
+                capi::rectangles(parameters).ok_or(CudaError::NOT_SUPPORTED)?.map(work).collect();
             if copies.is_empty() { vec![GraphWork::Nothing] } else { copies }
+        }
+        _ if any => {
+            stdio::complain(
+                "a GPU's graph with conditional nodes has kernels, copies of memory, sets, functions of the host, and graphs of these",
+            );
+            return Err(CudaError::NOT_SUPPORTED.into());
         }
         _ => {
             stdio::complain(

@@ -1,11 +1,13 @@
 //! CUDA graphs of host code: what nodes do, how they depend on each other, and the capture of streams. A
 //! launch replays the nodes in an order that their dependencies allow, one after the other in one stream:
 //! what a graph computes is the same, what could overlap does not. Both devices are served alike, since
-//! a node is a call of this library. Graphs that kernels may launch are the device's ([`launchable`]).
+//! a node is a call of this library. Graphs that kernels may launch are the device's ([`launchable`]), and on a GPU
+//! those with conditional nodes ([`condition`]).
 //!
-//! The C functions are in [`crate::capi`]. Conditional nodes and semaphores are not known.
+//! The C functions are in [`crate::capi`]. Semaphores are not known.
 
 pub mod capture;
+pub mod condition;
 pub mod launchable;
 mod op;
 
@@ -36,6 +38,14 @@ pub struct Node {
 pub struct Graph {
     /// By handle.
     pub nodes: BTreeMap<NodeId, Node>,
+    /// How many references of objects of the program it holds.
+    pub objects: BTreeMap<u64, u64>,
+    /// What its conditional nodes test.
+    pub conditions: Vec<condition::Condition>,
+    /// What a device that tests conditions itself keeps for it.
+    pub home: Option<u64>,
+    /// The graph of the conditional node that it is below.
+    pub above: Option<u64>,
 }
 
 /// A graph that can be launched.
@@ -45,6 +55,8 @@ pub struct Executable {
     pub graph: Graph,
     /// Nodes that are left out.
     pub disabled: BTreeSet<NodeId>,
+    /// The graph that it was made of.
+    pub source: u64,
     /// The flags that it was made with.
     pub flags: u64,
 }
@@ -57,6 +69,11 @@ impl Executable {
     pub fn is_launchable(&self) -> bool {
         self.flags & Self::DEVICE_LAUNCH != 0
     }
+
+    /// The device has it as a whole.
+    pub fn is_of_device(&self) -> bool {
+        self.is_launchable() || self.graph.home.is_some()
+    }
 }
 
 /// All graphs of the process.
@@ -67,6 +84,8 @@ pub struct Graphs {
     /// By handle.
     pub executables: HashMap<u64, Executable>,
     owners: HashMap<NodeId, u64>,
+    /// Pointers to the parameters of kernels' nodes, for programs that asked for them.
+    shown: HashMap<NodeId, Box<[usize]>>,
     captures: capture::Captures,
     made: u64,
 }
@@ -113,6 +132,15 @@ impl Graphs {
         self.graph(owner)?.nodes.get_mut(&node).ok_or_else(invalid)
     }
 
+    /// Pointers to the parameters of a kernel's node, good until it is changed or destroyed.
+    pub fn pointers(&mut self, node: NodeId) -> Result<usize> {
+        let Op::Kernel(kernel) = &self.node(node)?.op else { return Err(invalid()) };
+        let all: Box<[usize]> = kernel.params.iter().map(|bytes| bytes.as_ptr() as usize).collect();
+        let first = if all.is_empty() { 0 } else { all.as_ptr() as usize };
+        self.shown.insert(node, all);
+        Ok(first)
+    }
+
     /// The graph of a node.
     pub fn owner(&mut self, node: NodeId) -> Result<&mut Graph> {
         let owner = *self.owners.get(&node).ok_or_else(invalid)?;
@@ -135,23 +163,33 @@ impl Graphs {
 
     /// Removes a node and what leads to it and from it.
     pub fn remove(&mut self, node: NodeId) -> Result<()> {
-        let graph = self.owner(node)?;
-        graph.nodes.remove(&node);
+        let owner = *self.owners.get(&node).ok_or_else(invalid)?;
+        let graph = self.graph(owner)?;
+        let removed = graph.nodes.remove(&node).ok_or_else(invalid)?;
         graph.nodes.values_mut().for_each(|other| other.after.retain(|before| *before != node));
         self.owners.remove(&node);
-        Ok(())
+        self.shown.remove(&node);
+        self.tested_no_more(owner, &removed.op)?;
+        Self::bodies(&removed.op).into_iter().try_for_each(|body| self.destroy(body).map(drop))
     }
 
     /// Removes a graph. Executables that were made of it live on.
-    pub fn destroy(&mut self, graph: u64) -> Result<()> {
+    pub fn destroy(&mut self, graph: u64) -> Result<Graph> {
         let removed = self.graphs.remove(&graph).ok_or_else(invalid)?;
         self.owners.retain(|node, _| !removed.nodes.contains_key(node));
-        Ok(())
+        self.shown.retain(|node, _| !removed.nodes.contains_key(node));
+        for node in removed.nodes.values() {
+            Self::bodies(&node.op).into_iter().try_for_each(|body| self.destroy(body).map(drop))?;
+        }
+        Ok(removed)
     }
 
     /// A graph with nodes of its own that do the same.
     pub fn clone_of(&mut self, graph: u64) -> Result<u64> {
         let source = self.graph(graph)?.clone();
+        if source.is_conditional() {
+            return Err(CudaError::NOT_SUPPORTED.into());
+        }
         let clone = self.create();
         let names: HashMap<NodeId, NodeId> =
             source.nodes.keys().map(|node| (*node, self.handle())).collect();
@@ -172,10 +210,10 @@ impl Graphs {
 
     /// Makes a graph executable, under a handle of the device.
     pub fn instantiate_as(&mut self, handle: u64, graph: u64, flags: u64) -> Result<u64> {
-        let graph = self.graph(graph)?.clone();
+        let (source, graph) = (graph, self.whole(graph)?);
         graph.order()?;
         let disabled = BTreeSet::new();
-        self.executables.insert(handle, Executable { graph, disabled, flags });
+        self.executables.insert(handle, Executable { graph, disabled, source, flags });
         Ok(handle)
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::Graph;
+use super::condition::Conditional;
 use crate::array::Copy3D;
 use crate::capi;
 use crate::device::{Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, StreamHandle};
@@ -58,14 +59,18 @@ pub enum Op {
     Host(Option<capi::HostFunction>, *mut c_void),
     /// Does what another graph does.
     Child(Graph),
+    /// Does what one of several graphs does, or one again and again.
+    Conditional(Conditional),
     /// Records an event.
     Record(EventHandle),
     /// Waits for an event.
     Wait(EventHandle),
     /// Memory that was allocated when the node was made, and stays.
-    Allocate,
+    #[allow(missing_docs)]
+    Allocate { address: u64, bytes: u64 },
     /// Such memory is not used any more.
-    Free,
+    #[allow(missing_docs)]
+    Free { address: u64 },
 }
 
 // SAFETY: the pointers are the program's, which says what may be used when.
@@ -83,8 +88,9 @@ impl Op {
             Op::Empty => 5,
             Op::Wait(_) => 6,
             Op::Record(_) => 7,
-            Op::Allocate => 10,
-            Op::Free => 11,
+            Op::Allocate { .. } => 10,
+            Op::Free { .. } => 11,
+            Op::Conditional(_) => 13,
         }
     }
 
@@ -93,7 +99,7 @@ impl Op {
         let device = process::current()?;
         let device = &device.device;
         match self {
-            Op::Empty | Op::Allocate | Op::Free => Ok(()),
+            Op::Empty | Op::Allocate { .. } | Op::Free { .. } => Ok(()),
             Op::Kernel(kernel) => kernel.run(stream),
             // SAFETY: the host's sides are the program's affair, here and below.
             Op::Described(parameters) => unsafe { capi::copy_3d(parameters, Some(stream)) },
@@ -102,6 +108,7 @@ impl Op {
             Op::Set(set) => set.run(stream),
             Op::Host(function, data) => unsafe { capi::call_in_order(*function, *data, stream) },
             Op::Child(graph) => graph.launch(&Default::default(), stream),
+            Op::Conditional(conditional) => conditional.run(stream),
             Op::Record(event) => device.record_event(*event, stream, 0),
             Op::Wait(event) => device.stream_wait_event(stream, *event, 0),
         }

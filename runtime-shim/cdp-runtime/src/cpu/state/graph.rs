@@ -5,7 +5,7 @@ use cdp_emulator::{GraphStep as Step, GraphWork as Work, StreamId};
 use super::modules::launch_of;
 use super::{State, convert};
 use crate::device::{Copy2D, GraphStep, GraphWork, LaunchConfig, StreamHandle};
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 
 impl State {
     pub fn create_graph(&mut self, steps: &[GraphStep]) -> Result<u64> {
@@ -33,6 +33,22 @@ impl State {
         self.enqueued()
     }
 
+    pub fn create_condition(&mut self, first: u32) -> u64 {
+        self.emulator.create_condition(first)
+    }
+
+    pub fn condition(&self, condition: u64) -> Result<u32> {
+        self.emulator.condition(condition).map_err(convert)
+    }
+
+    pub fn set_condition(&mut self, condition: u64, value: u32) -> Result<()> {
+        self.emulator.set_condition(condition, value).map_err(convert)
+    }
+
+    pub fn destroy_condition(&mut self, condition: u64) -> Result<()> {
+        self.emulator.destroy_condition(condition).map_err(convert)
+    }
+
     /// The parameter buffer of each step, empty for those that launch nothing.
     fn buffers(&self, steps: &[GraphStep]) -> Result<Vec<Vec<u8>>> {
         let buffer = |step: &GraphStep| match &step.work {
@@ -54,6 +70,10 @@ impl State {
                     Work::Launch(launch_of(kernel, &config(&step.work), StreamId::NULL, buffer))
                 }
                 GraphWork::Copy(copy) => copy_of(copy),
+                // Graphs with these are replayed.
+                GraphWork::Transfer(..) | GraphWork::Host(..) | GraphWork::Conditional { .. } => {
+                    return Err(CudaError::NOT_SUPPORTED.into());
+                }
                 GraphWork::Set { dst, pitch_bytes, value, element_bytes, width, height } => {
                     Work::Set {
                         dst: *dst,
