@@ -37,6 +37,7 @@ fn run(ir: &Verified<Module>, abi: LaunchAbi, level: OptLevel, rest: &[u8], out:
             stream,
             params: &params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         })
         .unwrap();

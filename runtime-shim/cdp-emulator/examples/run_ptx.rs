@@ -27,6 +27,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         stream: StreamId::NULL,
         params: &params,
         cooperative: false,
+        programmatic: false,
         cluster: None,
     })?;
     let completion = device.synchronize()?;

@@ -102,6 +102,9 @@ pub struct Launch<'a> {
     pub params: &'a [u8],
     /// All blocks are resident at once and may wait for each other (cooperative groups' grid).
     pub cooperative: bool,
+    /// The grid may begin before the one that it follows in its stream is done, and waits for that by
+    /// `griddepcontrol.wait`. Here it does not begin early; the race checker takes it at its word.
+    pub programmatic: bool,
     /// Blocks a cluster in x, y, z; if nothing is said, those that the kernel itself asks for, or one.
     pub cluster: Option<[u32; 3]>,
 }

@@ -290,10 +290,13 @@ impl fmt::Display for Report {
             write!(f, "\n  {allocation}")?;
         }
         for waiter in &self.waiters {
-            let lanes = waiter.lanes.count_ones();
+            let (who, s) = match waiter.lanes.count_ones() {
+                1 => ("1 lane".to_string(), "s"),
+                lanes => (format!("{lanes} lanes"), ""),
+            };
             match waiter.what.as_str() {
-                "running" => write!(f, "\n  {lanes} lanes run\n    at {}", waiter.site)?,
-                what => write!(f, "\n  {lanes} lanes wait: {what}\n    at {}", waiter.site)?,
+                "running" => write!(f, "\n  {who} run{s}\n    at {}", waiter.site)?,
+                what => write!(f, "\n  {who} wait{s}: {what}\n    at {}", waiter.site)?,
             }
         }
         write_path(f, &self.grid_path, "  ")?;

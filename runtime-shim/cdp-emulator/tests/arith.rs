@@ -42,6 +42,7 @@ fn results_are_those_of_the_hardware() {
             stream: StreamId::NULL,
             params: &params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         };
         device.launch(&launch).unwrap();

@@ -91,6 +91,7 @@ fn launch(
         stream: StreamId::NULL,
         params,
         cooperative: false,
+        programmatic: false,
         cluster,
     })
 }

@@ -35,6 +35,7 @@ fn blocks_of_a_cooperative_grid_meet() {
                 stream: StreamId::NULL,
                 params: &params,
                 cooperative: true,
+                programmatic: false,
                 cluster: None,
             };
             // Two grids in a row: the second finds its barrier as the first did.

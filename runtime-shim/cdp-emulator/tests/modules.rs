@@ -120,6 +120,7 @@ fn host_streams_and_events() {
                 stream,
                 params: &params,
                 cooperative: false,
+                programmatic: false,
                 cluster: None,
             })
             .unwrap();
@@ -187,6 +188,7 @@ fn launches_are_checked() {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         })
     };
@@ -216,6 +218,7 @@ fn launches_are_checked() {
         stream: StreamId::NULL,
         params,
         cooperative: false,
+        programmatic: false,
         cluster: None,
     };
     assert_eq!(bench.device.launch(&large), Ok(()));

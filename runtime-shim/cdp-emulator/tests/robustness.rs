@@ -45,6 +45,7 @@ fn survive(text: &str, state: &mut u64) {
             stream: StreamId::NULL,
             params: &params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         };
         if device.launch(&launch).is_err() {

@@ -154,11 +154,12 @@ __global__ void copies(const int *in, int *out) {
     unsigned rank = cluster.block_rank();
     some[threadIdx.x] = -1;
     own[threadIdx.x] = rank * 1000 + threadIdx.x;
+    // Bulk copies read and overwrite what was just stored.
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     bool gets = rank == 1 || rank == 3;
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&bar)));
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(gets ? 256 : 128));
     }
     cluster.sync();

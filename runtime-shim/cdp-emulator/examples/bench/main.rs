@@ -43,6 +43,7 @@ impl Bench {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         };
         self.device.launch(&launch).expect("launch");

@@ -37,6 +37,7 @@ fn run_here() -> Anyhow<Vec<Vec<u64>>> {
             stream: StreamId::NULL,
             params: &params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         };
         device.launch(&launch)?;

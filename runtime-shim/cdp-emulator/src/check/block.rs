@@ -151,6 +151,11 @@ impl BlockState {
         &mut self.threads[thread as usize]
     }
 
+    /// Its threads.
+    pub fn thread_count(&self) -> u32 {
+        self.thread_count
+    }
+
     /// A thread's state, if it has any.
     pub fn thread_if_any(&self, thread: u32) -> Option<&ThreadState> {
         self.threads.get(thread as usize)

@@ -1,55 +1,71 @@
-//! Asynchronous copies (`cp.async`, `cp.async.bulk`): they are done when they are issued, and for the
-//! race checker by somebody else than the thread that issues them.
+//! What is asynchronous (`cp.async`, `cp.async.bulk`, `wgmma`): it is done when it is issued, and for the
+//! race checker by somebody else than the thread that issues it.
 //!
-//! A block whose threads copy has two blocks more, as records and views name them: one that reads
-//! what is copied, one that writes it. Their threads are those that issue the copies, their time goes
-//! on at every commit and wait. A copy comes behind what its thread knew when it issued it; the thread
-//! knows it once it has waited for its group or its barrier object, and others then as they come to
-//! know anything else of the thread.
+//! A block has agents for that, blocks as records and views name them: for each way in which threads come
+//! to know that it is done one that reads and one that writes. Their threads are those that issue, their
+//! time goes on at every commit and wait. What they do comes behind what the thread knew when it issued
+//! it; the thread knows it once it has waited for its group or its barrier object, and others then as
+//! they come to know anything else of the thread.
+//!
+//! Bulk copies and `wgmma` go through the asynchronous proxy. Of what was stored it sees what a
+//! `fence.proxy.async` came behind; such knowledge goes where all other goes, so it is kept in views, under
+//! the number of the block with [`PROXY`].
 
 use std::collections::VecDeque;
 
 use super::block::BlockState;
-use super::view::{Clocks, View};
-use super::{BlockMeta, Place, Watch};
-use crate::code::CopyOrder;
+use super::view::{Clocks, PROXY, View, WARP};
+use super::{BlockMeta, Place, Stamp, Watch};
+use crate::code::{Async, CopyOrder};
 use crate::hash::IntMap;
 
-/// The copies of a block.
-#[derive(Debug)]
+/// The asynchronous work of a block.
+#[derive(Debug, Default)]
 pub struct Copies {
-    /// What stands for those that read and those that write; 0 before the first copy.
-    agents: [u32; 2],
+    /// What stands for those that read and those that write.
+    agents: Vec<(Async, [Agent; 2])>,
+    /// How often threads committed, waited, or told a barrier object.
     time: u32,
-    /// The stamps made last, of reads and writes, with instruction and time.
-    stamps: [(Place, u32, u32); 2],
-    /// Times of the groups that a thread has committed and not waited for: `cp.async`, bulk.
-    groups: [IntMap<u32, VecDeque<u32>>; 2],
+    /// Times of the groups that were committed and not waited for, by kind and thread.
+    groups: IntMap<(u8, u32), VecDeque<u32>>,
 }
 
-impl Default for Copies {
-    fn default() -> Copies {
-        let stamps = [(Place::HOST, 0, 0); 2];
-        Copies { agents: [0; 2], time: 1, stamps, groups: Default::default() }
-    }
+/// One that reads or writes.
+#[derive(Clone, Copy, Debug)]
+struct Agent {
+    /// Its number among the blocks.
+    block: u32,
+    /// The stamp made last, with instruction and time.
+    last: (Place, u32, u32),
 }
 
 impl Watch {
-    /// The stamp of a part of a copy.
-    pub fn copy_stamp(&mut self, state: &mut BlockState, place: Place, writes: bool) -> u32 {
-        if state.copies.agents[0] == 0 {
+    /// The stamp of a part of what is asynchronous.
+    pub fn copy_stamp(
+        &mut self,
+        state: &mut BlockState,
+        place: Place,
+        of: Async,
+        writes: bool,
+    ) -> u32 {
+        let copies = &mut state.copies;
+        let at = copies.agents.iter().position(|agent| agent.0 == of).unwrap_or_else(|| {
             let BlockMeta { grid, linear, .. } = self.blocks[state.id as usize];
-            self.blocks.extend([BlockMeta { grid, linear, copies: true }; 2]);
-            let last = self.blocks.len() as u32 - 1;
-            state.copies.agents = [last - 1, last];
-        }
-        let (side, now) = (usize::from(writes), state.copies.time);
-        let (known, time, stamp) = state.copies.stamps[side];
+            let first = self.blocks.len() as u32;
+            self.blocks.extend([BlockMeta { grid, linear, later: Some(of) }; 2]);
+            let agent = |block| Agent { block, last: (Place::HOST, 0, 0) };
+            copies.agents.push((of, [agent(first), agent(first + 1)]));
+            copies.agents.len() - 1
+        });
+        // From 1: nothing is known up to 0.
+        let now = copies.time + 1;
+        let agent = &mut copies.agents[at].1[usize::from(writes)];
+        let (known, time, stamp) = agent.last;
         if (known, time) == (place, now) {
             return stamp;
         }
-        let stamp = self.new_stamp(state.copies.agents[side], now, place);
-        state.copies.stamps[side] = (place, now, stamp);
+        let stamp = self.new_stamp(agent.block, now, place);
+        agent.last = (place, now, stamp);
         stamp
     }
 
@@ -61,65 +77,124 @@ impl Watch {
         };
         a == b || of(a) == of(b)
     }
+
+    /// True if a number stands for what goes through the asynchronous proxy.
+    pub fn is_by_proxy(&self, block: u32) -> bool {
+        self.blocks[block as usize].later.is_some_and(Async::by_proxy)
+    }
+
+    /// True if a fence between the proxies came behind a store by `other` that `thread` knows of. Complete
+    /// grids need none, nor does what came before the grid.
+    pub fn is_fenced(&self, state: &BlockState, stamp: &Stamp, other: u32, thread: u32) -> bool {
+        let learned = state.thread_if_any(thread).and_then(|own| own.learned.as_deref());
+        let fenced = |view: &View| {
+            view.block(stamp.block | PROXY).is_some_and(|clocks| clocks.of(other) >= stamp.time)
+                || self.covers(view, stamp.block)
+        };
+        state.base.as_deref().is_some_and(|view| self.knows(view, stamp, other))
+            || [state.shared_view.as_deref(), learned].into_iter().flatten().any(fenced)
+    }
 }
 
 impl BlockState {
-    /// What is known once a thread's copies up to a time are done, or only their reads.
-    fn copies_done(&self, thread: u32, time: u32, reads_only: bool) -> View {
+    /// What is known once the asynchronous work of a kind, of a thread or warp (by its key in [`Clocks`]), is
+    /// done up to a time, or only its reads.
+    fn copies_done(&self, of: Async, key: u32, time: u32, reads_only: bool) -> Option<View> {
+        let (_, agents) = self.copies.agents.iter().find(|agent| agent.0 == of)?;
         let mut view = View::default();
-        let agents = &self.copies.agents[..if reads_only { 1 } else { 2 }];
-        for &agent in agents {
-            view.raise_block(agent, &Clocks { all: 0, parts: vec![(thread, time)] });
+        for agent in &agents[..if reads_only { 1 } else { 2 }] {
+            view.raise_block(agent.block, &Clocks { all: 0, parts: vec![(key, time)] });
         }
-        view
+        Some(view)
     }
 
-    /// Threads commit or wait for copies.
-    pub fn order_copies(&mut self, order: CopyOrder, threads: impl Iterator<Item = u32>) {
-        if self.copies.agents[0] == 0 {
+    /// Lanes of a warp commit or wait for what they do asynchronously.
+    pub fn order_copies(&mut self, order: CopyOrder, warp: u32, lanes: u32) {
+        if self.copies.agents.is_empty() {
             return;
         }
-        let now = self.copies.time;
+        let threads = (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| warp * 32 + lane);
+        let of = match order {
+            CopyOrder::Commit { of } | CopyOrder::Wait { of, .. } => of,
+            CopyOrder::WaitAll => Async::Copies,
+            CopyOrder::Proxy | CopyOrder::Dependencies => return,
+        };
         self.copies.time += 1;
+        if of == Async::Products {
+            // Those of a warp are its own as a whole.
+            if let Some(done) = self.order_group(order, of, warp | WARP) {
+                let done = done.into();
+                threads.for_each(|thread| self.learn(thread, &done));
+            }
+            return;
+        }
         for thread in threads {
-            let bulk = match order {
-                CopyOrder::Commit { bulk } | CopyOrder::Wait { bulk, .. } => bulk,
-                CopyOrder::WaitAll => false,
-            };
-            let groups = self.copies.groups[usize::from(bulk)].entry(thread).or_default();
-            let (time, reads_only) = match order {
-                CopyOrder::Commit { .. } => {
-                    groups.push_back(now);
-                    continue;
-                }
-                CopyOrder::WaitAll => {
-                    groups.clear();
-                    (Some(now), false)
-                }
-                CopyOrder::Wait { pending, read, .. } => {
-                    let done = groups.len().saturating_sub(pending as usize);
-                    let last = groups.iter().take(done).next_back().copied();
-                    if !read {
-                        groups.drain(..done);
-                    }
-                    (last, read)
-                }
-            };
-            if let Some(time) = time {
-                let done = self.copies_done(thread, time, reads_only).into();
-                self.learn(thread, &done);
+            if let Some(done) = self.order_group(order, of, thread) {
+                self.learn(thread, &done.into());
             }
         }
     }
 
-    /// A barrier object is told of a thread's copies so far.
-    pub fn copies_arrive(&mut self, offset: u64, thread: u32) {
-        if self.copies.agents[0] == 0 {
+    /// A thread or warp commits or waits; what it knows then.
+    fn order_group(&mut self, order: CopyOrder, of: Async, key: u32) -> Option<View> {
+        let now = self.copies.time;
+        let kind = match of {
+            Async::Copies => 0,
+            Async::Bulk => 1,
+            Async::Products | Async::Object(_) => 2,
+        };
+        let groups = self.copies.groups.entry((kind, key)).or_default();
+        let (time, reads_only) = match order {
+            CopyOrder::Wait { pending, read, .. } => {
+                let done = groups.len().saturating_sub(pending as usize);
+                let last = groups.iter().take(done).next_back().copied();
+                if !read {
+                    groups.drain(..done);
+                }
+                (last?, read)
+            }
+            CopyOrder::WaitAll => {
+                groups.clear();
+                (now, false)
+            }
+            _ => {
+                groups.push_back(now);
+                return None;
+            }
+        };
+        self.copies_done(of, key, time, reads_only)
+    }
+
+    /// A barrier object is told of a thread's copies of a kind so far.
+    pub fn copies_arrive(&mut self, of: Async, offset: u64, thread: u32) {
+        if self.copies.agents.is_empty() {
             return;
         }
-        let done = self.copies_done(thread, self.copies.time, false).into();
         self.copies.time += 1;
+        let Some(done) = self.copies_done(of, thread, self.copies.time, false) else { return };
         let (collected, _) = self.objects.entry(offset).or_default();
-        super::view::learn(&mut collected.known, &done);
+        super::view::learn(&mut collected.known, &done.into());
+    }
+
+    /// Lanes of a warp have the asynchronous proxy see what they know.
+    pub fn fence_proxy(&mut self, warp: u32, lanes: u32) {
+        let mut fenced = View::default();
+        let mut own = Clocks::default();
+        let threads = || (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| warp * 32 + lane);
+        for thread in threads() {
+            own.join(&self.clocks(thread));
+            if let Some(learned) =
+                self.thread_if_any(thread).and_then(|state| state.learned.as_ref())
+            {
+                fenced.fence(learned);
+            }
+            own.gather(thread, self.thread_count());
+        }
+        if let Some(shared) = &self.shared_view {
+            fenced.fence(shared);
+        }
+        fenced.raise_block(self.id | PROXY, &own);
+        let fenced = fenced.into();
+        threads().for_each(|thread| self.learn(thread, &fenced));
     }
 }

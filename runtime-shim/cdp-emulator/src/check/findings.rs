@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::bounds::Stray;
 use super::record::Strength;
 use super::{Place, Stamp, Watch};
+use crate::code::Async;
 use crate::hash::IntMap;
 use crate::memory::SiteRef;
 
@@ -23,8 +24,8 @@ pub struct Side {
     pub strength: Strength,
     /// Its grid, as the checks number them.
     pub grid: u32,
-    /// It is part of an asynchronous copy.
-    pub copies: bool,
+    /// It is done asynchronously.
+    pub later: Option<Async>,
 }
 
 /// How two accesses that conflict are related.
@@ -51,6 +52,8 @@ pub struct Conflict {
     pub address: u64,
     /// Threads of one block.
     pub same_block: bool,
+    /// Only a fence between the proxies is missing.
+    pub unfenced: bool,
 }
 
 impl Conflict {

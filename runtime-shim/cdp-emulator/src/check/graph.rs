@@ -23,6 +23,11 @@ impl Watch {
         self.grids.len() as u32 - 1
     }
 
+    /// A grid, not yet queued, may begin before the one that it follows is done.
+    pub fn may_begin_early(&mut self, grid: u32) {
+        self.grids[grid as usize].programmatic = true;
+    }
+
     /// What the host knows when it queues work.
     fn host_actor(&mut self) -> Actor {
         let now = self.host_state.release();
@@ -67,16 +72,24 @@ impl Watch {
             (None, None) => self.host_actor(),
         };
         let mut before = Some(actor.view);
+        let mut awaited: Known = None;
+        let programmatic = grid.is_some_and(|grid| self.grids[grid as usize].programmatic);
         let mut chain = None;
         for wait in waits {
             let Some(node) = self.nodes.get(wait) else { continue };
             if chain.is_none() && self.chains[node.chain.0 as usize] == node.chain.1 {
                 chain = Some(node.chain.0);
             }
-            if actor.ignored != Some(*wait)
-                && let Some(done) = &node.done
-            {
-                learn(&mut before, done);
+            if actor.ignored == Some(*wait) {
+                continue;
+            }
+            // A grid that may begin early knows at first what the other one knew when it began.
+            let early = programmatic && node.grid != 0;
+            if let Some(done) = &node.done {
+                learn(if early { &mut awaited } else { &mut before }, done);
+            }
+            if early && let Some(began) = &node.began {
+                learn(&mut before, began);
             }
         }
         let chain = match tail_of {
@@ -90,11 +103,14 @@ impl Watch {
             let meta = &mut self.grids[grid as usize];
             (meta.chain, meta.position, meta.root) = (chain.0, chain.1, root);
             meta.stream = actor.stream;
+            meta.awaited = awaited;
         }
         let node = NodeWatch {
             before,
             chain,
             done: None,
+            grid: grid.unwrap_or(0),
+            began: None,
             ignored: actor.ignored,
             stream: actor.stream,
             site: actor.site,
@@ -154,6 +170,9 @@ impl Watch {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(mut view) = node.before.take() else { return };
         Arc::make_mut(&mut view).prune(|view, block| self.covers(view, block));
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.began = Some(view.clone());
+        }
         self.grids[grid as usize].base = Some(view);
     }
 
@@ -165,6 +184,10 @@ impl Watch {
             None => meta.base.as_deref().cloned().unwrap_or_default(),
         };
         meta.base = None;
+        // What follows in the stream follows both.
+        if let Some(awaited) = meta.awaited.take() {
+            view.join(&awaited);
+        }
         if let Some(learned) = meta.learned.take() {
             view.join(&learned);
             let parent = meta.parent;
@@ -198,9 +221,19 @@ impl Watch {
 
     /// A node that waited for another one learns that it is done.
     pub fn follow(&mut self, dependent: NodeId, done_id: NodeId, done: &Known) {
+        let before = self.nodes.get(&done_id).map(|node| (node.grid != 0, node.began.clone()));
         let (Some(node), Some(done)) = (self.nodes.get_mut(&dependent), done) else { return };
-        if node.ignored != Some(done_id) {
-            learn(&mut node.before, done);
+        if node.ignored == Some(done_id) {
+            return;
+        }
+        match before {
+            Some((true, began)) if self.grids[node.grid as usize].programmatic => {
+                learn(&mut self.grids[node.grid as usize].awaited, done);
+                if let Some(began) = began {
+                    learn(&mut node.before, &began);
+                }
+            }
+            _ => learn(&mut node.before, done),
         }
     }
 
@@ -248,6 +281,17 @@ impl Watch {
         }
     }
 
+    /// Threads waited for the grids that theirs depends on.
+    pub fn waited_for_dependencies(
+        &self,
+        state: &mut BlockState,
+        threads: impl Iterator<Item = u32>,
+    ) {
+        if let Some(awaited) = &self.grids[state.grid as usize].awaited {
+            threads.for_each(|thread| state.learn(thread, awaited));
+        }
+    }
+
     /// A block is gone.
     pub fn drop_children(&mut self, block: u64) {
         self.children.remove(&block);
@@ -266,7 +310,7 @@ impl Watch {
         (meta.chain, meta.position, meta.stream) = (chain.0, chain.1, stream);
         meta.base = before;
         let base = meta.base.clone();
-        self.blocks.push(BlockMeta { grid, linear: 0, copies: false });
+        self.blocks.push(BlockMeta { grid, linear: 0, later: None });
         let mut state = Box::<BlockState>::default();
         state.start(self.blocks.len() as u32 - 1, grid, 1, 0, base);
         state

@@ -28,6 +28,7 @@ pub mod view;
 
 use std::sync::Arc;
 
+use crate::code::Async;
 use crate::config::Checks;
 use crate::hash::IntMap;
 use crate::memory::SiteRef;
@@ -78,8 +79,8 @@ pub struct BlockMeta {
     pub grid: u32,
     /// Linear index in the grid.
     pub linear: u64,
-    /// It stands for the asynchronous copies of the block.
-    pub copies: bool,
+    /// It stands for what the block does asynchronously, of this kind.
+    pub later: Option<Async>,
 }
 
 /// A grid, copy or set, as blocks name it.
@@ -106,6 +107,10 @@ pub struct GridMeta {
     pub base: Known,
     /// What they learned from others since.
     pub learned: Known,
+    /// It may begin before the grid that it follows in its stream is done.
+    pub programmatic: bool,
+    /// What its threads know once they have waited for that one.
+    pub awaited: Known,
     /// What comes after it knows (set when its blocks and children are done).
     pub after: Known,
 }
@@ -119,6 +124,10 @@ pub struct NodeWatch {
     pub chain: (u32, u32),
     /// What is known when it is done.
     pub done: Known,
+    /// Its grid, or 0.
+    pub grid: u32,
+    /// What was known when its turn came, of a grid.
+    pub began: Known,
     /// Predecessor that the check of siblings does not count.
     pub ignored: Option<NodeId>,
     /// Stream, to know siblings.
@@ -203,7 +212,7 @@ impl Watch {
     }
 
     fn begin(&mut self) {
-        self.blocks = vec![BlockMeta { grid: 0, linear: 0, copies: false }; 2];
+        self.blocks = vec![BlockMeta { grid: 0, linear: 0, later: None }; 2];
         self.grids = vec![GridMeta::default()];
         self.chains = vec![0];
         self.host = View::default();
@@ -273,7 +282,7 @@ impl Watch {
         threads: u32,
         old: Option<Box<BlockState>>,
     ) -> Box<BlockState> {
-        self.blocks.push(BlockMeta { grid, linear, copies: false });
+        self.blocks.push(BlockMeta { grid, linear, later: None });
         let id = self.blocks.len() as u32 - 1;
         let mut state = old.unwrap_or_default();
         let floor = self.first_stamp + self.stamps.len() as u32;

@@ -5,7 +5,7 @@ use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Place, Stamp, Watch};
-use crate::code::{Order, Reach, Sem};
+use crate::code::{Async, Order, Reach, Sem};
 use crate::memory::space;
 
 /// An access of some lanes of a warp by one instruction.
@@ -43,8 +43,8 @@ pub enum Kind {
     Own,
     /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.
     Swap { fails: bool },
-    /// As part of an asynchronous copy: not before what its thread does next.
-    Copy,
+    /// Asynchronously: not before what its thread does next.
+    Later(Async),
 }
 
 /// One thread's access to one word.
@@ -53,6 +53,8 @@ struct Touch {
     record: Record,
     thread: u32,
     writes: bool,
+    /// Through the asynchronous proxy.
+    proxy: bool,
     address: u64,
 }
 
@@ -66,9 +68,11 @@ struct Outcome {
 impl Watch {
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
-        let stamp = match access.kind == Kind::Copy {
-            true => self.copy_stamp(state, access.place, access.writes),
-            false => self.stamp_now(state, access.place),
+        let (stamp, proxy) = match access.kind {
+            Kind::Later(of) => {
+                (self.copy_stamp(state, access.place, of, access.writes), of.by_proxy())
+            }
+            _ => (self.stamp_now(state, access.place), false),
         };
         let strength = match (access.order.sem, access.order.reach) {
             (Sem::Weak, _) => Strength::Weak,
@@ -102,7 +106,7 @@ impl Watch {
                 let high = (end - word).min(4) as u32;
                 let mask = (15u8 << low) & (15 >> (4 - high));
                 let record = Record::new(stamp, thread, mask, strength, update);
-                let touch = Touch { record, thread, writes: access.writes, address: word };
+                let touch = Touch { record, thread, writes: access.writes, proxy, address: word };
                 if matches!(access.kind, Kind::Swap { .. }) {
                     self.findings.swapped(state.id, thread, word);
                 }
@@ -111,7 +115,7 @@ impl Watch {
             }
         }
         // What a copy does is none of its thread's releasing or acquiring.
-        if access.order.is_strong() && access.kind != Kind::Copy {
+        if access.order.is_strong() && !matches!(access.kind, Kind::Later(_)) {
             self.strong(state, access);
         }
     }
@@ -156,7 +160,9 @@ impl Watch {
                 state.shared.resize(word + 1, Cell::default());
             }
             let old = state.shared[word];
-            if let Some(new) = quick(old, touch, floor, &state.ordered.0) {
+            if !touch.proxy
+                && let Some(new) = quick(old, touch, floor, &state.ordered.0)
+            {
                 state.shared[word] = new;
                 return;
             }
@@ -164,7 +170,9 @@ impl Watch {
         } else {
             let (page, word) = self.shadow.page(touch.address);
             let old = page.get(word);
-            if let Some(new) = quick(old, touch, floor, &state.ordered.0) {
+            if !touch.proxy
+                && let Some(new) = quick(old, touch, floor, &state.ordered.0)
+            {
                 page.put(word, old, new);
                 return;
             }
@@ -250,8 +258,9 @@ impl Watch {
         let mut conflict = None;
         let is_own = cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread);
         if !(cell.write.is_none() || is_own) {
+            let before = if touch.proxy { Watch::against_proxy } else { Watch::against };
             conflict =
-                self.against(state, touch, cell.write).map(|thread| (cell.write, thread, true));
+                before(self, state, touch, cell.write).map(|thread| (cell.write, thread, true));
         }
         if !touch.writes {
             return self
@@ -300,6 +309,24 @@ impl Watch {
         // Another thread than this one says more.
         threads.sort_by_key(|&other| other == touch.thread);
         threads.into_iter().find(|&other| !self.is_before(state, &stamp, other, touch.thread))
+    }
+
+    /// As [`Watch::against`], for an access by the asynchronous proxy and a write: one by the usual proxy
+    /// must have been followed by a fence between the two.
+    fn against_proxy(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
+        let common = record.mask() & touch.record.mask();
+        let found = self.against(state, touch, record);
+        if found.is_some() || common == 0 {
+            return found;
+        }
+        let stamp = *self.stamp(record.stamp());
+        let strong =
+            both_strong(record, touch.record, self.are_of_one_block(stamp.block, state.id));
+        if strong || self.is_by_proxy(stamp.block) {
+            return None;
+        }
+        let threads = record.threads(common);
+        threads.into_iter().find(|&other| !self.is_fenced(state, &stamp, other, touch.thread))
     }
 
     /// True if an access comes before whatever any thread of the block does now.
@@ -456,6 +483,7 @@ impl Watch {
         }
         let stamp = *self.stamp(record.stamp());
         let here = *self.stamp(touch.record.stamp());
+        let unfenced = touch.proxy && wrote && self.is_before(state, &stamp, thread, touch.thread);
         let Some(kind) = self.kind_of(&stamp, &here) else { return };
         let side = |stamp: &Stamp, record: Record, thread: u32, writes: bool| Side {
             site: self.site(stamp, thread),
@@ -464,7 +492,7 @@ impl Watch {
             updates: record.is_update(),
             strength: record.strength(),
             grid: self.blocks[stamp.block as usize].grid,
-            copies: self.blocks[stamp.block as usize].copies,
+            later: self.blocks[stamp.block as usize].later,
         };
         let touched =
             touch.address + u64::from((record.mask() & touch.record.mask()).trailing_zeros());
@@ -476,6 +504,7 @@ impl Watch {
             shared: access.shared || of_cluster,
             address: if of_cluster { space::offset(touched) } else { touched },
             same_block: self.are_of_one_block(stamp.block, state.id),
+            unfenced,
         };
         // The first read of a loop of compare-and-swaps is plain in the guide's own examples.
         let reader = match (wrote, touch.writes) {

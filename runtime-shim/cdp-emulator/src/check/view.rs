@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Bit of a [`Clocks`] key that names a warp instead of a thread.
 pub const WARP: u32 = 1 << 31;
 
+/// Bit of a [`View`]'s block that names what the asynchronous proxy sees of the block.
+pub const PROXY: u32 = 1 << 31;
+
 /// How far the threads of a block are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
@@ -184,6 +187,14 @@ impl View {
         }
     }
 
+    /// Knows that the asynchronous proxy sees what `other` knows of blocks.
+    pub fn fence(&mut self, other: &View) {
+        self.releases = None;
+        for (block, clocks) in other.blocks.iter().filter(|(block, _)| block & PROXY == 0) {
+            self.raise_block(block | PROXY, clocks);
+        }
+    }
+
     /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
         self.chains.is_empty() && self.blocks.is_empty()
@@ -223,7 +234,7 @@ impl View {
         }
         self.releases = None;
         let mut blocks = std::mem::take(&mut self.blocks);
-        blocks.retain(|(block, _)| !covered(self, *block));
+        blocks.retain(|(block, _)| !covered(self, *block & !PROXY));
         self.blocks = blocks;
     }
 }

@@ -209,18 +209,38 @@ pub enum CollectiveKind {
     Elect,
 }
 
-/// What a thread does about its asynchronous copies.
+/// What is done asynchronously, by how threads come to know that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Async {
+    /// `cp.async`: its thread waits for groups, or a barrier object is told of all of them so far.
+    Copies,
+    /// Bulk copies out of shared memory: their thread waits for groups.
+    Bulk,
+    /// `wgmma`: their warp waits for groups.
+    Products,
+    /// Bulk copies that a barrier object is told of, by its offset in shared memory.
+    Object(u64),
+}
+
+impl Async {
+    /// What is done through the asynchronous proxy, which knows of other accesses by `fence.proxy.async` alone.
+    pub fn by_proxy(self) -> bool {
+        self != Async::Copies
+    }
+}
+
+/// What threads do about what is asynchronous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyOrder {
-    /// Those since the last commit are a group: `cp.async.commit_group`, or that of bulk copies.
+    /// Those since the last commit are a group.
     Commit {
-        /// Of bulk copies.
-        bulk: bool,
+        /// Which.
+        of: Async,
     },
     /// Waits for all groups but the last `pending`.
     Wait {
-        /// Of bulk copies.
-        bulk: bool,
+        /// Of which.
+        of: Async,
         /// Groups that may go on.
         pending: u32,
         /// Only until the sources have been read.
@@ -228,6 +248,10 @@ pub enum CopyOrder {
     },
     /// `cp.async.wait_all`
     WaitAll,
+    /// `fence.proxy.async`: what is known now, the asynchronous proxy knows.
+    Proxy,
+    /// `griddepcontrol.wait`: the grids that this one depends on are done.
+    Dependencies,
 }
 
 /// `cp.async`

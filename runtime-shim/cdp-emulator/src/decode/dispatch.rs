@@ -5,7 +5,7 @@ use cdp_ptx::{Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, float, half, int, tiny};
-use crate::code::{CopyOrder, Op, Order, Sem};
+use crate::code::{Async, CopyOrder, Op, Order, Sem};
 
 impl Decoder<'_> {
     /// Decodes one instruction; the guard and the origin are already set.
@@ -317,8 +317,9 @@ impl Decoder<'_> {
                 };
                 self.fence(sem, *scope)
             }
-            // One proxy is all that there is.
-            Inst::FenceProxy { kind: _ } => self.simple(Op::Nop),
+            // One proxy is all that there is, but for the race checker.
+            Inst::FenceProxy { kind: cdp_ptx::ProxyKind::Alias } => self.simple(Op::Nop),
+            Inst::FenceProxy { kind: _ } => self.simple(Op::Copies(CopyOrder::Proxy)),
             Inst::Atom(atom) => self.atomic(atom),
             Inst::Red(atom) => self.atomic(atom),
             Inst::AtomVector(atom) => self.atomic_vector(atom),
@@ -335,34 +336,46 @@ impl Decoder<'_> {
             Inst::Shfl(shfl) => self.shfl(shfl),
             Inst::Mma(mma) => self.mma(mma),
             Inst::Wgmma(wgmma) => self.wgmma(wgmma),
-            // A product is done when it is issued.
-            Inst::WgmmaFence {}
-            | Inst::WgmmaCommitGroup {}
-            | Inst::WgmmaWaitGroup { pending: _ } => self.simple(Op::Nop),
+            // A product is done when it is issued, but for the race checker.
+            Inst::WgmmaFence {} => self.simple(Op::Nop),
+            Inst::WgmmaCommitGroup {} => {
+                self.simple(Op::Copies(CopyOrder::Commit { of: Async::Products }))
+            }
+            Inst::WgmmaWaitGroup { pending } => {
+                let (of, read) = (Async::Products, false);
+                self.simple(Op::Copies(CopyOrder::Wait { of, pending: *pending, read }))
+            }
             Inst::WmmaMemory(memory) => self.wmma_memory(memory),
             Inst::MatrixMemory(memory) => self.matrix_memory(memory),
             Inst::Movmatrix(matrix) => self.movmatrix(matrix),
             Inst::Mbarrier(barrier) => self.mbarrier(barrier),
             Inst::MbarrierPendingCount { dst, state } => self.pending_count(*dst, *state),
             Inst::Elect { dst, pred, mask } => self.elect(*dst, *pred, *mask),
-            // Kernels here have no programmatic dependents: every launch waits for its stream.
-            Inst::Griddepcontrol { action: _ } => self.simple(Op::Nop),
+            // Every launch waits for its stream: only the race checker knows what does not.
+            Inst::Griddepcontrol { action: cdp_ptx::GriddepAction::Wait } => {
+                self.simple(Op::Copies(CopyOrder::Dependencies))
+            }
+            Inst::Griddepcontrol { action: cdp_ptx::GriddepAction::LaunchDependents } => {
+                self.simple(Op::Nop)
+            }
 
             Inst::CpAsync { .. } => self.cp_async(inst),
             Inst::CpAsyncCommitGroup {} => {
-                self.simple(Op::Copies(CopyOrder::Commit { bulk: false }))
+                self.simple(Op::Copies(CopyOrder::Commit { of: Async::Copies }))
             }
             Inst::CpAsyncWaitGroup { pending } => {
-                let (bulk, read) = (false, false);
-                self.simple(Op::Copies(CopyOrder::Wait { bulk, pending: *pending, read }))
+                let (of, read) = (Async::Copies, false);
+                self.simple(Op::Copies(CopyOrder::Wait { of, pending: *pending, read }))
             }
             Inst::CpAsyncWaitAll {} => self.simple(Op::Copies(CopyOrder::WaitAll)),
 
             Inst::BulkCopy(copy) => self.bulk_copy(copy),
-            Inst::BulkCommitGroup {} => self.simple(Op::Copies(CopyOrder::Commit { bulk: true })),
+            Inst::BulkCommitGroup {} => {
+                self.simple(Op::Copies(CopyOrder::Commit { of: Async::Bulk }))
+            }
             Inst::BulkWaitGroup { pending, read } => {
-                let (bulk, pending, read) = (true, *pending, *read);
-                self.simple(Op::Copies(CopyOrder::Wait { bulk, pending, read }))
+                let (of, pending, read) = (Async::Bulk, *pending, *read);
+                self.simple(Op::Copies(CopyOrder::Wait { of, pending, read }))
             }
             Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
 

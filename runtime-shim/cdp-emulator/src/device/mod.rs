@@ -81,6 +81,9 @@ impl Emulator {
         // An invalid stream is found before the grid is made.
         self.core.stream_ends(launch.stream)?;
         let key = self.core.add_grid(request, None, None, self.core.clock, false);
+        if launch.programmatic {
+            self.core.edge_begins_early(key);
+        }
         let name = || format!("stream {}", launch.stream.0);
         self.core.trace_stream(key, name);
         self.core.trace_event("launch", name, 0);

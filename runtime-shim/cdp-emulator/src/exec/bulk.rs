@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
-use crate::code::{BulkCopy, Inst, NONE, Order, Place, Reach, Sem};
+use crate::code::{Async, BulkCopy, Inst, NONE, Order, Place, Reach, Sem};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -41,21 +41,22 @@ pub fn copy(
             true => in_shared(block, warp, lane, src, (bytes, UNIT), false, false)?.1,
             false => in_global(machine, lane, src, bytes, false)?,
         };
-        watch(machine, block, warp, run, (copy.from_shared, from), lane, bytes, Side::Source);
-        let data = read(block, copy.from_shared, from, bytes as usize);
-        block.counters.load_transactions += u64::from(!copy.from_shared) * bytes.div_ceil(128);
-        if !copy.to_shared {
-            let to = in_global(machine, lane, dst, bytes, true)?;
-            deliver(machine, block, warp, run, (&copy, lane), to, data);
-            block.counters.store_transactions += bytes.div_ceil(128);
-            continue;
-        }
         let reach = copy.to_cluster;
-        let (owner, to) = in_shared(block, warp, lane, dst, (bytes, UNIT), true, reach)?;
         let object = match copy.object.0 {
             NONE => None,
             _ => Some(in_shared(block, warp, lane, place(copy.object), (8, 8), true, reach)?),
         };
+        let of = object.map_or(Async::Bulk, |(_, at)| Async::Object(at));
+        watch(machine, block, warp, run, (copy.from_shared, from), lane, bytes, (Side::Source, of));
+        let data = read(block, copy.from_shared, from, bytes as usize);
+        block.counters.load_transactions += u64::from(!copy.from_shared) * bytes.div_ceil(128);
+        if !copy.to_shared {
+            let to = in_global(machine, lane, dst, bytes, true)?;
+            deliver(machine, block, warp, run, (&copy, lane, of), to, data);
+            block.counters.store_transactions += bytes.div_ceil(128);
+            continue;
+        }
+        let (owner, to) = in_shared(block, warp, lane, dst, (bytes, UNIT), true, reach)?;
         if object.is_some_and(|(at, _)| at != owner) {
             return Err(apart(lane));
         }
@@ -70,7 +71,7 @@ pub fn copy(
             let data = data.clone();
             cluster::in_memory_of(block, owner, lane, |block| {
                 in_bounds(block, lane, to, bytes)?;
-                deliver(machine, block, warp, run, (&copy, lane), to, data);
+                deliver(machine, block, warp, run, (&copy, lane, of), to, data);
                 match object {
                     Some((_, at)) => {
                         let thread = warp.index * 32 + lane as u32;
@@ -202,12 +203,12 @@ fn deliver(
     block: &mut Block,
     warp: &Warp,
     run: &Running<'_>,
-    (copy, lane): (&BulkCopy, usize),
+    (copy, lane, of): (&BulkCopy, usize, Async),
     to: u64,
     mut data: Vec<u8>,
 ) {
     let side = if copy.reduce.is_some() { Side::Sum } else { Side::Target };
-    watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, side);
+    watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, (side, of));
     if copy.reduce.is_some() {
         let old = read(block, copy.to_shared, to, data.len());
         reduce(copy, &old, &mut data);
@@ -241,7 +242,7 @@ fn watch(
     (shared, base): (bool, u64),
     lane: usize,
     bytes: u64,
-    side: Side,
+    (side, of): (Side, Async),
 ) {
     if machine.watch.is_none() {
         return;
@@ -250,7 +251,7 @@ fn watch(
         shared,
         reads: side != Side::Target,
         writes: side != Side::Source,
-        kind: door::Kind::Copy,
+        kind: door::Kind::Later(of),
         order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
     for at in (0..bytes).step_by(UNIT as usize) {

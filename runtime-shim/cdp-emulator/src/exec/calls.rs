@@ -2,7 +2,7 @@
 
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
-use super::path::{Next, Running, keep_active};
+use super::path::{self, Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
@@ -403,7 +403,7 @@ fn ret_any<'m>(
         return Ok(Next::Continue);
     }
     if frame.parent == NONE {
-        return Ok(end_lanes(warp, run, active));
+        return Ok(path::exit(warp, run, active));
     }
     if active != run.path.mask {
         let next = run.path.pc + 1;
@@ -477,19 +477,6 @@ fn leave_one(warp: &mut Warp, index: u32, lanes: u32) {
     } else {
         warp.groups[index as usize].parent = parent;
     }
-}
-
-/// A return from the kernel ends the lanes.
-fn end_lanes(warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
-    warp.live &= !active;
-    run.path.mask &= !active;
-    diverge::leave(warp, run.path.group, active);
-    if run.path.mask == 0 {
-        warp.release_frame(run.path.frame);
-        return Next::Switch;
-    }
-    run.path.pc += 1;
-    Next::Continue
 }
 
 /// `alloca`: takes local memory until the function returns or restores the stack.

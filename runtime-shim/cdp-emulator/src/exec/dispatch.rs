@@ -133,7 +133,7 @@ pub fn execute<'m>(
             door::divided(machine, block, warp, run, zero);
         }
         Op::Fence(order) => door::fence(block, warp, active, order),
-        Op::Copies(order) => door::copies(block, warp, active, order),
+        Op::Copies(order) => door::copies(machine, block, warp, active, order),
         Op::Mma if active != 0 => {
             tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);
         }

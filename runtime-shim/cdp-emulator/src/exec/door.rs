@@ -296,11 +296,19 @@ pub fn fence(block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
     }
 }
 
-/// Lanes commit their asynchronous copies, or wait for them.
+/// Lanes commit what they do asynchronously, wait for it, or have it see what they know.
 #[inline(always)]
-pub fn copies(block: &mut Block, warp: &Warp, lanes: u32, order: CopyOrder) {
-    if let Some(state) = block.state.as_deref_mut() {
-        state.order_copies(order, lanes_of(lanes).map(|lane| warp.index * 32 + lane as u32));
+pub fn copies(machine: &Machine, block: &mut Block, warp: &Warp, lanes: u32, order: CopyOrder) {
+    let Some(state) = block.state.as_deref_mut() else { return };
+    match order {
+        CopyOrder::Proxy => state.fence_proxy(warp.index, lanes),
+        CopyOrder::Dependencies => {
+            if let Some(watch) = machine.watch() {
+                let threads = lanes_of(lanes).map(|lane| warp.index * 32 + lane as u32);
+                watch.waited_for_dependencies(state, threads);
+            }
+        }
+        _ => state.order_copies(order, warp.index, lanes),
     }
 }
 

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
+use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -219,9 +219,9 @@ fn pass(
     let thread = warp.index * 32 + lane as u32;
     match object.op {
         ObjectOp::Init | ObjectOp::Invalidate => drop(state.objects.remove(&offset)),
-        ObjectOp::CopiesArrive => state.copies_arrive(offset, thread),
+        ObjectOp::CopiesArrive => state.copies_arrive(Async::Copies, offset, thread),
         ObjectOp::CopiesArriveCounted => {
-            state.copies_arrive(offset, thread);
+            state.copies_arrive(Async::Copies, offset, thread);
             let phase = |word| Object::read(word).map(|object| object.phase);
             state.arrive_at_object(offset, thread, phase(before) != phase(after));
         }
@@ -257,7 +257,7 @@ pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes:
     let new = miss(lane, now, -(bytes as i64))?;
     block.shared[range].copy_from_slice(&new.word().to_le_bytes());
     if let Some(state) = block.state.as_deref_mut() {
-        state.copies_arrive(offset, thread);
+        state.copies_arrive(Async::Object(offset), offset, thread);
         state.arrive_at_object(offset, thread, new.phase != now.phase);
     }
     Ok(())

@@ -14,7 +14,7 @@ use super::door::{self, Touch};
 use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp};
-use crate::code::{GroupProduct, Inst, Order};
+use crate::code::{Async, GroupProduct, Inst, Order};
 use crate::tensor::fragment::{Cell, Fragment};
 use crate::tensor::product::Kind;
 
@@ -152,7 +152,7 @@ fn watch(
         shared: true,
         reads: true,
         writes: false,
-        kind: door::Kind::Own,
+        kind: door::Kind::Later(Async::Products),
         order: Order::WEAK,
     };
     door::memory(machine, block, warp, run, touch, &[unit; 32], 1 << lane, UNIT, None);

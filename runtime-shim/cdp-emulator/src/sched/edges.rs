@@ -70,6 +70,14 @@ impl Core {
         }
     }
 
+    /// A grid, not yet queued, may begin before the one that it follows is done.
+    pub fn edge_begins_early(&mut self, key: GridKey) {
+        let number = self.grid(key).map(|grid| grid.info.watched);
+        if let (Some(watch), Some(number)) = (self.watch_mut(), number) {
+            watch.may_begin_early(number);
+        }
+    }
+
     /// A grid may start.
     pub(super) fn edge_started(&mut self, id: NodeId, key: GridKey) {
         let number = self.grid(key).map(|grid| grid.info.watched);

@@ -9,6 +9,7 @@ use crate::check::Place;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Conflict, Finding, Home, Relation, Side, Unwritten};
 use crate::check::record::Strength;
+use crate::code::Async;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{Bytes, Related, Report, ReportKind};
@@ -349,8 +350,9 @@ fn verb(side: &Side) -> &'static str {
 
 fn noun(side: &Side) -> &'static str {
     match (side.place, side.updates, side.writes) {
-        _ if side.copies && side.writes => "an asynchronous copy, which writes",
-        _ if side.copies => "an asynchronous copy, which reads",
+        _ if side.later == Some(Async::Products) => "a product of matrices (wgmma), which reads",
+        _ if side.later.is_some() && side.writes => "an asynchronous copy, which writes",
+        _ if side.later.is_some() => "an asynchronous copy, which reads",
         (Place::COPY, _, true) => "a copy within the device, which writes",
         (Place::COPY, _, false) => "a copy within the device, which reads",
         (Place::SET, ..) => "a set (cudaMemset)",
@@ -365,7 +367,8 @@ fn noun(side: &Side) -> &'static str {
 fn whom(kinship: Kinship, before: &Side) -> &'static str {
     match kinship {
         _ if before.place.function == Place::RUNTIME => "a copy or set",
-        _ if before.copies => "an asynchronous copy",
+        _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
+        _ if before.later.is_some() => "an asynchronous copy",
         Kinship::Warp => "another lane of the warp",
         Kinship::Block => "another thread of the block",
         Kinship::Grid => "a thread of another block",
@@ -395,7 +398,18 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "both are atomic, but one of them for its own block alone: use the form for the whole \
              device (without _block, or thread_scope_device)"
         }
-        Kinship::Warp | Kinship::Block if now.copies || before.copies => {
+        _ if conflict.unfenced => {
+            "bulk copies and wgmma go by another proxy than loads and stores, and see what was stored only \
+             behind a fence.proxy.async (cuda::ptx::fence_proxy_async) of the thread that stored or of the \
+             one that issues them, which comes between the two"
+        }
+        Kinship::Warp | Kinship::Block
+            if [now, before].iter().any(|side| side.later == Some(Async::Products)) =>
+        {
+            "wgmma reads shared memory until its warp has waited for its group (wgmma.wait_group), and \
+             other warps need a barrier behind that wait"
+        }
+        Kinship::Warp | Kinship::Block if now.later.is_some() || before.later.is_some() => {
             "asynchronous copies are done some time before their thread has waited for their group \
              (cp.async.wait_group, __pipeline_wait_prior) or for their barrier object, and other \
              threads need a barrier behind that wait"

@@ -52,6 +52,7 @@ impl Bench {
             stream: StreamId::NULL,
             params,
             cooperative: false,
+            programmatic: false,
             cluster: None,
         })
     }

@@ -21,6 +21,8 @@ impl LaunchAttribute {
     pub const COOPERATIVE: u32 = 2;
     /// `cudaLaunchAttributeClusterDimension`
     pub const CLUSTER: u32 = 4;
+    /// `cudaLaunchAttributeProgrammaticStreamSerialization`
+    pub const PROGRAMMATIC: u32 = 6;
 
     /// A cooperative launch.
     pub fn cooperative() -> LaunchAttribute {
@@ -51,6 +53,12 @@ impl LaunchConfig<'_> {
     /// All blocks run at once and may wait for each other.
     pub fn is_cooperative(&self) -> bool {
         self.attribute(LaunchAttribute::COOPERATIVE).is_some_and(|found| found.value[0] as u32 != 0)
+    }
+
+    /// It may begin before the kernel that it follows in its stream is done.
+    pub fn is_programmatic(&self) -> bool {
+        self.attribute(LaunchAttribute::PROGRAMMATIC)
+            .is_some_and(|found| found.value[0] as u32 != 0)
     }
 
     /// Blocks of a cluster in x, y, z, if the launch says so.

@@ -8,7 +8,7 @@ use super::super::path::Running;
 use super::super::rows::{lanes_of, read_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{addresses, bounds, peek, poke};
-use crate::code::{Inst, NONE, Order};
+use crate::code::{Async, Inst, NONE, Order};
 use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
 
@@ -134,7 +134,7 @@ pub fn async_copy(
                 shared,
                 reads: !shared,
                 writes: shared,
-                kind: door::Kind::Copy,
+                kind: door::Kind::Later(Async::Copies),
                 order: Order::WEAK,
             };
             let mut pass = |shared, at: &Addresses, bytes| {

@@ -241,6 +241,7 @@ pub(super) fn launch_of<'a>(
         stream,
         params,
         cooperative: config.is_cooperative(),
+        programmatic: config.is_programmatic(),
         cluster: config.cluster(),
     }
 }
