@@ -54,18 +54,20 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Levels and thresholds: by the model, tiny (both the launch and its replacement run), none launched, all
-/// launched with the smallest memory for those of a grid, and by a model in which every child was too slow to be
+/// launched with the smallest memory for those of a grid or a block, and with enough for a block's, and by a model in which every child was too slow to be
 /// run. That memory is small in all of them, so that launches find it full too, and blocks do the work of several.
 fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
-    let small = LaunchTuning { queue: 2, waves: 1, ..LaunchTuning::default() };
+    let small = LaunchTuning { queue: 2, waves: 1, sequence: 3, ..LaunchTuning::default() };
     let tuning = |own, threshold| LaunchTuning { own, threshold, ..small };
     let slow = LaunchTuning { pace: 0, ..small };
     let tunings = [
         small,
         tuning(2, Some(5)),
         tuning(0, Some(1 << 20)),
-        LaunchTuning { queue: 1, queue_records: 1, ..tuning(0, Some(0)) },
-        slow,
+        LaunchTuning { queue: 1, queue_records: 1, sequence: 1, ..tuning(0, Some(0)) },
+        // All are recorded, and those of one block are run in their turn.
+        LaunchTuning { sequence: 256, turn_blocks: 1, ..tuning(0, Some(0)) },
+        LaunchTuning { sequence: 256, ..slow },
     ];
     let levels = [LaunchOpt::Safe, LaunchOpt::Fast];
     levels.into_iter().flat_map(|level| tunings.map(|tuning| (level, tuning))).collect()

@@ -110,6 +110,8 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "waves-of-sums" => tuning.waves_of_sums = value,
             "waves" => tuning.waves = value,
             "patience" => tuning.patience = value,
+            "sequence" => tuning.sequence = value,
+            "turn-blocks" => tuning.turn_blocks = value,
             "pace" => tuning.pace = value,
             "parents-shift-in-order" => tuning.parents_shift_in_order = value,
             _ => return None,

@@ -56,7 +56,7 @@ pub struct Disagreement {
 }
 
 /// Every pack is compiled in the first two ways, and in one of the others after the other.
-const LEVELS: [&[&str]; 12] = [
+const LEVELS: [&[&str]; 13] = [
     &["-O3"],
     &["-O0"],
     &["-O1", "--launch-abi", "cdp2"],
@@ -69,6 +69,8 @@ const LEVELS: [&[&str]; 12] = [
     &["-O1", "--launch-abi", "cdp2-v2"],
     &["-O1", "-g"],
     &["-O0", "--launch-abi", "cdp2"],
+    // Nearly all is recorded, with little room for it.
+    &["-O2", "--flaunch-opt", "safe", "--launch-tuning", "threshold=1,sequence=2,turn-blocks=1"],
 ];
 
 /// The longest that one step may take.

@@ -183,6 +183,12 @@ fn intrinsic<'ctx>(called: View<'ctx>, name: &str) -> Callee<'ctx> {
     Callee::Harmless
 }
 
+/// Whether a call may end its thread.
+pub(super) fn leaves(called: View<'_>) -> bool {
+    called.name().contains("exit")
+        || called.assembly().is_some_and(|(text, _)| text.contains("exit"))
+}
+
 /// The function of the device runtime that a symbol names, whatever the ABI.
 pub(super) fn runtime_function(symbol: &str) -> Option<RuntimeFn> {
     let bare = symbol.strip_suffix("_ptsz").unwrap_or(symbol);

@@ -3,7 +3,7 @@
 //!
 //! Each site becomes a call of a small function that is always inlined, written here as LLVM IR. Its
 //! parts, in order: is the configuration one that a launch would accept, and how many threads have work
-//! ([`Site::head`]); the children, lane by lane, each by all lanes that are there ([`Site::rounds`]); the
+//! ([`Site::head`]); the children, lane by lane, each by all lanes that are there ([`super::rounds`]); the
 //! launch of what was too large.
 //!
 //! Legality. A child may start at any time after its launch, so running it there is one of its schedules,
@@ -18,15 +18,15 @@
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
 //! launches later: they meet at warp barriers before and after.
 
-use super::child::{Child, EXTRAS};
-pub(super) use super::emit::Argument;
-use super::emit::{FLAG, Text, launch, lock, moved, product, quoted, unlock, within};
+use super::argument::Argument;
+use super::child::Child;
+use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
-use super::guard::Guard;
+use super::limit::parents;
 use super::queue::Queue;
-use super::sums::DONE;
+use super::rounds::{Round, is_flat, summed};
+use super::sequence::Sequence;
 use super::tuning::Tuning;
-use crate::raw::view::View;
 
 /// Which promises are kept how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,6 @@ pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
 
 /// Most blocks of a grid that is looked at.
 const MOST_BLOCKS: u32 = 1 << 20;
-/// What part of a warp's pace a launch has that is not made because its child runs in order: launches of a
-/// thread each, and a few, since blocks that launch much tend to have children that are large too.
-const IN_ORDER: u32 = 32 * 4;
-/// Threads of which a large device has room for at a time.
-const RESIDENT_THREADS: u32 = 1 << 18;
 /// Shared memory that every device gives without being asked, in bytes.
 const MOST_SHARED: u32 = 48 << 10;
 
@@ -71,6 +66,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub late: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
+    /// How launches of the block are recorded, where they are.
+    pub sequence: Option<(&'a Gather<'ctx>, &'a Sequence)>,
     /// Where launches of the whole grid are gathered, when nothing orders them.
     pub queue: Option<Queue>,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
@@ -118,11 +115,13 @@ declare i64 @llvm.smax.i64(i64, i64)
 declare void @__cdp_sums_done(i32)
 ";
 
-/// What sites share: the block's lock, and what makes it ready.
+/// What sites share: the block's lock with what else it knows (`sequence.ll` says what), and what makes it ready.
 pub(super) const DEFINITIONS: &str = "\
-@__cdp_order = internal addrspace(3) global [2 x i32] poison, align 4
+@__cdp_order = internal addrspace(3) global [8 x i32] poison, align 8
 define internal void @__cdp_order_begin() alwaysinline nounwind {
 entry:
+  ; The block may have done another's work before.
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
   %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
@@ -133,6 +132,9 @@ entry:
 clear:
   store volatile i32 0, ptr addrspace(3) @__cdp_order, align 4
   store volatile i32 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
+  store volatile i64 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 8), align 8
+  store volatile i64 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 16), align 8
+  store volatile i64 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 24), align 8
   br label %done
 done:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
@@ -169,6 +171,10 @@ impl Site<'_, '_> {
         match (self.child, self.mode) {
             (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
             (Some(child), Mode::Independent { .. }) => self.independent(child, &mut text),
+            (None, Mode::InOrder) if self.sequence.is_some() => {
+                self.valid(None, &mut text);
+                text.line("br label %launch");
+            }
             (None, Mode::InOrder) => {
                 text.line("%mask = call i32 @llvm.nvvm.activemask()");
                 lock(&mut text);
@@ -185,6 +191,9 @@ impl Site<'_, '_> {
         text.label("launch");
         if (self.mode == Mode::Independent { tracked: true }) {
             text.line("store i1 true, ptr %launched");
+        }
+        if let Some((gather, sequence)) = self.sequence {
+            sequence.site(gather, &self.arguments, &self.tuning, &mut text);
         }
         let result = self.launch(&mut text);
         text.line(&format!("ret i32 {result}"));
@@ -253,10 +262,12 @@ impl Site<'_, '_> {
     /// threads.
     fn valid(&self, child: Option<&Child<'_>>, text: &mut Text) -> String {
         let flat = child.is_some_and(is_flat);
-        let shallow = flat || (child.is_none() && self.gather.is_some_and(|(g, _)| !g.deep));
-        let most_threads = match (child, self.gather) {
+        let recorded = self.sequence.map(|(gather, _)| gather);
+        let gather = recorded.or(self.gather.filter(|_| child.is_none()).map(|(gather, _)| gather));
+        let shallow = flat || gather.is_some_and(|gather| !gather.deep);
+        let most_threads = match (child, gather) {
             (Some(child), _) => child.most_threads,
-            (None, gather) => gather.map_or(1024, |(gather, _)| gather.most_threads),
+            (None, gather) => gather.map_or(1024, |gather| gather.most_threads),
         };
         let mut fits = Vec::new();
         for (name, most) in [("gx", MOST_BLOCKS), ("gy", 65_535), ("gz", 65_535)] {
@@ -319,137 +330,6 @@ impl Site<'_, '_> {
         if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
         }
-    }
-
-    /// Whether what the children took is compared with what their launches would have: when nothing is
-    /// known of how long their threads run.
-    fn is_timed(&self, child: &Child<'_>) -> bool {
-        child.loops && self.tuning.threshold.is_none()
-    }
-
-    /// Whether the children that ran took longer than launching them would have; then no more are run. At
-    /// most twice the time of the better choice is lost like this, whatever the children do.
-    fn slow(&self, text: &mut Text) -> String {
-        let at_once = text.set("lshr i64 %parents, 5");
-        let budget = text.set(&format!("add i64 {at_once}, 1"));
-        let budget = text.set(&format!("mul i64 {budget}, {}", self.tuning.pace));
-        self.exceeds(&budget, text)
-    }
-
-    /// The same of a block's children that run in order, with what launching those of this warp would have taken in
-    /// `%budget`: the launches of the whole device wait for each other, so those of each block that is there count.
-    fn budget(&self, launching: &str, text: &mut Text) {
-        let most = text.set(&format!("udiv i64 {RESIDENT_THREADS}, %size"));
-        let at_once = text.set(&format!("call i64 @llvm.umin.i64(i64 %blocks, i64 {most})"));
-        let at_once = text.set(&format!("add i64 {at_once}, 1"));
-        let launching = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {launching})"));
-        let launching = text.set(&format!("zext i32 {launching} to i64"));
-        let launches = text.set(&format!("mul i64 {at_once}, {launching}"));
-        text.line(&format!("%budget = mul i64 {launches}, {}", self.tuning.pace / IN_ORDER));
-        text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
-    }
-
-    fn exceeds(&self, budget: &str, text: &mut Text) -> String {
-        let ended = text.set("call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
-        let took = text.set(&format!("sub i64 {ended}, %began"));
-        text.set(&format!("icmp ugt i64 {took}, {budget}"))
-    }
-
-    /// Threads that have work: those before the guard's bound, of `all`.
-    fn guarded(&self, guard: &Guard<'_>, all: &str, text: &mut Text) -> String {
-        let wide = |text: &mut Text, value: View<'_>| {
-            let (name, bits) = self.expression(value, text);
-            let extend = if guard.signed { "sext" } else { "zext" };
-            match bits {
-                64 => name,
-                bits => text.set(&format!("{extend} i{bits} {name} to i64")),
-            }
-        };
-        let bound = wide(text, guard.bound);
-        // Far from where 64 bits end; a bound that is negative as a signed number is a large one here.
-        let far = 1_i64 << 61;
-        let bound = if guard.signed {
-            let bound = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {far})"));
-            text.set(&format!("call i64 @llvm.smax.i64(i64 {bound}, i64 {})", -far))
-        } else {
-            text.set(&format!("call i64 @llvm.umin.i64(i64 {bound}, i64 {far})"))
-        };
-        let mut bound = bound;
-        if guard.inclusive {
-            bound = text.set(&format!("add i64 {bound}, 1"));
-        }
-        let mut exact = "true".to_string();
-        if let Some(offset) = guard.offset {
-            let offset = wide(text, offset);
-            let last = text.set(&format!("add i64 {offset}, {all}"));
-            let most = match (guard.bits, guard.signed) {
-                (64, _) => far,
-                (bits, true) => (1_i64 << (bits - 1)) - 1,
-                (bits, false) => (1_i64 << bits) - 1,
-            };
-            // The sum must not wrap for any thread, or the bound means something else.
-            let high = text.set(&format!("icmp sle i64 {last}, {most}"));
-            let least = if guard.signed { -far } else { 0 };
-            let low = text.set(&format!("icmp sge i64 {offset}, {least}"));
-            exact = text.all(&[high, low]);
-            bound = text.set(&format!("sub i64 {bound}, {offset}"));
-        }
-        let bound = text.set(&format!("call i64 @llvm.smax.i64(i64 {bound}, i64 0)"));
-        let bound = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {all})"));
-        text.set(&format!("select i1 {exact}, i64 {bound}, i64 {all}"))
-    }
-
-    /// An expression of the kernel's parameters, of the site's arguments: its name and bits.
-    fn expression(&self, value: View<'_>, text: &mut Text) -> (String, u32) {
-        let bits = value.bits().unwrap_or(32);
-        if let Some(number) = value.constant_int() {
-            return (number.to_string(), bits);
-        }
-        if let Some(index) = value.parameter_index() {
-            return (format!("%a{index}"), bits);
-        }
-        let operands: Vec<_> =
-            value.operands().into_iter().map(|operand| self.expression(operand, text)).collect();
-        use inkwell::llvm_sys::LLVMOpcode::{LLVMAdd, LLVMMul, LLVMSExt, LLVMSub, LLVMTrunc};
-        let name = match (value.opcode(), &operands[..]) {
-            (Some(LLVMAdd), [(a, _), (b, _)]) => text.set(&format!("add i{bits} {a}, {b}")),
-            (Some(LLVMSub), [(a, _), (b, _)]) => text.set(&format!("sub i{bits} {a}, {b}")),
-            (Some(LLVMMul), [(a, _), (b, _)]) => text.set(&format!("mul i{bits} {a}, {b}")),
-            (Some(LLVMSExt), [(a, from), ..]) => text.set(&format!("sext i{from} {a} to i{bits}")),
-            (Some(LLVMTrunc), [(a, from), ..]) => {
-                text.set(&format!("trunc i{from} {a} to i{bits}"))
-            }
-            (_, [(a, from), ..]) => text.set(&format!("zext i{from} {a} to i{bits}")),
-            _ => "0".to_string(),
-        };
-        (name, bits)
-    }
-
-    /// The most threads of a child that the lanes do.
-    fn limit(&self, child: &Child<'_>, text: &mut Text) -> String {
-        let Tuning { threshold, .. } = self.tuning;
-        if let Some(threshold) = threshold {
-            return threshold.to_string();
-        }
-        let steps = self.tuning.steps(child.loops);
-        let most = |text: &mut Text, value: &str, shift: u32, most: u32| {
-            let value = text.set(&format!("lshr i64 {value}, {shift}"));
-            text.set(&format!("call i64 @llvm.umin.i64(i64 {value}, i64 {most})"))
-        };
-        let mut limit = most(text, "%parents", steps.shift, steps.most);
-        if self.mode == Mode::InOrder {
-            // A real launch has all later ones of the block launched: how many that are, the lanes that
-            // are here tell.
-            let lanes = text.set("zext i32 %lanes to i64");
-            let launching = text.set(&format!("mul i64 %parents, {lanes}"));
-            let other = most(text, &launching, steps.shift_in_order + 5, steps.most_in_order);
-            limit = text.set(&format!("call i64 @llvm.umax.i64(i64 {limit}, i64 {other})"));
-        }
-        let limit = text.set(&format!("trunc i64 {limit} to i32"));
-        let ordered = self.queue.is_none() && self.mode != Mode::InOrder;
-        let least = if ordered { steps.least_ordered } else { steps.least };
-        let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {least})"));
-        text.set(&format!("mul i32 {limit}, %lanes"))
     }
 
     /// Children of different lanes at the same time where they are tiny, then the others one by one.
@@ -546,180 +426,8 @@ impl Site<'_, '_> {
     }
 }
 
-/// Values with which the first round begins.
-struct Round<'a> {
-    from: &'a str,
-    index: &'a str,
-    step: &'a str,
-    end: &'a str,
-    waiting: &'a str,
-}
-
-impl Site<'_, '_> {
-    /// The rounds: in each, every lane runs some threads of a child. In the first, if there is one, a
-    /// lane's own; then, for each lane of `%waiting`, all lanes those of that one. Then control goes to
-    /// `done`.
-    fn rounds(&self, child: &Child<'_>, first: Option<&Round<'_>>, text: &mut Text) {
-        let in_order = first.is_none();
-        text.label("next");
-        let waiting = match first {
-            Some(_) => "%left".to_string(),
-            None => {
-                text.line("%now = phi i32 [ %waiting, %check ], [ %left, %turn ]");
-                "%now".to_string()
-            }
-        };
-        // What the lane wrote before its launch is to be seen by those that work for it.
-        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-        text.line(&format!("%from = call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
-        let less = text.set(&format!("sub i32 {waiting}, 1"));
-        text.line(&format!("%rest = and i32 {waiting}, {less}"));
-        let end = text.shuffle("%mask", "%work", "%from");
-        let dims: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz"]
-            .iter()
-            .enumerate()
-            .map(|(index, name)| match uses_dim(child, index) && !self.uniform[index] {
-                true => text.shuffle("%mask", &format!("%{name}"), "%from"),
-                false => format!("%{name}"),
-            })
-            .collect();
-        let moved: Vec<String> = self
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| moved(argument, index, text))
-            .collect();
-        text.line("br label %round");
-        text.label("round");
-        let phi = |text: &mut Text, name: &str, ty: &str, own: &str, other: &str| match first {
-            Some(Round { from, .. }) => {
-                text.line(&format!("%r.{name} = phi {ty} [ {own}, %{from} ], [ {other}, %next ]"))
-            }
-            None => text.line(&format!("%r.{name} = phi {ty} [ {other}, %next ]")),
-        };
-        let begin = first.map_or(["", "", "", ""], |r| [r.index, r.step, r.end, r.waiting]);
-        phi(text, "index", "i32", begin[0], "%rank");
-        phi(text, "step", "i32", begin[1], "%lanes");
-        phi(text, "end", "i32", begin[2], &end);
-        phi(text, "left", "i32", begin[3], "%rest");
-        for (dim, name) in dims.iter().zip(["gx", "gy", "gz", "bx", "by", "bz"]) {
-            phi(text, name, "i32", &format!("%{name}"), dim);
-        }
-        for (index, (argument, moved)) in self.arguments.iter().zip(&moved).enumerate() {
-            phi(text, &format!("a{index}"), &argument.ty, &format!("%a{index}"), moved);
-        }
-        text.line("br label %loop");
-        text.label("loop");
-        text.line("%index = phi i32 [ %r.index, %round ], [ %index.next, %body ]");
-        text.line("%more = icmp ult i32 %index, %r.end");
-        text.line("br i1 %more, label %body, label %turn");
-        text.label("body");
-        self.call(child, text);
-        text.line("%index.next = add nuw i32 %index, %r.step");
-        text.line("br label %loop");
-        text.label("turn");
-        if in_order {
-            summed(child, text);
-            // The next child sees all that this one did.
-            text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-        }
-        text.line("%left = or i32 %r.left, 0");
-        let mut again = text.set("icmp ne i32 %left, 0");
-        if in_order && self.is_timed(child) {
-            let slow = self.exceeds("%budget", text);
-            // All lanes go on together, or none.
-            let votes = text.ballot(&slow);
-            let in_time = text.set(&format!("icmp eq i32 {votes}, 0"));
-            again = text.set(&format!("and i1 {again}, {in_time}"));
-        }
-        text.line(&format!("br i1 {again}, label %next, label %done"));
-    }
-
-    /// One thread of the child.
-    fn call(&self, child: &Child<'_>, text: &mut Text) {
-        let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
-        for axis in 0..3 {
-            let name = ["x", "y", "z"][axis];
-            extras[6 + axis] = format!("%r.g{name}");
-            extras[9 + axis] = format!("%r.b{name}");
-        }
-        extras[12] = "%index".into();
-        if is_flat(child) {
-            if child.used[0] {
-                extras[0] = text.set("udiv i32 %index, %r.bx");
-            }
-            if child.used[3] {
-                extras[3] = text.set("urem i32 %index, %r.bx");
-            }
-        } else {
-            let plane = text.set("mul i32 %r.bx, %r.by");
-            let size = text.set(&format!("mul i32 {plane}, %r.bz"));
-            let thread = text.set(&format!("urem i32 %index, {size}"));
-            let block = text.set(&format!("udiv i32 %index, {size}"));
-            for (number, first, x, y) in
-                [(block, 0, "%r.gx", "%r.gy"), (thread, 3, "%r.bx", "%r.by")]
-            {
-                extras[first] = text.set(&format!("urem i32 {number}, {x}"));
-                let above = text.set(&format!("udiv i32 {number}, {x}"));
-                extras[first + 1] = text.set(&format!("urem i32 {above}, {y}"));
-                extras[first + 2] = text.set(&format!("udiv i32 {above}, {y}"));
-            }
-            let rows = text.set(&format!("mul i32 {}, %r.bx", extras[0]));
-            extras[12] = text.set(&format!("add i32 {rows}, {}", extras[3]));
-        }
-        let mut operands: Vec<String> = self
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| format!("{} %r.a{index}", argument.ty))
-            .collect();
-        operands.extend(extras.iter().map(|value| format!("i32 {value}")));
-        let body = quoted(&child.body.get_name().to_string_lossy());
-        text.line(&format!("call void {body}({})", operands.join(", ")));
-    }
-}
-
-/// What the lanes of `%mask` added up in registers goes to memory.
-fn summed(child: &Child<'_>, text: &mut Text) {
-    if child.sums {
-        text.line(&format!("call void @{DONE}(i32 %mask)"));
-    }
-}
-
 /// The fire-and-forget stream.
 fn forget() -> String {
     let value = cdp_launch::StreamConst::FireAndForget.value();
     format!("ptr inttoptr (i64 {value} to ptr)")
-}
-
-/// The blocks and threads of the parent's grid.
-fn parents(text: &mut Text) {
-    let mut all = "1".to_string();
-    for (index, name) in
-        ["nctaid.x", "nctaid.y", "nctaid.z", "ntid.x", "ntid.y", "ntid.z"].iter().enumerate()
-    {
-        let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
-        let dim = text.set(&format!("zext i32 {dim} to i64"));
-        all = text.set(&format!("mul i64 {all}, {dim}"));
-        if index == 2 {
-            text.line(&format!("%blocks = add i64 {all}, 0"));
-            all = "1".to_string();
-        }
-    }
-    text.line(&format!("%size = add i64 {all}, 0"));
-    text.line("%parents = mul i64 %blocks, %size");
-}
-
-/// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.
-fn is_flat(child: &Child<'_>) -> bool {
-    ![1, 2, 4, 5].iter().any(|index| child.used[*index])
-}
-
-/// Whether the lanes that work for another need that dimension (grid x, y, z, block x, y, z).
-fn uses_dim(child: &Child<'_>, index: usize) -> bool {
-    let asked = child.used[6 + index];
-    match is_flat(child) {
-        true => asked || (index == 3 && !child.is_linear()),
-        false => true,
-    }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::argument::Argument;
 use super::child::scalar_bits;
 
 /// The variable of a block with the lock, and whether a child was really launched.
@@ -22,16 +23,6 @@ pub(super) fn quoted(name: &str) -> String {
         }
     }
     out + "\""
-}
-
-/// An argument of the launched kernel.
-pub(super) struct Argument {
-    /// The type of the kernel's parameter as LLVM writes it.
-    pub ty: String,
-    /// Size and alignment of a struct that goes by address.
-    pub by_value: Option<(u64, u64)>,
-    /// Every lane has the same.
-    pub uniform: bool,
 }
 
 /// LLVM IR in the making.

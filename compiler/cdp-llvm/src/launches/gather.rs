@@ -14,10 +14,12 @@ use cdp_launch::{EntryPoint, LaunchAbi, MAX_BUFFER_BYTES};
 use inkwell::attributes::AttributeLoc;
 use inkwell::values::FunctionValue;
 
+use super::argument::Argument;
 use super::calls::{Callee, callee, is_index};
-use super::child::{Child, EXTRAS, check_parameter, check_waiting, is_loose, scalar_bits};
-use super::emit::{Argument, Text, quoted};
+use super::child::{Child, EXTRAS, check_parameter, check_waiting, is_loose};
+use super::emit::{Text, quoted};
 use super::queue::Queue;
+use super::records::{RECORDS, Records, record};
 use super::sums::DONE;
 use crate::raw::view::{View, kernel_body};
 
@@ -43,9 +45,6 @@ pub(super) struct Gather<'ctx> {
 /// What a kernel says of its blocks, which holds for the aggregating kernel too.
 pub(super) const LIMITS: [&str; 4] =
     ["nvvm.maxntid", "nvvm.reqntid", "nvvm.minctasm", "nvvm.maxnreg"];
-
-/// Where the records begin: behind their number and, for each lane, where its blocks end.
-const RECORDS: u64 = 144;
 
 /// The kernel made ready for aggregation; `child` is what it is as a child that threads can run. In words, why
 /// not.
@@ -201,40 +200,9 @@ fn may_be_tail(launch: View<'_>) -> bool {
     value.constant_int().is_some_and(|number| number as u64 == tail)
 }
 
-/// Where things lie in a lane's record.
-pub(super) struct Record {
-    /// Offsets of the arguments.
-    pub arguments: Vec<u64>,
-    pub bytes: u64,
-}
-
-pub(super) fn record(gather: &Gather<'_>, arguments: &[Argument]) -> Record {
-    let mut at = if gather.deep { 12 } else { 4 };
-    let mut offsets = Vec::new();
-    let mut most = 8;
-    for argument in arguments {
-        let (bytes, align) = size(argument);
-        most = most.max(align);
-        at = u64::next_multiple_of(at, align);
-        offsets.push(at);
-        at += bytes;
-    }
-    Record { arguments: offsets, bytes: at.next_multiple_of(most) }
-}
-
-pub(super) fn size(argument: &Argument) -> (u64, u64) {
-    match argument.by_value {
-        Some((bytes, align)) => (bytes, align.clamp(1, 16)),
-        None => {
-            let bytes = u64::from(scalar_bits(&argument.ty).unwrap_or(64)).div_ceil(8);
-            (bytes, bytes)
-        }
-    }
-}
-
 /// Whether the records of a whole warp fit into a parameter buffer.
 pub(super) fn fits(gather: &Gather<'_>, arguments: &[Argument]) -> bool {
-    RECORDS + 32 * record(gather, arguments).bytes <= MAX_BUFFER_BYTES
+    RECORDS + 32 * record(gather.deep, arguments).bytes <= MAX_BUFFER_BYTES
 }
 
 /// The entry points that aggregated launches call.
@@ -313,9 +281,9 @@ pub(super) fn site(
     text.line(&format!("br i1 {none}, label %launch, label %g.fill"));
 
     text.label("g.fill");
-    let records = Records::in_buffer("%g.buffer", gather, arguments, text);
+    let records = Records::in_buffer("%g.buffer", gather.deep, arguments, text);
     let end = text.set("add i32 %g.before.next, %g.blocks");
-    records.fill(gather, arguments, "%g.rank", &end, text);
+    records.fill(gather.deep, arguments, "%g.rank", &end, text);
     // What the lanes stored goes to the device with the leader's launch.
     text.line("fence syncscope(\"device\") acq_rel");
     text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
@@ -373,165 +341,6 @@ fn scan(text: &mut Text) {
     text.line(&format!("br i1 {more}, label %g.scan, label %g.ask"));
 }
 
-/// Records in memory: where the blocks of each end, and the records themselves.
-pub(super) struct Records {
-    pub ends: String,
-    pub records: String,
-    pub layout: Record,
-}
-
-impl Records {
-    /// Those of a warp, in a parameter buffer.
-    fn in_buffer(
-        buffer: &str,
-        gather: &Gather<'_>,
-        arguments: &[Argument],
-        text: &mut Text,
-    ) -> Records {
-        Records {
-            ends: text.behind(buffer, 4),
-            records: text.behind(buffer, RECORDS),
-            layout: record(gather, arguments),
-        }
-    }
-
-    /// Where it stands at which block a record's end.
-    pub fn end(&self, index: &str, text: &mut Text) -> String {
-        let index = text.set(&format!("zext i32 {index} to i64"));
-        text.set(&format!("getelementptr i32, ptr {}, i64 {index}", self.ends))
-    }
-
-    pub fn record(&self, index: &str, text: &mut Text) -> String {
-        let index = text.set(&format!("zext i32 {index} to i64"));
-        let at = text.set(&format!("mul i64 {index}, {}", self.layout.bytes));
-        text.behind(&self.records, at)
-    }
-
-    /// A lane's record, whose blocks end at `end`.
-    pub fn fill(
-        &self,
-        gather: &Gather<'_>,
-        arguments: &[Argument],
-        index: &str,
-        end: &str,
-        text: &mut Text,
-    ) {
-        let at = self.end(index, text);
-        text.line(&format!("store i32 {end}, ptr {at}, align 4"));
-        let own = self.record(index, text);
-        let axes = if gather.deep { 3 } else { 1 };
-        for (index, name) in ["gx", "gy", "gz"].iter().enumerate().take(axes) {
-            let at = text.behind(&own, 4 * index);
-            text.line(&format!("store i32 %{name}, ptr {at}, align 4"));
-        }
-        for (index, (argument, offset)) in arguments.iter().zip(&self.layout.arguments).enumerate()
-        {
-            let at = text.behind(&own, offset);
-            let (bytes, align) = size(argument);
-            match argument.by_value {
-                Some(_) => text.line(&copy(&at, &format!("%a{index}"), bytes, align)),
-                None if argument.ty == "i1" => {
-                    let byte = text.set(&format!("zext i1 %a{index} to i8"));
-                    text.line(&format!("store i8 {byte}, ptr {at}, align 1"));
-                }
-                None => {
-                    text.line(&format!("store {} %a{index}, ptr {at}, align {align}", argument.ty))
-                }
-            }
-        }
-    }
-
-    /// The dimensions of the grid that a record at `own` was launched as.
-    pub fn grid(&self, gather: &Gather<'_>, own: &str, text: &mut Text) -> [String; 3] {
-        [0, 1, 2].map(|axis| match axis == 0 || gather.deep {
-            true => {
-                let at = text.behind(own, 4 * axis);
-                text.set(&format!("load i32, ptr {at}, align 4"))
-            }
-            false => "1".into(),
-        })
-    }
-
-    /// The arguments of the record at `own`: those that go by address lie in it.
-    pub fn load(&self, arguments: &[Argument], own: &str, text: &mut Text) -> Vec<String> {
-        let load = |(argument, offset): (&Argument, &u64)| {
-            let at = text.behind(own, offset);
-            let (_, align) = size(argument);
-            match argument.by_value {
-                Some(_) => at,
-                None if argument.ty == "i1" => {
-                    let byte = text.set(&format!("load i8, ptr {at}, align 1"));
-                    text.set(&format!("trunc i8 {byte} to i1"))
-                }
-                None if argument.ty == "ptr" => {
-                    let global =
-                        text.set(&format!("load ptr addrspace(1), ptr {at}, align {align}"));
-                    text.generic(&global)
-                }
-                None => text.set(&format!("load {}, ptr {at}, align {align}", argument.ty)),
-            }
-        };
-        arguments.iter().zip(&self.layout.arguments).map(load).collect()
-    }
-
-    /// The record of block `%block` among `%count`, `%low`, and where its blocks begin, `%begin`; from the block
-    /// `entry` on, until label `run`. The lanes that are here look at as many places at a time.
-    pub fn search(&self, text: &mut Text) {
-        text.line("%s.mask = call i32 @llvm.nvvm.activemask()");
-        text.line("%s.lanes = call i32 @llvm.ctpop.i32(i32 %s.mask)");
-        text.line("%s.parts = add i32 %s.lanes, 1");
-        text.rank("%s.rank", "%s.mask");
-        text.line("%s.part = add i32 %s.rank, 1");
-        text.line("%s.last = sub i32 %count, 1");
-        text.line("br label %search");
-        text.label("search");
-        text.line("%low = phi i32 [ 0, %entry ], [ %low.next, %look ]");
-        text.line("%high = phi i32 [ %s.last, %entry ], [ %high.next, %look ]");
-        text.line("%s.length = sub i32 %high, %low");
-        let open = text.set("icmp ne i32 %s.length, 0");
-        text.line(&format!("br i1 {open}, label %look, label %found"));
-        text.label("look");
-        let probe = |text: &mut Text, part: &str| {
-            let at = text.set(&format!("mul i32 %s.length, {part}"));
-            let at = text.set(&format!("udiv i32 {at}, %s.parts"));
-            text.set(&format!("add i32 %low, {at}"))
-        };
-        let own = probe(text, "%s.part");
-        let at = self.end(&own, text);
-        let end = text.set(&format!("load i32, ptr {at}, align 4"));
-        let behind = text.set(&format!("icmp ule i32 {end}, %block"));
-        let votes =
-            text.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %s.mask, i1 {behind})"));
-        let passed = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {votes})"));
-        let none = text.set(&format!("icmp eq i32 {passed}, 0"));
-        let all = text.set(&format!("icmp eq i32 {passed}, %s.lanes"));
-        let last = probe(text, &passed);
-        let above = text.set(&format!("add i32 {last}, 1"));
-        let next = text.set(&format!("add i32 {passed}, 1"));
-        let first = probe(text, &next);
-        text.line(&format!("%low.next = select i1 {none}, i32 %low, i32 {above}"));
-        text.line(&format!("%high.next = select i1 {all}, i32 %high, i32 {first}"));
-        text.line("br label %search");
-        text.label("found");
-        let first = text.set("icmp eq i32 %low, 0");
-        text.line(&format!("br i1 {first}, label %run, label %behind"));
-        text.label("behind");
-        let before = text.set("sub i32 %low, 1");
-        let at = self.end(&before, text);
-        let begin = text.set(&format!("load i32, ptr {at}, align 4"));
-        text.line("br label %run");
-        text.label("run");
-        text.line(&format!("%begin = phi i32 [ 0, %found ], [ {begin}, %behind ]"));
-    }
-}
-
-/// A struct's bytes.
-pub(super) fn copy(to: &str, from: &str, bytes: u64, align: u64) -> String {
-    format!(
-        "call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {from}, i64 {bytes}, i1 false)"
-    )
-}
-
 fn dim3(text: &mut Text, words: [&str; 3]) -> String {
     words.iter().enumerate().fold("poison".to_string(), |value, (index, word)| {
         text.set(&format!("insertvalue [3 x i32] {value}, i32 {word}, {index}"))
@@ -548,10 +357,10 @@ pub(super) fn kernel(gather: &Gather<'_>, body: &str, arguments: &[Argument]) ->
     let mut text = Text::default();
     text.line("%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
     text.line("%count = load i32, ptr %r, align 16");
-    let records = Records::in_buffer("%r", gather, arguments, &mut text);
+    let records = Records::in_buffer("%r", gather.deep, arguments, &mut text);
     records.search(&mut text);
     let own = records.record("%low", &mut text);
-    let grid = records.grid(gather, &own, &mut text);
+    let grid = records.grid(gather.deep, &own, &mut text);
     let values = records.load(arguments, &own, &mut text);
     run(gather, body, arguments, &values, &grid, ["%block", "%begin"], &mut text);
     end(gather, &mut text);

@@ -6,12 +6,15 @@
 //! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
 //!   threads launch may overlap;
-//! - [`distribute`], with [`emit`]: small children are run by the launching warp; [`tuning`] says how small;
+//! - [`distribute`], with [`rounds`], [`argument`] and [`emit`]: small children are run by the launching warp;
+//!   [`limit`] with [`tuning`] says how small;
 //! - [`late`]: launches move to the end of their kernel, where all lanes of a warp are there;
 //! - [`sums`]: what a child adds up by atomic operations is added up in registers first;
-//! - [`gather`]: what is still launched, and may overlap, is one launch for a whole warp;
+//! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
+//! - [`sequence`]: what keeps its order is one launch, or few, for a whole block;
+//! - [`carry`]: all that is carried out;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
 //!
@@ -22,7 +25,9 @@
 //! `@cdp.launch` before.
 
 mod access;
+mod argument;
 mod calls;
+mod carry;
 mod child;
 mod distribute;
 mod emit;
@@ -31,15 +36,21 @@ mod gather;
 mod guard;
 mod independent;
 mod late;
+mod limit;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;
 mod queue;
+mod records;
 mod relax;
 pub mod remark;
+mod rounds;
+mod sequence;
 mod single;
 mod streams;
 mod sums;
+#[cfg(test)]
+mod testing;
 pub mod tuning;
 mod words;
 
@@ -47,39 +58,29 @@ use std::collections::{HashMap, HashSet};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
-use inkwell::module::{Linkage, Module};
+use inkwell::module::Module;
 use inkwell::targets::{TargetData, TargetMachine};
 use inkwell::types::BasicType;
-use inkwell::values::{
-    BasicMetadataValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, PointerValue,
-};
+use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode};
 
-use crate::error::{Result, bug};
-use crate::foreign::parse;
+use crate::error::Result;
 use crate::kernel::LAUNCH;
 use crate::options::{DebugInfo, LaunchOpt, LowerOptions, OptLevel};
 use crate::raw;
 use crate::raw::view::View;
 
+use argument::Argument;
 use cdp_ir::Aggregate;
 use child::{Child, is_kernel};
-use distribute::{Argument, Mode, Site};
-use emit::quoted;
-use gather::{Calls, Gather};
+use distribute::Mode;
+use gather::Gather;
 use independent::{Dependence, Independent};
-use late::Late;
 use parent::{LaunchSite, Parent};
 use print::{LaunchPass, Printer};
-use queue::Queue;
 pub(crate) use remark::Optimized;
 use remark::{LaunchOutcome, LaunchRemark};
+use sequence::Sequence;
 use words::{advice, done, kept};
-
-/// A body of at most so many instructions is inlined where it is run.
-const INLINED_INSTRUCTIONS: usize = 600;
-/// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
-/// which it may have been launched with before.
-const MOST_REGISTERS: &str = "64";
 
 /// Whether launches are optimised at all, with these options.
 pub(crate) fn is_on(options: &LowerOptions, address_bits: u32) -> bool {
@@ -106,16 +107,12 @@ struct Plan<'ctx> {
     gather: Option<usize>,
     /// Whether those of a whole grid may be.
     queued: bool,
+    /// Whether a block may do the work of several of theirs ([`Gather::repeatable`]).
+    repeatable: bool,
     /// Whether the launch moves to the kernel's end.
     late: bool,
-}
-
-/// A kernel whose launches are aggregated, on its way into the module.
-struct Gathered {
-    /// Among [`Pass::gathers`].
-    index: usize,
-    arguments: Vec<Argument>,
-    queue: Option<Queue>,
+    /// The kernel, among those whose launches are aggregated, when its launches are recorded.
+    sequence: Option<usize>,
 }
 
 impl Plan<'_> {
@@ -129,7 +126,7 @@ impl Plan<'_> {
     }
 
     fn changes(&self) -> bool {
-        self.child.is_some() || self.relaxed || self.gather.is_some()
+        self.child.is_some() || self.relaxed || self.gather.is_some() || self.sequence.is_some()
     }
 }
 
@@ -306,6 +303,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
         let free = why.is_none();
+        let sequenced = in_order && self.in_sequence(kernel, &sites, &facts);
         let mut plans = Vec::new();
         let mut candidates = Vec::new();
         for (site, alone) in sites.into_iter().zip(alone) {
@@ -333,9 +331,28 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let queued = self.options.launch_tuning.queue > 0
                 && site.said.aggregate != Some(Aggregate::Warp)
                 && (relaxed || site.stream == Some(cdp_launch::StreamConst::FireAndForget));
+            let repeatable = gather
+                .and_then(|index| self.gathers[index].as_ref().ok())
+                .is_some_and(|gather| gather.repeatable);
+            let sequence = match sequenced && mode == Mode::InOrder {
+                true => self.gather(&site, child),
+                false => None,
+            };
             let listens = facts.listens;
             let late = false;
-            plans.push(Plan { site, child, mode, listens, relaxed, flat, gather, queued, late });
+            plans.push(Plan {
+                site,
+                child,
+                mode,
+                listens,
+                relaxed,
+                flat,
+                gather,
+                queued,
+                repeatable,
+                late,
+                sequence,
+            });
             candidates.push(candidate);
         }
         self.move_late(kernel, &mut plans);
@@ -358,6 +375,37 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             self.remark(kernel, site, outcome, message, advice);
         }
         plans.iter().any(Plan::changes).then_some(plans)
+    }
+
+    /// Whether the launches of a kernel into its NULL stream are recorded.
+    fn in_sequence(
+        &mut self,
+        kernel: FunctionValue<'ctx>,
+        sites: &[LaunchSite<'ctx>],
+        facts: &Parent,
+    ) -> bool {
+        let ordered: Vec<&LaunchSite<'ctx>> =
+            sites.iter().filter(|site| site.in_null_stream()).collect();
+        self.options.launch_tuning.sequence > 0
+            && self.options.abi.is_v2()
+            && !self.options.per_thread_stream
+            && facts.looks_at_errors.is_none()
+            && facts.obstacle.is_none()
+            && sequence::why_not(kernel, &ordered).is_ok()
+            && ordered.iter().all(|site| {
+                let child = self.candidate(site, facts, false).ok();
+                self.is_proper(site)
+                    && self.gather(site, child).is_some_and(|index| {
+                        let arguments = raw::as_function(site.operands[0])
+                            .and_then(|kernel| self.arguments(site, kernel));
+                        let gather = self.gathers[index].as_ref();
+                        gather.is_ok_and(|gather| {
+                            sequence::runs_in_turn(gather)
+                                && arguments
+                                    .is_some_and(|all| Sequence::new(gather, index, &all).is_some())
+                        })
+                    })
+            })
     }
 
     /// Moves the launches of a kernel to its end where that helps those that are run, and may be.
@@ -533,357 +581,4 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         }
         Some(arguments)
     }
-
-    /// Makes the sites' functions and calls them instead; then the kernels that run many of another, whose
-    /// bodies are to have these calls too.
-    fn carry_out(&mut self, plans: Plans<'ctx>) -> Result<()> {
-        if plans.is_empty() {
-            return Ok(());
-        }
-        let calls = Calls::of(self.options.abi);
-        let mut sums = Vec::new();
-        for child in self.children.iter_mut().flatten() {
-            if child.instructions <= INLINED_INSTRUCTIONS && self.options.launch_tuning.sums > 0 {
-                let first = sums.len();
-                sums.extend(found_sums(child.body, first));
-                child.sums = sums.len() > first;
-            }
-        }
-        let summed: HashSet<FunctionValue<'ctx>> =
-            self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
-        for gather in self.gathers.iter_mut().flatten() {
-            gather.sums = gather.repeatable && gather.body.is_some_and(|b| summed.contains(&b));
-        }
-        let mut functions = String::new();
-        let mut gathered: Vec<Gathered> = Vec::new();
-        let mut names = Vec::new();
-        for (parent, plan) in
-            plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
-        {
-            let name = format!("__cdp_site_{}", names.len());
-            functions += &self.function(*parent, plan, name.clone(), &calls).unwrap_or_default();
-            names.push(name);
-            self.gathered(plan, &mut gathered);
-        }
-        let bodies: Vec<FunctionValue<'ctx>> =
-            self.children.iter().flatten().map(|child| child.body).collect();
-        let mut declarations = calls.declarations();
-        for Gathered { index, queue, .. } in &gathered {
-            declarations +=
-                &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
-            declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
-        }
-        let definitions =
-            distribute::DEFINITIONS.to_string() + queue::FUNCTIONS + &sums::definitions(&sums);
-        self.link(&definitions, &declarations, &functions, &bodies)?;
-        self.sums = sums::mark(self.context, self.module, sums)?;
-        for child in self.children.iter().flatten() {
-            if child.instructions <= INLINED_INSTRUCTIONS {
-                prepare::flag(self.context, child.body, "alwaysinline");
-            }
-        }
-        let mut names = names.into_iter();
-        for (parent, plans) in plans {
-            let launched = self.begin(parent, &plans)?;
-            let mut moved = Vec::new();
-            for plan in plans {
-                let name = names.next().unwrap_or_default();
-                match self.module.get_function(&name) {
-                    Some(function) if plan.late => moved.push((plan.site, function)),
-                    Some(function) => self.call(&plan.site, function, launched)?,
-                    None => {}
-                }
-            }
-            if !moved.is_empty() {
-                self.launch_late(parent, launched, &moved)?;
-            }
-        }
-        self.aggregate(&gathered)
-    }
-
-    /// Launches at the end of a kernel, in the order of their sites.
-    fn launch_late(
-        &self,
-        kernel: FunctionValue<'ctx>,
-        launched: PointerValue<'ctx>,
-        moved: &[(LaunchSite<'ctx>, FunctionValue<'ctx>)],
-    ) -> Result<()> {
-        let sites: Vec<_> = moved.iter().map(|(site, _)| site).collect();
-        let mut late = Late::new(self.context, self.module, kernel, launched);
-        for index in late::in_order(&sites) {
-            let (site, function) = &moved[index];
-            let child = raw::as_function(site.operands[0]);
-            let arguments = child.and_then(|child| self.arguments(site, child));
-            late.note(site, *function, &arguments.unwrap_or_default())?;
-        }
-        late.finish()
-    }
-
-    /// Notes the kernel of a site whose launches are aggregated.
-    fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
-        let Some(index) = plan.gather else { return };
-        let Ok(gather) = &self.gathers[index] else { return };
-        let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
-        let tuning = &self.options.launch_tuning;
-        let queue = plan.queued.then(|| Queue::new(gather, &arguments, tuning, &plan.site.said));
-        match gathered.iter_mut().find(|other| other.index == index) {
-            Some(other) => {
-                let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
-                other.queue = other.queue.take().or(queue);
-                other.queue.iter_mut().for_each(|queue| queue.shares = shares);
-            }
-            None => gathered.push(Gathered { index, arguments, queue }),
-        }
-    }
-
-    /// Makes the kernels that run many of another.
-    fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
-        let mut bodies = Vec::new();
-        let mut kernels = String::new();
-        let mut sums = Vec::new();
-        for Gathered { index, arguments, queue } in gathered {
-            let Ok(gather) = &mut self.gathers[*index] else { continue };
-            let body = gather.make_body();
-            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
-            if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
-                let before = sums.len();
-                sums.extend(found_sums(body, self.sums.len() + before));
-                gather.sums = sums.len() > before;
-            }
-            let name = body.get_name().to_string_lossy().into_owned();
-            kernels += &gather::kernel(gather, &name, arguments);
-            if let Some(queue) = queue {
-                kernels += &queue.kernel(gather, &name, arguments);
-            }
-            bodies.push(body);
-        }
-        let definitions = queue::FUNCTIONS.to_string() + &sums::definitions(&sums);
-        self.link(&definitions, "", &kernels, &bodies)?;
-        self.sums.extend(sums::mark(self.context, self.module, sums)?);
-        for Gathered { index, queue, .. } in gathered {
-            let Ok(gather) = &self.gathers[*index] else { continue };
-            self.limit_blocks(gather, &gather.name);
-            if let Some(queue) = queue {
-                self.limit_blocks(gather, &queue.kernel);
-            }
-        }
-        for body in bodies {
-            // It stands in one place, or in few more than it stood in anyway.
-            prepare::flag(self.context, body, "alwaysinline");
-        }
-        Ok(())
-    }
-
-    /// Puts what is added up in registers there, now that all stands in its place.
-    fn settle_sums(&self) -> Result<()> {
-        let functions: Vec<FunctionValue<'ctx>> =
-            self.sums.iter().filter_map(|kind| self.module.get_function(kind.name())).collect();
-        let kinds: Vec<sums::Kind> = self
-            .sums
-            .iter()
-            .filter(|kind| self.module.get_function(kind.name()).is_some())
-            .cloned()
-            .collect();
-        self.link("", "", &sums::helpers(&kinds), &functions)?;
-        sums::settle(self.context, self.module, &kinds)
-    }
-
-    /// A site's function as text; `None` for a site that stays as it is.
-    fn function(
-        &self,
-        parent: FunctionValue<'ctx>,
-        plan: &Plan<'ctx>,
-        name: String,
-        calls: &Calls,
-    ) -> Option<String> {
-        let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
-        let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
-        let nothing = child.is_none() && gather.is_none() && !plan.site.in_null_stream();
-        if nothing || !self.is_proper(&plan.site) {
-            return None;
-        }
-        let kernel = raw::as_function(plan.site.operands[0])?;
-        let mut uniform = [false; 6];
-        for (uniform, operand) in uniform.iter_mut().zip(&plan.site.operands[1..7]) {
-            *uniform = parent::is_uniform(*operand, parent);
-        }
-        let mut tuning = self.options.launch_tuning;
-        tuning.threshold = plan.site.said.threshold.or(tuning.threshold);
-        let arguments = self.arguments(&plan.site, kernel)?;
-        let queue = gather.filter(|_| plan.queued);
-        let site = Site {
-            name,
-            kernel: kernel.get_name().to_string_lossy().into_owned(),
-            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning, &plan.site.said)),
-            arguments,
-            uniform,
-            mode: plan.mode,
-            tuning,
-            listens: plan.listens,
-            relaxed: plan.relaxed,
-            flat: plan.flat && plan.site.in_null_stream(),
-            late: plan.late,
-            gather: gather.map(|gather| (gather, calls)),
-            child,
-        };
-        Some(site.function())
-    }
-
-    /// Links functions in that call `bodies` and launch kernels of the module. LLVM's linker resolves references
-    /// to definitions that are visible.
-    fn link(
-        &self,
-        definitions: &str,
-        declarations: &str,
-        functions: &str,
-        bodies: &[FunctionValue<'ctx>],
-    ) -> Result<()> {
-        if functions.is_empty() {
-            return Ok(());
-        }
-        let mut declarations = declarations.to_string();
-        let mut hidden = Vec::new();
-        let mut declare = |function: FunctionValue<'ctx>, kernel: bool| {
-            let name = quoted(&function.get_name().to_string_lossy());
-            let count = function.count_params();
-            let view = View::function(function);
-            let types: Vec<String> =
-                (0..count).filter_map(|i| view.parameter(i)).map(View::type_text).collect();
-            let convention = if kernel { "ptx_kernel " } else { "" };
-            declarations += &format!("declare {convention}void {name}({})\n", types.join(", "));
-            if function.get_linkage() == Linkage::Internal {
-                function.set_linkage(Linkage::External);
-                hidden.push(function);
-            }
-        };
-        let mut seen = HashSet::new();
-        for body in bodies.iter().filter(|body| seen.insert(**body)) {
-            declare(*body, false);
-        }
-        for function in self.module.get_functions().filter(|function| is_kernel(*function)) {
-            let used = functions
-                .contains(&format!("ptr {}", quoted(&function.get_name().to_string_lossy())));
-            if used {
-                declare(function, true);
-            }
-        }
-        let text = distribute::prologue(definitions, &declarations) + functions;
-        let sites = parse(self.context, "launches", text.as_bytes())
-            .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
-        sites.set_triple(&self.module.get_triple());
-        sites.set_data_layout(&self.module.get_data_layout());
-        let names = site_names(&sites);
-        for function in names.iter().filter_map(|name| sites.get_function(name)) {
-            function.set_linkage(Linkage::External);
-        }
-        self.module
-            .link_in_module(sites)
-            .map_err(|message| bug("optimise launches", message.to_string()))?;
-        for function in names.iter().filter_map(|name| self.module.get_function(name)).chain(hidden)
-        {
-            function.set_linkage(Linkage::Internal);
-        }
-        Ok(())
-    }
-
-    /// What the kernel says of its blocks holds for the kernel that runs many of it.
-    fn limit_blocks(&self, gather: &Gather<'ctx>, name: &str) {
-        let at = AttributeLoc::Function;
-        let Some(function) = self.module.get_function(name) else { return };
-        for key in gather::LIMITS {
-            if let Some(attribute) = gather.kernel.get_string_attribute(at, key) {
-                function.add_attribute(at, attribute);
-            }
-        }
-    }
-
-    /// What a parent needs before its first site: its flag, its block's lock, room for its registers. The
-    /// address of the flag.
-    fn begin(
-        &self,
-        parent: FunctionValue<'ctx>,
-        plans: &[Plan<'ctx>],
-    ) -> Result<PointerValue<'ctx>> {
-        let entry = parent
-            .get_first_basic_block()
-            .ok_or_else(|| bug("optimise launches", "a parent without body"))?;
-        let builder = self.context.create_builder();
-        let after = entry
-            .get_instructions()
-            .find(|instruction| instruction.get_opcode() != InstructionOpcode::Alloca);
-        match after {
-            Some(instruction) => builder.position_before(&instruction),
-            None => builder.position_at_end(entry),
-        }
-        let flag = builder.build_alloca(self.context.bool_type(), "launched")?;
-        builder.build_store(flag, self.context.bool_type().const_zero())?;
-        if plans.iter().any(|plan| plan.mode == Mode::InOrder)
-            && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)
-        {
-            builder.build_direct_call(begin, &[], "")?;
-        }
-        raw::view::make_coherent(parent);
-        let noalias = Attribute::get_named_enum_kind_id("noalias");
-        for index in 0..parent.count_params() {
-            // What a child does counts as its parent's doing now, and the promise was not made for it.
-            parent.remove_enum_attribute(AttributeLoc::Param(index), noalias);
-        }
-        let at = AttributeLoc::Function;
-        let limited = ["nvvm.maxntid", "nvvm.reqntid", "nvvm.maxnreg"]
-            .iter()
-            .any(|key| parent.get_string_attribute(at, key).is_some());
-        if !limited && !self.options.max_registers_given {
-            let attribute = self.context.create_string_attribute("nvvm.maxnreg", MOST_REGISTERS);
-            parent.add_attribute(at, attribute);
-        }
-        Ok(flag)
-    }
-
-    /// Puts a call of the site's function in the place of the launch.
-    fn call(
-        &self,
-        site: &LaunchSite<'ctx>,
-        function: FunctionValue<'ctx>,
-        launched: PointerValue<'ctx>,
-    ) -> Result<()> {
-        let instruction = raw::instruction(site.call);
-        let builder = self.context.create_builder();
-        builder.position_before(&instruction);
-        if let Some(location) = instruction.get_debug_location() {
-            builder.set_current_debug_location(location);
-        }
-        let mut operands: Vec<BasicMetadataValueEnum<'ctx>> =
-            site.operands[1..9].iter().map(|operand| (*operand).into()).collect();
-        operands.push(launched.into());
-        operands.extend(
-            site.operands[9..].iter().map(|operand| BasicMetadataValueEnum::from(*operand)),
-        );
-        let new = builder.build_direct_call(function, &operands, "")?;
-        let result = |call: CallSiteValue<'ctx>| call.try_as_basic_value().basic();
-        if let (Some(old), Some(new)) = (result(site.call), result(new)) {
-            raw::replace_uses(old, new);
-        }
-        instruction.erase_from_basic_block();
-        Ok(())
-    }
-}
-
-/// The operations of a body that may wait, numbered from `first` on.
-fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
-    let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
-    sums::found(body, parameters, first)
-}
-
-/// The functions that are linked in to be called.
-fn site_names(module: &Module<'_>) -> Vec<String> {
-    module
-        .get_functions()
-        .filter(|function| function.count_basic_blocks() > 0)
-        .map(|function| function.get_name().to_string_lossy().into_owned())
-        .filter(|name| {
-            ["__cdp_site_", "__cdp_gather_", "__cdp_queue_of_", distribute::ORDER_BEGIN, sums::SUM]
-                .iter()
-                .any(|start| name.starts_with(start))
-        })
-        .collect()
 }

@@ -19,9 +19,11 @@
 
 use cdp_ir::Aggregate;
 
-use super::emit::{Argument, Text, launch, quoted};
-use super::gather::{Calls, Gather, Records, copy, end, record, run, size};
+use super::argument::{Argument, size};
+use super::emit::{Text, launch, quoted};
+use super::gather::{Calls, Gather, end, run};
 use super::parent::Said;
+use super::records::{Records, copy, record};
 use super::tuning::Tuning;
 
 /// The functions that all queues share.
@@ -60,7 +62,7 @@ impl Queue {
     pub fn new(gather: &Gather<'_>, arguments: &[Argument], tuning: &Tuning, said: &Said) -> Queue {
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
         let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
-        let bytes = record(gather, arguments).bytes;
+        let bytes = record(gather.deep, arguments).bytes;
         let records = (HEAD + 4 * most).next_multiple_of(16);
         let waves = match gather.sums && gather.loose {
             true => tuning.waves.max(tuning.waves_of_sums),
@@ -105,7 +107,7 @@ impl Queue {
         Records {
             ends: text.behind(bucket, HEAD),
             records: text.behind(bucket, self.records),
-            layout: record(gather, arguments),
+            layout: record(gather.deep, arguments),
         }
     }
 
@@ -157,7 +159,7 @@ impl Queue {
         let own = text.set(&format!("add i32 {first}, %g.rank"));
         let end = text.set("add i32 %g.before.next, %g.blocks");
         let end = text.set(&format!("add i32 {base}, {end}"));
-        records.fill(gather, arguments, &own, &end, text);
+        records.fill(gather.deep, arguments, &own, &end, text);
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
         text.line("br i1 %g.leads, label %q.publish, label %q.out");
         text.label("q.publish");
@@ -230,7 +232,7 @@ impl Queue {
         text.label("q.one");
         text.line("%q.i = phi i32 [ 0, %q.each ], [ %q.i.next, %q.done ]");
         let own = records.record("%q.i", text);
-        let grid = records.grid(gather, &own, text);
+        let grid = records.grid(gather.deep, &own, text);
         let real = text.set(&format!("icmp ne i32 {}, 0", grid[0]));
         text.line(&format!("br i1 {real}, label %q.alone, label %q.done"));
         text.label("q.alone");
@@ -282,7 +284,7 @@ impl Queue {
         text.line("br label %advance");
         text.label("load");
         let own = records.record("%t.record", &mut text);
-        let grid = records.grid(gather, &own, &mut text);
+        let grid = records.grid(gather.deep, &own, &mut text);
         let mut values = records.load(arguments, &own, &mut text);
         for (index, argument) in arguments.iter().enumerate() {
             if argument.by_value.is_some() {

@@ -7,7 +7,8 @@ use crate::raise::place::LaunchPlace;
 /// What became of a launch site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaunchOutcome {
-    /// Small children are run by the launching threads' warps, one child of a block after another.
+    /// Children of a block are run one after another, small ones by the launching threads' warps, others by a grid for
+    /// all of them.
     InOrder,
     /// Small children are run by the launching threads' warps, those of different warps at the same time.
     Independent,

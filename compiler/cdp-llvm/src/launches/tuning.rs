@@ -44,8 +44,12 @@ pub struct Tuning {
     /// Blocks of such a launch, as many times as the device can run at a time, above which a block does the work of
     /// several; 0 for never.
     pub waves: u32,
-    /// The same of children that nothing but what they add up has in common, which is written once a block then.
+    /// The same of children that nothing but what they add up has in common, which is written once a warp then.
     pub waves_of_sums: u32,
+    /// Chunks of 32 records for launches that keep their order ([`super::sequence`]); 0 for none.
+    pub sequence: u32,
+    /// Blocks of a child that one block does the work of in its turn.
+    pub turn_blocks: u32,
     /// Cycles in which a warp's launches are made, for each other warp that launches too.
     pub pace: u32,
 }
@@ -71,6 +75,8 @@ impl Default for Tuning {
             patience: 64,
             waves: 0,
             waves_of_sums: 1,
+            sequence: 4096,
+            turn_blocks: 32,
             pace: 32_768,
         }
     }

@@ -21,18 +21,17 @@ pub(super) fn done(
         None => "small children are".to_string(),
     };
     match plan.mode {
-        Mode::InOrder => (
-            LaunchOutcome::InOrder,
-            match why {
-                Some(Dependence { reason, .. }) => format!(
-                    "{small} run by the launching warp, one child of a block after another: {reason}"
-                ),
-                None => {
-                    format!("{small} run by the launching warp, one child of a block after another")
-                }
-            },
-            why.map(|why| why.advice.clone()),
-        ),
+        Mode::InOrder => {
+            let others = match plan.sequence {
+                Some(_) => "; others by one grid, which is launched when the block ends",
+                None => "",
+            };
+            let reason = why.map_or(String::new(), |why| format!(": {}", why.reason));
+            let message = format!(
+                "{small} run by the launching warp, one child of a block after another{others}{reason}"
+            );
+            (LaunchOutcome::InOrder, message, why.map(|why| why.advice.clone()))
+        }
         Mode::Independent { .. } => {
             let place = if plan.late { " at its end" } else { "" };
             let message = format!("{small} run by the launching warp{place}, without a launch");
@@ -57,6 +56,12 @@ pub(super) fn kept(
         let message = format!("children of {whose} are launched together; {not}: {reason}");
         return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
+    if plan.sequence.is_some() {
+        let message = format!(
+            "children of a block are run one after another by one grid, which is launched when the block ends; {not}: {reason}"
+        );
+        return (LaunchOutcome::InOrder, message + &narrower(plan), advice);
+    }
     if let Some(why) = relaxed {
         let message =
             format!("launched into `cudaStreamFireAndForget`, since {why}; {not}: {reason}");
@@ -80,6 +85,10 @@ fn narrower(plan: &Plan<'_>) -> String {
         }
         _ if said.coarsen.is_some() && !queued => {
             "; `coarsen` is for launches that are made together for a block or a grid".into()
+        }
+        _ if said.coarsen.is_some() && !plan.repeatable => {
+            "; `coarsen` is not possible: a thread of the child may have ended, or wait, when its block's next work begins"
+                .into()
         }
         _ => String::new(),
     }

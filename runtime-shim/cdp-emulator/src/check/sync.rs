@@ -138,19 +138,23 @@ pub fn fence(state: &mut BlockState, thread: u32, order: Order) {
     }
 }
 
-/// What a strong write of a thread releases: to whom, and what.
-fn released(state: &mut BlockState, thread: u32, order: Order) -> Option<(Reach, Arc<View>)> {
+/// What a strong write of a thread releases: to whom, and what. To its block it may be more than to the device, when a
+/// fence for the block came later; that is the second.
+fn released(state: &mut BlockState, thread: u32, order: Order) -> [Option<(Reach, Arc<View>)>; 2] {
     if order.releases() {
-        return Some((order.reach, Arc::new(state.view_of(thread))));
+        return [Some((order.reach, Arc::new(state.view_of(thread)))), None];
     }
-    state.thread_if_any(thread)?;
+    if state.thread_if_any(thread).is_none() {
+        return [None, None];
+    }
     let (base, id) = (state.base.clone(), state.id);
     let own = state.thread(thread);
-    if let (Some(mark), Reach::Device) = (&own.fence, order.reach) {
-        return Some((Reach::Device, mark.view(&base, id)));
+    let near = own.block_fence.as_ref().map(|mark| (Reach::Block, mark.view(&base, id)));
+    let wide = own.fence.as_ref().map(|mark| mark.view(&base, id));
+    match (wide, order.reach) {
+        (Some(view), Reach::Device) => [Some((Reach::Device, view)), near],
+        (wide, _) => [near.or(wide.map(|view| (Reach::Block, view))), None],
     }
-    let mark = own.block_fence.as_ref().or(own.fence.as_ref())?;
-    Some((Reach::Block, mark.view(&base, id)))
 }
 
 /// Order of a strong access to the variable at one place.
@@ -196,7 +200,7 @@ fn access(
     if !writes || fails {
         return;
     }
-    let mut release = released(state, thread, order);
+    let [mut release, near] = released(state, thread, order);
     if !reads {
         // A plain write ends what was released before, but for what its own thread released there.
         let before = vars.remove(&address).and_then(|var| var.last);
@@ -228,6 +232,12 @@ fn access(
             view::release(&mut var.block.1, &mut view, all, places);
         }
         Reach::Block => var.block = (state.id, Some(view.clone())),
+    }
+    if let Some((_, near)) = near {
+        match var.block.0 == state.id {
+            true => learn(&mut var.block.1, &near),
+            false => var.block = (state.id, Some(near)),
+        }
     }
     var.last = Some((state.id, thread, reach, view));
 }

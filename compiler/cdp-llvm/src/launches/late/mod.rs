@@ -21,9 +21,9 @@ use inkwell::values::{
     PointerValue,
 };
 
-use super::calls::{Callee, callee};
+use super::argument::Argument;
+use super::calls::{Callee, callee, leaves};
 use super::child::{check_waiting, reachable};
-use super::emit::Argument;
 use super::parent::{LaunchSite, is_uniform};
 use crate::error::{Result, bug};
 use crate::raw;
@@ -56,10 +56,8 @@ pub(super) fn why_not(
         }
         check_waiting(function)?;
         for called in function.instructions().into_iter().filter_map(View::callee) {
-            let leaves = called.name().contains("exit")
-                || called.assembly().is_some_and(|(text, _)| text.contains("exit"));
             match callee(called) {
-                _ if leaves => return Err("a thread may end early".into()),
+                _ if leaves(called) => return Err("a thread may end early".into()),
                 Callee::Defined(next) => work.push(next),
                 Callee::Runtime(func) => return Err(format!("the parent calls `{}`", func.name())),
                 Callee::Pointer | Callee::Unknown(_) => {
@@ -259,3 +257,6 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
 }
 
 const STAGE: &str = "move launches to the end";
+
+#[cfg(test)]
+mod tests;

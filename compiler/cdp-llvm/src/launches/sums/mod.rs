@@ -418,3 +418,6 @@ fn settle_one<'ctx>(
 }
 
 const STAGE: &str = "sum up in registers";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,487 @@
+//! Carries out what was decided on: the sites' functions and the kernels that run many of another are linked in and
+//! called.
+//!
+//! What is absent: what becomes of a site ([`super::Pass::plan`]), and what the functions hold ([`super::distribute`],
+//! [`super::gather`], [`super::queue`], [`super::sequence`]).
+
+use std::collections::HashSet;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{
+    BasicMetadataValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue,
+    PointerValue,
+};
+
+use super::argument::Argument;
+use super::child::{self, is_kernel};
+use super::distribute::{self, Mode, Site};
+use super::emit::quoted;
+use super::gather::{self, Calls, Gather};
+use super::late::{self, Late};
+use super::parent::{self, LaunchSite};
+use super::queue::{self, Queue};
+use super::sequence::{self, Sequence};
+use super::{Pass, Plan, Plans, prepare, sums};
+use crate::error::{Result, bug};
+use crate::foreign::parse;
+use crate::raw;
+use crate::raw::view::View;
+
+/// A body of at most so many instructions is inlined where it is run.
+const INLINED_INSTRUCTIONS: usize = 600;
+/// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
+/// which it may have been launched with before.
+const MOST_REGISTERS: &str = "64";
+
+/// A kernel whose launches are aggregated, on its way into the module.
+struct Gathered {
+    /// Among [`Pass::gathers`].
+    index: usize,
+    arguments: Vec<Argument>,
+    queue: Option<Queue>,
+}
+
+/// A kernel whose launches are recorded.
+struct Sequenced {
+    /// Among [`Pass::gathers`].
+    index: usize,
+    sequence: Sequence,
+    arguments: Vec<Argument>,
+}
+
+impl<'ctx> Pass<'_, 'ctx> {
+    /// Makes the sites' functions and calls them instead; then the kernels that run many of another, whose
+    /// bodies are to have these calls too.
+    pub(super) fn carry_out(&mut self, plans: Plans<'ctx>) -> Result<()> {
+        if plans.is_empty() {
+            return Ok(());
+        }
+        let calls = Calls::of(self.options.abi);
+        let mut sums = Vec::new();
+        for child in self.children.iter_mut().flatten() {
+            if child.instructions <= INLINED_INSTRUCTIONS && self.options.launch_tuning.sums > 0 {
+                let first = sums.len();
+                sums.extend(found_sums(child.body, first));
+                child.sums = sums.len() > first;
+            }
+        }
+        let sequenced = self.sequenced(&plans, &mut sums);
+        let summed: HashSet<FunctionValue<'ctx>> =
+            self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
+        for gather in self.gathers.iter_mut().flatten() {
+            gather.sums |= gather.repeatable && gather.body.is_some_and(|b| summed.contains(&b));
+        }
+        let mut functions = String::new();
+        let mut gathered: Vec<Gathered> = Vec::new();
+        let mut names = Vec::new();
+        for (parent, plan) in
+            plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
+        {
+            let name = format!("__cdp_site_{}", names.len());
+            let function = self.function(*parent, plan, name.clone(), &calls, &sequenced);
+            functions += &function.unwrap_or_default();
+            names.push(name);
+            self.gathered(plan, &mut gathered);
+        }
+        let mut bodies: Vec<FunctionValue<'ctx>> =
+            self.children.iter().flatten().map(|child| child.body).collect();
+        let mut declarations = calls.declarations();
+        for Gathered { index, queue, .. } in &gathered {
+            declarations +=
+                &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
+            declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
+        }
+        let mut definitions =
+            distribute::DEFINITIONS.to_string() + queue::FUNCTIONS + &sums::definitions(&sums);
+        if !sequenced.is_empty() {
+            let bytes = sequence::record_bytes(sequenced.iter().map(|found| &found.sequence));
+            let tuning = &self.options.launch_tuning;
+            definitions += &sequence::definitions(bytes, tuning, self.options.abi);
+            for Sequenced { index, sequence, arguments } in &sequenced {
+                let Ok(gather) = &self.gathers[*index] else { continue };
+                let Some(body) = gather.body else { continue };
+                let name = body.get_name().to_string_lossy().into_owned();
+                functions += &sequence.kernel(gather, &name, arguments, bytes);
+                bodies.push(body);
+            }
+        }
+        self.link(&definitions, &declarations, &functions, &bodies)?;
+        for Sequenced { index, sequence, .. } in &sequenced {
+            if let Ok(gather) = &self.gathers[*index] {
+                self.limit_blocks(gather, &sequence.runner);
+            }
+        }
+        for body in bodies {
+            let small = View::function(body).instructions().len() <= INLINED_INSTRUCTIONS;
+            if small || !self.children.iter().flatten().any(|child| child.body == body) {
+                prepare::flag(self.context, body, "alwaysinline");
+            }
+        }
+        self.sums = sums::mark(self.context, self.module, sums)?;
+        let mut names = names.into_iter();
+        for (parent, plans) in plans {
+            let launched = self.begin(parent, &plans)?;
+            let mut moved = Vec::new();
+            for plan in plans {
+                let name = names.next().unwrap_or_default();
+                match self.module.get_function(&name) {
+                    Some(function) if plan.late => moved.push((plan.site, function)),
+                    Some(function) => self.call(&plan.site, function, launched)?,
+                    None => {}
+                }
+            }
+            if !moved.is_empty() {
+                self.launch_late(parent, launched, &moved)?;
+            }
+        }
+        self.aggregate(&gathered)
+    }
+
+    /// The kernels whose launches are recorded, with their bodies and what these add up.
+    fn sequenced(
+        &mut self,
+        plans: &Plans<'ctx>,
+        sums: &mut Vec<sums::Sum<'ctx>>,
+    ) -> Vec<Sequenced> {
+        let mut all: Vec<Sequenced> = Vec::new();
+        for plan in plans.iter().flat_map(|(_, plans)| plans) {
+            let Some(index) = plan.sequence else { continue };
+            if all.iter().any(|other| other.index == index) {
+                continue;
+            }
+            let Ok(gather) = &self.gathers[index] else { continue };
+            let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { continue };
+            let Some(sequence) = Sequence::new(gather, index, &arguments) else { continue };
+            all.push(Sequenced { index, sequence, arguments });
+        }
+        let children: HashSet<FunctionValue<'ctx>> =
+            self.children.iter().flatten().map(|child| child.body).collect();
+        for Sequenced { index, .. } in &all {
+            let Ok(gather) = &mut self.gathers[*index] else { continue };
+            let Some(body) = gather.make_body() else { continue };
+            if !children.contains(&body) && self.options.launch_tuning.sums > 0 {
+                let found = found_sums(body, sums.len());
+                gather.sums = !found.is_empty();
+                sums.extend(found);
+            }
+        }
+        all
+    }
+
+    /// Launches at the end of a kernel, in the order of their sites.
+    fn launch_late(
+        &self,
+        kernel: FunctionValue<'ctx>,
+        launched: PointerValue<'ctx>,
+        moved: &[(LaunchSite<'ctx>, FunctionValue<'ctx>)],
+    ) -> Result<()> {
+        let sites: Vec<_> = moved.iter().map(|(site, _)| site).collect();
+        let mut late = Late::new(self.context, self.module, kernel, launched);
+        for index in late::in_order(&sites) {
+            let (site, function) = &moved[index];
+            let child = raw::as_function(site.operands[0]);
+            let arguments = child.and_then(|child| self.arguments(site, child));
+            late.note(site, *function, &arguments.unwrap_or_default())?;
+        }
+        late.finish()
+    }
+
+    /// Notes the kernel of a site whose launches are aggregated.
+    fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
+        let Some(index) = plan.gather else { return };
+        let Ok(gather) = &self.gathers[index] else { return };
+        let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
+        let tuning = &self.options.launch_tuning;
+        let queue = plan.queued.then(|| Queue::new(gather, &arguments, tuning, &plan.site.said));
+        match gathered.iter_mut().find(|other| other.index == index) {
+            Some(other) => {
+                let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
+                other.queue = other.queue.take().or(queue);
+                other.queue.iter_mut().for_each(|queue| queue.shares = shares);
+            }
+            None => gathered.push(Gathered { index, arguments, queue }),
+        }
+    }
+
+    /// Makes the kernels that run many of another.
+    fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
+        let mut bodies = Vec::new();
+        let mut kernels = String::new();
+        let mut sums = Vec::new();
+        for Gathered { index, arguments, queue } in gathered {
+            let Ok(gather) = &mut self.gathers[*index] else { continue };
+            let body = gather.make_body();
+            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
+            if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
+                let before = sums.len();
+                sums.extend(found_sums(body, self.sums.len() + before));
+                gather.sums = sums.len() > before;
+            }
+            let name = body.get_name().to_string_lossy().into_owned();
+            kernels += &gather::kernel(gather, &name, arguments);
+            if let Some(queue) = queue {
+                kernels += &queue.kernel(gather, &name, arguments);
+            }
+            bodies.push(body);
+        }
+        let definitions = queue::FUNCTIONS.to_string() + &sums::definitions(&sums);
+        self.link(&definitions, "", &kernels, &bodies)?;
+        self.sums.extend(sums::mark(self.context, self.module, sums)?);
+        for Gathered { index, queue, .. } in gathered {
+            let Ok(gather) = &self.gathers[*index] else { continue };
+            self.limit_blocks(gather, &gather.name);
+            if let Some(queue) = queue {
+                self.limit_blocks(gather, &queue.kernel);
+            }
+        }
+        for body in bodies {
+            // It stands in one place, or in few more than it stood in anyway.
+            prepare::flag(self.context, body, "alwaysinline");
+        }
+        Ok(())
+    }
+
+    /// Puts what is added up in registers there, now that all stands in its place.
+    pub(super) fn settle_sums(&self) -> Result<()> {
+        let functions: Vec<FunctionValue<'ctx>> =
+            self.sums.iter().filter_map(|kind| self.module.get_function(kind.name())).collect();
+        let kinds: Vec<sums::Kind> = self
+            .sums
+            .iter()
+            .filter(|kind| self.module.get_function(kind.name()).is_some())
+            .cloned()
+            .collect();
+        self.link("", "", &sums::helpers(&kinds), &functions)?;
+        sums::settle(self.context, self.module, &kinds)
+    }
+
+    /// A site's function as text; `None` for a site that stays as it is.
+    fn function(
+        &self,
+        parent: FunctionValue<'ctx>,
+        plan: &Plan<'ctx>,
+        name: String,
+        calls: &Calls,
+        sequenced: &[Sequenced],
+    ) -> Option<String> {
+        let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
+        let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
+        let nothing = child.is_none() && gather.is_none() && !plan.site.in_null_stream();
+        if nothing || !self.is_proper(&plan.site) {
+            return None;
+        }
+        let kernel = raw::as_function(plan.site.operands[0])?;
+        let mut uniform = [false; 6];
+        for (uniform, operand) in uniform.iter_mut().zip(&plan.site.operands[1..7]) {
+            *uniform = parent::is_uniform(*operand, parent);
+        }
+        let mut tuning = self.options.launch_tuning;
+        tuning.threshold = plan.site.said.threshold.or(tuning.threshold);
+        let arguments = self.arguments(&plan.site, kernel)?;
+        let queue = gather.filter(|_| plan.queued);
+        let sequence = sequenced.iter().find(|found| plan.sequence == Some(found.index));
+        let site = Site {
+            name,
+            kernel: kernel.get_name().to_string_lossy().into_owned(),
+            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning, &plan.site.said)),
+            arguments,
+            uniform,
+            mode: plan.mode,
+            tuning,
+            listens: plan.listens,
+            relaxed: plan.relaxed,
+            flat: plan.flat && plan.site.in_null_stream(),
+            late: plan.late,
+            gather: gather.map(|gather| (gather, calls)),
+            sequence: sequence.and_then(|found| {
+                self.gathers[found.index].as_ref().ok().map(|gather| (gather, &found.sequence))
+            }),
+            child,
+        };
+        Some(site.function())
+    }
+
+    /// Links functions in that call `bodies` and launch kernels of the module. LLVM's linker resolves references
+    /// to definitions that are visible.
+    fn link(
+        &self,
+        definitions: &str,
+        declarations: &str,
+        functions: &str,
+        bodies: &[FunctionValue<'ctx>],
+    ) -> Result<()> {
+        if functions.is_empty() {
+            return Ok(());
+        }
+        let mut declarations = declarations.to_string();
+        let mut hidden = Vec::new();
+        let mut declare = |function: FunctionValue<'ctx>, kernel: bool| {
+            let name = quoted(&function.get_name().to_string_lossy());
+            let count = function.count_params();
+            let view = View::function(function);
+            let types: Vec<String> =
+                (0..count).filter_map(|i| view.parameter(i)).map(View::type_text).collect();
+            let convention = if kernel { "ptx_kernel " } else { "" };
+            declarations += &format!("declare {convention}void {name}({})\n", types.join(", "));
+            if function.get_linkage() == Linkage::Internal {
+                function.set_linkage(Linkage::External);
+                hidden.push(function);
+            }
+        };
+        let mut seen = HashSet::new();
+        for body in bodies.iter().filter(|body| seen.insert(**body)) {
+            declare(*body, false);
+        }
+        for function in self.module.get_functions().filter(|function| is_kernel(*function)) {
+            let used = functions
+                .contains(&format!("ptr {}", quoted(&function.get_name().to_string_lossy())));
+            if used {
+                declare(function, true);
+            }
+        }
+        let text = distribute::prologue(definitions, &declarations) + functions;
+        let sites = parse(self.context, "launches", text.as_bytes())
+            .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
+        sites.set_triple(&self.module.get_triple());
+        sites.set_data_layout(&self.module.get_data_layout());
+        let names = site_names(&sites);
+        for function in names.iter().filter_map(|name| sites.get_function(name)) {
+            function.set_linkage(Linkage::External);
+        }
+        self.module
+            .link_in_module(sites)
+            .map_err(|message| bug("optimise launches", message.to_string()))?;
+        for function in names.iter().filter_map(|name| self.module.get_function(name)).chain(hidden)
+        {
+            function.set_linkage(Linkage::Internal);
+        }
+        Ok(())
+    }
+
+    /// What the kernel says of its blocks holds for the kernel that runs many of it.
+    fn limit_blocks(&self, gather: &Gather<'ctx>, name: &str) {
+        let at = AttributeLoc::Function;
+        let Some(function) = self.module.get_function(name) else { return };
+        for key in gather::LIMITS {
+            if let Some(attribute) = gather.kernel.get_string_attribute(at, key) {
+                function.add_attribute(at, attribute);
+            }
+        }
+    }
+
+    /// What a parent needs before its first site: its flag, its block's lock, room for its registers. The
+    /// address of the flag.
+    fn begin(
+        &self,
+        parent: FunctionValue<'ctx>,
+        plans: &[Plan<'ctx>],
+    ) -> Result<PointerValue<'ctx>> {
+        let entry = parent
+            .get_first_basic_block()
+            .ok_or_else(|| bug("optimise launches", "a parent without body"))?;
+        let builder = self.context.create_builder();
+        let after = entry
+            .get_instructions()
+            .find(|instruction| instruction.get_opcode() != InstructionOpcode::Alloca);
+        match after {
+            Some(instruction) => builder.position_before(&instruction),
+            None => builder.position_at_end(entry),
+        }
+        let flag = builder.build_alloca(self.context.bool_type(), "launched")?;
+        builder.build_store(flag, self.context.bool_type().const_zero())?;
+        if plans.iter().any(|plan| plan.mode == Mode::InOrder)
+            && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)
+        {
+            builder.build_direct_call(begin, &[], "")?;
+        }
+        if plans.iter().any(|plan| plan.sequence.is_some())
+            && let (Some(begin), Some(end)) =
+                (self.module.get_function(sequence::BEGIN), self.module.get_function(sequence::END))
+        {
+            builder.build_direct_call(begin, &[], "")?;
+            for last in ends(parent) {
+                builder.position_before(&last);
+                builder.build_direct_call(end, &[], "")?;
+            }
+        }
+        raw::view::make_coherent(parent);
+        let noalias = Attribute::get_named_enum_kind_id("noalias");
+        for index in 0..parent.count_params() {
+            // What a child does counts as its parent's doing now, and the promise was not made for it.
+            parent.remove_enum_attribute(AttributeLoc::Param(index), noalias);
+        }
+        let at = AttributeLoc::Function;
+        let limited = ["nvvm.maxntid", "nvvm.reqntid", "nvvm.maxnreg"]
+            .iter()
+            .any(|key| parent.get_string_attribute(at, key).is_some());
+        if !limited && !self.options.max_registers_given {
+            let attribute = self.context.create_string_attribute("nvvm.maxnreg", MOST_REGISTERS);
+            parent.add_attribute(at, attribute);
+        }
+        Ok(flag)
+    }
+
+    /// Puts a call of the site's function in the place of the launch.
+    fn call(
+        &self,
+        site: &LaunchSite<'ctx>,
+        function: FunctionValue<'ctx>,
+        launched: PointerValue<'ctx>,
+    ) -> Result<()> {
+        let instruction = raw::instruction(site.call);
+        let builder = self.context.create_builder();
+        builder.position_before(&instruction);
+        if let Some(location) = instruction.get_debug_location() {
+            builder.set_current_debug_location(location);
+        }
+        let mut operands: Vec<BasicMetadataValueEnum<'ctx>> =
+            site.operands[1..9].iter().map(|operand| (*operand).into()).collect();
+        operands.push(launched.into());
+        operands.extend(
+            site.operands[9..].iter().map(|operand| BasicMetadataValueEnum::from(*operand)),
+        );
+        let new = builder.build_direct_call(function, &operands, "")?;
+        let result = |call: CallSiteValue<'ctx>| call.try_as_basic_value().basic();
+        if let (Some(old), Some(new)) = (result(site.call), result(new)) {
+            raw::replace_uses(old, new);
+        }
+        instruction.erase_from_basic_block();
+        Ok(())
+    }
+}
+
+/// The operations of a body that may wait, numbered from `first` on.
+fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
+    let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
+    sums::found(body, parameters, first)
+}
+
+/// The functions that are linked in to be called.
+fn site_names(module: &Module<'_>) -> Vec<String> {
+    module
+        .get_functions()
+        .filter(|function| function.count_basic_blocks() > 0)
+        .map(|function| function.get_name().to_string_lossy().into_owned())
+        .filter(|name| {
+            let starts = [
+                "__cdp_site_",
+                "__cdp_gather_",
+                "__cdp_queue_of_",
+                "__cdp_sequence_",
+                distribute::ORDER_BEGIN,
+                sums::SUM,
+            ];
+            starts.iter().any(|start| name.starts_with(start))
+        })
+        .collect()
+}
+
+/// Where a kernel's threads return.
+fn ends<'ctx>(kernel: FunctionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    kernel
+        .get_basic_block_iter()
+        .filter_map(|block| block.get_terminator())
+        .filter(|end| end.get_opcode() == InstructionOpcode::Return)
+        .collect()
+}
