@@ -284,24 +284,11 @@ mod tests {
         assert!(none.circles().is_empty());
     }
 
-    /// Files and crates that are still to be cut.
-    const STILL: [&str; 3] = [
-        "compiler/cdp-llvm/src/launches/mod.rs",
-        "compiler/cdp-llvm/src/launches/distribute.rs",
-        "compiler/cdp-llvm/src/launches/gather.rs",
-    ];
-
     #[test]
     fn nothing_is_larger_than_it_may_be() {
         let crates = crates().unwrap();
         assert!(crates.len() > 15, "only {} crates found", crates.len());
-        let mut complaints = complaints(&crates);
-        let known = |complaint: &str| STILL.iter().any(|known| complaint.starts_with(known));
-        for known in STILL {
-            let is_there = complaints.iter().any(|complaint| complaint.starts_with(known));
-            assert!(is_there, "{known} has been cut: its line in `STILL` can go");
-        }
-        complaints.retain(|complaint| !known(complaint));
+        let complaints = complaints(&crates);
         assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     }
 }
