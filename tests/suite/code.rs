@@ -1,6 +1,6 @@
 //! What device code must look like for the sake of its speed: widths of copies, loads that are not repeated,
-//! loops that are unrolled, programs that no link takes optimisations from. How fast it is, only a GPU tells
-//! (`cargo xtask bench device`).
+//! loops that are unrolled, programs that no link takes optimisations from; and as exact as nvcc's. How fast it is,
+//! only a GPU tells (`cargo xtask bench device`).
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,15 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 7] = [
+    let tests: [(&str, bool, fn() -> Outcome); 9] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
         ("copies_load_before_they_store", true, order_of_copies),
         ("words_that_were_loaded_are_not_read_again", true, words),
         ("long_copies_stay_loops", true, long_copies),
+        ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
+        ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
         ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
     ];
     tests
@@ -141,6 +143,26 @@ fn copies() -> Outcome {
     let words = copy("int v[3];");
     let (load, store) = ("ld.global.b32", "st.global.b32");
     expect(&accesses(&words, "words.cdp")?, &[load, load, load, store, store, store])
+}
+
+/// Those of the language and those inside libdevice's functions.
+fn square_roots(name: &str) -> Outcome {
+    let bench = Bench::new()?;
+    bench.write(
+        name,
+        "__global__ void k(float *p) { p[0] = sqrtf(p[1]) + hypotf(p[2], p[3]); }\n",
+    )?;
+    for (switch, wanted, other) in [
+        ("-prec-sqrt=true", "\tsqrt.rn.f32", "\tsqrt.approx"),
+        ("-prec-sqrt=false", "\tsqrt.approx.f32", "\tsqrt.rn"),
+    ] {
+        let words = ["build", name, "--emit", "ptx", "--arch", "sm_90", switch, "-o", "-"];
+        let (ptx, _) = bench.cdpc(&words, 0)?;
+        if ptx.matches(wanted).count() != 2 || ptx.contains(other) {
+            return Err(format!("{switch}:\n{ptx}").into());
+        }
+    }
+    Ok(())
 }
 
 /// The last one does not wait for a store.

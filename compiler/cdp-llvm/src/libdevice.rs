@@ -1,24 +1,36 @@
 //! Links what the module calls of libdevice, and nothing else.
 //!
 //! libdevice's functions are made `linkonce_odr` in a lazily read copy, so that LLVM's linker fetches
-//! only those that are referenced; afterwards they are internal. Its choices between flushing and
-//! keeping denormals are calls of `__nvvm_reflect`, which LLVM answers from a module flag.
+//! only those that are referenced; afterwards they are internal. Its choices between kinds of arithmetic are
+//! calls of `__nvvm_reflect`: LLVM answers those about denormals, from a module flag, and about the
+//! architecture. To any other it answers 0, which for square roots is the approximate one, so that is answered here.
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicValueEnum, PointerValue};
 
 use crate::error::{LowerError, Result};
 use crate::options::LowerOptions;
 use crate::raw;
 
 const PREFIX: &str = "__nv_";
+const REFLECT: &str = "__nvvm_reflect";
+
+/// What libdevice is asked to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arithmetic {
+    /// Flush single-precision denormals to zero, where the module does not say it.
+    pub ftz: bool,
+    /// Square roots of single precision are rounded to nearest.
+    pub prec_sqrt: bool,
+}
 
 /// Links libdevice into a device module if the module calls it.
 pub(crate) fn link<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     options: &LowerOptions,
-    ftz: bool,
+    arithmetic: Arithmetic,
 ) -> Result<()> {
     let wanted = undefined(module);
     let Some(first) = wanted.first() else { return Ok(()) };
@@ -48,9 +60,32 @@ pub(crate) fn link<'ctx>(
     }
     // clang says it by itself.
     if module.get_flag("nvvm-reflect-ftz").is_none() {
-        raw::add_module_flag(context, module, "nvvm-reflect-ftz", u32::from(ftz));
+        raw::add_module_flag(context, module, "nvvm-reflect-ftz", u32::from(arithmetic.ftz));
     }
+    answer(module, b"__CUDA_PREC_SQRT", arithmetic.prec_sqrt);
     Ok(())
+}
+
+/// Puts the answer in the place of every call that asks `question`.
+fn answer(module: &Module<'_>, question: &[u8], value: bool) {
+    let Some(reflect) = module.get_function(REFLECT) else { return };
+    let texts: Vec<PointerValue<'_>> = module
+        .get_globals()
+        .filter(|global| match global.get_initializer() {
+            Some(BasicValueEnum::ArrayValue(text)) if text.is_const_string() => text
+                .as_const_string()
+                .is_some_and(|text| text.strip_suffix(b"\0") == Some(question)),
+            _ => false,
+        })
+        .map(|global| global.as_pointer_value())
+        .collect();
+    let int = module.get_context().i32_type();
+    for call in raw::users(reflect) {
+        let asked = call.get_operand(0).and_then(|operand| operand.value());
+        if matches!(asked, Some(BasicValueEnum::PointerValue(text)) if texts.contains(&text)) {
+            raw::replace_instruction(call, int.const_int(u64::from(value), false).into());
+        }
+    }
 }
 
 fn is_libdevice(function: inkwell::values::FunctionValue<'_>) -> bool {

@@ -114,6 +114,9 @@ pub struct LowerOptions {
     pub working_directory: String,
     /// Where `libdevice.10.bc` comes from.
     pub libdevice: Libdevice,
+    /// On modules of other front ends: libdevice's square roots of single precision are rounded to nearest, as
+    /// nvcc's are. Our own modules say it themselves.
+    pub foreign_prec_sqrt: bool,
     /// On the host pass.
     pub host_runtime: HostRuntime,
     /// On the device pass: `static` kernels and variables, which host code finds by name, get names
@@ -190,6 +193,7 @@ impl LowerOptions {
             debug: DebugInfo::default(),
             working_directory: String::new(),
             libdevice: Libdevice::default(),
+            foreign_prec_sqrt: true,
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
             strict_launches: false,

@@ -231,6 +231,7 @@ impl Compiler {
         let debugged = options.debug == DebugInfo::Full;
         lower.opt_level = if debugged { OptLevel::O0 } else { options.opt_level };
         lower.libdevice = self.libdevice.clone();
+        lower.foreign_prec_sqrt = options.fast_math.prec_sqrt;
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;
         lower.cancel = CANCEL.with_borrow(Clone::clone);

@@ -29,6 +29,7 @@ use crate::error::{LaunchCallError, LowerError, Result};
 pub use crate::kernel::{LAUNCH, LAUNCH_AS};
 use crate::kernel::{PTX_KERNEL, kernel_params};
 use crate::launches::{Optimized, Untouched};
+use crate::libdevice::Arithmetic;
 use crate::options::LowerOptions;
 use crate::raise::{self, refuse};
 use crate::raw;
@@ -58,7 +59,7 @@ pub fn lower_foreign(
         |context, module, facts| {
             known = facts;
             module::drop_function_targets(module);
-            libdevice::link(context, module, options, false)
+            link_libdevice(context, module, options)
         },
     )?;
     lowered.set_optimized(optimized);
@@ -142,7 +143,17 @@ pub(crate) fn finish<'ctx>(
     options: &LowerOptions,
 ) -> Result<()> {
     module::drop_function_targets(module);
-    libdevice::link(context, module, options, false)
+    link_libdevice(context, module, options)
+}
+
+/// The other compiler says of denormals what it wants, and of square roots nothing.
+fn link_libdevice<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    options: &LowerOptions,
+) -> Result<()> {
+    let arithmetic = Arithmetic { ftz: false, prec_sqrt: options.foreign_prec_sqrt };
+    libdevice::link(context, module, options, arithmetic)
 }
 
 /// Takes launches over that another compiler wrote as calls of the device runtime, and has all

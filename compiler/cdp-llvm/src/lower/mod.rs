@@ -43,6 +43,7 @@ use inkwell::values::{FunctionValue, GlobalValue};
 
 use crate::artifact::LlvmModule;
 use crate::error::{Result, in_function};
+use crate::libdevice::Arithmetic;
 use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
 use crate::target::CodeTarget;
 use crate::{kernel, libdevice, memset, raw};
@@ -65,7 +66,9 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
             if unit.wants_memset.get() {
                 memset::link_memset(context, llvm)?;
             }
-            libdevice::link(context, llvm, options, ir.fast_math.ftz)?;
+            let arithmetic =
+                Arithmetic { ftz: ir.fast_math.ftz, prec_sqrt: ir.fast_math.prec_sqrt };
+            libdevice::link(context, llvm, options, arithmetic)?;
         }
         launches = llvm.get_function(kernel::LAUNCH).is_some();
         Ok(())
