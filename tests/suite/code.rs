@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 9] = [
+    let tests: [(&str, bool, fn() -> Outcome); 10] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         ("long_copies_stay_loops", true, long_copies),
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
+        ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
         ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
     ];
     tests
@@ -163,6 +164,27 @@ fn square_roots(name: &str) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// CUDA's functions order nothing; those of C++ do what they say.
+fn atomics_of_clang() -> Outcome {
+    let bench = Bench::new()?;
+    bench.write(
+        "atomics.cu",
+        "__global__ void k(int *p, unsigned long long *q) {\n\
+           p[0] = atomicCAS(p + 1, 1, 2) + atomicExch(p + 3, 4);\n\
+           q[0] = atomicCAS(q + 1, 1ull, 2ull);\n}\n\
+         __global__ void ordered(int *p) { __atomic_exchange_n(p, 1, __ATOMIC_SEQ_CST); int e = 1;\n\
+           __atomic_compare_exchange_n(p, &e, 5, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); }\n",
+    )?;
+    let (ptx, _) =
+        bench.cdpc(&["build", "atomics.cu", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
+    let (k, ordered) = ptx.split_once(".entry _Z7ordered").ok_or("no kernel `ordered`")?;
+    let relaxed = ["atom.relaxed.gpu.global.cas.b32", "atom.relaxed.gpu.global.cas.b64"];
+    if k.contains("fence") || !relaxed.iter().all(|wanted| k.contains(wanted)) {
+        return Err(k.into());
+    }
+    if ordered.contains("fence.sc.sys") { Ok(()) } else { Err(ordered.into()) }
 }
 
 /// The last one does not wait for a store.

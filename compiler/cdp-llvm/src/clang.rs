@@ -76,6 +76,7 @@ pub fn lower_clang(
         managed::mark(context, &module)?;
         define_traps(context, &module)?;
         inline_dimensions(context, &module);
+        relax_atomics(context, &module);
         problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;
         Ok(module)
     })?;
@@ -167,6 +168,32 @@ fn inline_dimensions(context: &Context, module: &Module<'_>) {
             function.add_attribute(AttributeLoc::Function, attribute);
         }
     }
+}
+
+/// CUDA's atomic functions order nothing and are atomic in the device. clang's headers say otherwise, which makes a
+/// fence of the whole system before each `atomicCAS`. Atomics that the program writes as C++ stay what they are.
+fn relax_atomics(context: &Context, module: &Module<'_>) {
+    let scope = raw::sync_scope(context, "device");
+    for function in module.get_functions().filter(|function| is_header_atomic(*function)) {
+        for block in function.get_basic_block_iter() {
+            block.get_instructions().for_each(|instruction| raw::relax_atomic(instruction, scope));
+        }
+    }
+}
+
+/// Whether a function is one of the header's that stand for an atomic function of CUDA: `_ZL13__iAtomicExchPii`.
+/// Those of other scopes, `__iAtomicExch_system`, say their scope.
+fn is_header_atomic(function: FunctionValue<'_>) -> bool {
+    const TYPES: [&str; 8] = ["i", "u", "ll", "ill", "ull", "us", "f", "d"];
+    const NAMES: [&str; 10] =
+        ["Add", "And", "CAS", "Dec", "Exch", "Inc", "Max", "Min", "Or", "Xor"];
+    let symbol = function.get_name().to_string_lossy();
+    let Some(rest) = symbol.strip_prefix("_ZL") else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (length, rest) = rest.split_at(digits);
+    let name = length.parse().ok().and_then(|length: usize| rest.get(..length));
+    let parts = name.and_then(|name| name.strip_prefix("__")?.split_once("Atomic"));
+    parts.is_some_and(|(ty, name)| TYPES.contains(&ty) && NAMES.contains(&name))
 }
 
 /// What the entries of pure and deleted functions in tables of virtual functions call: device code has no C++

@@ -21,8 +21,8 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
-    AsValueRef, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionValue,
-    IntValue, PointerValue,
+    AsValueRef, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode,
+    InstructionValue, IntValue, PointerValue,
 };
 
 pub(crate) use self::annotations::{annotated, forget_annotations};
@@ -71,6 +71,24 @@ pub(crate) unsafe fn collect_diagnostics(context: &Context, sink: *mut Diagnosti
 pub(crate) fn sync_scope(context: &Context, name: &str) -> u32 {
     // SAFETY: the pointer and length are those of a live string.
     unsafe { LLVMGetSyncScopeID(context.raw(), name.as_ptr().cast(), name.len()) }
+}
+
+/// Makes `atomicrmw` and `cmpxchg` relaxed, in a synchronisation scope.
+pub(crate) fn relax_atomic(instruction: InstructionValue<'_>, scope: u32) {
+    const RELAXED: LLVMAtomicOrdering = LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic;
+    let value = instruction.as_value_ref();
+    // SAFETY: a live instruction, of the kind that each function is for.
+    unsafe {
+        match instruction.get_opcode() {
+            InstructionOpcode::AtomicRMW => LLVMSetOrdering(value, RELAXED),
+            InstructionOpcode::AtomicCmpXchg => {
+                LLVMSetCmpXchgSuccessOrdering(value, RELAXED);
+                LLVMSetCmpXchgFailureOrdering(value, RELAXED);
+            }
+            _ => return,
+        }
+        LLVMSetAtomicSyncScopeID(value, scope);
+    }
 }
 
 /// `atomicrmw` with a scope, relaxed.
