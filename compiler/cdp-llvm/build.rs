@@ -8,6 +8,7 @@ const FILES: &[&str] = &[
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/guard.cpp",
+    "src/latch.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",
     "src/managed.cpp",

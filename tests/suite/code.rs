@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 10] = [
+    let tests: [(&str, bool, fn() -> Outcome); 11] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
         ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
+        ("loops_of_cuda_files_go_back_from_one_place", has_clang(), continued_loop),
         ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
     ];
     tests
@@ -185,6 +186,42 @@ fn atomics_of_clang() -> Outcome {
         return Err(k.into());
     }
     if ordered.contains("fence.sc.sys") { Ok(()) } else { Err(ordered.into()) }
+}
+
+/// `continue` does not make an inner loop, in which the lanes of a warp would wait for each other: of a loop's two
+/// backward branches one would be it.
+fn continued_loop() -> Outcome {
+    let source = "__global__ void walk(const int *node, int *out, int nodes) {\n\
+          int stack[32], top = 1, found = 0;\n\
+          stack[0] = threadIdx.x;\n\
+          while (top > 0) {\n\
+            int at = stack[--top];\n\
+            if (at >= nodes) { continue; }\n\
+            found += node[at];\n\
+            if (node[at] > 3 && top < 31) { stack[top++] = 2 * at + 1; }\n\
+            if (node[at] < 9 && top < 31) { stack[top++] = 2 * at + 2; }\n\
+          }\n\
+          out[threadIdx.x] = found;\n}\n";
+    let bench = Bench::new()?;
+    let backward = |name: &str| -> Result<usize, libtest_mimic::Failed> {
+        bench.write(name, source)?;
+        let words = ["build", name, "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
+        let (ptx, _) = bench.cdpc(&words, 0)?;
+        let mut seen = BTreeSet::new();
+        let mut count = 0;
+        for line in ptx.lines() {
+            let word =
+                line.split_whitespace().last().unwrap_or_default().trim_end_matches([';', ':']);
+            if line.ends_with(':') {
+                seen.insert(word.to_owned());
+            } else if line.contains("bra") && seen.contains(word) {
+                count += 1;
+            }
+        }
+        Ok(count)
+    };
+    let (ours, clangs) = (backward("walk.cdp")?, backward("walk.cu")?);
+    if (ours, clangs) == (1, 1) { Ok(()) } else { Err(format!("{ours} and {clangs}").into()) }
 }
 
 /// The last one does not wait for a store.

@@ -110,7 +110,7 @@ pub fn lower_clang(
         foreign::finish(context, module, options)
     })?;
     lowered.set_optimized(optimized);
-    lowered.run_passes("always-inline,globaldce")?;
+    lowered.run_passes(foreign::last_passes(options))?;
     Ok((lowered, facts))
 }
 

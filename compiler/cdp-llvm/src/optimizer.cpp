@@ -69,6 +69,10 @@ struct CdpOptimizer {
         Passes.addPass(WidenIndices(/*Last=*/Name == "widen-indices"));
         return true;
       }
+      if (Name == "one-latch") {
+        Passes.addPass(OneLatch());
+        return true;
+      }
       if (Name == "divide-wide") {
         Passes.addPass(DivideWide());
         return true;

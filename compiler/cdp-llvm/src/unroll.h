@@ -1,5 +1,5 @@
 // Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
-// constants (divide.cpp), copies and words (words.cpp).
+// constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp).
 
 #pragma once
 
@@ -34,5 +34,10 @@ struct DivideWide : llvm::PassInfoMixin<DivideWide> {
 
 /// Copies in wide parts, and words put together without reading them again.
 struct WideWords : llvm::PassInfoMixin<WideWords> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Gives loops one block that goes back to the beginning.
+struct OneLatch : llvm::PassInfoMixin<OneLatch> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };

@@ -30,7 +30,7 @@ pub use crate::kernel::{LAUNCH, LAUNCH_AS};
 use crate::kernel::{PTX_KERNEL, kernel_params};
 use crate::launches::{Optimized, Untouched};
 use crate::libdevice::Arithmetic;
-use crate::options::LowerOptions;
+use crate::options::{LowerOptions, OptLevel};
 use crate::raise::{self, refuse};
 use crate::raw;
 use crate::target::CodeTarget;
@@ -63,8 +63,17 @@ pub fn lower_foreign(
         },
     )?;
     lowered.set_optimized(optimized);
-    lowered.run_passes("always-inline,globaldce")?;
+    lowered.run_passes(last_passes(options))?;
     Ok((lowered, known))
+}
+
+/// The passes that end the lowering of another compiler's module: what stands for launches is inlined, and loops
+/// get the form that ours have.
+pub(crate) fn last_passes(options: &LowerOptions) -> &'static str {
+    match options.opt_level {
+        OptLevel::O0 => "always-inline,globaldce",
+        _ => "always-inline,globaldce,function(one-latch)",
+    }
 }
 
 /// What a module says of its kernels and launches, without any code being made.
