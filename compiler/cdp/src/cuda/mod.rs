@@ -28,6 +28,7 @@ use crate::options::CompileOptions;
 use crate::ptx_version;
 
 mod args;
+mod assembly;
 mod graph;
 mod headers;
 mod messages;
@@ -360,9 +361,16 @@ pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
     facts.kernels.iter().map(describe).collect()
 }
 
+/// What nvcc takes and clang does not, in clang's spelling; `None` if there is none.
+fn as_clang_takes_it(text: &str) -> Option<String> {
+    let joined = spelling::joined(text);
+    let doubled = assembly::doubled(joined.as_deref().unwrap_or(text));
+    doubled.or(joined)
+}
+
 /// Puts a source from memory, and what it includes, into the job's folder.
 fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
-    let own = source.own_text().and_then(|text| spelling::joined(&text));
+    let own = source.own_text().and_then(|text| as_clang_takes_it(&text));
     let given = source.given_text().map(|(name, text)| (name, own.clone().unwrap_or(text)));
     let Some((name, text)) = given.or_else(|| own.map(|text| (source.name(), text))) else {
         return Ok(OnDisk { path: PathBuf::from(source.name()), folders: Vec::new() });

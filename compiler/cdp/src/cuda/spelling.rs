@@ -85,7 +85,7 @@ fn close_of(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
 }
 
 /// Bytes of a comment or a literal that begins here; 0 if none does.
-fn skipped(bytes: &[u8], at: usize) -> usize {
+pub(super) fn skipped(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let to = |end: &[u8], from: usize| {
         let found = rest[from..].windows(end.len()).position(|part| part == end);
