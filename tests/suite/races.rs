@@ -73,15 +73,22 @@ struct Program {
 
 impl Program {
     fn of(path: &Path) -> Result<Program, Failed> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let program = folder.path().join("program");
+        if path.extension().is_some_and(|extension| extension == "cu") {
+            let mut command = cdpc();
+            command.arg("build").arg(path).arg("--lineinfo").arg("-o").arg(&program);
+            let output = run_limited(&mut command, TIME_LIMIT)?;
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return if output.status.success() { Ok(Program { folder }) } else { Err(said.into()) };
+        }
         let directives = Directives::of(path)?;
         let options = directives.options(directives.archs()?[0]);
         let options = CompileOptions { debug: DebugInfo::Lines, ..options };
-        let program = build(path, &options, Goal::Executable)?;
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let path = folder.path().join("program");
-        std::fs::write(&path, program).map_err(|error| error.to_string())?;
+        std::fs::write(&program, build(path, &options, Goal::Executable)?)
+            .map_err(|error| error.to_string())?;
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).map_err(|error| error.to_string())?;
+        std::fs::set_permissions(&program, mode).map_err(|error| error.to_string())?;
         Ok(Program { folder })
     }
 

@@ -103,7 +103,7 @@ fn settle_section(
 }
 
 fn is_merged(section: &Section) -> bool {
-    section.flags & u64::from(elf::SHF_MERGE.0) != 0
+    section.flags & elf::SHF_MERGE.0 != 0
 }
 
 /// The sections, of which all lie inside the file.
