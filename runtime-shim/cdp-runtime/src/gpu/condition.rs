@@ -1,7 +1,7 @@
 //! Graphs with conditional nodes, which are the driver's. A home is a graph of the driver: the values that kernels
 //! set belong to it from their beginning, and the steps come when the whole is made executable.
 //!
-//! These functions came with CUDA 12.3, so that they are asked for by name and not loaded with the others.
+//! The functions of conditions came with CUDA 12.3, so that they are asked for by name and not loaded with the others.
 
 use std::ffi::{CStr, c_uint, c_void};
 use std::sync::PoisonError;
@@ -25,10 +25,6 @@ type AddNode = unsafe extern "C" fn(
     usize,
     *mut ConditionalNode,
 ) -> CUresult;
-type GetNodes = unsafe extern "C" fn(Handle, *mut Handle, *mut usize) -> CUresult;
-type DestroyNode = unsafe extern "C" fn(Handle) -> CUresult;
-type AddHostNode =
-    unsafe extern "C" fn(*mut Handle, Handle, *const Handle, usize, *const HostNode) -> CUresult;
 
 /// `CUgraphNodeParams` with `CUDA_CONDITIONAL_NODE_PARAMS` in its union.
 #[repr(C)]
@@ -48,7 +44,7 @@ const _: () = assert!(size_of::<ConditionalNode>() == 256);
 
 /// `CUDA_HOST_NODE_PARAMS`
 #[repr(C)]
-struct HostNode {
+pub struct DriverHostNode {
     function: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 }
@@ -61,8 +57,8 @@ fn context(device: &GpuDevice) -> Handle {
 }
 
 /// The address of a function of the driver.
-fn named(device: &GpuDevice, name: &CStr, version: i32) -> Result<*const c_void> {
-    match device.driver_function(name, version, 0)? {
+fn named(device: &GpuDevice, name: &CStr) -> Result<*const c_void> {
+    match device.driver_function(name, VERSION, 0)? {
         0 => Err(CudaError::NOT_SUPPORTED.into()),
         address => Ok(address as *const c_void),
     }
@@ -75,7 +71,7 @@ pub fn create(
     flags: u32,
 ) -> Result<(Option<u64>, u64)> {
     let driver = device.bind()?;
-    let function = named(device, c"cuGraphConditionalHandleCreate", VERSION)?;
+    let function = named(device, c"cuGraphConditionalHandleCreate")?;
     // SAFETY: the function of that name and version is of that type.
     let create: HandleCreate = unsafe { std::mem::transmute(function) };
     let mut graph = home.unwrap_or(0) as Handle;
@@ -103,25 +99,17 @@ pub fn create_graph(device: &GpuDevice, home: u64, steps: &[GraphStep]) -> Resul
 
 /// Removes what an earlier executable was made of.
 fn clear(device: &GpuDevice, home: Handle) -> Result<()> {
-    // SAFETY: the functions of these names and versions are of these types.
-    let (get, destroy) = unsafe {
-        let get = named(device, c"cuGraphGetNodes", 10000)?;
-        let destroy = named(device, c"cuGraphDestroyNode", 10000)?;
-        (
-            std::mem::transmute::<*const c_void, GetNodes>(get),
-            std::mem::transmute::<*const c_void, DestroyNode>(destroy),
-        )
-    };
+    let driver = device.bind()?;
     let mut count = 0;
     // SAFETY: the graph is alive; without a target the driver tells how many nodes there are.
-    check(unsafe { get(home, std::ptr::null_mut(), &mut count) })?;
+    check(unsafe { (driver.cuGraphGetNodes)(home, std::ptr::null_mut(), &mut count) })?;
     let mut nodes: Vec<Handle> = vec![std::ptr::null_mut(); count];
     if count > 0 {
         // SAFETY: as many as there is room for.
-        check(unsafe { get(home, nodes.as_mut_ptr(), &mut count) })?;
+        check(unsafe { (driver.cuGraphGetNodes)(home, nodes.as_mut_ptr(), &mut count) })?;
     }
     // SAFETY: nodes of the graph, each once.
-    nodes.into_iter().try_for_each(|node| check(unsafe { destroy(node) }))
+    nodes.into_iter().try_for_each(|node| check(unsafe { (driver.cuGraphDestroyNode)(node) }))
 }
 
 pub fn destroy_home(device: &GpuDevice, home: u64) -> Result<()> {
@@ -137,7 +125,7 @@ pub fn add(
     (condition, choice): (u64, Choice),
     bodies: &[Vec<GraphStep>],
 ) -> Result<()> {
-    let function = named(device, c"cuGraphAddNode", VERSION)?;
+    let function = named(device, c"cuGraphAddNode")?;
     // SAFETY: the function of that name and version is of that type.
     let add: AddNode = unsafe { std::mem::transmute(function) };
     let mut described = ConditionalNode {
@@ -174,13 +162,13 @@ pub fn add_host(
     function: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> Result<()> {
-    let add = named(device, c"cuGraphAddHostNode", 10000)?;
-    // SAFETY: the function of that name and version is of that type.
-    let add: AddHostNode = unsafe { std::mem::transmute(add) };
-    let described = HostNode { function, data };
+    let driver = device.bind()?;
+    let described = DriverHostNode { function, data };
     let (first, count) = (place.after.as_ptr(), place.after.len());
     // SAFETY: graph and nodes are alive, the description is whole.
-    check(unsafe { add(&mut place.node, place.graph, first, count, &described) })
+    check(unsafe {
+        (driver.cuGraphAddHostNode)(&mut place.node, place.graph, first, count, &described)
+    })
 }
 
 /// A copy that may have a side in the host's memory.

@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use cudarc::driver::sys;
 
 use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
+use super::condition::DriverHostNode;
 use super::graph::{DriverKernelNode, DriverSet};
 use crate::device::{LaunchAttribute, Location};
 use crate::error::{CudaError, DeviceError, Result};
@@ -198,6 +199,9 @@ driver_functions! {
     cuGraphKernelNodeSetAttribute(Handle, c_uint, *const [u64; 8]);
     cuGraphAddMemcpyNode(*mut Handle, Handle, *const Handle, usize, *const DriverCopy, Handle);
     cuGraphAddMemsetNode(*mut Handle, Handle, *const Handle, usize, *const DriverSet, Handle);
+    cuGraphAddHostNode(*mut Handle, Handle, *const Handle, usize, *const DriverHostNode);
+    cuGraphGetNodes(Handle, *mut Handle, *mut usize);
+    cuGraphDestroyNode(Handle);
     cuGraphInstantiateWithFlags(*mut Handle, Handle, u64);
     cuGraphExecUpdate_v2(Handle, Handle, *mut [u64; 3]);
     cuGraphExecDestroy(Handle);
