@@ -28,24 +28,20 @@ const ORDERED_SEEDS: u64 = 5;
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for path in files(&cases("races"), "cdp") {
-        trials.push(trial(format!("races::{}", stem(&path)), move || planted(&path, "race")));
-    }
-    let no_clang = !crate::cuda::has_clang();
-    for path in files(&cases("races"), "cu") {
-        let name = format!("races::{}", stem(&path));
-        trials.push(trial(name, move || planted(&path, "race")).with_ignored_flag(no_clang));
-    }
-    for path in files(&cases("ordered"), "cu") {
-        let name = format!("ordered::{}", stem(&path));
-        trials.push(trial(name, move || ordered(&path)).with_ignored_flag(no_clang));
+    for kind in ["cdp", "cu"] {
+        let unread = kind == "cu" && !crate::cuda::has_clang();
+        for path in files(&cases("races"), kind) {
+            let name = format!("races::{}", stem(&path));
+            trials.push(trial(name, move || planted(&path, "race")).with_ignored_flag(unread));
+        }
+        for path in files(&cases("ordered"), kind) {
+            let name = format!("ordered::{}", stem(&path));
+            trials.push(trial(name, move || ordered(&path)).with_ignored_flag(unread));
+        }
     }
     for path in files(&cases("siblings"), "cdp") {
         let name = format!("siblings::{}", stem(&path));
         trials.push(trial(name, move || planted(&path, "siblings")));
-    }
-    for path in files(&cases("ordered"), "cdp") {
-        trials.push(trial(format!("ordered::{}", stem(&path)), move || ordered(&path)));
     }
     for path in files(&root().join("samples/nested"), "cdp") {
         trials.push(trial(format!("races::nested::{}", stem(&path)), move || harmless(&path)));

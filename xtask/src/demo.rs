@@ -49,7 +49,7 @@ pub fn demo(ui: &Ui, common: &Common) -> Outcome<ExitCode> {
         ui.line("");
     }
     ui.line(&format!(
-        "{} programs compiled, {failures} failed; cubins are in {}",
+        "{} programs compiled by an unoptimised compiler, {failures} failed; cubins are in {}",
         programs.len() - failures,
         out_dir.display()
     ));

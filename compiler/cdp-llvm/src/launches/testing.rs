@@ -19,6 +19,13 @@ declare void @unknown()
 @one = addrspace(1) global i32 0
 ";
 
+/// The body of a parent that waits for what another thread writes before it launches.
+pub(super) const WAITS: &str = "e: br label %l
+     l: %v = load volatile i32, ptr %p
+     %c = icmp eq i32 %v, 0
+     br i1 %c, label %l, label %x
+     x: LAUNCH\n ret void";
+
 /// A module of these functions.
 pub(super) fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
     let text = format!("target triple = \"nvptx64-nvidia-cuda\"\n{INTRINSICS}{text}");

@@ -3,7 +3,7 @@
 use inkwell::context::Context;
 
 use super::{in_order, why_not};
-use crate::launches::testing::{launch, module, sites};
+use crate::launches::testing::{WAITS, launch, module, sites};
 
 /// Why the launches of a kernel of these blocks stay; `LAUNCH` in them is one.
 fn reason(blocks: &str) -> Result<(), String> {
@@ -78,14 +78,7 @@ fn what_the_parent_does_elsewhere_keeps_a_launch() {
     refused("e: call void @llvm.nvvm.exit()\n LAUNCH\n ret void", "end early");
     refused("e: call i32 @cudaGetLastError()\n LAUNCH\n ret void", "cudaGetLastError");
     refused("e: call void @unknown()\n LAUNCH\n ret void", "what is not known");
-    refused(
-        "e: br label %l
-         l: %v = load volatile i32, ptr %p
-         %c = icmp eq i32 %v, 0
-         br i1 %c, label %l, label %x
-         x: LAUNCH\n ret void",
-        "wait for another thread",
-    );
+    refused(WAITS, "wait for another thread");
 }
 
 #[test]

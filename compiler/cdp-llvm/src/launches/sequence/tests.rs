@@ -5,7 +5,7 @@ use inkwell::context::Context;
 use super::{Sequence, runs_in_turn, why_not};
 use crate::launches::argument::Argument;
 use crate::launches::gather::gather;
-use crate::launches::testing::{launch, module, sites};
+use crate::launches::testing::{WAITS, launch, module, sites};
 
 /// Why the launches of a kernel with this body are not recorded; `LAUNCH` in it is one.
 fn reason(stream: &str, blocks: &str) -> Result<(), String> {
@@ -48,12 +48,7 @@ fn what_may_not_start_later_is_not_recorded() {
     refused("ptr null", "e: call void @llvm.nvvm.exit()\n LAUNCH\n ret void", "end early");
     refused("ptr null", "e: call void @unknown()\n LAUNCH\n ret void", "not known");
     refused("ptr %s", "e: LAUNCH\n ret void", "another than the NULL stream");
-    let waits = "e: br label %l
-         l: %v = load volatile i32, ptr %p
-         %c = icmp eq i32 %v, 0
-         br i1 %c, label %l, label %x
-         x: LAUNCH\n ret void";
-    refused("ptr null", waits, "may wait for another thread");
+    refused("ptr null", WAITS, "may wait for another thread");
 }
 
 #[test]
