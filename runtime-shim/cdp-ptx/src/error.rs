@@ -2,6 +2,13 @@
 
 use std::fmt;
 
+/// Ends a function of the parser with an error at a token: its kind, and the message as for `format!`.
+macro_rules! fail {
+    ($parser:expr, $token:expr, $kind:ident, $($message:tt)*) => {
+        return Err($parser.error_at(&$token, $crate::error::ErrorKind::$kind, format!($($message)*)))
+    };
+}
+
 /// Why a text is not a module that this project can run. The first problem found is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {

@@ -13,13 +13,14 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
+pub mod error;
+#[macro_use]
 mod rows;
 
 pub mod bulk;
 pub mod cfg;
 pub mod cluster;
 mod conditions;
-pub mod error;
 mod forms;
 pub mod inst;
 pub mod matrix;

@@ -24,16 +24,16 @@ macro_rules! read_modifiers {
 }
 
 macro_rules! read_operands {
-    ($p:ident, $st:ident, $separator:ident,) => {};
-    ($p:ident, $st:ident, $separator:ident, , $($rest:tt)*) => {
-        read_operands!($p, $st, Comma, $($rest)*);
+    ($p:ident, $separator:ident,) => {};
+    ($p:ident, $separator:ident, , $($rest:tt)*) => {
+        read_operands!($p, Comma, $($rest)*);
     };
-    ($p:ident, $st:ident, $separator:ident, | $($rest:tt)*) => {
-        read_operands!($p, $st, Bar, $($rest)*);
+    ($p:ident, $separator:ident, | $($rest:tt)*) => {
+        read_operands!($p, Bar, $($rest)*);
     };
-    ($p:ident, $st:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
-        $name = Arg::read_after(Separator::$separator, $p, $st, ($($spec)?))?;
-        read_operands!($p, $st, $separator, $($rest)*);
+    ($p:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        $name = Arg::read_after(Separator::$separator, $p, ($($spec)?))?;
+        read_operands!($p, $separator, $($rest)*);
     };
 }
 
@@ -52,36 +52,36 @@ macro_rules! refuse {
 
 /// Sets the fields of one row: modifiers, what is refused of them, operands, what is refused then.
 macro_rules! read_fields {
-    ($p:ident, $st:ident, $m:ident,
+    ($p:ident, $m:ident,
      [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })?) => {
         read_modifiers!($p, $m, $($mods)*);
         $m.finish()?;
         $(refuse!($m, $($check)*);)?
-        read_operands!($p, $st, Start, $($args)*);
+        read_operands!($p, Start, $($args)*);
         $(refuse!($m, $($after)*);)?
     };
 }
 
 /// One row's way from text.
 macro_rules! read_row {
-    ($p:ident, $st:ident, $m:ident, $variant:ident, { by $function:ident }) => {
-        $p.$function($st, $m)
+    ($p:ident, $m:ident, $variant:ident, { by $function:ident }) => {
+        $p.$function($m)
     };
-    ($p:ident, $st:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* }, { [$($row:tt)*] $($rest:tt)* }) => {{
+    ($p:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* }, { [$($row:tt)*] $($rest:tt)* }) => {{
         $(let $field: $ty;)*
-        read_fields!($p, $st, $m, [$($row)*] $($rest)*);
+        read_fields!($p, $m, [$($row)*] $($rest)*);
         Ok(Inst::$variant { $($field),* })
     }};
-    ($p:ident, $st:ident, $m:ident, $variant:ident ($boxed:ty),
+    ($p:ident, $m:ident, $variant:ident ($boxed:ty),
      { $body:ident { $($field:ident: $ty:ty),* $(,)? } $($row:tt)* }) => {{
         $(let $field: $ty;)*
-        read_fields!($p, $st, $m, $($row)*);
+        read_fields!($p, $m, $($row)*);
         let body: $boxed = $body { $($field),* }.into();
         Ok(Inst::$variant(body))
     }};
     // Which fields there are is the function's matter.
-    ($p:ident, $st:ident, $m:ident, $variant:ident $fields:tt, { by $function:ident }) => {
-        $p.$function($st, $m)
+    ($p:ident, $m:ident, $variant:ident $fields:tt, { by $function:ident }) => {
+        $p.$function($m)
     };
 }
 
@@ -230,7 +230,6 @@ macro_rules! instructions {
             #[allow(unreachable_patterns)]
             pub fn parse_inst(
                 &mut self,
-                st: &mut FunctionState<'a>,
                 word: Token<'a>,
             ) -> Result<Inst> {
                 let mods = &mut self.mods(word)?;
@@ -239,13 +238,12 @@ macro_rules! instructions {
                         #[allow(unused_variables)]
                         fn row<'a>(
                             p: &mut Parser<'a>,
-                            st: &mut FunctionState<'a>,
                             m: &mut Mods<'a>,
                         ) -> Result<Inst> {
-                            read_row!(p, st, m, $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
+                            read_row!(p, m, $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
                         }
                         $(self.since(mods, ($major, $minor), $sm)?;)?
-                        row(self, st, mods)
+                        row(self, mods)
                     })*)*
                     _ => self.unknown_instruction(mods),
                 };

@@ -13,7 +13,6 @@ use crate::inst::*;
 use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
 use crate::mbarrier::Mbarrier;
 use crate::module::{BranchTableId, LabelId, Reg};
-use crate::parse::body::FunctionState;
 use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
@@ -803,13 +802,15 @@ impl Parser<'_> {
         if target >= sm && (major, minor) >= version {
             return Ok(());
         }
-        let message = format!(
+        fail!(
+            self,
+            mods.opcode,
+            UnknownInstruction,
             "`{}` came with PTX ISA {}.{} and sm_{sm}; this text is PTX {major}.{minor} for sm_{target}",
             mods.full_name(),
             version.0,
             version.1
-        );
-        Err(self.error_at(&mods.opcode, ErrorKind::UnknownInstruction, message))
+        )
     }
 
     /// Says of an instruction that its form is not supported, where that is why its words are not known.

@@ -1,9 +1,8 @@
 //! `call`.
 
-use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::*;
-use crate::parse::body::{FunctionState, Name};
+use crate::parse::body::Name;
 use crate::parse::constant::Constant;
 use crate::parse::lexer::{Tok, Token};
 use crate::parse::mods::Mods;
@@ -21,16 +20,16 @@ enum Argument {
 
 impl<'a> Parser<'a> {
     /// `call`
-    pub fn call(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn call(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let uniform = mods.flag("uni");
         mods.finish()?;
         let mut returns = Vec::new();
         if self.at(b'(') {
-            returns = self.call_list(st)?;
+            returns = self.call_list()?;
             self.comma()?;
         }
         let callee = self.ident("a function, or a register with its address")?;
-        let indirect = match st.lookup(callee.text) {
+        let indirect = match self.st.lookup(callee.text) {
             Some(Name::Reg(reg)) => Some(reg),
             _ => None,
         };
@@ -38,7 +37,7 @@ impl<'a> Parser<'a> {
         let mut signature_name = None;
         if self.eat(b',')? {
             if self.at(b'(') {
-                args = self.call_list(st)?;
+                args = self.call_list()?;
                 if self.eat(b',')? {
                     signature_name = Some(self.ident("a prototype")?);
                 }
@@ -47,60 +46,55 @@ impl<'a> Parser<'a> {
             }
         }
         let target = match indirect {
-            Some(address) => self.indirect_target(st, &callee, address, signature_name)?,
+            Some(address) => self.indirect_target(&callee, address, signature_name)?,
             None => match self.symbols.get(callee.text) {
                 Some(Symbol::Function(id)) => CallTarget::Direct(*id),
                 _ => {
-                    let message = format!("{} is not a declared function", callee.describe());
-                    return Err(self.error_at(&callee, ErrorKind::UnknownName, message));
+                    fail!(self, callee, UnknownName, "{callee} is not a declared function");
                 }
             },
         };
-        let returns = self.check_args(st, &callee, &target, returns, true)?;
-        let args = self.check_args(st, &callee, &target, args, false)?;
+        let returns = self.check_args(&callee, &target, returns, true)?;
+        let args = self.check_args(&callee, &target, args, false)?;
         Ok(Inst::Call { target, returns, args, uniform })
     }
 
     fn indirect_target(
-        &self,
-        st: &mut FunctionState<'a>,
+        &mut self,
         callee: &Token<'a>,
         address: Reg,
         signature: Option<Token<'a>>,
     ) -> Result<CallTarget> {
         let Some(name) = signature else {
-            let message = "an indirect call needs a prototype or a list of targets".to_string();
-            return Err(self.error_at(callee, ErrorKind::Operand, message));
+            fail!(self, callee, Operand, "an indirect call needs a prototype or a list of targets");
         };
-        let ty = st.body.registers[address.index()].ty;
+        let ty = self.st.body.registers[address.index()].ty;
         if !matches!(ty.bits(), 32 | 64) {
-            let message = format!("{} is a `.{ty}`, not an address", callee.describe());
-            return Err(self.error_at(callee, ErrorKind::Operand, message));
+            fail!(self, callee, Operand, "{callee} is a `.{ty}`, not an address");
         }
-        let signature = match st.lookup(name.text) {
+        let signature = match self.st.lookup(name.text) {
             Some(Name::Prototype(id)) => CallSignature::Prototype(id),
             Some(Name::Calls(id)) => CallSignature::Targets(id),
             _ => {
-                let message = format!("{} is not a prototype", name.describe());
-                return Err(self.error_at(&name, ErrorKind::UnknownName, message));
+                fail!(self, name, UnknownName, "{name} is not a prototype");
             }
         };
         Ok(CallTarget::Indirect { address, signature })
     }
 
     /// `(a, b, _)`
-    fn call_list(&mut self, st: &mut FunctionState<'a>) -> Result<Vec<(Token<'a>, Argument)>> {
+    fn call_list(&mut self) -> Result<Vec<(Token<'a>, Argument)>> {
         self.expect(b'(')?;
         let mut list = Vec::new();
         while !self.at(b')') {
             let token = self.peek;
-            match self.vector_register(st) {
+            match self.vector_register() {
                 Some(elements) => {
                     self.next()?;
                     let value = |reg| Argument::Known(CallArg::Value(Operand::Reg(reg)));
                     list.extend(elements.into_iter().map(|reg| (token, value(reg))));
                 }
-                None => list.push((token, self.call_arg(st)?)),
+                None => list.push((token, self.call_arg()?)),
             }
             if !self.eat(b',')? {
                 break;
@@ -110,7 +104,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    fn call_arg(&mut self, st: &mut FunctionState<'a>) -> Result<Argument> {
+    fn call_arg(&mut self) -> Result<Argument> {
         if self.at_constant() {
             return Ok(Argument::Constant(self.constant()?));
         }
@@ -119,14 +113,13 @@ impl<'a> Parser<'a> {
             return Ok(Argument::Known(CallArg::Sink));
         }
         let token = self.ident("an argument")?;
-        let arg = match st.lookup(token.text) {
+        let arg = match self.st.lookup(token.text) {
             Some(Name::Reg(reg)) => CallArg::Value(Operand::Reg(reg)),
             Some(Name::Local(id)) => CallArg::Param(id),
             Some(Name::Param(index)) => CallArg::OwnParam(index),
             Some(Name::Return(index)) => CallArg::OwnReturn(index),
             _ => {
-                let message = format!("{} is not a parameter or register", token.describe());
-                return Err(self.error_at(&token, ErrorKind::Operand, message));
+                fail!(self, token, Operand, "{token} is not a parameter or register");
             }
         };
         Ok(Argument::Known(arg))
@@ -135,7 +128,6 @@ impl<'a> Parser<'a> {
     /// Checks arguments (or results) against the signature and types their constants.
     fn check_args(
         &self,
-        st: &FunctionState<'a>,
         callee: &Token<'a>,
         target: &CallTarget,
         list: Vec<(Token<'a>, Argument)>,
@@ -148,11 +140,11 @@ impl<'a> Parser<'a> {
         let params: &[Param] = match target {
             CallTarget::Direct(id) => of_function(*id),
             CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
-                let prototype = &st.body.prototypes[id.index()];
+                let prototype = &self.st.body.prototypes[id.index()];
                 if results { &prototype.returns } else { &prototype.params }
             }
             CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
-                of_function(st.body.call_tables[id.index()].functions[0])
+                of_function(self.st.body.call_tables[id.index()].functions[0])
             }
         };
         let what = if results { "results" } else { "arguments" };
@@ -160,59 +152,55 @@ impl<'a> Parser<'a> {
         let variadic = params.last().is_some_and(|param| param.array_len == Some(0));
         let optional = usize::from(variadic);
         if list.len() > params.len() || list.len() + optional < params.len() {
-            let message = format!(
+            fail!(
+                self,
+                callee,
+                Operand,
                 "{} takes {} {what}, {} are given",
-                callee.describe(),
+                callee,
                 params.len(),
                 list.len()
             );
-            return Err(self.error_at(callee, ErrorKind::Operand, message));
         }
         let pairs = list.into_iter().zip(params);
-        pairs.map(|((token, arg), param)| self.check_arg(st, &token, arg, param)).collect()
+        pairs.map(|((token, arg), param)| self.check_arg(&token, arg, param)).collect()
     }
 
-    fn check_arg(
-        &self,
-        st: &FunctionState<'a>,
-        token: &Token<'a>,
-        arg: Argument,
-        param: &Param,
-    ) -> Result<CallArg> {
-        let own = &self.module.functions[st.id.index()];
+    fn check_arg(&self, token: &Token<'a>, arg: Argument, param: &Param) -> Result<CallArg> {
+        let own = &self.module.functions[self.st.id.index()];
         let arg = match arg {
             Argument::Known(arg) => arg,
             Argument::Constant(constant) => match constant.bits_as(param.ty) {
                 Some(bits) => CallArg::Value(Operand::Imm(bits)),
                 None => {
-                    let message = format!("the constant is not a `.{}`", param.ty);
-                    return Err(self.error_at(token, ErrorKind::Operand, message));
+                    fail!(self, token, Operand, "the constant is not a `.{}`", param.ty);
                 }
             },
         };
         let size_bytes = match arg {
             CallArg::Param(id) => {
-                let variable = &st.body.variables[id.index()];
+                let variable = &self.st.body.variables[id.index()];
                 if variable.space != Space::Param {
-                    let message = format!("{} is not a `.param` variable", token.describe());
-                    return Err(self.error_at(token, ErrorKind::Operand, message));
+                    fail!(self, token, Operand, "{token} is not a `.param` variable");
                 }
                 variable.size_bytes()
             }
             CallArg::OwnParam(index) => own.params[index as usize].size_bytes(),
             CallArg::OwnReturn(index) => own.returns[index as usize].size_bytes(),
             CallArg::Value(Operand::Reg(reg)) => {
-                u64::from(st.body.registers[reg.index()].ty.bytes())
+                u64::from(self.st.body.registers[reg.index()].ty.bytes())
             }
             CallArg::Value(_) | CallArg::Sink => param.size_bytes(),
         };
         if size_bytes != param.size_bytes() && param.array_len != Some(0) {
-            let message = format!(
+            fail!(
+                self,
+                token,
+                Operand,
                 "{} has {size_bytes} bytes, the callee's parameter {}",
-                token.describe(),
+                token,
                 param.size_bytes()
             );
-            return Err(self.error_at(token, ErrorKind::Operand, message));
         }
         Ok(arg)
     }

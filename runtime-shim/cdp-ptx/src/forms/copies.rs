@@ -1,10 +1,8 @@
 //! Asynchronous copies: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`.
 
 use crate::bulk::BulkCopy;
-use crate::error::ErrorKind;
 use crate::forms::memory::cache_hints;
 use crate::inst::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
@@ -15,7 +13,7 @@ use ScalarType::*;
 
 impl<'a> Parser<'a> {
     /// `cp.async`
-    pub fn cp_async(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn cp_async(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("async")?;
         let (mut hints, has_policy) = cache_hints(mods, &[CacheOp::Ca, CacheOp::Cg]);
         mods.require(hints.op.is_some(), "`.ca` or `.cg` is needed")?;
@@ -24,38 +22,37 @@ impl<'a> Parser<'a> {
         let spaces = to == Some(Space::Shared) && from == Some(Space::Global);
         mods.require(spaces, "it copies from `.global` to `.shared`")?;
         mods.finish()?;
-        let dst = self.space_address(st, Space::Shared)?;
+        let dst = self.space_address(Space::Shared)?;
         self.comma()?;
-        let src = self.space_address(st, Space::Global)?;
+        let src = self.space_address(Space::Global)?;
         self.comma()?;
         let token = self.peek;
         let size_bytes = self.number_u32("the number of bytes")?;
         let only_16 = hints.op == Some(CacheOp::Cg);
         if !matches!(size_bytes, 4 | 8 | 16) || (only_16 && size_bytes != 16) {
-            let message = format!("{size_bytes} bytes cannot be copied by this instruction");
-            return Err(self.error_at(&token, ErrorKind::Operand, message));
+            fail!(self, token, Operand, "{size_bytes} bytes cannot be copied by this instruction");
         }
         let (mut src_size, mut ignore_src) = (None, None);
         // What follows is a predicate, a size, or the policy that the modifiers announce.
         let more = self.at(b',');
         if more {
             self.comma()?;
-            if self.at_predicate(st) {
-                ignore_src = Some(self.pred_operand(st)?);
-            } else if has_policy && self.at_64_bit_register(st) {
-                hints.policy = Some(self.operand(st, B64)?);
+            if self.at_predicate() {
+                ignore_src = Some(self.pred_operand()?);
+            } else if has_policy && self.at_64_bit_register() {
+                hints.policy = Some(self.operand(B64)?);
             } else {
-                src_size = Some(self.operand(st, U32)?);
+                src_size = Some(self.operand(U32)?);
             }
         }
         if has_policy && hints.policy.is_none() {
-            hints.policy = self.policy(st, true)?;
+            hints.policy = self.policy(true)?;
         }
         let cache = Box::new(hints);
         Ok(Inst::CpAsync { dst, src, size_bytes, src_size, ignore_src, cache })
     }
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
-    pub fn cp_bulk(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn cp_bulk(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let reduces = mods.flag("reduce");
         mods.word("async")?;
         mods.word("bulk")?;
@@ -87,17 +84,17 @@ impl<'a> Parser<'a> {
             None
         };
         mods.finish()?;
-        let dst = self.space_address(st, dst_space)?;
+        let dst = self.space_address(dst_space)?;
         self.comma()?;
-        let src = self.space_address(st, src_space)?;
-        let size = self.next_operand(st, U32)?;
+        let src = self.space_address(src_space)?;
+        let size = self.next_operand(U32)?;
         let mut object = None;
         if told {
             self.comma()?;
-            object = Some(self.space_address(st, Space::Shared)?);
+            object = Some(self.space_address(Space::Shared)?);
         }
-        let multicast = if multicast { Some(self.next_operand(st, B16)?) } else { None };
-        let policy = if has_policy { Some(self.next_operand(st, B64)?) } else { None };
+        let multicast = if multicast { Some(self.next_operand(B16)?) } else { None };
+        let policy = if has_policy { Some(self.next_operand(B64)?) } else { None };
         let copy =
             BulkCopy { reduce, dst_space, src_space, dst, src, size, object, multicast, policy };
         Ok(Inst::BulkCopy(Box::new(copy)))

@@ -1,8 +1,6 @@
 //! Moves with their packing and unpacking forms, `cvt.pack` and `lop3`.
 
-use crate::error::ErrorKind;
 use crate::inst::*;
-use crate::parse::body::FunctionState;
 use crate::parse::lexer::Tok;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
@@ -15,49 +13,45 @@ use ScalarType::*;
 
 impl<'a> Parser<'a> {
     /// `mov`, with its packing and unpacking forms.
-    pub fn mov(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn mov(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let lanes = mods.lanes();
         let ty = mods.ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
         mods.finish()?;
         if lanes > 1 {
             mods.require(lanes <= 4 && ty != Pred, "vectors are `.v2` and `.v4`")?;
-            return self.mov_vector(st, ty, lanes);
+            return self.mov_vector(ty, lanes);
         }
-        if let Some(elements) = self.vector_register(st) {
+        if let Some(elements) = self.vector_register() {
             self.next()?;
-            let part = elements.first().map_or(0, |reg| st.body.registers[reg.index()].ty.bits());
+            let part =
+                elements.first().map_or(0, |reg| self.st.body.registers[reg.index()].ty.bits());
             let whole = part * elements.len() as u32 == ty.bits();
             mods.require(whole, "the vector and the type have different sizes")?;
             self.comma()?;
             let dsts = elements.into_iter().map(Some).collect();
-            return Ok(Inst::MovUnpack { ty, dsts, src: self.operand(st, ty)? });
+            return Ok(Inst::MovUnpack { ty, dsts, src: self.operand(ty)? });
         }
         if self.at(b'{') {
             let (part, count) = self.peek_parts(ty, mods)?;
-            let dsts = self.dsts(st, part, count, Width::Exact)?;
+            let dsts = self.dsts(part, count, Width::Exact)?;
             self.comma()?;
-            let src = self.operand(st, ty)?;
+            let src = self.operand(ty)?;
             return Ok(Inst::MovUnpack { ty, dsts, src });
         }
-        let dst = self.register(st, ty)?;
+        let dst = self.register(ty)?;
         self.comma()?;
         if !self.at(b'{') {
-            let src = self.operand_or_special(st, ty, Width::Exact)?;
+            let src = self.operand_or_special(ty, Width::Exact)?;
             return Ok(Inst::Mov { ty, dst, src });
         }
         let (part, count) = self.peek_parts(ty, mods)?;
-        let srcs = self.srcs(st, part, count, Width::Exact)?;
+        let srcs = self.srcs(part, count, Width::Exact)?;
         Ok(Inst::MovPack { ty, dst, srcs })
     }
 
     /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`, or from `%tid` as a whole.
-    fn mov_vector(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        ty: ScalarType,
-        lanes: usize,
-    ) -> Result<Inst> {
-        let dsts = self.dsts(st, ty, lanes, Width::Exact)?;
+    fn mov_vector(&mut self, ty: ScalarType, lanes: usize) -> Result<Inst> {
+        let dsts = self.dsts(ty, lanes, Width::Exact)?;
         self.comma()?;
         let dims = ["x", "y", "z", "w"].map(|dim| format!("{}.{dim}", self.peek.text));
         let special = dims.map(|name| SpecialReg::from_name(&name));
@@ -68,7 +62,7 @@ impl<'a> Parser<'a> {
             let srcs = [x, y, z, w].map(Operand::Special).into();
             return Ok(Inst::MovVector { ty, dsts, srcs });
         }
-        let srcs = self.srcs(st, ty, lanes, Width::Exact)?;
+        let srcs = self.srcs(ty, lanes, Width::Exact)?;
         Ok(Inst::MovVector { ty, dsts, srcs })
     }
 
@@ -94,7 +88,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `cvt.pack.sat.TYPE.s32{.b32} d, a, b{, c}`
-    pub fn cvt_pack(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn cvt_pack(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("pack")?;
         mods.word("sat")?;
         let (dst_signed, dst_bits) = mods.need("a type to convert to", |word| {
@@ -115,39 +109,38 @@ impl<'a> Parser<'a> {
             "8 bits and fewer go with `.b32` and a third source",
         )?;
         mods.finish()?;
-        let (dst, a, b) = self.d_a_b(st, B32)?;
-        let c = if third { Some(self.next_operand(st, B32)?) } else { None };
+        let (dst, a, b) = self.d_a_b(B32)?;
+        let c = if third { Some(self.next_operand(B32)?) } else { None };
         Ok(Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c })
     }
 
     /// `lop3`
-    pub fn lop3(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn lop3(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let op = mods.take(BoolOp::from_str);
         mods.require(op != Some(BoolOp::Xor), "only `.and` and `.or` do")?;
         mods.ty(&[B32])?;
         mods.finish()?;
         let (dst, pred_dst) = match op {
             Some(_) => {
-                let dst = self.dst(st, B32, Width::Exact)?;
+                let dst = self.dst(B32, Width::Exact)?;
                 self.expect(b'|')?;
-                (dst, self.dst(st, Pred, Width::Exact)?)
+                (dst, self.dst(Pred, Width::Exact)?)
             }
-            None => (Some(self.register(st, B32)?), None),
+            None => (Some(self.register(B32)?), None),
         };
-        let a = self.next_operand(st, B32)?;
-        let b = self.next_operand(st, B32)?;
-        let c = self.next_operand(st, B32)?;
+        let a = self.next_operand(B32)?;
+        let b = self.next_operand(B32)?;
+        let c = self.next_operand(B32)?;
         self.comma()?;
         let token = self.peek;
         let table = self.integer("the look-up table")?;
         let Ok(table) = u8::try_from(table) else {
-            let message = format!("the look-up table {table} is not 0 to 255");
-            return Err(self.error_at(&token, ErrorKind::Limit, message));
+            fail!(self, token, Limit, "the look-up table {table} is not 0 to 255");
         };
         let mut pred = None;
         if let Some(op) = op {
             self.comma()?;
-            pred = Some(Lop3Pred { op, dst: pred_dst, with: self.pred_operand(st)? });
+            pred = Some(Lop3Pred { op, dst: pred_dst, with: self.pred_operand()? });
         }
         Ok(Inst::Lop3 { table, dst, a, b, c, pred })
     }

@@ -1,9 +1,7 @@
 //! Matrices in the registers of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`.
 
-use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::matrix::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
@@ -79,11 +77,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `mma`, `wmma.mma`
-    pub fn mma(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn mma(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         if mods.is("wmma") {
             mods.word("mma")?;
             let mut mma = self.product(mods, true)?;
-            self.mma_operands(st, mods, &mut mma)?;
+            self.mma_operands(mods, &mut mma)?;
             return Ok(Inst::Mma(Box::new(mma)));
         }
         let sparse = mods.take(|word| match word {
@@ -95,44 +93,38 @@ impl<'a> Parser<'a> {
         // Known only with the operands; `exists` and the number of registers look at it.
         let unknown = |ordered| Sparsity { ordered, metadata: Operand::Imm(0), selector: 0 };
         mma.sparsity = sparse.map(unknown);
-        self.mma_operands(st, mods, &mut mma)?;
+        self.mma_operands(mods, &mut mma)?;
         if let Some(sparsity) = &mut mma.sparsity {
-            sparsity.metadata = self.next_operand(st, B32)?;
+            sparsity.metadata = self.next_operand(B32)?;
             self.comma()?;
             let token = self.peek;
             let selector = self.number_u32("the sparsity selector")?;
             if selector > 3 {
-                let message = format!("{selector} is not a sparsity selector");
-                return Err(self.error_at(&token, ErrorKind::Limit, message));
+                fail!(self, token, Limit, "{selector} is not a sparsity selector");
             }
             sparsity.selector = selector as u8;
         }
         Ok(Inst::Mma(Box::new(mma)))
     }
 
-    fn mma_operands(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-        mma: &mut Mma,
-    ) -> Result<()> {
+    fn mma_operands(&mut self, mods: &mut Mods<'a>, mma: &mut Mma) -> Result<()> {
         mods.require(mma.exists(), "these types, layouts and sizes do not go together")?;
         mods.finish()?;
         let register = |part| mma.ty(part).register();
         let count = |part| mma.registers(part);
-        let d = self.dsts(st, register(Part::D), count(Part::D), Width::Exact)?;
+        let d = self.dsts(register(Part::D), count(Part::D), Width::Exact)?;
         self.comma()?;
-        let a = self.srcs(st, register(Part::A), count(Part::A), Width::Exact)?;
+        let a = self.srcs(register(Part::A), count(Part::A), Width::Exact)?;
         self.comma()?;
-        let b = self.srcs(st, register(Part::B), count(Part::B), Width::Exact)?;
+        let b = self.srcs(register(Part::B), count(Part::B), Width::Exact)?;
         self.comma()?;
-        let c = self.srcs(st, register(Part::C), count(Part::C), Width::Exact)?;
+        let c = self.srcs(register(Part::C), count(Part::C), Width::Exact)?;
         (mma.d, mma.a, mma.b, mma.c) = (d, a, b, c);
         Ok(())
     }
 
     /// `wmma.load`, `wmma.store`
-    pub fn wmma_memory(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn wmma_memory(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let load = mods.need("`.load`, `.store` or `.mma`", |word| match word {
             "load" => Some(true),
             "store" => Some(false),
@@ -158,25 +150,21 @@ impl<'a> Parser<'a> {
         let (mut dsts, mut srcs) = (nothing(), nothing());
         let addr;
         if load {
-            dsts = self.dsts(st, ty.register(), count, Width::Exact)?;
+            dsts = self.dsts(ty.register(), count, Width::Exact)?;
             self.comma()?;
-            addr = self.space_address(st, space)?;
+            addr = self.space_address(space)?;
         } else {
-            addr = self.space_address(st, space)?;
+            addr = self.space_address(space)?;
             self.comma()?;
-            srcs = self.srcs(st, ty.register(), count, Width::Exact)?;
+            srcs = self.srcs(ty.register(), count, Width::Exact)?;
         }
-        let stride = if self.at(b',') { Some(self.next_operand(st, U32)?) } else { None };
+        let stride = if self.at(b',') { Some(self.next_operand(U32)?) } else { None };
         let memory = WmmaMemory { operand, col, shape, space, ty, addr, stride, dsts, srcs };
         Ok(Inst::WmmaMemory(Box::new(memory)))
     }
 
     /// `ldmatrix`, `stmatrix`
-    pub fn matrix_memory(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-    ) -> Result<Inst> {
+    pub fn matrix_memory(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let load = mods.opcode.text == "ldmatrix";
         self.sync_aligned(mods)?;
         mods.word("m8n8")?;
@@ -195,13 +183,13 @@ impl<'a> Parser<'a> {
         let (mut dsts, mut srcs) = (nothing(), nothing());
         let addr;
         if load {
-            dsts = self.dsts(st, B32, count, Width::Exact)?;
+            dsts = self.dsts(B32, count, Width::Exact)?;
             self.comma()?;
-            addr = self.space_address(st, space)?;
+            addr = self.space_address(space)?;
         } else {
-            addr = self.space_address(st, space)?;
+            addr = self.space_address(space)?;
             self.comma()?;
-            srcs = self.srcs(st, B32, count, Width::Exact)?;
+            srcs = self.srcs(B32, count, Width::Exact)?;
         }
         let memory = MatrixMemory { transposed, space, addr, dsts, srcs };
         Ok(Inst::MatrixMemory(Box::new(memory)))

@@ -2,7 +2,6 @@
 
 use crate::cluster::RemoteAccess;
 use crate::inst::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
@@ -35,16 +34,12 @@ const MEMORY_TYPES: &[ScalarType] =
 
 impl<'a> Parser<'a> {
     /// `, policy` if the modifiers announce one.
-    pub fn policy(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        announced: bool,
-    ) -> Result<Option<Operand>> {
-        if announced { self.next_operand(st, B64).map(Some) } else { Ok(None) }
+    pub fn policy(&mut self, announced: bool) -> Result<Option<Operand>> {
+        if announced { self.next_operand(B64).map(Some) } else { Ok(None) }
     }
 
     /// `ld`, `ldu`
-    pub fn ld(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn ld(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let order = self.load_order(mods)?;
         let space = mods.space();
         let uniform = mods.opcode.text == "ldu";
@@ -62,11 +57,11 @@ impl<'a> Parser<'a> {
         let weak = matches!(order, LoadOrder::Weak);
         check_order(mods, weak, matches!(order, LoadOrder::Mmio(_)), space)?;
         mods.finish()?;
-        let dsts = self.dsts(st, ty, count, Width::AtLeast)?;
+        let dsts = self.dsts(ty, count, Width::AtLeast)?;
         self.comma()?;
-        let addr = self.space_address(st, space)?;
+        let addr = self.space_address(space)?;
         self.eat_dot("unified")?;
-        hints.policy = self.policy(st, has_policy)?;
+        hints.policy = self.policy(has_policy)?;
         let cache = boxed(hints);
         Ok(Inst::Ld { space, order, non_coherent, ty, dsts, addr, cache })
     }
@@ -91,7 +86,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `st`
-    pub fn st(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn st(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let order = self.store_order(mods)?;
         let space = mods.space();
         mods.require(space != Space::Const, "constant memory is not written")?;
@@ -105,10 +100,10 @@ impl<'a> Parser<'a> {
         let weak = matches!(order, StoreOrder::Weak);
         check_order(mods, weak, matches!(order, StoreOrder::Mmio(_)), space)?;
         mods.finish()?;
-        let addr = self.space_address(st, space)?;
+        let addr = self.space_address(space)?;
         self.comma()?;
-        let srcs = self.srcs(st, ty, count, Width::AtLeast)?;
-        hints.policy = self.policy(st, has_policy)?;
+        let srcs = self.srcs(ty, count, Width::AtLeast)?;
+        hints.policy = self.policy(has_policy)?;
         Ok(Inst::St { space, order, ty, addr, srcs, cache: boxed(hints) })
     }
 
@@ -131,11 +126,7 @@ impl<'a> Parser<'a> {
         Ok(StoreOrder::Weak)
     }
     /// `st.async`, `red.async`
-    pub fn remote_access(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-    ) -> Result<Inst> {
+    pub fn remote_access(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("async")?;
         let reduces = mods.opcode.text == "red";
         if reduces {
@@ -166,19 +157,15 @@ impl<'a> Parser<'a> {
             mods.ty(&[B32, B64, U32, U64, S32, S64, F32, F64])?
         };
         mods.finish()?;
-        let addr = self.space_address(st, Space::SharedCluster)?;
+        let addr = self.space_address(Space::SharedCluster)?;
         self.comma()?;
-        let srcs = self.srcs(st, ty, count, Width::Exact)?;
+        let srcs = self.srcs(ty, count, Width::Exact)?;
         self.comma()?;
-        let object = self.space_address(st, Space::SharedCluster)?;
+        let object = self.space_address(Space::SharedCluster)?;
         Ok(Inst::RemoteAccess(Box::new(RemoteAccess { reduce, ty, addr, srcs, object })))
     }
     /// `createpolicy`
-    pub fn create_policy(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-    ) -> Result<Inst> {
+    pub fn create_policy(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let kind = mods.need("`.fractional`, `.range` or `.cvt`", |word| match word {
             "fractional" | "range" | "cvt" => Some(word.as_bytes()[0]),
             _ => None,
@@ -188,7 +175,7 @@ impl<'a> Parser<'a> {
             mods.word("L2")?;
             mods.ty(&[B64])?;
             mods.finish()?;
-            let (dst, property) = self.d_a(st, B64, B64)?;
+            let (dst, property) = self.d_a(B64, B64)?;
             let policy = Box::new(CreatePolicy::Convert(property));
             return Ok(Inst::CreatePolicy { dst, policy });
         }
@@ -196,16 +183,16 @@ impl<'a> Parser<'a> {
         let second = mods.take(L2Eviction::from_str);
         mods.ty(&[B64])?;
         mods.finish()?;
-        let dst = self.register(st, B64)?;
+        let dst = self.register(B64)?;
         if kind == b'f' {
-            let fraction = if self.at(b',') { Some(self.next_operand(st, F32)?) } else { None };
+            let fraction = if self.at(b',') { Some(self.next_operand(F32)?) } else { None };
             let policy = Box::new(CreatePolicy::Fractional(first, second, fraction));
             return Ok(Inst::CreatePolicy { dst, policy });
         }
         self.comma()?;
-        let addr = self.space_address(st, space)?;
-        let primary = self.next_operand(st, U32)?;
-        let total = self.next_operand(st, U32)?;
+        let addr = self.space_address(space)?;
+        let primary = self.next_operand(U32)?;
+        let total = self.next_operand(U32)?;
         let policy = Box::new(CreatePolicy::Range(first, second, space, addr, primary, total));
         Ok(Inst::CreatePolicy { dst, policy })
     }

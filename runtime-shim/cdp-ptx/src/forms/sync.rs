@@ -2,7 +2,6 @@
 
 use crate::inst::*;
 use crate::mbarrier::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
@@ -14,7 +13,7 @@ use ScalarType::*;
 
 impl<'a> Parser<'a> {
     /// `bar`, `barrier`
-    pub fn barrier(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn barrier(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let short = mods.opcode.text == "bar";
         mods.flag("cta");
         // `bar` is `barrier.aligned`.
@@ -24,13 +23,13 @@ impl<'a> Parser<'a> {
             _ => None,
         })?;
         if kind == b'r' {
-            return self.barrier_reduce(st, mods, aligned);
+            return self.barrier_reduce(mods, aligned);
         }
         mods.finish()?;
-        let id = self.operand(st, U32)?;
+        let id = self.operand(U32)?;
         let mut threads = None;
         if self.at(b',') {
-            threads = Some(self.next_operand(st, U32)?);
+            threads = Some(self.next_operand(U32)?);
         }
         if kind == b'a' && threads.is_none() {
             return self.expected("`,` and the number of threads");
@@ -39,12 +38,7 @@ impl<'a> Parser<'a> {
         Ok(Inst::Barrier { op, aligned, id, threads })
     }
 
-    fn barrier_reduce(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-        aligned: bool,
-    ) -> Result<Inst> {
+    fn barrier_reduce(&mut self, mods: &mut Mods<'a>, aligned: bool) -> Result<Inst> {
         let popc = mods.flag("popc");
         let bool_op = if popc {
             None
@@ -54,15 +48,15 @@ impl<'a> Parser<'a> {
         mods.require(bool_op != Some(BoolOp::Xor), "only `.popc`, `.and` and `.or` do")?;
         let ty = mods.ty(if popc { &[U32] } else { &[Pred] })?;
         mods.finish()?;
-        let dst = self.register(st, ty)?;
-        let id = self.next_operand(st, U32)?;
+        let dst = self.register(ty)?;
+        let id = self.next_operand(U32)?;
         self.comma()?;
         let mut threads = None;
-        if !self.at_predicate(st) {
-            threads = Some(self.operand(st, U32)?);
+        if !self.at_predicate() {
+            threads = Some(self.operand(U32)?);
             self.comma()?;
         }
-        let pred = self.pred_operand(st)?;
+        let pred = self.pred_operand()?;
         let op = match bool_op {
             None => BarrierOp::RedPopc { dst, pred },
             Some(op) => BarrierOp::RedPred { op, dst, pred },
@@ -71,7 +65,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `fence.proxy`, `membar.proxy`
-    pub fn fence_proxy(&mut self, _: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn fence_proxy(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("proxy")?;
         let first = mods.need("a proxy such as `.alias`", ProxyKind::from_str)?;
         let old = mods.opcode.text == "membar";
@@ -85,9 +79,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `mbarrier`
-    pub fn mbarrier(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn mbarrier(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         if mods.is("cp") {
-            return self.cp_async_mbarrier(st, mods);
+            return self.cp_async_mbarrier(mods);
         }
         const KINDS: [&str; 8] = [
             "init",
@@ -117,34 +111,34 @@ impl<'a> Parser<'a> {
         let mut result = None;
         match kind {
             2 | 3 => {
-                result = Some(self.dst(st, B64, Width::Exact)?);
+                result = Some(self.dst(B64, Width::Exact)?);
                 self.comma()?;
             }
             4 | 5 => {
-                let pred = self.register(st, Pred)?;
+                let pred = self.register(Pred)?;
                 self.comma()?;
-                let addr = self.space_address(st, space)?;
+                let addr = self.space_address(space)?;
                 let phase = if parity {
-                    MbarrierPhase::Parity(self.next_operand(st, U32)?)
+                    MbarrierPhase::Parity(self.next_operand(U32)?)
                 } else {
-                    MbarrierPhase::State(self.next_operand(st, B64)?)
+                    MbarrierPhase::State(self.next_operand(B64)?)
                 };
                 let waits = kind == 5;
                 let limit =
-                    if waits && self.at(b',') { Some(self.next_operand(st, U32)?) } else { None };
+                    if waits && self.at(b',') { Some(self.next_operand(U32)?) } else { None };
                 let op = MbarrierOp::Wait { pred, phase, waits, limit };
                 return Ok(Inst::Mbarrier(Box::new(Mbarrier { op, space, addr, order })));
             }
             _ => {}
         }
-        let addr = self.space_address(st, space)?;
+        let addr = self.space_address(space)?;
         let mut count = None;
         if matches!(kind, 0 | 6 | 7)
             || no_complete
             || expect_tx
             || (matches!(kind, 2 | 3) && self.at(b','))
         {
-            count = Some(self.next_operand(st, U32)?);
+            count = Some(self.next_operand(U32)?);
         }
         let op = match (kind, count, result) {
             (0, Some(count), _) => MbarrierOp::Init { count },
@@ -177,11 +171,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `cp.async.mbarrier.arrive`
-    fn cp_async_mbarrier(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        mods: &mut Mods<'a>,
-    ) -> Result<Inst> {
+    fn cp_async_mbarrier(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("async")?;
         mods.word("mbarrier")?;
         mods.word("arrive")?;
@@ -192,7 +182,7 @@ impl<'a> Parser<'a> {
         let space = space.unwrap_or(Space::Generic);
         mods.ty(&[B64])?;
         mods.finish()?;
-        let addr = self.space_address(st, space)?;
+        let addr = self.space_address(space)?;
         let op = MbarrierOp::CpAsyncArrive { noinc };
         Ok(Inst::Mbarrier(Box::new(Mbarrier { op, space, addr, order: None })))
     }

@@ -1,8 +1,6 @@
 //! Textures and surfaces, through their objects.
 
-use crate::error::ErrorKind;
 use crate::inst::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
@@ -30,36 +28,32 @@ fn coordinate_counts(geometry: TexGeometry) -> (usize, usize) {
 }
 
 impl<'a> Parser<'a> {
-    fn coordinates(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        geometry: TexGeometry,
-        ty: ScalarType,
-    ) -> Result<Srcs> {
+    fn coordinates(&mut self, geometry: TexGeometry, ty: ScalarType) -> Result<Srcs> {
         let start = self.peek;
         let list = if self.eat(b'{')? {
             let mut layer = is_array(geometry);
-            let list = self.list(|parser| {
-                parser.operand(st, if std::mem::take(&mut layer) { U32 } else { ty })
-            })?;
+            let list = self
+                .list(|parser| parser.operand(if std::mem::take(&mut layer) { U32 } else { ty }))?;
             self.expect(b'}')?;
             list
         } else {
-            vec![self.operand(st, ty)?]
+            vec![self.operand(ty)?]
         };
         let (least, most) = coordinate_counts(geometry);
         if !(least..=most).contains(&list.len()) {
-            let message = format!(
+            fail!(
+                self,
+                start,
+                Operand,
                 "a `.{geometry}` texture or surface takes {least} coordinates, {} are given",
                 list.len()
             );
-            return Err(self.error_at(&start, ErrorKind::Operand, message));
         }
         Ok(list.into())
     }
 
     /// `tex`, `tld4`
-    pub fn tex(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn tex(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let gather = mods.opcode.text == "tld4";
         let component = if gather {
             Some(mods.need("a component such as `.r`", |word| {
@@ -84,37 +78,37 @@ impl<'a> Parser<'a> {
         let pairs = dst_ty == F16x2;
         mods.require(count == if pairs { 2 } else { 4 }, "the result is `.v4` or `.v2.f16x2`")?;
         mods.finish()?;
-        let dsts = self.dsts(st, dst_ty, count, Width::AtLeast)?;
-        let resident = if self.eat(b'|')? { self.dst(st, Pred, Width::Exact)? } else { None };
+        let dsts = self.dsts(dst_ty, count, Width::AtLeast)?;
+        let resident = if self.eat(b'|')? { self.dst(Pred, Width::Exact)? } else { None };
         self.comma()?;
         self.expect(b'[')?;
-        let texture = self.operand(st, U64)?;
+        let texture = self.operand(U64)?;
         self.comma()?;
         let mut sampler = None;
-        if self.peek_register_ty(st).is_some_and(|ty| ty.bits() == 64) {
-            sampler = Some(self.operand(st, U64)?);
+        if self.peek_register_ty().is_some_and(|ty| ty.bits() == 64) {
+            sampler = Some(self.operand(U64)?);
             self.comma()?;
         }
-        let coords = self.coordinates(st, geometry, coord_ty)?;
+        let coords = self.coordinates(geometry, coord_ty)?;
         self.expect(b']')?;
         let lod = match (component, level) {
             (Some(component), _) => TexLod::Gather(component),
             (None, Some(b'b')) => TexLod::Base,
-            (None, Some(b'l')) => TexLod::Level(self.next_operand(st, coord_ty)?),
+            (None, Some(b'l')) => TexLod::Level(self.next_operand(coord_ty)?),
             (None, Some(_)) => {
                 self.comma()?;
-                let dx = self.gradient(st, geometry)?;
+                let dx = self.gradient(geometry)?;
                 self.comma()?;
-                TexLod::Gradient(dx, self.gradient(st, geometry)?)
+                TexLod::Gradient(dx, self.gradient(geometry)?)
             }
             (None, None) => TexLod::Implicit,
         };
         let (mut offsets, mut compare) = (None, None);
         while self.eat(b',')? {
             if self.at(b'{') && offsets.is_none() {
-                offsets = Some(self.operand_list(st, S32, Width::Exact)?.into());
+                offsets = Some(self.operand_list(S32, Width::Exact)?.into());
             } else if compare.is_none() {
-                compare = Some(self.operand(st, F32)?);
+                compare = Some(self.operand(F32)?);
             } else {
                 return self.expected("the end of the instruction");
             }
@@ -136,20 +130,20 @@ impl<'a> Parser<'a> {
     }
 
     /// As many elements as the texture has dimensions; four for three.
-    fn gradient(&mut self, st: &mut FunctionState<'a>, geometry: TexGeometry) -> Result<Srcs> {
+    fn gradient(&mut self, geometry: TexGeometry) -> Result<Srcs> {
         let count = match geometry {
             TexGeometry::D1 | TexGeometry::A1 => 1,
             TexGeometry::D2 | TexGeometry::A2 | TexGeometry::D2Ms | TexGeometry::A2Ms => 2,
             TexGeometry::D3 | TexGeometry::Cube | TexGeometry::ACube => 4,
         };
-        if !self.at(b'{') && self.vector_register(st).is_none() {
+        if !self.at(b'{') && self.vector_register().is_none() {
             return self.expected("`{` and the gradient");
         }
-        self.srcs(st, F32, count, Width::Exact)
+        self.srcs(F32, count, Width::Exact)
     }
 
     /// `suld`, `sust`
-    pub fn surface(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn surface(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let load = mods.opcode.text == "suld";
         let formatted = !load && mods.flag("p");
         if !formatted {
@@ -169,20 +163,20 @@ impl<'a> Parser<'a> {
         mods.finish()?;
         let mut dsts: Dsts = Box::new([]);
         if load {
-            dsts = self.dsts(st, ty, count, Width::AtLeast)?;
+            dsts = self.dsts(ty, count, Width::AtLeast)?;
             self.comma()?;
         }
         self.expect(b'[')?;
-        let surface = self.operand(st, U64)?;
+        let surface = self.operand(U64)?;
         self.comma()?;
-        let coords = self.coordinates(st, geometry, S32)?;
+        let coords = self.coordinates(geometry, S32)?;
         self.expect(b']')?;
         let access = Box::new(Surface { geometry, ty, clamp, formatted, cache, surface, coords });
         if load {
             return Ok(Inst::Suld { access, dsts });
         }
         self.comma()?;
-        let srcs = self.srcs(st, ty, count, Width::AtLeast)?;
+        let srcs = self.srcs(ty, count, Width::AtLeast)?;
         Ok(Inst::Sust { access, srcs })
     }
 }

@@ -1,9 +1,8 @@
 //! Scalar and SIMD video instructions.
 
-use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::Reg;
-use crate::parse::body::{FunctionState, Name};
+use crate::parse::body::Name;
 use crate::parse::lexer::Tok;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
@@ -57,53 +56,49 @@ const INT32: &[ScalarType] = &[U32, S32];
 
 impl<'a> Parser<'a> {
     /// A register and what stands after its dot, or a constant.
-    fn selected(&mut self, st: &mut FunctionState<'a>) -> Result<(Operand, &'a str)> {
+    fn selected(&mut self) -> Result<(Operand, &'a str)> {
         if self.at_constant() {
-            return Ok((self.operand(st, B32)?, ""));
+            return Ok((self.operand(B32)?, ""));
         }
         let name = self.ident("a register")?;
-        let Some(Name::Reg(reg)) = st.lookup(name.text) else {
-            let message = format!("{} is not a register", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Operand, message));
+        let Some(Name::Reg(reg)) = self.st.lookup(name.text) else {
+            fail!(self, name, Operand, "{name} is not a register");
         };
-        let ty = st.body.registers[reg.index()].ty;
+        let ty = self.st.body.registers[reg.index()].ty;
         if ty.bits() != 32 {
-            let message = format!("{} is a `.{ty}` register, not of 32 bits", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Operand, message));
+            fail!(self, name, Operand, "{name} is a `.{ty}` register, not of 32 bits");
         }
         let suffix = self.peek.tok == Tok::Dot && self.peek.start == name.end;
         Ok((Operand::Reg(reg), if suffix { self.next()?.text } else { "" }))
     }
 
     /// A source and the part of it that is used.
-    fn video_source(&mut self, st: &mut FunctionState<'a>) -> Result<(Operand, VideoSelect)> {
+    fn video_source(&mut self) -> Result<(Operand, VideoSelect)> {
         let token = self.peek;
-        let (operand, word) = self.selected(st)?;
+        let (operand, word) = self.selected()?;
         if word.is_empty() {
             return Ok((operand, VideoSelect::Whole));
         }
         match part(word) {
             Some(select) => Ok((operand, select)),
             None => {
-                let message = format!("`.{word}` is not a part of {}", token.describe());
-                Err(self.error_at(&token, ErrorKind::Operand, message))
+                fail!(self, token, Operand, "`.{word}` is not a part of {token}")
             }
         }
     }
 
-    fn video_dst(&mut self, st: &mut FunctionState<'a>) -> Result<(Reg, &'a str)> {
+    fn video_dst(&mut self) -> Result<(Reg, &'a str)> {
         let token = self.peek;
-        match self.selected(st)? {
+        match self.selected()? {
             (Operand::Reg(reg), word) => Ok((reg, word)),
             _ => {
-                let message = format!("{} is not a register", token.describe());
-                Err(self.error_at(&token, ErrorKind::Operand, message))
+                fail!(self, token, Operand, "{token} is not a register")
             }
         }
     }
 
     /// `vadd` and the other scalar ones.
-    pub fn video(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn video(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let op = operation(mods)?;
         let (dst_ty, a_ty, b_ty) = types(mods, op)?;
         let sat = !matches!(op, VideoOp::Set(_)) && mods.flag("sat");
@@ -113,27 +108,26 @@ impl<'a> Parser<'a> {
         });
         mods.finish()?;
         let token = self.peek;
-        let (dst, dst_part) = self.video_dst(st)?;
+        let (dst, dst_part) = self.video_dst()?;
         let mut merge = second.map_or(VideoMerge::None, VideoMerge::Op);
         if !dst_part.is_empty() {
             match part(dst_part) {
                 Some(select) if second.is_none() => merge = VideoMerge::Insert(select),
                 _ => {
-                    let message = format!("`.{dst_part}` is not possible here");
-                    return Err(self.error_at(&token, ErrorKind::Operand, message));
+                    fail!(self, token, Operand, "`.{dst_part}` is not possible here");
                 }
             }
         }
         self.comma()?;
-        let a = self.video_source(st)?;
+        let a = self.video_source()?;
         self.comma()?;
-        let b = self.video_source(st)?;
-        let c = if merge == VideoMerge::None { None } else { Some(self.next_operand(st, B32)?) };
+        let b = self.video_source()?;
+        let c = if merge == VideoMerge::None { None } else { Some(self.next_operand(B32)?) };
         Ok(Inst::Video(Box::new(Video { op, dst_ty, a_ty, b_ty, sat, merge, dst, a, b, c })))
     }
 
     /// `vmad`
-    pub fn video_mad(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn video_mad(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let dst_ty = mods.ty(INT32)?;
         let a_ty = mods.ty(INT32)?;
         let b_ty = mods.ty(INT32)?;
@@ -147,19 +141,19 @@ impl<'a> Parser<'a> {
             })
             .unwrap_or(0);
         mods.finish()?;
-        let (dst, suffix) = self.video_dst(st)?;
+        let (dst, suffix) = self.video_dst()?;
         if !suffix.is_empty() {
             return self.expected("`,` (the result is not a part of a register)");
         }
         self.comma()?;
         let minus_a = self.eat(b'-')?;
-        let a = self.video_source(st)?;
+        let a = self.video_source()?;
         self.comma()?;
         let minus_b = self.eat(b'-')?;
-        let b = self.video_source(st)?;
+        let b = self.video_source()?;
         self.comma()?;
         let negate_c = self.eat(b'-')?;
-        let c = self.operand(st, B32)?;
+        let c = self.operand(B32)?;
         let negate_product = minus_a != minus_b;
         mods.require(!(negate_product && negate_c), "either the product or `c` is negated")?;
         mods.require(
@@ -183,7 +177,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `vadd2`, `vadd4` and the like.
-    pub fn video_simd(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn video_simd(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         let lanes = if mods.opcode.text.ends_with('2') { 2 } else { 4 };
         let op = operation(mods)?;
         let (dst_ty, a_ty, b_ty) = types(mods, op)?;
@@ -191,18 +185,18 @@ impl<'a> Parser<'a> {
         let accumulate = mods.flag("add");
         mods.require(!(sat && accumulate), "`.sat` and `.add` do not go together")?;
         mods.finish()?;
-        let (dst, mask) = self.video_dst(st)?;
+        let (dst, mask) = self.video_dst()?;
         let write_mask = match mask {
             "" => (1 << lanes) - 1,
             word => self.lane_mask(word, lanes)?,
         };
         self.comma()?;
-        let (a, a_word) = self.selected(st)?;
+        let (a, a_word) = self.selected()?;
         let a_select = self.lane_select(a_word, lanes, 0)?;
         self.comma()?;
-        let (b, b_word) = self.selected(st)?;
+        let (b, b_word) = self.selected()?;
         let b_select = self.lane_select(b_word, lanes, lanes as u8)?;
-        let c = self.next_operand(st, B32)?;
+        let c = self.next_operand(B32)?;
         Ok(Inst::VideoSimd(Box::new(VideoSimd {
             op,
             lanes,

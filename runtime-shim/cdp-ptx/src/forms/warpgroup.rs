@@ -2,7 +2,6 @@
 
 use crate::inst::*;
 use crate::matrix::{MatrixShape, MatrixType};
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
@@ -13,7 +12,7 @@ use crate::warpgroup::{LeftFactor, Wgmma};
 
 impl<'a> Parser<'a> {
     /// `wgmma.mma_async`
-    pub fn wgmma(&mut self, st: &mut FunctionState<'a>, mods: &mut Mods<'a>) -> Result<Inst> {
+    pub fn wgmma(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
         mods.word("mma_async")?;
         mods.word("sync")?;
         mods.word("aligned")?;
@@ -38,16 +37,16 @@ impl<'a> Parser<'a> {
         };
         mods.require(wgmma.exists(), "these types and sizes do not go together")?;
         mods.finish()?;
-        wgmma.d = self.dsts(st, d_ty.register(), wgmma.registers(), Width::Exact)?;
+        wgmma.d = self.dsts(d_ty.register(), wgmma.registers(), Width::Exact)?;
         self.comma()?;
         if self.at(b'{') {
-            wgmma.a = LeftFactor::Registers(self.srcs(st, B32, 4, Width::Exact)?);
+            wgmma.a = LeftFactor::Registers(self.srcs(B32, 4, Width::Exact)?);
         } else {
-            wgmma.a = LeftFactor::Shared(self.operand(st, B64)?);
+            wgmma.a = LeftFactor::Shared(self.operand(B64)?);
         }
-        wgmma.b = self.next_operand(st, B64)?;
+        wgmma.b = self.next_operand(B64)?;
         self.comma()?;
-        wgmma.adds = self.pred_operand(st)?;
+        wgmma.adds = self.pred_operand()?;
         if d_ty != MatrixType::S32 {
             for negated in &mut wgmma.negated {
                 *negated = self.one_of("1 or -1", [1, -1])? == -1;
@@ -70,8 +69,7 @@ impl<'a> Parser<'a> {
         match allowed.contains(&number) {
             true => Ok(number),
             false => {
-                let message = format!("{number} where {what} is expected");
-                Err(self.error_at(&token, crate::error::ErrorKind::Limit, message))
+                fail!(self, token, Limit, "{number} where {what} is expected")
             }
         }
     }

@@ -70,6 +70,7 @@ struct Scope<'a> {
 type ParamShape<'a> = (&'a str, ScalarType, u32, Vec<u64>);
 
 /// The state of the function that is being read.
+#[derive(Default)]
 pub(crate) struct FunctionState<'a> {
     /// The function's own entry.
     pub id: FunctionId,
@@ -81,7 +82,7 @@ pub(crate) struct FunctionState<'a> {
     /// Registers and call parameters of closed scopes that may be used again, by name and shape.
     retired_regs: HashMap<(&'a str, ScalarType), Vec<Reg>>,
     retired_params: HashMap<ParamShape<'a>, Vec<LocalId>>,
-    /// The number that the next clashing name gets. Never goes back, so that a text full of
+    /// The number that the last clashing name got. Never goes back, so that a text full of
     /// clashes costs no more than its length.
     next_suffix: u32,
     slots: Vec<LabelSlot<'a>>,
@@ -104,53 +105,37 @@ impl<'a> Parser<'a> {
         params: Vec<Token<'a>>,
         returns: Vec<Token<'a>>,
     ) -> Result<()> {
-        let mut state = FunctionState {
-            id,
-            body: Body::default(),
-            scopes: vec![Scope::default()],
-            used: HashSet::new(),
-            retired_regs: HashMap::new(),
-            retired_params: HashMap::new(),
-            next_suffix: 1,
-            slots: Vec::new(),
-            labels_defined: 0,
-            location: None,
-            places: HashMap::new(),
-        };
-        self.bind_params(&mut state, &params, &returns)?;
-        while !state.scopes.is_empty() {
-            self.statement(&mut state)?;
+        let scopes = vec![Scope::default()];
+        self.st = FunctionState { id, scopes, ..FunctionState::default() };
+        self.bind_params(&params, &returns)?;
+        while !self.st.scopes.is_empty() {
+            self.statement()?;
         }
-        self.bind_labels(&mut state)?;
-        self.module.functions[id.index()].body = Some(state.body);
+        self.bind_labels()?;
+        self.module.functions[id.index()].body = Some(std::mem::take(&mut self.st).body);
         Ok(())
     }
 
-    fn bind_params(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        params: &[Token<'a>],
-        returns: &[Token<'a>],
-    ) -> Result<()> {
+    fn bind_params(&mut self, params: &[Token<'a>], returns: &[Token<'a>]) -> Result<()> {
         for (list, is_return) in [(returns, true), (params, false)] {
             for (position, token) in list.iter().enumerate() {
-                let function = &mut self.module.functions[state.id.index()];
+                let function = &mut self.module.functions[self.st.id.index()];
                 let table = if is_return { &mut function.returns } else { &mut function.params };
                 let param = &mut table[position];
                 let name = if let ParamStorage::Register(slot) = &mut param.storage {
-                    let reg = Reg(state.body.registers.len() as u32);
+                    let reg = Reg(self.st.body.registers.len() as u32);
                     *slot = Some(reg);
                     let register = Register { name: param.name.clone(), ty: param.ty };
-                    state.body.registers.push(register);
+                    self.st.body.registers.push(register);
                     let lanes = list.iter().filter(|other| other.start == token.start).count();
                     if lanes > 1 {
                         // A vector: its elements are parameters of their own.
                         let lane =
                             list[..position].iter().filter(|t| t.start == token.start).count();
                         let ty = param.ty;
-                        state.used.insert(param.name.clone());
-                        state.scopes[0].elements.insert((token.text, lane), reg);
-                        state.scopes[0].names.insert(token.text, Name::Vector(ty, lanes));
+                        self.st.used.insert(param.name.clone());
+                        self.st.scopes[0].elements.insert((token.text, lane), reg);
+                        self.st.scopes[0].names.insert(token.text, Name::Vector(ty, lanes));
                         continue;
                     }
                     Name::Reg(reg)
@@ -162,59 +147,52 @@ impl<'a> Parser<'a> {
                 if token.text == "_" {
                     continue;
                 }
-                if !state.used.insert(token.text.to_string()) {
+                if !self.st.used.insert(token.text.to_string()) {
                     return self.redefinition(token, "two parameters have this name");
                 }
-                state.scopes[0].names.insert(token.text, name);
+                self.st.scopes[0].names.insert(token.text, name);
             }
         }
         Ok(())
     }
 
-    fn statement(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+    fn statement(&mut self) -> Result<()> {
         match self.peek.tok {
             Tok::Punct(b'{') => {
-                if state.scopes.len() >= MAX_SCOPES {
-                    let message = format!("blocks nested deeper than {MAX_SCOPES}");
-                    return Err(self.error_at(&self.peek, ErrorKind::Limit, message));
+                if self.st.scopes.len() >= MAX_SCOPES {
+                    fail!(self, self.peek, Limit, "blocks nested deeper than {MAX_SCOPES}");
                 }
                 self.next()?;
-                state.scopes.push(Scope::default());
+                self.st.scopes.push(Scope::default());
                 Ok(())
             }
             Tok::Punct(b'}') => {
                 self.next()?;
-                state.close_scope();
+                self.st.close_scope();
                 Ok(())
             }
             Tok::Punct(b';') => self.next().map(|_| ()),
             Tok::Punct(b'@') => {
                 let at = self.next()?;
                 let negated = self.eat(b'!')?;
-                let reg = self.register(state, ScalarType::Pred)?;
+                let reg = self.register(ScalarType::Pred)?;
                 let word = self.ident("an instruction")?;
-                self.instruction(state, word, Some(Guard { reg, negated }), at.line)
+                self.instruction(word, Some(Guard { reg, negated }), at.line)
             }
-            Tok::Dot => self.body_directive(state),
+            Tok::Dot => self.body_directive(),
             Tok::Ident => {
                 let word = self.next()?;
                 if self.eat(b':')? {
-                    return self.label(state, word);
+                    return self.label(word);
                 }
-                self.instruction(state, word, None, word.line)
+                self.instruction(word, None, word.line)
             }
             _ => self.expected("an instruction, a label or a declaration"),
         }
     }
 
-    fn instruction(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        word: Token<'a>,
-        guard: Option<Guard>,
-        line: u32,
-    ) -> Result<()> {
-        let inst = match self.parse_inst(state, word) {
+    fn instruction(&mut self, word: Token<'a>, guard: Option<Guard>, line: u32) -> Result<()> {
+        let inst = match self.parse_inst(word) {
             Ok(inst) => inst,
             Err(error) if self.lenient && may_be_kept(error.kind) => {
                 while !self.at(b';') && self.peek.tok != Tok::Eof {
@@ -226,25 +204,25 @@ impl<'a> Parser<'a> {
             Err(error) => return Err(error),
         };
         self.expect(b';')?;
-        let location = state.location;
-        state.body.instructions.push(Instruction { guard, inst, location, line: PtxLine(line) });
+        let location = self.st.location;
+        self.st.body.instructions.push(Instruction { guard, inst, location, line: PtxLine(line) });
         Ok(())
     }
 
-    fn body_directive(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+    fn body_directive(&mut self) -> Result<()> {
         match self.peek.text {
-            "reg" => self.reg_declaration(state),
-            "param" | "local" | "shared" | "global" | "const" => self.local_variables(state),
+            "reg" => self.reg_declaration(),
+            "param" | "local" | "shared" | "global" | "const" => self.local_variables(),
             "loc" => {
                 let (mut location, function) = self.loc()?;
-                state.link_inlined(&mut location);
+                self.st.link_inlined(&mut location);
                 let place = (location.file, location.line, location.column);
-                let id = LocationId(state.body.locations.len() as u32);
-                state.body.locations.push(location);
-                state.places.insert(place, id);
-                state.location = Some(id);
+                let id = LocationId(self.st.body.locations.len() as u32);
+                self.st.body.locations.push(location);
+                self.st.places.insert(place, id);
+                self.st.location = Some(id);
                 if let Some((label, offset)) = function {
-                    self.inlined_names.push((state.id, id, label, offset));
+                    self.inlined_names.push((self.st.id, id, label, offset));
                 }
                 // A semicolon is optional.
                 self.eat(b';').map(|_| ())
@@ -252,20 +230,19 @@ impl<'a> Parser<'a> {
             "pragma" => {
                 self.next()?;
                 let text = self.string("the pragma's string")?.to_string();
-                self.module.functions[state.id.index()].limits.pragmas.push(text);
+                self.module.functions[self.st.id.index()].limits.pragmas.push(text);
                 self.expect(b';')
             }
             "file" => self.file(),
             "section" => self.section(),
             _ => {
-                let message = format!("unknown directive {}", self.peek.describe());
-                Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+                fail!(self, self.peek, Syntax, "unknown directive {}", self.peek)
             }
         }
     }
 
     /// `.reg .b32 %r<10>, %x;`
-    fn reg_declaration(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+    fn reg_declaration(&mut self) -> Result<()> {
         self.next()?;
         let declared = self.declared_type()?;
         self.list(|parser| {
@@ -280,26 +257,20 @@ impl<'a> Parser<'a> {
                 if declared.vector_len != 1 {
                     return parser.expected("a single vector register");
                 }
-                let scope = state.scope();
-                if scope.ranges.insert(name.text, (count, declared.ty)).is_some() {
-                    return parser.redefinition(&name, "it is declared twice in this block");
-                }
-            } else {
-                let fresh = if declared.vector_len == 1 {
-                    Name::Unused(declared.ty)
-                } else {
-                    Name::Vector(declared.ty, declared.vector_len as usize)
-                };
-                if state.scope().names.insert(name.text, fresh).is_some() {
-                    return parser.redefinition(&name, "it is declared twice in this block");
-                }
+                let ranges = &mut parser.st.scope().ranges;
+                let old = ranges.insert(name.text, (count, declared.ty)).is_some();
+                return parser.first(&name, !old);
             }
-            Ok(())
+            let fresh = match declared.vector_len {
+                1 => Name::Unused(declared.ty),
+                lanes => Name::Vector(declared.ty, lanes as usize),
+            };
+            parser.declare(&name, fresh)
         })?;
         self.expect(b';')
     }
 
-    fn local_variables(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
+    fn local_variables(&mut self) -> Result<()> {
         let space_token = self.next()?;
         let space = Space::from_str(space_token.text).unwrap_or(Space::Local);
         let attributes = self.attributes()?;
@@ -307,69 +278,78 @@ impl<'a> Parser<'a> {
         self.list(|parser| {
             let (name, mut variable) =
                 parser.variable(space, Linkage::Internal, &attributes, declared)?;
-            let id = match state.take_retired_param(name.text, &variable) {
-                Some(id) => id,
-                None => {
-                    variable.name = state.unique_name(name.text);
-                    let id = LocalId(state.body.variables.len() as u32);
-                    state.body.variables.push(variable);
-                    id
-                }
-            };
-            if state.scope().names.insert(name.text, Name::Local(id)).is_some() {
-                return parser.redefinition(&name, "it is declared twice in this block");
-            }
-            Ok(())
+            let st = &mut parser.st;
+            let id = st.take_retired_param(name.text, &variable).unwrap_or_else(|| {
+                variable.name = st.unique_name(name.text);
+                st.body.variables.push(variable);
+                LocalId(st.body.variables.len() as u32 - 1)
+            });
+            parser.declare(&name, Name::Local(id))
         })?;
         self.expect(b';')
     }
 
     /// What follows `name:`.
-    fn label(&mut self, state: &mut FunctionState<'a>, name: Token<'a>) -> Result<()> {
+    fn label(&mut self, name: Token<'a>) -> Result<()> {
         let directive = if self.peek.tok == Tok::Dot { self.peek.text } else { "" };
         let meaning = match directive {
             "callprototype" => {
                 self.next()?;
                 let mut prototype = self.prototype(name.text)?;
-                prototype.name = state.unique_name(name.text);
-                state.body.prototypes.push(prototype);
-                Name::Prototype(PrototypeId(state.body.prototypes.len() as u32 - 1))
+                prototype.name = self.st.unique_name(name.text);
+                self.st.body.prototypes.push(prototype);
+                Name::Prototype(PrototypeId(self.st.body.prototypes.len() as u32 - 1))
             }
             "branchtargets" => {
                 self.next()?;
-                let label = |parser: &mut Self| Ok(state.mention_label(parser.ident("a label")?));
-                let targets = self.list(label)?;
+                let targets = self.list(Self::label_name)?;
                 self.expect(b';')?;
-                let name = state.unique_name(name.text);
-                state.body.branch_tables.push(BranchTable { name, targets });
-                Name::Branches(BranchTableId(state.body.branch_tables.len() as u32 - 1))
+                let name = self.st.unique_name(name.text);
+                self.st.body.branch_tables.push(BranchTable { name, targets });
+                Name::Branches(BranchTableId(self.st.body.branch_tables.len() as u32 - 1))
             }
             "calltargets" => {
                 self.next()?;
                 let functions = self.list(Self::function_name)?;
                 self.expect(b';')?;
-                let name = state.unique_name(name.text);
-                state.body.call_tables.push(CallTable { name, functions });
-                Name::Calls(CallTableId(state.body.call_tables.len() as u32 - 1))
+                let name = self.st.unique_name(name.text);
+                self.st.body.call_tables.push(CallTable { name, functions });
+                Name::Calls(CallTableId(self.st.body.call_tables.len() as u32 - 1))
             }
             _ => {
-                let slot = state.label_slot(name);
-                let position = state.body.instructions.len() as u32;
-                let order = state.labels_defined;
-                let entry = &mut state.slots[slot as usize];
+                let slot = self.st.label_slot(name);
+                let position = self.st.body.instructions.len() as u32;
+                let order = self.st.labels_defined;
+                let entry = &mut self.st.slots[slot as usize];
                 if entry.position.is_some() {
                     return self.redefinition(&name, "the label is defined twice");
                 }
                 entry.position = Some(position);
                 entry.order = order;
-                state.labels_defined += 1;
+                self.st.labels_defined += 1;
                 return Ok(());
             }
         };
-        if state.scope().names.insert(name.text, meaning).is_some() {
-            return self.redefinition(&name, "it is declared twice in this block");
+        self.declare(&name, meaning)
+    }
+
+    /// Gives a name its meaning in the innermost block.
+    fn declare(&mut self, name: &Token<'a>, meaning: Name) -> Result<()> {
+        let old = self.st.scope().names.insert(name.text, meaning).is_some();
+        self.first(name, !old)
+    }
+
+    fn first(&self, name: &Token<'a>, is_first: bool) -> Result<()> {
+        match is_first {
+            true => Ok(()),
+            false => self.redefinition(name, "it is declared twice in this block"),
         }
-        Ok(())
+    }
+
+    /// The name of a label of this function.
+    pub fn label_name(&mut self) -> Result<LabelId> {
+        let name = self.ident("a label")?;
+        Ok(self.st.mention_label(name))
     }
 
     /// The name of a declared function.
@@ -378,34 +358,32 @@ impl<'a> Parser<'a> {
         match self.symbols.get(token.text) {
             Some(Symbol::Function(id)) => Ok(*id),
             _ => {
-                let message = format!("{} is not a declared function", token.describe());
-                Err(self.error_at(&token, ErrorKind::UnknownName, message))
+                fail!(self, token, UnknownName, "{token} is not a declared function")
             }
         }
     }
 
     /// Turns label slots into the final table, numbered in the order of the text.
-    fn bind_labels(&mut self, state: &mut FunctionState<'a>) -> Result<()> {
-        let mut table: Vec<Option<Label>> = vec![None; state.labels_defined as usize];
-        for index in 0..state.slots.len() {
-            let slot = &state.slots[index];
+    fn bind_labels(&mut self) -> Result<()> {
+        let mut table: Vec<Option<Label>> = vec![None; self.st.labels_defined as usize];
+        for index in 0..self.st.slots.len() {
+            let slot = &self.st.slots[index];
             if slot.outer.is_some() {
                 continue;
             }
             let Some(position) = slot.position else {
-                let message = format!("the label {} is not defined", slot.token.describe());
-                return Err(self.error_at(&slot.token, ErrorKind::UnknownName, message));
+                fail!(self, slot.token, UnknownName, "the label {} is not defined", slot.token);
             };
             let (order, source_name) = (slot.order as usize, slot.name);
             table[order] = Some(Label { name: source_name.to_string(), position });
         }
         // Named in the order of the text, so that a printed text gives the same names again.
-        state.body.labels = table.into_iter().flatten().collect();
-        for index in 0..state.body.labels.len() {
-            let name = std::mem::take(&mut state.body.labels[index].name);
-            state.body.labels[index].name = state.unique_name(&name);
+        self.st.body.labels = table.into_iter().flatten().collect();
+        for index in 0..self.st.body.labels.len() {
+            let name = std::mem::take(&mut self.st.body.labels[index].name);
+            self.st.body.labels[index].name = self.st.unique_name(&name);
         }
-        let slots = &state.slots;
+        let slots = &self.st.slots;
         let resolve = |label: &mut LabelId| {
             let mut slot = label.0;
             while let Some(outer) = slots[slot as usize].outer {
@@ -413,10 +391,10 @@ impl<'a> Parser<'a> {
             }
             label.0 = slots[slot as usize].order;
         };
-        for table in &mut state.body.branch_tables {
+        for table in &mut self.st.body.branch_tables {
             table.targets.iter_mut().for_each(resolve);
         }
-        for instruction in &mut state.body.instructions {
+        for instruction in &mut self.st.body.instructions {
             if let Inst::Bra { target, .. } = &mut instruction.inst {
                 resolve(target);
             }
@@ -482,8 +460,8 @@ impl<'a> FunctionState<'a> {
     pub fn unique_name(&mut self, name: &str) -> String {
         let mut candidate = name.to_string();
         while !self.used.insert(candidate.clone()) {
-            candidate = format!("{name}${}", self.next_suffix);
             self.next_suffix += 1;
+            candidate = format!("{name}${}", self.next_suffix);
         }
         candidate
     }

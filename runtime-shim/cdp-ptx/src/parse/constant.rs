@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
             _ => text.parse(),
         };
         parsed.map_err(|_| {
-            let message = format!("{} is not an integer of at most 64 bits", token.describe());
+            let message = format!("{} is not an integer of at most 64 bits", token);
             self.error_at(token, ErrorKind::Limit, message)
         })
     }
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
             _ => text.parse().ok().map(Constant::Double),
         };
         value.ok_or_else(|| {
-            let message = format!("{} is not a number", token.describe());
+            let message = format!("{} is not a number", token);
             self.error_at(token, ErrorKind::Syntax, message)
         })
     }
@@ -122,8 +122,7 @@ impl<'a> Parser<'a> {
         match self.constant()?.as_bits() {
             Some(bits) => Ok(bits as i64),
             None => {
-                let message = format!("{what} must be an integer");
-                Err(self.error_at(&token, ErrorKind::Operand, message))
+                fail!(self, token, Operand, "{what} must be an integer")
             }
         }
     }
@@ -133,7 +132,7 @@ impl<'a> Parser<'a> {
         let token = self.peek;
         let value = self.constant()?;
         value.bits_as(ty).ok_or_else(|| {
-            let message = format!("the constant {} is not a `.{ty}`", token.describe());
+            let message = format!("the constant {} is not a `.{ty}`", token);
             self.error_at(&token, ErrorKind::Operand, message)
         })
     }
@@ -155,8 +154,7 @@ impl<'a> Parser<'a> {
         if depth < MAX_DEPTH {
             return Ok(());
         }
-        let message = format!("a constant expression nested deeper than {MAX_DEPTH}");
-        Err(self.error_at(&self.peek, ErrorKind::Limit, message))
+        fail!(self, self.peek, Limit, "a constant expression nested deeper than {MAX_DEPTH}")
     }
 
     /// Left-associative binary operators of at least the given precedence.

@@ -2,7 +2,6 @@
 
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
-use crate::error::ErrorKind;
 use crate::module::*;
 use crate::types::*;
 
@@ -57,8 +56,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if linkage == Linkage::Extern {
-            let message = format!("{} is `.extern` and has a body", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Redefinition, message));
+            fail!(self, name, Redefinition, "{name} is `.extern` and has a body");
         }
         self.next()?;
         let names = |list: Vec<(Token<'a>, Param)>| list.into_iter().map(|(token, _)| token);
@@ -129,8 +127,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.ident("the parameter's name")?;
         if declared.ty == ScalarType::Pred && storage == ParamStorage::Memory {
-            let message = format!("{} cannot be a predicate in memory", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Operand, message));
+            fail!(self, name, Operand, "{name} cannot be a predicate in memory");
         }
         let dims = self.dimensions()?;
         let in_register = storage != ParamStorage::Memory;
@@ -247,8 +244,7 @@ impl<'a> Parser<'a> {
                 "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global"
                 | "const" | "shared" | "local" | "file" | "section" | "alias" | "loc" => break,
                 _ => {
-                    let message = format!("unknown directive {}", self.peek.describe());
-                    return Err(self.error_at(&self.peek, ErrorKind::Syntax, message));
+                    fail!(self, self.peek, Syntax, "unknown directive {}", self.peek);
                 }
             }
         }

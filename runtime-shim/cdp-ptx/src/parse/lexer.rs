@@ -38,14 +38,14 @@ pub struct Token<'a> {
     pub line: u32,
 }
 
-impl Token<'_> {
-    /// How the token is named in a message.
-    pub fn describe(&self) -> String {
+/// How the token is named in a message.
+impl std::fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.tok {
-            Tok::Eof => "the end of the text".to_string(),
-            Tok::Dot => format!("`.{}`", shorten(self.text)),
-            Tok::Str => format!("the string \"{}\"", shorten(self.text)),
-            _ => format!("`{}`", shorten(self.text)),
+            Tok::Eof => f.write_str("the end of the text"),
+            Tok::Dot => write!(f, "`.{}`", shorten(self.text)),
+            Tok::Str => write!(f, "the string \"{}\"", shorten(self.text)),
+            _ => write!(f, "`{}`", shorten(self.text)),
         }
     }
 }

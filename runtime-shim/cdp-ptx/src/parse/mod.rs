@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use crate::error::{ErrorKind, ParseError};
 use crate::module::*;
 use crate::types::ScalarType;
+use body::FunctionState;
 use lexer::{Lexer, Tok, Token, column};
 
 pub(crate) type Result<T> = std::result::Result<T, ParseError>;
@@ -61,6 +62,8 @@ pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The next token.
     pub peek: Token<'a>,
+    /// The function whose body is being read.
+    pub st: FunctionState<'a>,
     /// Unknown instructions are kept.
     pub lenient: bool,
     /// What has been read so far.
@@ -86,6 +89,7 @@ impl<'a> Parser<'a> {
         Ok(Parser {
             lexer,
             peek,
+            st: FunctionState::default(),
             lenient: false,
             module: Module {
                 version: (0, 0),
@@ -135,8 +139,7 @@ impl<'a> Parser<'a> {
 
     /// The error "expected this, found the next token".
     pub fn expected<T>(&self, what: &str) -> Result<T> {
-        let message = format!("expected {what}, found {}", self.peek.describe());
-        Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+        fail!(self, self.peek, Syntax, "expected {what}, found {}", self.peek)
     }
 
     /// Is the next token this character?
@@ -240,13 +243,17 @@ impl<'a> Parser<'a> {
             Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
         });
         self.module.version = version.ok_or_else(|| {
-            let message = format!("expected a version such as 8.5, found {}", token.describe());
+            let message = format!("expected a version such as 8.5, found {}", token);
             self.error_at(&token, ErrorKind::Syntax, message)
         })?;
         if self.module.version.0 > 9 {
             let (major, minor) = self.module.version;
-            let message = format!("PTX ISA version {major}.{minor} is not known (up to 9.x is)");
-            return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+            fail!(
+                self,
+                token,
+                Unsupported,
+                "PTX ISA version {major}.{minor} is not known (up to 9.x is)"
+            );
         }
         if !self.eat_dot("target")? {
             return self.expected("`.target` after `.version`");
@@ -263,8 +270,7 @@ impl<'a> Parser<'a> {
                     let suffix = &arch[digits.len()..];
                     let sm = digits.parse().ok().filter(|sm| (10..1000).contains(sm));
                     let Some(sm) = sm.filter(|_| suffix.len() <= 1) else {
-                        let message = format!("unknown target {}", token.describe());
-                        return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+                        fail!(self, token, Unsupported, "unknown target {token}");
                     };
                     self.module.target.sm = sm;
                     self.module.target.suffix = suffix.chars().next();
@@ -275,8 +281,7 @@ impl<'a> Parser<'a> {
                         self.module.target.options.push(token.text.to_string());
                     }
                     _ => {
-                        let message = format!("unknown target option {}", token.describe());
-                        return Err(self.error_at(&token, ErrorKind::Unsupported, message));
+                        fail!(self, token, Unsupported, "unknown target option {token}");
                     }
                 },
             }
@@ -314,15 +319,13 @@ impl<'a> Parser<'a> {
             "tex" => self.unsupported_item("texture references (use texture objects)"),
             "reg" => self.unsupported_item("registers at module scope"),
             _ => {
-                let message = format!("unknown directive {}", self.peek.describe());
-                Err(self.error_at(&self.peek, ErrorKind::Syntax, message))
+                fail!(self, self.peek, Syntax, "unknown directive {}", self.peek)
             }
         }
     }
 
     fn unsupported_item<T>(&self, what: &str) -> Result<T> {
-        let message = format!("{what} are not supported");
-        Err(self.error_at(&self.peek, ErrorKind::Unsupported, message))
+        fail!(self, self.peek, Unsupported, "{what} are not supported")
     }
 
     fn address_size(&mut self) -> Result<()> {
@@ -330,8 +333,13 @@ impl<'a> Parser<'a> {
         let token = self.peek;
         self.module.address_bits = self.number_u32("the address size")?;
         if !matches!(self.module.address_bits, 32 | 64) {
-            let message = format!("the address size is {}, not 32 or 64", self.module.address_bits);
-            return Err(self.error_at(&token, ErrorKind::Limit, message));
+            fail!(
+                self,
+                token,
+                Limit,
+                "the address size is {}, not 32 or 64",
+                self.module.address_bits
+            );
         }
         Ok(())
     }
@@ -384,8 +392,7 @@ impl<'a> Parser<'a> {
         self.next()?;
         let name = self.next()?;
         if !matches!(name.tok, Tok::Dot | Tok::Ident) {
-            let message = format!("expected a section's name, found {}", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Syntax, message));
+            fail!(self, name, Syntax, "expected a section's name, found {name}");
         }
         if !self.at(b'{') {
             return self.expected("`{`");
@@ -432,18 +439,15 @@ impl<'a> Parser<'a> {
             [alias, target].map(|token| match self.symbols.get(token.text) {
                 Some(Symbol::Function(id)) => Ok(*id),
                 _ => {
-                    let message = format!("{} is not a function declared before", token.describe());
-                    Err(self.error_at(&token, ErrorKind::UnknownName, message))
+                    fail!(self, token, UnknownName, "{token} is not a function declared before")
                 }
             });
         let (alias_id, target_id) = (alias_id?, target_id?);
         if self.module.functions[alias_id.index()].body.is_some() {
-            let message = format!("{} has a body and cannot be an alias", alias.describe());
-            return Err(self.error_at(&alias, ErrorKind::Redefinition, message));
+            fail!(self, alias, Redefinition, "{alias} has a body and cannot be an alias");
         }
         if self.module.functions[target_id.index()].body.is_none() {
-            let message = format!("{} has no body, so nothing can be its alias", target.describe());
-            return Err(self.error_at(&target, ErrorKind::UnknownName, message));
+            fail!(self, target, UnknownName, "{target} has no body, so nothing can be its alias");
         }
         self.module.functions[alias_id.index()].alias_of = Some(target_id);
         Ok(())
@@ -504,8 +508,7 @@ impl<'a> Parser<'a> {
             match self.files.get(index) {
                 Some(id) => files.push(*id),
                 None => {
-                    let message = format!("no `.file` has the number {index}");
-                    return Err(self.error_at(token, ErrorKind::UnknownName, message));
+                    fail!(self, token, UnknownName, "no `.file` has the number {index}");
                 }
             }
         }

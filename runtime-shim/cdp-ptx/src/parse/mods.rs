@@ -28,8 +28,7 @@ impl<'a> Parser<'a> {
         while self.peek.tok == Tok::Dot {
             let token = self.next()?;
             if mods.count == MAX_MODS {
-                let message = format!("more than {MAX_MODS} modifiers");
-                return Err(self.error_at(&token, ErrorKind::Limit, message));
+                fail!(self, token, Limit, "more than {MAX_MODS} modifiers");
             }
             mods.words[mods.count] = token.text;
             mods.count += 1;

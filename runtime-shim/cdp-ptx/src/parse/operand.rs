@@ -1,6 +1,6 @@
 //! Operands: registers, constants, addresses, vectors, predicates.
 
-use super::body::{FunctionState, Name};
+use super::body::Name;
 use super::lexer::{Tok, Token, shorten};
 use super::mods::Mods;
 use super::{Parser, Result};
@@ -45,19 +45,11 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown_name<T>(&self, token: &Token) -> Result<T> {
-        let message = format!("{} is not declared", token.describe());
-        Err(self.error_at(token, ErrorKind::UnknownName, message))
+        fail!(self, token, UnknownName, "{token} is not declared")
     }
 
-    fn check_width(
-        &self,
-        token: &Token,
-        state: &FunctionState<'a>,
-        reg: Reg,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<()> {
-        let declared = state.body.registers[reg.index()].ty;
+    fn check_width(&self, token: &Token, reg: Reg, ty: ScalarType, width: Width) -> Result<()> {
+        let declared = self.st.body.registers[reg.index()].ty;
         let agrees = types_agree(declared, ty);
         let fits = match width {
             Width::Exact => declared.bits() == ty.bits(),
@@ -66,9 +58,8 @@ impl<'a> Parser<'a> {
         if agrees && fits {
             return Ok(());
         }
-        let name = token.describe();
-        let message = format!("{name} is a `.{declared}` register where a `.{ty}` is needed");
-        Err(self.error_at(token, ErrorKind::Operand, message))
+        let name = token;
+        fail!(self, token, Operand, "{name} is a `.{declared}` register where a `.{ty}` is needed")
     }
 
     /// A name and, if it stands right after, `.x`, `.y`, `.z` or `.w`.
@@ -80,16 +71,10 @@ impl<'a> Parser<'a> {
     }
 
     /// The register that a name and component mean.
-    fn named_register(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        name: &Token<'a>,
-        component: Option<Token<'a>>,
-    ) -> Result<Reg> {
-        let found = state.lookup(name.text);
-        if state.too_many_registers() {
-            let message = "this function uses too many registers".to_string();
-            return Err(self.error_at(name, ErrorKind::Limit, message));
+    fn named_register(&mut self, name: &Token<'a>, component: Option<Token<'a>>) -> Result<Reg> {
+        let found = self.st.lookup(name.text);
+        if self.st.too_many_registers() {
+            fail!(self, name, Limit, "this function uses too many registers");
         }
         match (found, component) {
             (Some(Name::Reg(reg)), None) => Ok(reg),
@@ -101,111 +86,86 @@ impl<'a> Parser<'a> {
                     "w" | "a" => 3,
                     _ => usize::MAX,
                 };
-                match state.element(name.text, lane) {
+                match self.st.element(name.text, lane) {
                     Some(reg) => Ok(reg),
                     None => self.unknown_name(&component),
                 }
             }
             (Some(_), _) => {
-                let message = format!("{} is not a register", name.describe());
-                Err(self.error_at(name, ErrorKind::Operand, message))
+                fail!(self, name, Operand, "{name} is not a register")
             }
             (None, _) => self.unknown_name(name),
         }
     }
 
     /// A register of exactly the width of `ty`.
-    pub fn register(&mut self, state: &mut FunctionState<'a>, ty: ScalarType) -> Result<Reg> {
-        self.register_of(state, ty, Width::Exact)
+    pub fn register(&mut self, ty: ScalarType) -> Result<Reg> {
+        self.register_of(ty, Width::Exact)
     }
 
     /// A register.
-    pub fn register_of(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<Reg> {
+    pub fn register_of(&mut self, ty: ScalarType, width: Width) -> Result<Reg> {
         let name = self.ident("a register")?;
         let component = self.component(&name)?;
-        let reg = self.named_register(state, &name, component)?;
-        self.check_width(&name, state, reg, ty, width)?;
+        let reg = self.named_register(&name, component)?;
+        self.check_width(&name, reg, ty, width)?;
         Ok(reg)
     }
 
     /// A register or `_`.
-    pub fn dst(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<Dst> {
+    pub fn dst(&mut self, ty: ScalarType, width: Width) -> Result<Dst> {
         if self.peek.tok == Tok::Ident && self.peek.text == "_" {
             self.next()?;
             return Ok(None);
         }
-        self.register_of(state, ty, width).map(Some)
+        self.register_of(ty, width).map(Some)
     }
 
     /// A source operand of exactly the width of `ty`.
-    pub fn operand(&mut self, state: &mut FunctionState<'a>, ty: ScalarType) -> Result<Operand> {
-        self.operand_of(state, ty, Width::Exact)
+    pub fn operand(&mut self, ty: ScalarType) -> Result<Operand> {
+        self.operand_of(ty, Width::Exact)
     }
 
     /// `, operand`
-    pub fn next_operand(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-    ) -> Result<Operand> {
+    pub fn next_operand(&mut self, ty: ScalarType) -> Result<Operand> {
         self.comma()?;
-        self.operand(state, ty)
+        self.operand(ty)
     }
 
     /// A source operand.
-    pub fn operand_of(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<Operand> {
+    pub fn operand_of(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
         if self.at_constant() || (self.peek.tok == Tok::Ident && self.peek.text == "WARP_SZ") {
             return Ok(Operand::Imm(self.constant_bits(ty)?));
         }
         let name = self.ident("a register or a constant")?;
         let component = self.component(&name)?;
-        match state.lookup(name.text) {
+        match self.st.lookup(name.text) {
             Some(Name::Reg(_) | Name::Vector(..)) => {
-                let reg = self.named_register(state, &name, component)?;
-                self.check_width(&name, state, reg, ty, width)?;
+                let reg = self.named_register(&name, component)?;
+                self.check_width(&name, reg, ty, width)?;
                 Ok(Operand::Reg(reg))
             }
-            Some(_) => self.symbol_operand(state, &name, ty),
+            Some(_) => self.symbol_operand(&name, ty),
             None if name.text.starts_with('%') => {
                 let message = format!(
                     "the special register {} can only be moved or converted to a register",
-                    name.describe()
+                    name
                 );
                 match SpecialReg::from_name(&special_name(&name, component)) {
                     Some(_) => Err(self.error_at(&name, ErrorKind::Operand, message)),
                     None => self.unknown_name(&name),
                 }
             }
-            None => self.symbol_operand(state, &name, ty),
+            None => self.symbol_operand(&name, ty),
         }
     }
 
     /// A source operand of `mov` or `cvt`, which may be a special register.
-    pub fn operand_or_special(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<Operand> {
+    pub fn operand_or_special(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
         let name = self.peek;
-        let register = state.lookup(name.text).is_some();
+        let register = self.st.lookup(name.text).is_some();
         if name.tok != Tok::Ident || !name.text.starts_with('%') || register {
-            return self.operand_of(state, ty, width);
+            return self.operand_of(ty, width);
         }
         self.next()?;
         let component = self.component(&name)?;
@@ -228,37 +188,34 @@ impl<'a> Parser<'a> {
             width => bits == width,
         };
         if !types_agree(special.ty(), ty) || !fits {
-            let message =
-                format!("`{special}` is a `.{}`, where a `.{ty}` is needed", special.ty());
-            return Err(self.error_at(name, ErrorKind::Operand, message));
+            fail!(
+                self,
+                name,
+                Operand,
+                "`{special}` is a `.{}`, where a `.{ty}` is needed",
+                special.ty()
+            );
         }
         Ok(Operand::Special(special))
     }
 
-    fn symbol_operand(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        name: &Token<'a>,
-        ty: ScalarType,
-    ) -> Result<Operand> {
-        let symbol = self.symbol(state, name)?;
+    fn symbol_operand(&mut self, name: &Token<'a>, ty: ScalarType) -> Result<Operand> {
+        let symbol = self.symbol(name)?;
         if !matches!(ty.bits(), 32 | 64) || ty.is_float() {
-            let message = format!("an address is not a `.{ty}`");
-            return Err(self.error_at(name, ErrorKind::Operand, message));
+            fail!(self, name, Operand, "an address is not a `.{ty}`");
         }
-        let offset = self.symbol_offset(state, symbol)?;
+        let offset = self.symbol_offset(symbol)?;
         Ok(Operand::Address(SymbolAddress { symbol, offset }))
     }
 
     /// What a name means as a symbol.
-    fn symbol(&mut self, state: &mut FunctionState<'a>, name: &Token<'a>) -> Result<Symbol> {
-        match state.lookup(name.text) {
+    fn symbol(&mut self, name: &Token<'a>) -> Result<Symbol> {
+        match self.st.lookup(name.text) {
             Some(Name::Local(id)) => Ok(Symbol::Local(id)),
             Some(Name::Param(index)) => Ok(Symbol::Param(index)),
             Some(Name::Return(index)) => Ok(Symbol::Return(index)),
             Some(_) => {
-                let message = format!("{} has no address", name.describe());
-                Err(self.error_at(name, ErrorKind::Operand, message))
+                fail!(self, name, Operand, "{name} has no address")
             }
             None => match self.symbols.get(name.text) {
                 Some(symbol) => Ok(*symbol),
@@ -268,15 +225,15 @@ impl<'a> Parser<'a> {
     }
 
     /// `[3]` (elements), or `+ 8`, `- 8` (bytes), after a symbol. In bytes.
-    fn symbol_offset(&mut self, state: &FunctionState<'a>, symbol: Symbol) -> Result<i64> {
+    fn symbol_offset(&mut self, symbol: Symbol) -> Result<i64> {
         if !self.at(b'[') {
             return self.offset();
         }
         let element = match symbol {
             Symbol::Global(id) => self.module.variables[id.index()].ty,
-            Symbol::Local(id) => state.body.variables[id.index()].ty,
+            Symbol::Local(id) => self.st.body.variables[id.index()].ty,
             Symbol::Param(index) => {
-                self.module.functions[state.id.index()].params[index as usize].ty
+                self.module.functions[self.st.id.index()].params[index as usize].ty
             }
             _ => return self.expected("an offset"),
         };
@@ -309,82 +266,75 @@ impl<'a> Parser<'a> {
     }
 
     /// `[register + n]`, `[symbol + n]`, `[n]`, or an array's element as `symbol[n]`.
-    pub fn address(&mut self, state: &mut FunctionState<'a>) -> Result<Address> {
+    pub fn address(&mut self) -> Result<Address> {
         if self.peek.tok == Tok::Ident {
             let name = self.next()?;
-            let symbol = self.symbol(state, &name)?;
+            let symbol = self.symbol(&name)?;
             if !self.at(b'[') {
                 return self.expected("`[`");
             }
-            let offset = self.symbol_offset(state, symbol)?;
+            let offset = self.symbol_offset(symbol)?;
             return Ok(Address { base: AddressBase::Symbol(symbol), offset });
         }
         self.expect(b'[')?;
-        let address = self.bare_address(state)?;
+        let address = self.bare_address()?;
         self.expect(b']')?;
         Ok(address)
     }
 
     /// An address without its brackets.
-    pub fn bare_address(&mut self, state: &mut FunctionState<'a>) -> Result<Address> {
+    pub fn bare_address(&mut self) -> Result<Address> {
         if self.at_constant() {
             let offset = self.integer("the address")?;
             return Ok(Address { base: AddressBase::Absolute, offset });
         }
         let name = self.ident("a register, a variable or a constant")?;
         let component = self.component(&name)?;
-        if let Some(Name::Reg(_) | Name::Vector(..)) = state.lookup(name.text) {
-            let reg = self.named_register(state, &name, component)?;
-            let declared = state.body.registers[reg.index()].ty;
+        if let Some(Name::Reg(_) | Name::Vector(..)) = self.st.lookup(name.text) {
+            let reg = self.named_register(&name, component)?;
+            let declared = self.st.body.registers[reg.index()].ty;
             if !matches!(declared.bits(), 32 | 64) {
-                let message = format!("{} is a `.{declared}`, not an address", name.describe());
-                return Err(self.error_at(&name, ErrorKind::Operand, message));
+                fail!(self, name, Operand, "{name} is a `.{declared}`, not an address");
             }
             return Ok(Address { base: AddressBase::Reg(reg), offset: self.offset()? });
         }
-        let symbol = self.symbol(state, &name)?;
+        let symbol = self.symbol(&name)?;
         Ok(Address { base: AddressBase::Symbol(symbol), offset: self.offset()? })
     }
 
     /// `p` or `!p`, or a constant.
-    pub fn pred_operand(&mut self, state: &mut FunctionState<'a>) -> Result<PredOperand> {
+    pub fn pred_operand(&mut self) -> Result<PredOperand> {
         let negated = self.eat(b'!')?;
-        let value = self.operand(state, ScalarType::Pred)?;
+        let value = self.operand(ScalarType::Pred)?;
         Ok(PredOperand { value, negated })
     }
 
     /// `count` destinations: a register, a vector register, or `{a, b, _, d}`.
-    pub fn dsts(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        count: usize,
-        width: Width,
-    ) -> Result<Dsts> {
+    pub fn dsts(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Dsts> {
         let start = self.peek;
         let list: Vec<Dst> = if self.eat(b'{')? {
-            let list = self.list(|parser| parser.dst(state, ty, width))?;
+            let list = self.list(|parser| parser.dst(ty, width))?;
             self.expect(b'}')?;
             list
         } else if count > 1
-            && let Some(elements) = self.vector_register(state)
+            && let Some(elements) = self.vector_register()
         {
             self.next()?;
             elements.into_iter().map(Some).collect()
         } else {
-            vec![self.dst(state, ty, width)?]
+            vec![self.dst(ty, width)?]
         };
         self.check_count(&start, list.len(), count)?;
         Ok(list.into())
     }
 
     /// The elements of the vector register that is next, if one is.
-    pub fn vector_register(&mut self, state: &mut FunctionState<'a>) -> Option<Vec<Reg>> {
+    pub fn vector_register(&mut self) -> Option<Vec<Reg>> {
         // `v.x` is one element.
         let whole = self.source().as_bytes().get(self.peek.end as usize) != Some(&b'.');
-        match state.lookup(self.peek.text) {
+        match self.st.lookup(self.peek.text) {
             Some(Name::Vector(_, lanes)) if whole => {
-                (0..lanes).map(|lane| state.element(self.peek.text, lane)).collect()
+                (0..lanes).map(|lane| self.st.element(self.peek.text, lane)).collect()
             }
             _ => None,
         }
@@ -394,71 +344,52 @@ impl<'a> Parser<'a> {
         if found == wanted {
             return Ok(());
         }
-        let message = format!("{wanted} elements are needed here, {found} are given");
-        Err(self.error_at(start, ErrorKind::Operand, message))
+        fail!(self, start, Operand, "{wanted} elements are needed here, {found} are given")
     }
 
     /// `count` sources; see [`Parser::dsts`].
-    pub fn srcs(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        count: usize,
-        width: Width,
-    ) -> Result<Srcs> {
+    pub fn srcs(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Srcs> {
         let start = self.peek;
         let list = if self.at(b'{') {
-            self.operand_list(state, ty, width)?
+            self.operand_list(ty, width)?
         } else if count > 1
-            && let Some(elements) = self.vector_register(state)
+            && let Some(elements) = self.vector_register()
         {
             self.next()?;
             elements.into_iter().map(Operand::Reg).collect()
         } else {
-            vec![self.operand_of(state, ty, width)?]
+            vec![self.operand_of(ty, width)?]
         };
         self.check_count(&start, list.len(), count)?;
         Ok(list.into())
     }
 
     /// `{a, b, ...}`, any number.
-    pub fn operand_list(
-        &mut self,
-        state: &mut FunctionState<'a>,
-        ty: ScalarType,
-        width: Width,
-    ) -> Result<Vec<Operand>> {
+    pub fn operand_list(&mut self, ty: ScalarType, width: Width) -> Result<Vec<Operand>> {
         self.expect(b'{')?;
-        let list = self.list(|parser| parser.operand_of(state, ty, width))?;
+        let list = self.list(|parser| parser.operand_of(ty, width))?;
         self.expect(b'}')?;
         Ok(list)
     }
 
     /// Fails if an instruction of `space` names a variable of another space.
-    pub fn check_space(
-        &self,
-        st: &FunctionState<'a>,
-        token: &Token<'a>,
-        space: Space,
-        address: &Address,
-    ) -> Result<()> {
+    pub fn check_space(&self, token: &Token<'a>, space: Space, address: &Address) -> Result<()> {
         let AddressBase::Symbol(symbol) = address.base else { return Ok(()) };
-        let own = &self.module.functions[st.id.index()];
+        let own = &self.module.functions[self.st.id.index()];
         let (name, actual) = match symbol {
             Symbol::Global(id) => {
                 let variable = &self.module.variables[id.index()];
                 (&variable.name, variable.space)
             }
             Symbol::Local(id) => {
-                let variable = &st.body.variables[id.index()];
+                let variable = &self.st.body.variables[id.index()];
                 (&variable.name, variable.space)
             }
             Symbol::Param(index) => (&own.params[index as usize].name, Space::Param),
             Symbol::Return(index) => (&own.returns[index as usize].name, Space::Param),
             Symbol::Function(id) => {
                 let name = &self.module.functions[id.index()].name;
-                let message = format!("`{}` is a function, not memory", shorten(name));
-                return Err(self.error_at(token, ErrorKind::Operand, message));
+                fail!(self, token, Operand, "`{}` is a function, not memory", shorten(name));
             }
         };
         let agrees = match space {
@@ -471,59 +402,53 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let name = shorten(name);
-        let message = format!("`{name}` is a `.{actual}` variable, accessed as `.{space}`");
-        Err(self.error_at(token, ErrorKind::Operand, message))
+        fail!(self, token, Operand, "`{name}` is a `.{actual}` variable, accessed as `.{space}`")
     }
 
     /// `[address]` of a variable in `space`.
-    pub fn space_address(&mut self, st: &mut FunctionState<'a>, space: Space) -> Result<Address> {
+    pub fn space_address(&mut self, space: Space) -> Result<Address> {
         let token = self.peek;
-        let address = self.address(st)?;
-        self.check_space(st, &token, space, &address)?;
+        let address = self.address()?;
+        self.check_space(&token, space, &address)?;
         Ok(address)
     }
 
     /// `d, a`
-    pub fn d_a(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        d: ScalarType,
-        a: ScalarType,
-    ) -> Result<(Reg, Operand)> {
-        let dst = self.register(st, d)?;
-        Ok((dst, self.next_operand(st, a)?))
+    pub fn d_a(&mut self, d: ScalarType, a: ScalarType) -> Result<(Reg, Operand)> {
+        let dst = self.register(d)?;
+        Ok((dst, self.next_operand(a)?))
     }
 
     /// `d, a, b`, all of one type.
-    pub fn d_a_b(
-        &mut self,
-        st: &mut FunctionState<'a>,
-        ty: ScalarType,
-    ) -> Result<(Reg, Operand, Operand)> {
-        let (dst, a) = self.d_a(st, ty, ty)?;
-        Ok((dst, a, self.next_operand(st, ty)?))
+    pub fn d_a_b(&mut self, ty: ScalarType) -> Result<(Reg, Operand, Operand)> {
+        let (dst, a) = self.d_a(ty, ty)?;
+        Ok((dst, a, self.next_operand(ty)?))
     }
 
     /// The error for an instruction that is not known, or known and not supported.
     pub fn unknown_instruction<T>(&self, mods: &Mods<'a>) -> Result<T> {
-        let message =
-            format!("unknown instruction `{}`: the CPU device does not run it", mods.full_name());
-        Err(self.error_at(&mods.opcode, ErrorKind::UnknownInstruction, message))
+        fail!(
+            self,
+            mods.opcode,
+            UnknownInstruction,
+            "unknown instruction `{}`: the CPU device does not run it",
+            mods.full_name()
+        )
     }
 
     /// Is the next operand `!p` or a predicate register?
-    pub fn at_predicate(&mut self, st: &mut FunctionState<'a>) -> bool {
-        self.at(b'!') || self.peek_register_ty(st) == Some(ScalarType::Pred)
+    pub fn at_predicate(&mut self) -> bool {
+        self.at(b'!') || self.peek_register_ty() == Some(ScalarType::Pred)
     }
 
-    pub fn at_64_bit_register(&mut self, st: &mut FunctionState<'a>) -> bool {
-        self.peek_register_ty(st).is_some_and(|ty| ty.bits() == 64)
+    pub fn at_64_bit_register(&mut self) -> bool {
+        self.peek_register_ty().is_some_and(|ty| ty.bits() == 64)
     }
 
     /// The declared type of the register that is next.
-    pub fn peek_register_ty(&mut self, st: &mut FunctionState<'a>) -> Option<ScalarType> {
-        match st.lookup(self.peek.text) {
-            Some(Name::Reg(reg)) => Some(st.body.registers[reg.index()].ty),
+    pub fn peek_register_ty(&mut self) -> Option<ScalarType> {
+        match self.st.lookup(self.peek.text) {
+            Some(Name::Reg(reg)) => Some(self.st.body.registers[reg.index()].ty),
             _ => None,
         }
     }

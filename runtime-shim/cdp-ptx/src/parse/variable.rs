@@ -45,8 +45,7 @@ impl<'a> Parser<'a> {
         let token = self.peek;
         let align = self.number_u32("the alignment")?;
         if !align.is_power_of_two() {
-            let message = format!("the alignment {align} is not a power of two");
-            return Err(self.error_at(&token, ErrorKind::Limit, message));
+            fail!(self, token, Limit, "the alignment {align} is not a power of two");
         }
         Ok(align)
     }
@@ -100,8 +99,7 @@ impl<'a> Parser<'a> {
                 word => {
                     let Some(ty) = ScalarType::from_str(word).filter(|ty| is_declarable(*ty))
                     else {
-                        let message = format!("{} is not a type", self.peek.describe());
-                        return Err(self.error_at(&self.peek, ErrorKind::Syntax, message));
+                        fail!(self, self.peek, Syntax, "{} is not a type", self.peek);
                     };
                     self.next()?;
                     return Ok(DeclaredType { align_bytes, vector_len, ty });
@@ -117,8 +115,7 @@ impl<'a> Parser<'a> {
             let token = self.next()?;
             if self.eat(b']')? {
                 if !dims.is_empty() {
-                    let message = "only the first dimension may be left out".to_string();
-                    return Err(self.error_at(&token, ErrorKind::Syntax, message));
+                    fail!(self, token, Syntax, "only the first dimension may be left out");
                 }
                 dims.push(0);
                 continue;
@@ -134,8 +131,7 @@ impl<'a> Parser<'a> {
                     dims.push(size);
                 }
                 _ => {
-                    let message = format!("{size} is not a possible dimension here");
-                    return Err(self.error_at(&token, ErrorKind::Limit, message));
+                    fail!(self, token, Limit, "{size} is not a possible dimension here");
                 }
             }
         }
@@ -147,8 +143,7 @@ impl<'a> Parser<'a> {
         if size_bytes <= MAX_SIZE_BYTES {
             return Ok(());
         }
-        let message = format!("{} is larger than {MAX_SIZE_BYTES} bytes", token.describe());
-        Err(self.error_at(token, ErrorKind::Limit, message))
+        fail!(self, token, Limit, "{token} is larger than {MAX_SIZE_BYTES} bytes")
     }
 
     /// One variable of a declaration, after its type: name, dimensions, initialiser.
@@ -161,8 +156,7 @@ impl<'a> Parser<'a> {
     ) -> Result<(Token<'a>, Variable)> {
         let name = self.ident("a variable's name")?;
         if declared.ty == ScalarType::Pred {
-            let message = format!("{} cannot be a predicate in memory", name.describe());
-            return Err(self.error_at(&name, ErrorKind::Operand, message));
+            fail!(self, name, Operand, "{name} cannot be a predicate in memory");
         }
         let mut variable = Variable {
             name: name.text.to_string(),
@@ -181,8 +175,12 @@ impl<'a> Parser<'a> {
         if self.at(b'=') {
             let equals = self.next()?;
             if !matches!(space, Space::Global | Space::Const) || linkage == Linkage::Extern {
-                let message = "only defined `.global` and `.const` variables have initial values";
-                return Err(self.error_at(&equals, ErrorKind::Syntax, message.to_string()));
+                fail!(
+                    self,
+                    equals,
+                    Syntax,
+                    "only defined `.global` and `.const` variables have initial values"
+                );
             }
             let mut filler = Filler { init: Initializer::default(), count: 0 };
             self.initializer(&mut variable, &mut filler)?;
@@ -233,8 +231,7 @@ impl<'a> Parser<'a> {
         while !self.at(b'}') {
             let token = self.peek;
             if position >= limit {
-                let message = "more initial values than the variable has elements".to_string();
-                return Err(self.error_at(&token, ErrorKind::Limit, message));
+                fail!(self, token, Limit, "more initial values than the variable has elements");
             }
             if self.at(b'{') {
                 if dims.len() < 2 {
@@ -262,31 +259,27 @@ impl<'a> Parser<'a> {
         let token = self.peek;
         let dense = filler.count.saturating_mul(u64::from(ty.bytes()));
         if offset > dense.saturating_add(MAX_SPARSE_INIT_BYTES) {
-            let message = "an initial value this far into a variable".to_string();
-            return Err(self.error_at(&token, ErrorKind::Limit, message));
+            fail!(self, token, Limit, "an initial value this far into a variable");
         }
         filler.count += 1;
         if self.peek.tok == Tok::Ident && self.peek.text != "WARP_SZ" {
             let width = ty.bytes();
             if width < 4 {
-                let message = format!("an address does not fit a `.{ty}`; write a mask");
-                return Err(self.error_at(&token, ErrorKind::Operand, message));
+                fail!(self, token, Operand, "an address does not fit a `.{ty}`; write a mask");
             }
             return self.init_address(offset, width, 0, filler);
         }
         let value = self.constant()?;
         if self.at(b'(') {
             let Some(shift_bits) = mask_shift(value) else {
-                let message = "a mask must be 0xFF shifted left by a multiple of 8".to_string();
-                return Err(self.error_at(&token, ErrorKind::Operand, message));
+                fail!(self, token, Operand, "a mask must be 0xFF shifted left by a multiple of 8");
             };
             self.next()?;
             self.init_address(offset, 1, shift_bits, filler)?;
             return self.expect(b')');
         }
         let Some(bits) = value.bits_as(ty) else {
-            let message = format!("the constant {} is not a `.{ty}`", token.describe());
-            return Err(self.error_at(&token, ErrorKind::Operand, message));
+            fail!(self, token, Operand, "the constant {token} is not a `.{ty}`");
         };
         filler.write(offset, &bits.to_le_bytes()[..ty.bytes().min(8) as usize]);
         Ok(())
@@ -310,8 +303,7 @@ impl<'a> Parser<'a> {
         }
         addend = addend.wrapping_add(self.signed_offset()?);
         let Some(symbol) = self.symbols.get(name.text).copied() else {
-            let message = format!("{} is not declared", name.describe());
-            return Err(self.error_at(&name, ErrorKind::UnknownName, message));
+            fail!(self, name, UnknownName, "{name} is not declared");
         };
         let relocation =
             Relocation { offset_bytes, size_bytes, shift_bits, symbol, addend, generic };
@@ -381,8 +373,7 @@ impl<'a> Parser<'a> {
 
     /// The error for a name declared twice.
     pub fn redefinition<T>(&self, name: &Token, why: &str) -> Result<T> {
-        let message = format!("{} is already declared: {why}", name.describe());
-        Err(self.error_at(name, ErrorKind::Redefinition, message))
+        fail!(self, name, Redefinition, "{name} is already declared: {why}")
     }
 }
 

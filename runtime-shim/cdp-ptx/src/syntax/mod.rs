@@ -9,7 +9,6 @@ mod operands;
 
 pub(crate) use self::modifiers::*;
 pub(crate) use self::operands::*;
-use crate::parse::body::FunctionState;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
@@ -23,22 +22,17 @@ pub(crate) trait Modifier<Spec>: Sized {
 
 /// Something between the commas.
 pub(crate) trait Arg<Spec>: Sized {
-    fn read<'a>(parser: &mut Parser<'a>, st: &mut FunctionState<'a>, spec: Spec) -> Result<Self>;
+    fn read(parser: &mut Parser, spec: Spec) -> Result<Self>;
     fn write(&self, printer: &mut Printer, spec: Spec);
 
     /// With what separates it from the operand before it.
-    fn read_after<'a>(
-        separator: Separator,
-        parser: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        spec: Spec,
-    ) -> Result<Self> {
+    fn read_after(separator: Separator, parser: &mut Parser, spec: Spec) -> Result<Self> {
         match separator {
             Separator::Start => {}
             Separator::Comma => parser.comma()?,
             Separator::Bar => parser.expect(b'|')?,
         }
-        Self::read(parser, st, spec)
+        Self::read(parser, spec)
     }
 
     fn write_after(&self, separator: Separator, printer: &mut Printer, spec: Spec) {

@@ -2,12 +2,11 @@
 
 use super::modifiers::Pointer;
 use super::{Arg, Separator};
-use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::{BranchTableId, LabelId, Reg};
 use crate::parse::Parser;
 use crate::parse::Result;
-use crate::parse::body::{FunctionState, Name};
+use crate::parse::body::Name;
 use crate::parse::operand::Width;
 use crate::print::Printer;
 use crate::types::*;
@@ -26,11 +25,11 @@ pub(crate) struct Alignment;
 /// Declares how operands are read and written that are always there.
 macro_rules! operands {
     ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
-        read |$p:ident, $st:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
+        read |$p:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
         $(#[$doc])*
         #[allow(unused_variables)]
         impl Arg<$kind> for $ty {
-            fn read<'a>($p: &mut Parser<'a>, $st: &mut FunctionState<'a>, $spec: $kind) -> Result<$ty> {
+            fn read($p: &mut Parser, $spec: $kind) -> Result<$ty> {
                 $read
             }
 
@@ -44,35 +43,35 @@ macro_rules! operands {
 
 operands! {
     Reg, ty => ScalarType:
-        read |p, st| p.register(st, ty), write |reg, out| out.reg(*reg);
+        read |p| p.register(ty), write |reg, out| out.reg(*reg);
     Reg, Wide(ty) => Wide:
-        read |p, st| p.register_of(st, ty, Width::AtLeast), write |reg, out| out.reg(*reg);
+        read |p| p.register_of(ty, Width::AtLeast), write |reg, out| out.reg(*reg);
     Operand, ty => ScalarType:
-        read |p, st| p.operand(st, ty), write |operand, out| out.operand(operand, ty);
+        read |p| p.operand(ty), write |operand, out| out.operand(operand, ty);
     Operand, WideOrSpecial(ty, special) => WideOrSpecial:
-        read |p, st| match special {
-            true => p.operand_or_special(st, ty, Width::AtLeast),
-            false => p.operand_of(st, ty, Width::AtLeast),
+        read |p| match special {
+            true => p.operand_or_special(ty, Width::AtLeast),
+            false => p.operand_of(ty, Width::AtLeast),
         },
         write |operand, out| out.operand(operand, ty);
     Operand, _ => Pointer:
-        read |p, st| { let ty = p.address_ty(); p.operand(st, ty) },
+        read |p| { let ty = p.address_ty(); p.operand(ty) },
         write |operand, out| out.operand(operand, ScalarType::B64);
     Operand, InSpace(ty, space) => InSpace:
-        read |p, st| {
+        read |p| {
             let token = p.peek;
-            let value = p.operand(st, ty)?;
+            let value = p.operand(ty)?;
             if let Operand::Address(SymbolAddress { symbol, offset }) = value {
                 let address = Address { base: AddressBase::Symbol(symbol), offset };
-                p.check_space(st, &token, space, &address)?;
+                p.check_space(&token, space, &address)?;
             }
             Ok(value)
         },
         write |operand, out| out.operand(operand, ty);
     Operand, Bracketed(ty) => Bracketed:
-        read |p, st| {
+        read |p| {
             p.expect(b'[')?;
-            let object = p.operand(st, ty)?;
+            let object = p.operand(ty)?;
             p.expect(b']')?;
             Ok(object)
         },
@@ -82,35 +81,34 @@ operands! {
             out.out.push(']');
         };
     PredOperand, _ => ():
-        read |p, st| p.pred_operand(st), write |operand, out| out.pred(operand);
+        read |p| p.pred_operand(), write |operand, out| out.pred(operand);
     /// So many registers.
     Dsts, (ty, count) => (ScalarType, usize):
-        read |p, st| p.dsts(st, ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
+        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
     /// So many values.
     Srcs, (ty, count) => (ScalarType, usize):
-        read |p, st| p.srcs(st, ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
+        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
     Address, space => Space:
-        read |p, st| p.space_address(st, space), write |address, out| out.brackets(address);
+        read |p| p.space_address(space), write |address, out| out.brackets(address);
     /// In any state space.
     Address, _ => ():
-        read |p, st| p.address(st), write |address, out| out.brackets(address);
+        read |p| p.address(), write |address, out| out.brackets(address);
     /// A number, which the text names in messages.
     u32, what => &str:
-        read |p, st| p.number_u32(what), write |number, out| out.number(i64::from(*number));
+        read |p| p.number_u32(what), write |number, out| out.number(i64::from(*number));
     LabelId, _ => ():
-        read |p, st| Ok(st.mention_label(p.ident("a label")?)),
+        read |p| p.label_name(),
         write |label, out| {
             let name = &out.body().labels[label.index()].name;
             out.out.push_str(name);
         };
     BranchTableId, _ => ():
-        read |p, st| {
+        read |p| {
             let name = p.ident("a list of branch targets")?;
-            match st.lookup(name.text) {
+            match p.st.lookup(name.text) {
                 Some(Name::Branches(table)) => Ok(table),
                 _ => {
-                    let message = format!("{} is not a `.branchtargets` list", name.describe());
-                    Err(p.error_at(&name, ErrorKind::UnknownName, message))
+                    fail!(p, name, UnknownName, "{name} is not a `.branchtargets` list")
                 }
             }
         },
@@ -122,26 +120,21 @@ operands! {
 
 /// After `|` it may be missing.
 impl Arg<ScalarType> for Dst {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, ty: ScalarType) -> Result<Dst> {
-        p.dst(st, ty, Width::Exact)
+    fn read(p: &mut Parser, ty: ScalarType) -> Result<Dst> {
+        p.dst(ty, Width::Exact)
     }
 
     fn write(&self, printer: &mut Printer, _: ScalarType) {
         printer.dst(*self);
     }
 
-    fn read_after<'a>(
-        separator: Separator,
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        ty: ScalarType,
-    ) -> Result<Dst> {
+    fn read_after(separator: Separator, p: &mut Parser, ty: ScalarType) -> Result<Dst> {
         match separator {
             Separator::Bar if !p.eat(b'|')? => return Ok(None),
             Separator::Comma => p.comma()?,
             _ => {}
         }
-        p.dst(st, ty, Width::Exact)
+        p.dst(ty, Width::Exact)
     }
 
     fn write_after(&self, separator: Separator, printer: &mut Printer, _: ScalarType) {
@@ -154,12 +147,8 @@ impl Arg<ScalarType> for Dst {
 
 /// The operand is there if the flag says so.
 impl Arg<(ScalarType, bool)> for Option<Operand> {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        (ty, _): (ScalarType, bool),
-    ) -> Result<Self> {
-        p.operand(st, ty).map(Some)
+    fn read(p: &mut Parser, (ty, _): (ScalarType, bool)) -> Result<Self> {
+        p.operand(ty).map(Some)
     }
 
     fn write(&self, printer: &mut Printer, (ty, _): (ScalarType, bool)) {
@@ -168,16 +157,15 @@ impl Arg<(ScalarType, bool)> for Option<Operand> {
         }
     }
 
-    fn read_after<'a>(
+    fn read_after(
         separator: Separator,
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
+        p: &mut Parser,
         (ty, there): (ScalarType, bool),
     ) -> Result<Self> {
         if !there {
             return Ok(None);
         }
-        Operand::read_after(separator, p, st, ty).map(Some)
+        Operand::read_after(separator, p, ty).map(Some)
     }
 
     fn write_after(&self, separator: Separator, printer: &mut Printer, spec: (ScalarType, bool)) {
@@ -189,22 +177,17 @@ impl Arg<(ScalarType, bool)> for Option<Operand> {
 
 /// The operand is there if a comma is.
 impl Arg<ScalarType> for Option<Operand> {
-    fn read<'a>(p: &mut Parser<'a>, st: &mut FunctionState<'a>, ty: ScalarType) -> Result<Self> {
-        Arg::read(p, st, (ty, true))
+    fn read(p: &mut Parser, ty: ScalarType) -> Result<Self> {
+        Arg::read(p, (ty, true))
     }
 
     fn write(&self, printer: &mut Printer, ty: ScalarType) {
         Arg::write(self, printer, (ty, true));
     }
 
-    fn read_after<'a>(
-        separator: Separator,
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        ty: ScalarType,
-    ) -> Result<Self> {
+    fn read_after(separator: Separator, p: &mut Parser, ty: ScalarType) -> Result<Self> {
         let there = p.at(b',');
-        Arg::read_after(separator, p, st, (ty, there))
+        Arg::read_after(separator, p, (ty, there))
     }
 
     fn write_after(&self, separator: Separator, printer: &mut Printer, ty: ScalarType) {
@@ -214,12 +197,8 @@ impl Arg<ScalarType> for Option<Operand> {
 
 /// The predicate that the operation among the modifiers is done with.
 impl Arg<Option<BoolOp>> for Option<Combine> {
-    fn read<'a>(
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        op: Option<BoolOp>,
-    ) -> Result<Option<Combine>> {
-        op.map(|op| Ok(Combine { op, with: p.pred_operand(st)? })).transpose()
+    fn read(p: &mut Parser, op: Option<BoolOp>) -> Result<Option<Combine>> {
+        op.map(|op| Ok(Combine { op, with: p.pred_operand()? })).transpose()
     }
 
     fn write(&self, printer: &mut Printer, _: Option<BoolOp>) {
@@ -228,16 +207,11 @@ impl Arg<Option<BoolOp>> for Option<Combine> {
         }
     }
 
-    fn read_after<'a>(
-        _: Separator,
-        p: &mut Parser<'a>,
-        st: &mut FunctionState<'a>,
-        op: Option<BoolOp>,
-    ) -> Result<Option<Combine>> {
+    fn read_after(_: Separator, p: &mut Parser, op: Option<BoolOp>) -> Result<Option<Combine>> {
         if op.is_some() {
             p.comma()?;
         }
-        Arg::read(p, st, op)
+        Arg::read(p, op)
     }
 
     fn write_after(&self, separator: Separator, printer: &mut Printer, op: Option<BoolOp>) {
@@ -249,7 +223,7 @@ impl Arg<Option<BoolOp>> for Option<Combine> {
 }
 
 impl Arg<Alignment> for u32 {
-    fn read<'a>(p: &mut Parser<'a>, _: &mut FunctionState<'a>, _: Alignment) -> Result<u32> {
+    fn read(p: &mut Parser, _: Alignment) -> Result<u32> {
         p.alignment()
     }
 
@@ -257,12 +231,7 @@ impl Arg<Alignment> for u32 {
         printer.number(i64::from(*self));
     }
 
-    fn read_after<'a>(
-        _: Separator,
-        p: &mut Parser<'a>,
-        _: &mut FunctionState<'a>,
-        _: Alignment,
-    ) -> Result<u32> {
+    fn read_after(_: Separator, p: &mut Parser, _: Alignment) -> Result<u32> {
         if p.eat(b',')? { p.alignment() } else { Ok(8) }
     }
 }
