@@ -37,6 +37,10 @@ impl StreamId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId(pub(crate) u32);
 
+/// What host code knew at some time of what the device had done, as the checks follow it.
+#[derive(Clone, Debug)]
+pub struct HostView(pub(crate) crate::check::HostView);
+
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {

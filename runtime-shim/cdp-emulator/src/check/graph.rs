@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::block::BlockState;
 use super::race::{Access, Kind};
 use super::view::{Known, View, learn};
-use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, NodeWatch, Place, Watch};
+use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, HostView, NodeWatch, Place, Watch};
 use crate::code::Order;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
@@ -28,8 +28,28 @@ impl Watch {
         self.grids[grid as usize].programmatic = true;
     }
 
+    /// What the host knows now.
+    pub fn host_view(&mut self) -> HostView {
+        HostView { view: self.host_actor().view, epoch: self.epoch }
+    }
+
+    /// Who replays a graph queues its nodes as of the time when it began, and knows no more by what it waits for
+    /// meanwhile: a program that launches a graph does not wait.
+    pub fn set_replay(&mut self, replay: Option<HostView>) {
+        self.replay = replay;
+    }
+
+    /// A graph is being replayed.
+    pub fn is_replaying(&self) -> bool {
+        self.replay.is_some()
+    }
+
     /// What the host knows when it queues work.
     fn host_actor(&mut self) -> Actor {
+        if let Some(replay) = self.replay.as_ref().filter(|replay| replay.epoch == self.epoch) {
+            let view = replay.view.clone();
+            return Actor { view, site: None, parent: 0, ignored: None, stream: 0 };
+        }
         let now = self.host_state.release();
         let mut view = self.host.clone();
         let clocks = super::view::Clocks { all: now, parts: Vec::new() };
@@ -244,6 +264,9 @@ impl Watch {
 
     /// The host waited for these.
     pub fn host_waited(&mut self, nodes: &[NodeId]) {
+        if self.is_replaying() {
+            return;
+        }
         for id in nodes {
             if let Some(done) = self.nodes.get(id).and_then(|node| node.done.clone()) {
                 self.host.join(&done);

@@ -70,6 +70,8 @@ impl Place {
     pub const SET: Place = Place { function: Place::RUNTIME, instruction: 1 };
     /// A copy from or to the host.
     pub const HOST: Place = Place { function: Place::RUNTIME, instruction: 2 };
+    /// The same, as a node of a graph.
+    pub const GRAPH: Place = Place { function: Place::RUNTIME, instruction: 3 };
 }
 
 /// A block, as records name it.
@@ -180,6 +182,17 @@ pub struct Watch {
     pub waits_for_children: bool,
     host: View,
     host_state: Box<BlockState>,
+    /// What the host queues is queued as of then.
+    replay: Option<HostView>,
+    /// Times that everything so far was forgotten.
+    epoch: u32,
+}
+
+/// What the host knew when it began to replay a graph.
+#[derive(Clone, Debug)]
+pub struct HostView {
+    view: Arc<View>,
+    epoch: u32,
 }
 
 /// The block number of the host.
@@ -206,6 +219,8 @@ impl Watch {
             waits_for_children: false,
             host: View::default(),
             host_state: Box::default(),
+            replay: None,
+            epoch: 0,
         };
         watch.begin();
         watch
@@ -221,6 +236,7 @@ impl Watch {
 
     /// Everything so far comes before everything from now on: the host waited for the whole device.
     pub fn forget_history(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
         self.first_stamp += self.stamps.len() as u32;
         if self.first_stamp > u32::MAX / 2 {
             // Numbers get scarce: begin anew.

@@ -1,7 +1,7 @@
 //! Graphs that kernels may launch, and the values that conditional nodes of others test.
 
 use super::Emulator;
-use crate::api::{GraphStep, GraphWork, StreamId};
+use crate::api::{GraphStep, GraphWork, HostView, StreamId};
 use crate::error::Error;
 use crate::sched::Action;
 use crate::sched::graphs::{Step, StepWork};
@@ -42,6 +42,20 @@ impl Emulator {
         self.refuse_after_fault()?;
         self.core.trace_event("graph", || format!("stream {}", stream.0), 0);
         self.core.enqueue_graph(stream, graph)
+    }
+
+    /// What host code knows now, if a check is on that follows order; for [`Emulator::replay_as_of`].
+    pub fn host_view(&mut self) -> Option<HostView> {
+        let view = self.core.watch_mut().filter(|watch| watch.follows_order())?.host_view();
+        Some(HostView(view))
+    }
+
+    /// What host code queues from now on are nodes of a graph that it launched when it knew this: they have the
+    /// order of their streams and events alone, whatever is waited for meanwhile. `None` ends that.
+    pub fn replay_as_of(&mut self, view: Option<&HostView>) {
+        if let Some(watch) = self.core.watch_mut() {
+            watch.set_replay(view.map(|view| view.0.clone()));
+        }
     }
 
     /// Makes a value that kernels set with `cudaGraphSetConditional`; what they know it by.

@@ -162,8 +162,7 @@ impl Emulator {
         self.check_range(dst, src.len() as u64)?;
         let completion = self.synchronize_stream(stream)?;
         if matches!(completion, Completion::Done) {
-            let after = self.core.stream_ends(stream)?;
-            self.core.host_touches(&after, dst, src.len() as u64, true);
+            self.core.host_touches(stream, dst, src.len() as u64, true)?;
             let name = || format!("stream {}", stream.0);
             self.core.trace_event("copy to the device", name, src.len() as u64);
             // SAFETY: the range lies in a live allocation, and nothing runs.
@@ -186,8 +185,7 @@ impl Emulator {
         self.check_range(src, dst.len() as u64)?;
         let completion = self.synchronize_stream(stream)?;
         if matches!(completion, Completion::Done) {
-            let after = self.core.stream_ends(stream)?;
-            self.core.host_touches(&after, src, dst.len() as u64, false);
+            self.core.host_touches(stream, src, dst.len() as u64, false)?;
             let name = || format!("stream {}", stream.0);
             self.core.trace_event("copy to the host", name, dst.len() as u64);
             // SAFETY: the range lies in a live allocation, and nothing runs.

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::PoisonError;
 
 use super::{Action, Core};
+use crate::api::StreamId;
 use crate::check::{Actor, Place, Watch};
+use crate::error::Error;
 use crate::exec::{Block, Warp};
 use crate::memory::SiteRef;
 use crate::work::{BlockKey, GridKey, NodeId};
@@ -134,13 +136,35 @@ impl Core {
         let idle = self.is_idle();
         if let Some(watch) = self.watch_mut()
             && idle
+            && !watch.is_replaying()
         {
             watch.forget_history();
         }
     }
 
-    /// The host touches device memory behind these.
-    pub fn host_touches(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
+    /// The host touches device memory behind what is in a stream, which is done.
+    pub fn host_touches(
+        &mut self,
+        stream: StreamId,
+        address: u64,
+        width: u64,
+        writes: bool,
+    ) -> Result<(), Error> {
+        if self.machine.watch.is_none() {
+            return Ok(());
+        }
+        if self.watch_mut().is_some_and(|watch| watch.is_replaying()) {
+            // What knows of a graph's copy are the nodes behind it, not the host.
+            let node = self.enqueue_host(stream, Action::HostCopy { address, width, writes })?;
+            self.run_until_done(&[node]);
+            return Ok(());
+        }
+        let after = self.stream_ends(stream)?;
+        self.host_touches_after(&after, address, width, writes);
+        Ok(())
+    }
+
+    fn host_touches_after(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
         let Some(watch) = self.watch_mut() else { return };
         if watch.checks.uninitialized && writes {
             watch.fresh.write(address, width);
@@ -188,6 +212,9 @@ impl Core {
                     watch.touch_range(&mut state, Place::SET, dst + row * pitch, width, true);
                 }
             }
+            Action::HostCopy { address, width, writes } => {
+                watch.touch_range(&mut state, Place::GRAPH, address, width, writes);
+            }
             Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
         }
     }
@@ -230,6 +257,7 @@ fn move_fresh(watch: &mut Watch, action: &Action) {
                 watch.fresh.write(dst + row * pitch, width);
             }
         }
-        Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
+        Action::HostCopy { address, width, writes: true } => watch.fresh.write(address, width),
+        Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) | Action::HostCopy { .. } => {}
     }
 }

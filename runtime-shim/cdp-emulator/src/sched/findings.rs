@@ -358,6 +358,8 @@ fn noun(side: &Side) -> &'static str {
         (Place::SET, ..) => "a set (cudaMemset)",
         (Place::HOST, _, true) => "a copy from the host",
         (Place::HOST, _, false) => "a copy to the host",
+        (Place::GRAPH, _, true) => "a copy from the host, by a graph",
+        (Place::GRAPH, _, false) => "a copy to the host, by a graph",
         (_, true, _) => "an atomic update",
         (_, _, true) => "a store",
         _ => "a load",
@@ -434,7 +436,8 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         }
         Kinship::Apart => {
             "grids of different streams, of different blocks, or of cudaStreamFireAndForget run in any \
-             order: one stream, an event (cudaStreamWaitEvent), or a tail launch would order them"
+             order, and so do nodes of a graph without an edge: one stream, an event (cudaStreamWaitEvent), such \
+             an edge, or a tail launch would order them"
         }
         Kinship::Host => {
             "the host would have to wait for the stream that the grid is in (cudaStreamSynchronize), or \

@@ -60,6 +60,8 @@ pub enum Action {
     Copy { dst: u64, dst_pitch: u64, src: u64, src_pitch: u64, width: u64, rows: u64 },
     /// Fill rows with a pattern of 1, 2 or 4 bytes.
     Set { dst: u64, pitch: u64, pattern: [u8; 4], pattern_bytes: u8, width: u64, rows: u64 },
+    /// Tell the checks of a copy that the host makes for a graph, and that is made when this is done.
+    HostCopy { address: u64, width: u64, writes: bool },
     /// Note the time for a host event.
     Event(EventId),
     /// End a run of a graph, or begin what is in its tail.

@@ -101,6 +101,10 @@ impl Core {
                     self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
                 }
+                Action::HostCopy { .. } => {
+                    self.rows_pass(id, &action);
+                    self.complete_node(id);
+                }
                 Action::Event(event) => {
                     let clock = self.clock;
                     if let Some(Some(entry)) = self.events.get_mut(event.0 as usize)

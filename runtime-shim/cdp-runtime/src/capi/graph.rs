@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::PoisonError;
 
 use super::copies::{Memcpy3DParms, copy_kind, line};
 use super::host::HostFunction;
@@ -394,6 +395,9 @@ pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
         if removed.is_of_device() {
             process::current()?.device.destroy_graph(executable as u64)?;
         }
+        let state = process::current()?;
+        let mut lanes = removed.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.destroy(&*state.device);
         release_all(&removed.graph.objects)
     })
 }
@@ -424,8 +428,7 @@ pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) 
         if found.is_of_device() {
             return process::current()?.device.launch_graph(executable as u64, stream);
         }
-        found.graph.begin(stream)?;
-        found.graph.launch(&found.disabled, stream)
+        found.launch(stream)
     })
 }
 

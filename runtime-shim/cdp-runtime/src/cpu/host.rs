@@ -69,7 +69,11 @@ fn begin(state: Arc<Mutex<State>>, due: Arc<(Mutex<usize>, Condvar)>) -> Sender<
     std::thread::spawn(move || {
         CALLS_BACK.set(true);
         for (stream, work) in receiver {
-            let done = lock(&state).wait_for(Work::Stream(stream));
+            let done = {
+                let mut state = lock(&state);
+                super::streams::arrive(&mut state.emulator);
+                state.wait_for(Work::Stream(stream))
+            };
             work(done.err().map_or(CudaError::SUCCESS, |error| error.code));
             *lock(&due.0) -= 1;
             due.1.notify_all();

@@ -110,7 +110,9 @@ impl CpuDevice {
 
     fn state_now(&self) -> MutexGuard<'_, State> {
         // A panic in the emulator is a bug of ours; the next call sees the state it left.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        streams::arrive(&mut state.emulator);
+        state
     }
 
     fn arrays(&self) -> MutexGuard<'_, array::ByHandle> {

@@ -1,9 +1,26 @@
 //! Streams and events of the CPU device.
 
+use std::cell::RefCell;
+
+use cdp_emulator::{Emulator, HostView};
+
 use super::CpuDevice;
 use super::state::Work;
 use crate::device::{EventHandle, Events, HostWork, StreamHandle, Streams};
 use crate::error::{CudaError, Result};
+
+thread_local! {
+    /// What host code knew when this thread began to replay a graph, if a check asks for that.
+    static REPLAYS: RefCell<Option<HostView>> = const { RefCell::new(None) };
+}
+
+/// Tells the emulator who is at it.
+pub fn arrive(emulator: &mut Emulator) {
+    // A thread whose variables are gone, as at the end of the process, replays nothing.
+    if REPLAYS.try_with(|view| emulator.replay_as_of(view.borrow().as_ref())).is_err() {
+        emulator.replay_as_of(None);
+    }
+}
 
 impl Streams for CpuDevice {
     fn create_stream(&self, flags: u32, priority: i32) -> Result<StreamHandle> {
@@ -49,6 +66,11 @@ impl Streams for CpuDevice {
         let id = self.state_now().stream(stream)?;
         self.host_functions.queue(&self.state, id, work);
         Ok(())
+    }
+
+    fn replays(&self, on: bool) {
+        let view = if on { self.state().emulator.host_view() } else { None };
+        REPLAYS.set(view);
     }
 
     fn stream_flags(&self, stream: StreamHandle) -> Result<u32> {

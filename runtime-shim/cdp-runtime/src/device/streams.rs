@@ -42,6 +42,9 @@ pub trait Streams {
     fn stream_flags(&self, stream: StreamHandle) -> Result<u32>;
     /// Priority of the stream.
     fn stream_priority(&self, stream: StreamHandle) -> Result<i32>;
+    /// Whether this thread replays a graph of host code from now on: a program that launches a graph waits for none
+    /// of its nodes, whatever is waited for here meanwhile. For devices that follow what host code knows.
+    fn replays(&self, _on: bool) {}
     /// Least (a number no smaller than the other) and greatest priority.
     fn stream_priority_range(&self) -> Result<(i32, i32)>;
 }

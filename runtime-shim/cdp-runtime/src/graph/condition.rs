@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::replay::Lanes;
 use super::{Executable, Graph, Graphs, NodeId, Op, launchable, with};
 use crate::device::{Choice, StreamHandle};
 use crate::error::{CudaError, Result};
@@ -52,14 +53,17 @@ impl Conditional {
     }
 
     /// Tests the value, and does what it chooses, in a stream.
-    pub fn run(&self, stream: StreamHandle) -> Result<()> {
+    pub fn run(&self, stream: StreamHandle, lanes: &mut Lanes) -> Result<()> {
         let state = process::current()?;
+        let used = lanes.used();
         loop {
             state.device.synchronize_stream(stream)?;
             let value = state.device.condition(self.condition)?;
             let content = self.chosen(value).and_then(|body| body.content.as_ref());
             if let Some(content) = content {
-                content.launch(&Default::default(), stream)?;
+                // One time round follows the other in the stream.
+                lanes.give_back(used);
+                content.replay(&Default::default(), stream, lanes)?;
             }
             if self.choice != Choice::While || value == 0 {
                 return Ok(());

@@ -1,7 +1,5 @@
 //! CUDA graphs of host code: what nodes do, how they depend on each other, and the capture of streams. A
-//! launch replays the nodes in an order that their dependencies allow, one after the other in one stream:
-//! what a graph computes is the same, what could overlap does not. Both devices are served alike, since
-//! a node is a call of this library. Graphs that kernels may launch are the device's ([`launchable`]), and on a GPU
+//! launch [replays](replay) the nodes, each a call of this library, so that both devices are served alike. Graphs that kernels may launch are the device's ([`launchable`]), and on a GPU
 //! those with conditional nodes ([`condition`]).
 //!
 //! The C functions are in [`crate::capi`]. Semaphores are not known.
@@ -10,13 +8,13 @@ pub mod capture;
 pub mod condition;
 pub mod launchable;
 mod op;
+pub mod replay;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::op::{Kernel, Op, Set};
 
-use crate::device::StreamHandle;
 use crate::error::{CudaError, DeviceError, Result};
 
 /// A `cudaGraphNode_t` as host code holds it.
@@ -59,6 +57,8 @@ pub struct Executable {
     pub source: u64,
     /// The flags that it was made with.
     pub flags: u64,
+    /// Where its launches run.
+    pub lanes: Arc<Mutex<replay::Lanes>>,
 }
 
 impl Executable {
@@ -212,8 +212,8 @@ impl Graphs {
     pub fn instantiate_as(&mut self, handle: u64, graph: u64, flags: u64) -> Result<u64> {
         let (source, graph) = (graph, self.whole(graph)?);
         graph.order()?;
-        let disabled = BTreeSet::new();
-        self.executables.insert(handle, Executable { graph, disabled, source, flags });
+        let (disabled, lanes) = Default::default();
+        self.executables.insert(handle, Executable { graph, disabled, source, flags, lanes });
         Ok(handle)
     }
 }
@@ -248,16 +248,6 @@ impl Graph {
         let inner: BTreeSet<NodeId> =
             self.nodes.values().flat_map(|node| node.after.iter().copied()).collect();
         self.nodes.keys().copied().filter(|node| !inner.contains(node)).collect()
-    }
-
-    /// Does everything in a stream.
-    pub fn launch(&self, disabled: &BTreeSet<NodeId>, stream: StreamHandle) -> Result<()> {
-        for node in self.order()? {
-            if !disabled.contains(&node) {
-                self.nodes[&node].op.run(stream)?;
-            }
-        }
-        Ok(())
     }
 
     /// Whether another graph has the same nodes in the same order with the same dependencies.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use super::Graph;
 use super::condition::Conditional;
+use super::replay::Lanes;
 use crate::array::Copy3D;
 use crate::capi;
 use crate::device::{Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, StreamHandle};
@@ -94,8 +95,8 @@ impl Op {
         }
     }
 
-    /// Does it in a stream.
-    pub fn run(&self, stream: StreamHandle) -> Result<()> {
+    /// Does it in a stream; branches of graphs below take lanes.
+    pub fn run(&self, stream: StreamHandle, lanes: &mut Lanes) -> Result<()> {
         let device = process::current()?;
         let device = &device.device;
         match self {
@@ -107,8 +108,8 @@ impl Op {
             Op::Box(copy, kind) => unsafe { device.copy_3d(copy, *kind, Some(stream)) },
             Op::Set(set) => set.run(stream),
             Op::Host(function, data) => unsafe { capi::call_in_order(*function, *data, stream) },
-            Op::Child(graph) => graph.launch(&Default::default(), stream),
-            Op::Conditional(conditional) => conditional.run(stream),
+            Op::Child(graph) => graph.replay(&Default::default(), stream, lanes),
+            Op::Conditional(conditional) => conditional.run(stream, lanes),
             Op::Record(event) => device.record_event(*event, stream, 0),
             Op::Wait(event) => device.stream_wait_event(stream, *event, 0),
         }
