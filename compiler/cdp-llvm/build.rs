@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+/// The C++. One compilation sees all, so names outside functions are told apart across files.
 const FILES: &[&str] = &[
     "src/bitcode.cpp",
     "src/codegen.cpp",
@@ -36,6 +37,13 @@ fn main() {
             return;
         }
     };
+    let whole = match whole() {
+        Ok(path) => path,
+        Err(error) => {
+            println!("cargo::error=the list of C++ files cannot be written: {error}");
+            return;
+        }
+    };
     let mut build = cc::Build::new();
     if std::env::var_os("CXX").is_none() && Command::new("c++").arg("--version").output().is_err() {
         // LLVM's packages bring a compiler too.
@@ -54,8 +62,20 @@ fn main() {
         .define("__STDC_LIMIT_MACROS", None)
         .flag("-fno-rtti")
         .flag("-fno-exceptions")
+        // Said of a struct in a file that is included, though nothing but that file uses it.
+        .flag_if_supported("-Wno-subobject-linkage")
         .flag("-isystem")
         .flag(headers)
-        .files(FILES)
+        .file(whole)
         .compile("cdp_codegen");
+}
+
+/// Writes one file that includes all others: most of their time is LLVM's headers, read once then
+/// (13 s instead of 45).
+fn whole() -> std::io::Result<PathBuf> {
+    let sources = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let path = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("all.cpp");
+    let lines = FILES.iter().map(|file| format!("#include \"{}\"\n", sources.join(file).display()));
+    std::fs::write(&path, lines.collect::<String>())?;
+    Ok(path)
 }
