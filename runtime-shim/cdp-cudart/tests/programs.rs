@@ -1,6 +1,6 @@
 //! Programs that nvcc has compiled and linked with CUDA's shared runtime, on which nothing is changed: with
 //! this library in its place they print on the CPU device what they must. The programs are those of
-//! `programs/`, and samples and run cases renamed to `.cu`. Skipped, with a word, where there is no nvcc.
+//! `programs/`, samples and run cases renamed to `.cu`, and cases of `.cu` files. Skipped, with a word, where there is no nvcc.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,10 +48,11 @@ fn succeed(command: &mut Command) -> Output {
 fn options(source: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(source).expect("a program");
     let first = text.lines().next().and_then(|line| line.strip_prefix("// nvcc:"));
-    match (first, source.extension().is_some_and(|extension| extension == "cdp")) {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match (first, source.starts_with(own)) {
         (Some(options), _) => options.split_whitespace().map(str::to_owned).collect(),
-        (None, true) => ["-rdc=true", "-lcudadevrt"].map(str::to_owned).to_vec(),
-        (None, false) => Vec::new(),
+        (None, true) => Vec::new(),
+        (None, false) => ["-rdc=true", "-lcudadevrt"].map(str::to_owned).to_vec(),
     }
 }
 
@@ -87,6 +88,22 @@ fn check(toolkit: &Path, source: &Path) -> Result<(), String> {
     Err(format!("{name}: {}\n{said}--- expected\n{expected}--- found\n{found}", output.status))
 }
 
+/// Those of `tests/cases/cuda` that ask most of the runtime and that nvcc compiles quickly.
+const CUDA_CASES: [&str; 12] = [
+    "conditional_nodes",
+    "device_graphs",
+    "graph_memory",
+    "launch_forms",
+    "layered_arrays",
+    "lu_recursive",
+    "managed_symbols",
+    "new_delete",
+    "quadtree",
+    "registered_memory",
+    "streams_and_events",
+    "warp_functions",
+];
+
 fn programs() -> Vec<PathBuf> {
     let repository = repository();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -103,6 +120,8 @@ fn programs() -> Vec<PathBuf> {
     let more = ["texture_fetch", "texture_surface", "launch_errors", "port_quicksort"];
     let case = |name: &&str| repository.join(format!("tests/cases/run/{name}.cdp"));
     all.extend(cases.iter().chain(&more).map(case));
+    let case = |name: &str| repository.join(format!("tests/cases/cuda/{name}.cu"));
+    all.extend(CUDA_CASES.map(case));
     all.sort();
     all
 }
@@ -115,7 +134,7 @@ fn programs_of_nvcc_run_unchanged() {
     };
     let wanted = std::env::var("CDP_PROGRAM").unwrap_or_default();
     let mut programs = programs();
-    assert!(programs.len() >= 25, "{} programs", programs.len());
+    assert!(programs.len() >= 43, "{} programs", programs.len());
     programs.retain(|path| path.to_string_lossy().contains(&wanted));
     // nvcc takes seconds for each and one core.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
