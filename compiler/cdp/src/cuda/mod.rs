@@ -29,6 +29,7 @@ use crate::ptx_version;
 
 mod args;
 mod assembly;
+mod foreseen;
 mod graph;
 mod headers;
 mod messages;
@@ -363,9 +364,10 @@ pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
 
 /// What nvcc takes and clang does not, in clang's spelling; `None` if there is none.
 fn as_clang_takes_it(text: &str) -> Option<String> {
-    let joined = spelling::joined(text);
-    let doubled = assembly::doubled(joined.as_deref().unwrap_or(text));
-    doubled.or(joined)
+    [spelling::joined, assembly::doubled, foreseen::rewritten].iter().fold(None, |made, step| {
+        let next = step(made.as_deref().unwrap_or(text));
+        next.or(made)
+    })
 }
 
 /// Puts a source from memory, and what it includes, into the job's folder.

@@ -12,7 +12,9 @@
 //!     reinterpret_cast<__cdp_type_bar &>(__cdp_place_bar);                          // on one line
 //! ```
 //!
-//! This is no parser of C++: it splits one declaration whose place clang has given.
+//! Most are seen before clang reads the file at all ([`super::foreseen`]).
+//!
+//! This is no parser of C++: it splits one declaration whose place is known.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -114,6 +116,11 @@ fn rewrite(text: &str, places: &[(u32, u32)]) -> Option<String> {
             edits.insert(range.start, (range.end, new));
         }
     }
+    edited(text, edits)
+}
+
+/// A text with parts of it (start, and end with what comes there) written anew; `None` if there are none.
+pub(super) fn edited(text: &str, edits: BTreeMap<usize, (usize, String)>) -> Option<String> {
     if edits.is_empty() {
         return None;
     }
@@ -159,7 +166,7 @@ fn offset(text: &str, (line, column): (u32, u32)) -> Option<usize> {
 }
 
 /// The declaration around a name: behind the last `;`, `{`, `}` or label before it, to its `;`.
-fn declaration(text: &str, at: usize) -> Option<Range<usize>> {
+pub(super) fn declaration(text: &str, at: usize) -> Option<Range<usize>> {
     let from = text[..at].rfind("__shared__")?;
     if text[from..at].contains([';', '{', '}']) {
         return None;
@@ -177,7 +184,7 @@ fn declaration(text: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// The declaration as storage with references; `None` for one of another form.
-fn storage_and_reference(declaration: &str) -> Option<String> {
+pub(super) fn storage_and_reference(declaration: &str) -> Option<String> {
     let body = declaration.strip_suffix(';')?;
     // What directives and comments do to it is not looked into.
     if body.contains(['#', '=', '"', '\'']) || body.contains("//") || body.contains("/*") {
@@ -212,6 +219,13 @@ fn storage_and_reference(declaration: &str) -> Option<String> {
     // Lines behind the declaration keep their numbers.
     made.extend(body.matches('\n'));
     Some(made)
+}
+
+/// The type of a declaration's first variable.
+pub(super) fn type_of(declaration: &str) -> Option<String> {
+    let (specifiers, _) = split_name(split_at_commas(declaration.strip_suffix(';')?).first()?)?;
+    let rest = specifiers.replace("__shared__", " ").replace("static ", " ");
+    split_attributes(&rest).map(|(_, of_type)| of_type.to_owned())
 }
 
 /// What stands before a declarator's name, and the name with its array bounds.
