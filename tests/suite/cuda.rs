@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
     }
-    let others: [(&str, fn() -> Outcome); 10] = [
+    let others: [(&str, fn() -> Outcome); 12] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -39,6 +39,8 @@ pub fn trials() -> Vec<Trial> {
         ("precompiled_headers", precompiled_headers),
         ("objects", objects),
         ("static_names", static_names),
+        ("read_once", read_once),
+        ("host_compiler_options", host_compiler_options),
     ];
     for (name, test) in others {
         trials.push(trial(format!("cuda::{name}"), test).with_ignored_flag(without));
@@ -460,6 +462,50 @@ fn dependencies_and_keys() -> Outcome {
         return Err("the key is the same with another header".into());
     }
     Ok(())
+}
+
+/// What nvcc takes and clang does not is seen before clang reads the file.
+fn read_once() -> Outcome {
+    let folder = folder()?;
+    let source = cases("cuda").join("shared_objects.cu").display().to_string();
+    let mut command = cdpc();
+    command.args(["build", "-v", &source, "--emit", "ptx", "-o", "k.ptx"]);
+    let output =
+        run_limited(command.current_dir(folder.path()).env("CDP_CACHE_DIR", ""), TIME_LIMIT)?;
+    let runs = text(&output.stderr).lines().filter(|line| line.contains("-x cuda")).count();
+    same("runs of clang", &runs.to_string(), "1")
+}
+
+const OPENMP: &str = "#include <cstdio>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+__global__ void k(int *p) { *p = VALUE; }
+int main() {
+    int *p, threads = 0;
+    cudaMallocManaged(&p, sizeof *p);
+    k<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+#pragma omp parallel num_threads(3) reduction(+ : threads)
+    threads += 1;
+    printf(\"%d %d %d\\n\", *p, threads, __CUDACC_VER_MAJOR__ >= 11);
+}\n";
+
+/// `-Xcompiler` reaches clang, and libraries of the host link can be given to `cdpc run` too.
+fn host_compiler_options() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write(dir, "a.cu", OPENMP)?;
+    let run = ["run", "--device", "cpu", "a.cu", "-lm", "-L."];
+    let found = succeed(dir, &[&run[..], &["-Xcompiler", "-DVALUE=3,-Wall"]].concat())?;
+    same("without OpenMP", &found, "3 1 1\n")?;
+    let (code, found, message) =
+        run_in(dir, &[&run[..], &["-Xcompiler", "-DVALUE=4,-fopenmp"]].concat())?;
+    match message.contains("libomp-22-dev") || message.contains("'omp.h' file not found") {
+        // It is not installed.
+        true if code != 0 => Ok(()),
+        _ => same("with OpenMP", &found, "4 3 1\n"),
+    }
 }
 
 /// Without clang there is one sentence, and the exit code of a missing tool.

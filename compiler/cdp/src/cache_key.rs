@@ -183,6 +183,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         max_registers,
         ptxas_args,
         nvlink_args,
+        host_args,
         // What is found there counts, not where it lies.
         include_dirs: _,
         disk_includes: _,
@@ -211,6 +212,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("maxrregcount", format!("{max_registers:?}"));
     key.field("ptxas-args", format!("{ptxas_args:?}"));
     key.field("nvlink-args", format!("{nvlink_args:?}"));
+    key.field("host-args", format!("{host_args:?}"));
     key.field("macros", format!("{macros:?}"));
     key.field("warnings", format!("{warnings:?}"));
     key.field("devrt", format!("{cudadevrt:?}"));

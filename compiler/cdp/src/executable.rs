@@ -4,10 +4,13 @@
 use std::collections::BTreeSet;
 
 use cdp_llvm::DeviceImage;
-use cdp_toolchain::{AddressSize, Arch, ObjectParts, host_link, is_archive, launch_stub_names};
+use cdp_toolchain::{
+    AddressSize, Arch, HostLinkOptions, ObjectParts, host_link, is_archive, launch_stub_names,
+};
 
 use crate::analysis::SourceInput;
 use crate::build::{Build, parts};
+use crate::compiler::Compiler;
 use crate::cuda::{Half, Read};
 use crate::error::Error;
 use crate::failure::Failure;
@@ -90,6 +93,9 @@ impl Build<'_> {
             objects.push(("cdp_entries.o".into(), compiler.emit_entries()?));
         }
         objects.extend(others.libraries);
+        if has_cuda {
+            openmp(compiler, &mut link)?;
+        }
         if has_cuda || others.parts.wants_cxx {
             link.libraries.push(CXX_LIBRARY.into());
         }
@@ -119,6 +125,31 @@ impl Build<'_> {
         };
         Ok((device, images.swap_remove(0).ptx))
     }
+}
+
+/// clang calls another OpenMP library than the compiler that links asks for.
+fn openmp(compiler: &Compiler, link: &mut HostLinkOptions) -> Result<(), Error> {
+    const WORD: &str = "-fopenmp";
+    if !link.extra_args.iter().any(|word| word == WORD) {
+        return Ok(());
+    }
+    let clang = compiler.toolchain().clang()?;
+    let clang = std::fs::canonicalize(clang).unwrap_or_else(|_| clang.to_owned());
+    let folder = clang.ancestors().nth(2).map(|folder| folder.join("lib")).unwrap_or_default();
+    let library = folder.join("libomp.so");
+    if !library.is_file() {
+        return Err(Error::Request {
+            message: format!(
+                "{WORD} asks for OpenMP in host code, and {} is missing",
+                library.display()
+            ),
+            cure: Some("install clang's OpenMP library (Debian: libomp-22-dev)".into()),
+        });
+    }
+    link.extra_args.retain(|word| word != WORD);
+    link.extra_args.push(format!("-Wl,-rpath,{}", folder.display()));
+    link.files.push(library);
+    Ok(())
 }
 
 /// What the objects and libraries of other compilers among the inputs bring for the host.

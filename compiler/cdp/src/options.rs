@@ -55,6 +55,8 @@ pub struct CompileOptions {
     pub ptxas_args: Vec<String>,
     /// `-Xnvlink`.
     pub nvlink_args: Vec<String>,
+    /// `-Xcompiler`, for the host halves of `.cu` files.
+    pub host_args: Vec<String>,
     /// `-I`.
     pub include_dirs: Vec<PathBuf>,
     /// Whether sources from memory may include files of the disk, where they allow it themselves
@@ -108,6 +110,7 @@ impl Default for CompileOptions {
             include_dirs: Vec::new(),
             disk_includes: true,
             macros: Vec::new(),
+            host_args: Vec::new(),
             forced_includes: Vec::new(),
             warnings: WarningOptions::default(),
             source_date_epoch: None,

@@ -199,6 +199,7 @@ impl CompileOptions {
             "warning" => self.warnings.apply(value).ok()?,
             "no-warnings" => self.warnings.silent = bool_of(value)?,
             "ptxas-arg" => self.ptxas_args.push(value.to_string()),
+            "host-arg" => self.host_args.push(value.to_string()),
             "nvlink-arg" => self.nvlink_args.push(value.to_string()),
             "std" => self.cxx_standard = Some(value.to_string()),
             "cache-dir" => self.cache_dir = Some(PathBuf::from(value)),

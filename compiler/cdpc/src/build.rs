@@ -10,7 +10,9 @@ use cdp::{
 use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
-use crate::common::{Messages, Reader, Usage, compile_options, compiler, exit_code, language};
+use crate::common::{
+    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, language,
+};
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
 use crate::run::linked_runtime;
@@ -44,6 +46,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     options.max_registers = args.maxrregcount;
     options.ptxas_args = args.xptxas.clone();
     options.nvlink_args = args.xnvlink.clone();
+    options.host_args = args.host.xcompiler.clone();
     options.mend_declarations = args.fix;
     options.print_after = match &args.print_after {
         None => None,
@@ -350,7 +353,9 @@ impl Plan {
     }
 
     fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
-        let host_link = host_link(args, self.output.as_deref());
+        let is_library = |path: &Path| path.extension() == Some("so".as_ref());
+        let shared = args.shared || self.output.as_deref().is_some_and(is_library);
+        let host_link = HostLinkOptions { shared, ..host_link(&args.host) };
         let is_program = self.goal == Goal::Executable;
         BuildRequest {
             cubin: true,
@@ -404,29 +409,6 @@ fn normal_form(args: &Build, built: &BuildOutput) -> Result<Option<String>, Erro
         .fold(NormalForm::new().header(args.header), |form, name| form.function(name));
     let failed = |error: NormalError| Error::Request { message: error.to_string(), cure: None };
     normalize(&built.text(), &form).map(Some).map_err(failed)
-}
-
-/// What the host's linker is told.
-fn host_link(args: &Build, output: Option<&Path>) -> HostLinkOptions {
-    let is_library = |path: &Path| path.extension() == Some("so".as_ref());
-    let linker = args.xlinker.iter().flat_map(|word| ["-Xlinker".to_owned(), word.clone()]);
-    HostLinkOptions {
-        compiler: args.ccbin.as_deref().map(host_compiler),
-        library_dirs: args.library_dirs.clone(),
-        libraries: args.libraries.clone(),
-        shared: args.shared || output.is_some_and(is_library),
-        extra_args: args.xcompiler.iter().cloned().chain(linker).collect(),
-        ..HostLinkOptions::default()
-    }
-}
-
-/// A compiler, or the one in a folder.
-fn host_compiler(path: &Path) -> PathBuf {
-    if !path.is_dir() {
-        return path.to_owned();
-    }
-    let names = ["gcc", "cc", "clang"].map(|name| path.join(name));
-    names.iter().find(|path| path.is_file()).unwrap_or(&names[0]).clone()
 }
 
 /// A rule for make and ninja: a target, and every file that was read; with `phony`, empty rules for those

@@ -8,13 +8,13 @@ use cdp::frontend::diagnostics::Level;
 use cdp::frontend::diagnostics::codes::{Code, lint};
 use cdp::frontend::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
-use cdp::toolchain::SearchOptions;
+use cdp::toolchain::{HostLinkOptions, SearchOptions};
 use cdp::{
     Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind, LaunchRemark,
     Report, SourceInput, render_reports,
 };
 
-use crate::args::{Color, MessageFormat, Source};
+use crate::args::{Color, HostLink, MessageFormat, Source};
 use crate::output::print;
 use crate::{EXIT_PROGRAM, EXIT_TOOL, EXIT_USAGE, memory};
 
@@ -278,6 +278,27 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     options.source_date_epoch =
         std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     Ok(options)
+}
+
+/// What the host's linker is told.
+pub fn host_link(args: &HostLink) -> HostLinkOptions {
+    let linker = args.xlinker.iter().flat_map(|word| ["-Xlinker".to_owned(), word.clone()]);
+    HostLinkOptions {
+        compiler: args.ccbin.as_deref().map(host_compiler),
+        library_dirs: args.library_dirs.clone(),
+        libraries: args.libraries.clone(),
+        extra_args: args.xcompiler.iter().cloned().chain(linker).collect(),
+        ..HostLinkOptions::default()
+    }
+}
+
+/// A compiler, or the one in a folder.
+fn host_compiler(path: &Path) -> PathBuf {
+    if !path.is_dir() {
+        return path.to_owned();
+    }
+    let names = ["gcc", "cc", "clang"].map(|name| path.join(name));
+    names.iter().find(|path| path.is_file()).unwrap_or(&names[0]).clone()
 }
 
 /// `-W` and `-diag-...`.

@@ -16,7 +16,7 @@ use cdp_runtime::cpu;
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
-use crate::common::{Messages, Reader, Usage, cache_dir, compile_options, compiler};
+use crate::common::{Messages, Reader, Usage, cache_dir, compile_options, compiler, host_link};
 use crate::output::{Outputs, write_output};
 use crate::progress::Progress;
 use crate::run_kernel::cpu_options;
@@ -52,6 +52,7 @@ pub fn run(args: &Run) -> i32 {
         Ok(options) => CompileOptions {
             debug: DebugInfo::Lines,
             launch_opt: launch_opt(args, options.launch_opt),
+            host_args: args.host.xcompiler.clone(),
             ..options
         },
         Err(usage) => return messages.usage(usage),
@@ -172,9 +173,11 @@ fn build_program(
     messages: Messages,
 ) -> Result<(), Failure> {
     let job = Job::new(JobOptions::default())?;
+    let host_link = host_link(&args.host);
     let built = compiler.build(&BuildRequest {
         cubin: wants_cubin(args.device),
-        runtime_library: linked_runtime(&HostLinkOptions::default()),
+        runtime_library: linked_runtime(&host_link),
+        host_link,
         ..BuildRequest::new(inputs, Goal::Executable, options, &job)
     })?;
     messages.show(&built.reports);

@@ -10,9 +10,10 @@ use crate::ui::Ui;
 
 /// The Debian packages that a statically linked LLVM 22 needs (FACTS: tools),
 /// and its clang, a judge of the tests: a few MB more, since llvm-22-dev already asks for its library.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "llvm-22-dev",
     CLANG,
+    OPENMP,
     "libpolly-22-dev",
     "libzstd-dev",
     "zlib1g-dev",
@@ -21,6 +22,8 @@ const PACKAGES: [&str; 7] = [
 ];
 
 const CLANG: &str = "clang-22";
+/// For `-Xcompiler -fopenmp` of `.cu` files: under 1 MB.
+const OPENMP: &str = "libomp-22-dev";
 
 /// The variable by which LLVM's Rust bindings are told where LLVM 22 is.
 const PREFIX_VARIABLE: &str = "LLVM_SYS_221_PREFIX";
@@ -67,9 +70,9 @@ pub fn missing() -> Outcome<Option<Vec<String>>> {
 /// # Errors
 /// As [`packages::install`], with the other way to provide LLVM.
 pub fn install(ui: &Ui, missing: &[String]) -> Outcome<()> {
-    if missing == [CLANG] {
-        // Only tests want it, and they say what they left out.
-        if let Err(failure) = packages::install(ui, "clang 22, a judge of the tests,", missing) {
+    if missing.iter().all(|name| [CLANG, OPENMP].contains(&name.as_str())) {
+        // The compiler is built without them; `.cu` files and tests say what they lack.
+        if let Err(failure) = packages::install(ui, "clang 22 and its OpenMP library", missing) {
             ui.note(&format!("going on without it: {failure}"));
         }
         return Ok(());

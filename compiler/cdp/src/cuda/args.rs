@@ -50,11 +50,14 @@ pub(super) fn request(
     let mut args: Vec<OsString> = Vec::new();
     let mut add = |words: &[&str]| args.extend(words.iter().map(OsString::from));
     add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__"]);
+    let version = toolkit.version().unwrap_or(OLDEST);
+    // Sources ask nvcc's name for CUDA's version; clang has it under the names of the headers only.
+    add(&[&format!("-D__CUDACC_VER_MAJOR__={}", version.major)]);
+    add(&[&format!("-D__CUDACC_VER_MINOR__={}", version.minor), "-D__CUDACC_VER_BUILD__=0"]);
     match half {
         Half::Device(arch) | Half::Text(Some(arch)) | Half::Check(Some(arch)) => {
             add(&["--cuda-device-only", "-nocudalib"]);
             // Without libdevice clang's driver does not say which CUDA it is.
-            let version = toolkit.version().unwrap_or(OLDEST);
             add(&["-Xclang", &format!("-target-sdk-version={version}")]);
             add(&[&format!("--cuda-gpu-arch={arch}")]);
             if options.archs().len() > 1 {
@@ -156,11 +159,24 @@ fn host(add: &mut impl FnMut(&[&str]), half: Half, options: &CompileOptions) {
         OptLevel::O2 | OptLevel::O3 => "-O2",
     }]);
     add(&["-fPIE", "-ffunction-sections", "-fdata-sections"]);
+    add(&["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument"]);
+    options.host_args.iter().filter(|word| is_of_compiling(word)).for_each(|word| add(&[word]));
     match options.debug {
         DebugInfo::Full => add(&["-g"]),
         DebugInfo::Lines => add(&["-gline-tables-only"]),
         DebugInfo::None => {}
     }
+}
+
+/// Whether a word of `-Xcompiler` is about compiling, not about the link alone.
+fn is_of_compiling(word: &str) -> bool {
+    const STARTS: &[&str] = &["-f", "-m", "-O", "-W", "-std=", "-pthread"];
+    STARTS.iter().any(|start| word.starts_with(start)) && !word.starts_with("-Wl,")
+}
+
+/// Whether a word of `-Xcompiler` changes what both halves are read as.
+fn is_of_reading(word: &str) -> bool {
+    ["-D", "-U", "-I"].iter().any(|start| word.starts_with(start))
 }
 
 /// How an object is made of the bitcode of a host half.
@@ -200,6 +216,7 @@ fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     if options.per_thread_default_stream {
         add(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]);
     }
+    options.host_args.iter().filter(|word| is_of_reading(word)).for_each(|word| add(&[word]));
     for option in &options.macros {
         match option {
             MacroOption::Define(text) => add(&[&format!("-D{text}")]),

@@ -74,6 +74,45 @@ const CURES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Libraries that a toolkit has beside the compiler's headers, by how the names of their headers begin.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("cublas", "cuBLAS"),
+    ("cudnn", "cuDNN"),
+    ("cufft", "cuFFT"),
+    ("curand", "cuRAND"),
+    ("cusolver", "cuSOLVER"),
+    ("cusparse", "cuSPARSE"),
+    ("nccl", "NCCL"),
+    ("npp", "NPP"),
+    ("nvml", "NVML"),
+    ("nvToolsExt", "NVTX"),
+    ("nvtx3/", "NVTX"),
+];
+/// clang's own part that not every clang has.
+const OPENMP: &str = "omp.h";
+/// How the names of headers for windows and drawing begin.
+const GRAPHICS: &[&str] =
+    &["GL/", "GLFW/", "GLES", "EGL/", "helper_gl", "rendercheck_gl", "cuda_gl_interop"];
+
+/// What to do about a header that is not there.
+fn cure_of_header(message: &str) -> Option<String> {
+    let name = message.strip_prefix('\'')?.strip_suffix("' file not found")?;
+    if let Some((_, library)) = LIBRARIES.iter().find(|(start, _)| name.starts_with(start)) {
+        return Some(format!(
+            "this is {library}'s: give the toolkit that has it with --cuda-path, or its headers with -I and its \
+             library with -L and -l; what it computes it computes on a GPU"
+        ));
+    }
+    if name == OPENMP {
+        return Some("clang's OpenMP library brings it (Debian: libomp-22-dev)".into());
+    }
+    GRAPHICS.iter().any(|start| name.starts_with(start)).then(|| {
+        "this is OpenGL's: give its headers with -I and its libraries with -l; calls that share buffers with it \
+         (cudaGraphics...) return cudaErrorNotSupported"
+            .into()
+    })
+}
+
 struct Building {
     session: Session,
     files: HashMap<String, Option<FileId>>,
@@ -151,9 +190,10 @@ impl Building {
         let code = if severity == Severity::Error { Code::E0901 } else { Code::W0901 };
         self.diagnostics.extend_one(self.last.take());
         let found = Diagnostic::new(code, span, text);
-        let cure = CURES.iter().find(|(part, _)| text.contains(part));
+        let known = CURES.iter().find(|(part, _)| text.contains(part));
+        let cure = known.map(|(_, cure)| (*cure).to_owned()).or_else(|| cure_of_header(text));
         self.last = Some(match cure {
-            Some((_, cure)) => found.help(*cure),
+            Some(cure) => found.help(cure),
             None => found,
         });
     }
@@ -235,6 +275,25 @@ clang: warning: argument unused
         assert!(line.starts_with("k.cu:2:5: warning[W0901]"), "{line}");
         let human = crate::render_reports(std::slice::from_ref(&report), Format::Human, false);
         assert!(human.contains("return x.foo;"), "{human}");
+    }
+
+    #[test]
+    fn headers_of_other_libraries_are_named() {
+        for (name, part) in [
+            ("cublas_v2.h", "cuBLAS's"),
+            ("GL/glut.h", "OpenGL's"),
+            ("omp.h", "libomp"),
+            ("own.h", ""),
+        ] {
+            let said = format!("k.cu:1:10: fatal error: '{name}' file not found");
+            let report = read(&said, &source("#include <x.h>\n"), &WarningOptions::default());
+            let helps: Vec<_> = report.diagnostics.iter().flat_map(|found| &found.helps).collect();
+            assert_eq!(
+                helps.iter().any(|help| help.text.contains(part)),
+                !part.is_empty(),
+                "{name}"
+            );
+        }
     }
 
     #[test]

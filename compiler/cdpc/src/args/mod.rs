@@ -235,6 +235,27 @@ pub struct Source {
     pub std: Option<String>,
 }
 
+/// How programs are linked.
+#[derive(Clone, Debug, Args)]
+pub struct HostLink {
+    /// Arguments for the host's C compiler, which links programs, and for the host half of
+    /// `.cu` files, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
+    pub xcompiler: Vec<String>,
+    /// Arguments for the host's linker, with commas between
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
+    pub xlinker: Vec<String>,
+    /// The host's C compiler, or a folder with one
+    #[arg(long, value_name = "PATH")]
+    pub ccbin: Option<PathBuf>,
+    /// Libraries for the host link
+    #[arg(short = 'l', value_name = "LIB")]
+    pub libraries: Vec<String>,
+    /// Folders with libraries for the host link
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_dirs: Vec<PathBuf>,
+}
+
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct Build {
@@ -264,15 +285,8 @@ pub struct Build {
     /// Arguments for nvlink, with commas between
     #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
     pub xnvlink: Vec<String>,
-    /// Arguments for the host's C compiler, which links programs, with commas between
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
-    pub xcompiler: Vec<String>,
-    /// Arguments for the host's linker, with commas between
-    #[arg(long, value_name = "ARG", allow_hyphen_values = true, value_delimiter = ',')]
-    pub xlinker: Vec<String>,
-    /// The host's C compiler, or a folder with one
-    #[arg(long, value_name = "PATH")]
-    pub ccbin: Option<PathBuf>,
+    #[command(flatten)]
+    pub host: HostLink,
     /// Make a shared library instead of a program
     #[arg(long)]
     pub shared: bool,
@@ -288,12 +302,6 @@ pub struct Build {
     /// Link the device runtime: auto, always, never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub cudadevrt: String,
-    /// Libraries for the host link
-    #[arg(short = 'l', value_name = "LIB")]
-    pub libraries: Vec<String>,
-    /// Folders with libraries for the host link
-    #[arg(short = 'L', value_name = "DIR")]
-    pub library_dirs: Vec<PathBuf>,
     /// Source lines in the device code
     #[arg(long)]
     pub lineinfo: bool,
@@ -433,6 +441,8 @@ pub struct Run {
     pub device: Device,
     #[command(flatten)]
     pub source: Source,
+    #[command(flatten)]
+    pub host: HostLink,
     /// Launch this kernel instead of running `main`
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
@@ -556,7 +566,7 @@ mod tests {
         assert_eq!((build.source.threads, build.preprocess, build.shared), (4, true, true));
         assert_eq!(build.source.system_dirs, [PathBuf::from("sys")]);
         assert_eq!(build.xptxas, ["-v", "-O1"]);
-        assert!(build.resource_usage && build.ccbin == Some("g++".into()));
+        assert!(build.resource_usage && build.host.ccbin == Some("g++".into()));
     }
 
     #[test]
