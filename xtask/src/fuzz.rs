@@ -1,12 +1,15 @@
-//! `cargo xtask fuzz ...`: tests that go on for as long as one likes. The work is done by `cdp-differential`.
+//! `cargo xtask fuzz ...`: tests that go on for as long as one likes. The work is done by `cdp-differential`, and by
+//! libFuzzer with the targets of `cdp-fuzz`.
 
 use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::{Args, Subcommand};
 
 use crate::Common;
-use crate::cargo::{binary, build_cdpc, build_release, in_path, target_dir};
+use crate::cargo::{binary, build_cdpc, build_release, cargo, in_path, root, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -19,6 +22,21 @@ pub enum Fuzz {
     /// The same for a machine with a GPU: cubins of cdpc and nvcc, and a script that runs them there
     #[command(disable_help_flag = true)]
     GpuBundle(Passed),
+    /// Any bytes into one part of the compiler, by libFuzzer with the address sanitizer (takes cargo-fuzz)
+    Target(Target),
+}
+
+/// Which target, and for how long.
+#[derive(Args)]
+pub struct Target {
+    /// One of those in tests/fuzz/targets; without it they are listed
+    name: Option<String>,
+    /// How long it runs
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    seconds: u32,
+    /// Further options of libFuzzer, as `-jobs=4` or a file to try
+    #[arg(last = true)]
+    options: Vec<OsString>,
 }
 
 /// Options of `cdp-differential`, which describes them itself (`--help`).
@@ -37,6 +55,7 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
     let (verb, options) = match fuzz {
         Fuzz::Differential(Passed { options }) => ("differential", options),
         Fuzz::GpuBundle(Passed { options }) => ("gpu-bundle", options),
+        Fuzz::Target(target) => return fuzz_target(ui, target),
     };
     let judges = binary(&build_release(&["cdp-differential"])?, "cdp-differential")?;
     let mut command = Command::new(judges);
@@ -64,4 +83,76 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
     let status = status
         .map_err(|error| Failure::new(format!("could not start cdp-differential: {error}")))?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Where the targets are.
+fn targets() -> PathBuf {
+    root().join("tests/fuzz")
+}
+
+/// The targets' names, sorted.
+fn target_names() -> Outcome<Vec<String>> {
+    let folder = targets().join("targets");
+    let entries =
+        fs::read_dir(&folder).map_err(|error| Failure::io("read the folder", &folder, &error))?;
+    let stem = |entry: fs::DirEntry| Some(entry.path().file_stem()?.to_str()?.to_owned());
+    let mut names: Vec<String> = entries.flatten().filter_map(stem).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Runs a target by libFuzzer. What it finds new stays below `target/fuzz/NAME`, what breaks it beside that.
+fn fuzz_target(ui: &Ui, target: &Target) -> Outcome<ExitCode> {
+    let names = target_names()?;
+    let Some(name) = target.name.as_ref().filter(|name| names.contains(name)) else {
+        let list = names.join(", ");
+        return match &target.name {
+            Some(name) => Err(Failure::new(format!("there is no target `{name}`: {list}"))),
+            None => {
+                ui.line(&list);
+                Ok(ExitCode::SUCCESS)
+            }
+        };
+    };
+    if !has_cargo_fuzz() {
+        let message = "cargo-fuzz is not here: `cargo install cargo-fuzz` installs it";
+        return Err(Failure::new(message));
+    }
+    let work = target_dir()?.join("fuzz");
+    let found = work.join(name);
+    fs::create_dir_all(&found).map_err(|error| Failure::io("make the folder", &found, &error))?;
+    let mut command = cargo();
+    // Sanitizers and the counters of edges are options that the pinned compiler has, but calls unstable.
+    command.env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run", "--features", "libfuzzer"]);
+    command.arg("--fuzz-dir").arg(targets()).arg("--target-dir").arg(work.join("build"));
+    command.arg(name).arg(&found).arg(targets().join("corpus").join(name));
+    let artifacts = format!("-artifact_prefix={}/{name}-", work.display());
+    command.arg("--").args([format!("-max_total_time={}", target.seconds), artifacts]);
+    // A call of LLVM that crashed leaves its thread behind, and that is no mistake of ours; nor is one slow input.
+    command.args(["-timeout=60", "-rss_limit_mb=6000", "-detect_leaks=0", "-print_final_stats=1"]);
+    let status = command.args(&target.options).stdin(Stdio::null()).status();
+    let status = status.map_err(|error| Failure::new(format!("could not start cargo: {error}")))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// cargo finds its subcommands in its own folder as well.
+fn has_cargo_fuzz() -> bool {
+    let mut asked = cargo();
+    asked.args(["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    asked.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_has_a_corpus() {
+        let names = target_names().unwrap();
+        assert!(names.len() >= 11, "{names:?}");
+        for name in names {
+            let corpus = targets().join("corpus").join(&name);
+            assert!(fs::read_dir(&corpus).is_ok_and(|files| files.count() > 2), "{name}");
+        }
+    }
 }

@@ -9,9 +9,10 @@
 // Safety is the same sentence for all functions: pointers are NULL or valid for what they say.
 #![allow(clippy::missing_safety_doc)]
 
-mod compiler;
-mod program;
-mod result;
+// For tests that call the functions from Rust; what is exported is `cdp.h`.
+pub mod compiler;
+pub mod program;
+pub mod result;
 #[cfg(test)]
 mod tests;
 mod util;

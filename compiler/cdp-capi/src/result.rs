@@ -45,6 +45,7 @@ unsafe impl Sync for cdp_result {}
 /// A finding about the program. Lines and columns count from 1; they are 0 for a finding without a
 /// place.
 #[repr(C)]
+#[allow(missing_docs)]
 pub struct cdp_message {
     /// "E0412", "W0701"; "race" and so on of a run; empty for a warning of a CUDA tool.
     pub code: *const c_char,
@@ -80,6 +81,7 @@ pub struct cdp_param {
 /// A kernel that the inputs define, for the first architecture. Kernels of PTX and of objects are known when a
 /// cubin was linked, and have parameters without names.
 #[repr(C)]
+#[allow(missing_docs)]
 pub struct cdp_kernel {
     /// As in the source.
     pub name: *const c_char,
@@ -97,6 +99,7 @@ pub struct cdp_kernel {
 
 /// A launch in the sources.
 #[repr(C)]
+#[allow(missing_docs)]
 pub struct cdp_launch {
     /// The launching function, as in the source.
     pub parent: *const c_char,

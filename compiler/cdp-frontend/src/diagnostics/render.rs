@@ -306,7 +306,8 @@ impl<'a> Files<'a> for MapFiles<'a> {
     }
 
     fn line_number(&'a self, id: FileId, line_index: usize) -> Result<usize, FilesError> {
-        Ok(self.0.file(id).presumed(line_index).0 as usize)
+        // `#line 0` is taken, as by nvcc; the renderer counts the digits of numbers from 1 on.
+        Ok(self.0.file(id).presumed(line_index).0.max(1) as usize)
     }
 
     fn line_range(
