@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use cdp::{CompileOptions, DebugInfo, Goal, Input, OptLevel};
 use libtest_mimic::{Failed, Trial};
 
+use crate::cli;
 use crate::support::{Outcome, compiler, explain, files, read, root, same, stem, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -14,6 +15,7 @@ pub fn trials() -> Vec<Trial> {
         trial("repeated::errors_leave_no_trace".into(), errors_leave_no_trace),
         trial("repeated::shared_memory_leaves_no_trace".into(), shared_memory_leaves_no_trace),
         trial("repeated::variables_are_in_order".into(), variables_are_in_order),
+        trial("repeated::halves_on_any_threads".into(), halves_on_any_threads),
     ]
 }
 
@@ -56,6 +58,34 @@ fn modules_leave_no_trace() -> Outcome {
         let threads = [0, 1].map(|start| scope.spawn(move || again(start)));
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
     })
+}
+
+/// The host half is made beside the device half unless one thread is asked for: the program is the same, and so is
+/// what is said of a program with errors in either half.
+fn halves_on_any_threads() -> Outcome {
+    let folder = cli::folder()?;
+    let sample = root().join("samples/nested/spmv.cdp").to_string_lossy().into_owned();
+    let host_error = "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return host; }\n";
+    let both = "__global__ void k() { device = 1; }\nint main() { return host; }\n";
+    let broken = [("host.cdp", host_error), ("both.cdp", both)];
+    let broken = broken.map(|(name, text)| cli::write(&folder, name, text));
+    for source in std::iter::once(Ok(sample)).chain(broken) {
+        let (source, out) = (source?, cli::path(&folder, "program"));
+        let build = |threads: &str| {
+            let made = cli::run(&["build", &source, "-O1", "-t", threads, "-o", &out])?;
+            let program = std::fs::read(&out).ok();
+            drop(std::fs::remove_file(&out));
+            Ok::<_, Failed>((made.status.code(), cli::text(&made.stderr), program))
+        };
+        let (beside, after) = (build("2")?, build("1")?);
+        same(&source, &beside.1, &after.1)?;
+        if (beside.0, &beside.2) != (after.0, &after.2)
+            || beside.2.is_some() != (beside.0 == Some(0))
+        {
+            return Err(format!("{source}: {:?} and {:?}", beside.0, after.0).into());
+        }
+    }
+    Ok(())
 }
 
 /// LLVM writes a shared variable into the body of its one kernel, and finds it by the kernel's address,

@@ -1,6 +1,7 @@
 //! A whole build: inputs of several kinds compiled as needed and linked together. What `cdpc build`
 //! and `cdpc link` are, and what an embedder calls who does not want the stages one by one.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use cdp_frontend::ast_print;
@@ -15,6 +16,7 @@ use crate::describe::{check_against_cubin, describe_linked_kernel};
 use crate::emit::DeviceCode;
 use crate::error::{Error, guard, guard_input};
 use crate::failure::Failure;
+use crate::host_pass::HostPass;
 use crate::input::{Input, InputKind};
 use crate::mend::mend_extern_kernels;
 use crate::options::{CompileOptions, DebugInfo};
@@ -154,12 +156,17 @@ impl Build<'_> {
         let analysis = analyse(source, pass, self.request.options)?;
         self.out.timings.frontend += analysis.elapsed.as_secs_f64();
         self.out.reports.push(analysis.report.clone());
-        for path in &analysis.dependencies {
-            if !self.out.dependencies.contains(path) {
-                self.out.dependencies.push(path.clone());
+        self.add_dependencies(analysis.dependencies.clone());
+        Ok(analysis.module.is_some().then_some(analysis))
+    }
+
+    /// Adds files that were read, each once.
+    pub(crate) fn add_dependencies(&mut self, paths: Vec<PathBuf>) {
+        for path in paths {
+            if !self.out.dependencies.contains(&path) {
+                self.out.dependencies.push(path);
             }
         }
-        Ok(analysis.module.is_some().then_some(analysis))
     }
 
     pub fn failed(&self) -> Failure {
@@ -385,23 +392,16 @@ impl Build<'_> {
             Input::Cuda(source) => return Ok(Some(self.cuda_host(source)?)),
             Input::Bytes(..) => return Ok(None),
         };
-        let Some(analysis) = self.analysis(source, Pass::Host)? else {
-            return Err(self.failed());
-        };
-        let started = Instant::now();
-        // A host object by itself is for a link with anything.
-        let is_alone = self.request.goal == Goal::HostObject;
-        let with_others = self
-            .request
-            .inputs
-            .iter()
-            .any(|input| matches!(input, Input::Cuda(_)) || parts(input).host);
-        let object = match is_alone || with_others {
-            true => self.compiler.emit_callable_host(&analysis, self.request.options)?,
-            false => self.compiler.emit_host(&analysis, self.request.options)?,
-        };
-        self.out.timings.llvm += started.elapsed().as_secs_f64();
-        Ok(Some(object))
+        let callable = self.host_code_is_callable();
+        let pass = HostPass::run(self.compiler, source, self.request.options, callable)?;
+        self.take_host_pass(pass).map(Some)
+    }
+
+    /// Whether host code of other compilers may launch our kernels: it is among the inputs, or a host object
+    /// is made by itself, for a link with anything.
+    pub(crate) fn host_code_is_callable(&self) -> bool {
+        let is_other = |input: &Input| matches!(input, Input::Cuda(_)) || parts(input).host;
+        self.request.goal == Goal::HostObject || self.request.inputs.iter().any(is_other)
     }
 }
 

@@ -39,10 +39,7 @@ pub(crate) struct Cancellable<'c> {
 impl Cancellable<'_> {
     /// Does the work of the compilation, or what a thread of its does of it.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        let before = CANCEL.replace(self.cancel.clone());
-        let result = work();
-        CANCEL.set(before);
-        result
+        with_cancel(self.cancel.clone(), work)
     }
 }
 
@@ -52,6 +49,19 @@ impl Drop for Cancellable<'_> {
         let mut running = self.compiler.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|other| !Shared::ptr_eq(&other.flag(), &own));
     }
+}
+
+/// What gives up the work of this thread, for a thread that does a part of it.
+pub(crate) fn cancel_of_this_thread() -> Cancel {
+    CANCEL.with_borrow(Clone::clone)
+}
+
+/// Does work that `cancel` gives up.
+pub(crate) fn with_cancel<T>(cancel: Cancel, work: impl FnOnce() -> T) -> T {
+    let before = CANCEL.replace(cancel);
+    let result = work();
+    CANCEL.set(before);
+    result
 }
 
 /// Whether what this thread compiles goes on.
@@ -234,7 +244,7 @@ impl Compiler {
         lower.foreign_prec_sqrt = options.fast_math.prec_sqrt;
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;
-        lower.cancel = CANCEL.with_borrow(Clone::clone);
+        lower.cancel = cancel_of_this_thread();
         lower
     }
 

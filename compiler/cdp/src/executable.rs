@@ -2,6 +2,7 @@
 //! runtime.
 
 use std::collections::BTreeSet;
+use std::thread::{Builder, ScopedJoinHandle};
 
 use cdp_llvm::DeviceImage;
 use cdp_toolchain::{
@@ -10,15 +11,33 @@ use cdp_toolchain::{
 
 use crate::analysis::SourceInput;
 use crate::build::{Build, parts};
-use crate::compiler::Compiler;
+use crate::compiler::{Compiler, cancel_of_this_thread, with_cancel};
 use crate::cuda::{Half, Read};
-use crate::error::Error;
+use crate::error::{Error, guard};
 use crate::failure::Failure;
+use crate::host_pass::HostPass;
 use crate::input::{Input, InputKind};
 use crate::options::DebugInfo;
 
 /// What the C++ library of the system is called on the linker's command line.
 const CXX_LIBRARY: &str = "stdc++";
+
+/// Machine code, and PTX for the CPU device.
+type Images = (Vec<u8>, Vec<String>);
+
+/// The host half of an input.
+enum HostHalf {
+    /// Of a `.cu` file.
+    Clang(Result<Read, Error>),
+    /// Of a `.cdp` file.
+    Own(Result<HostPass, Error>),
+}
+
+/// A host half that is being made.
+enum Started<'scope> {
+    Clang(ScopedJoinHandle<'scope, Result<Read, Error>>),
+    Own(ScopedJoinHandle<'scope, Result<HostPass, Error>>),
+}
 
 impl Build<'_> {
     pub(crate) fn executable(&mut self, archs: &[Arch]) -> Result<Vec<u8>, Failure> {
@@ -40,33 +59,21 @@ impl Build<'_> {
                     .into(),
             ),
         })?;
-        let (compiler, job, options) = (self.compiler, request.job, request.options);
-        // clang reads host halves while device code is made.
-        let (device, mut halves) = std::thread::scope(|scope| {
-            let read = |source: &SourceInput| compiler.read_cuda(job, source, Half::Host, options);
-            let threads = request.inputs.iter().map(|input| match input {
-                Input::Cuda(source) => Some(scope.spawn(move || read(source))),
-                _ => None,
-            });
-            let threads: Vec<_> = threads.collect();
-            let device = self.device_images(archs);
-            let failed = |_| Err(Error::request("a thread that ran clang panicked"));
-            let join = |thread: Option<std::thread::ScopedJoinHandle<'_, Result<Read, Error>>>| {
-                thread.map(|thread| thread.join().unwrap_or_else(failed))
-            };
-            (device, threads.into_iter().map(join).collect::<Vec<_>>())
-        });
+        let (device, mut halves) = self.halves(archs);
         if let Err(Failure::Program(_)) = &device {
             // What is wrong with the other half is told in the same go.
-            for read in halves.iter_mut().filter_map(Option::take).flatten() {
-                self.out.reports.push(read.report);
+            for half in halves.iter_mut().filter_map(Option::take) {
+                if let HostHalf::Clang(Ok(read)) = half {
+                    self.out.reports.push(read.report);
+                }
             }
         }
         let (device, ptx) = device?;
         let (mut objects, mut broken) = (Vec::new(), false);
         for (input, half) in request.inputs.iter().zip(halves) {
             let object = match half {
-                Some(read) => self.take_half(read?).map(Some),
+                Some(HostHalf::Clang(read)) => self.take_half(read?).map(Some),
+                Some(HostHalf::Own(pass)) => self.take_host_pass(pass?).map(Some),
                 None => self.host_object(input),
             };
             match object {
@@ -85,16 +92,16 @@ impl Build<'_> {
         let texts = ptx.iter().map(String::as_bytes);
         let ptx: Vec<&[u8]> = texts.chain(others.parts.ptx.iter().map(Vec::as_slice)).collect();
         let image = DeviceImage { machine_code: &device, ptx: &ptx, units: &others.units() };
-        objects.push(("cdp_image.o".into(), compiler.emit_linked_image(image)?));
+        objects.push(("cdp_image.o".into(), self.compiler.emit_linked_image(image)?));
         objects.extend(others.objects);
         let mut link = request.host_link.clone();
         let has_cuda = request.inputs.iter().any(|input| matches!(input, Input::Cuda(_)));
         if has_cuda || others.parts.lists_entries {
-            objects.push(("cdp_entries.o".into(), compiler.emit_entries()?));
+            objects.push(("cdp_entries.o".into(), self.compiler.emit_entries()?));
         }
         objects.extend(others.libraries);
         if has_cuda {
-            openmp(compiler, &mut link)?;
+            openmp(self.compiler, &mut link)?;
         }
         if has_cuda || others.parts.wants_cxx {
             link.libraries.push(CXX_LIBRARY.into());
@@ -107,14 +114,50 @@ impl Build<'_> {
         }
         link.files.push(runtime);
         link.libraries.extend(["m", "dl", "pthread"].map(String::from));
-        if options.debug == DebugInfo::None {
+        if request.options.debug == DebugInfo::None {
             link.extra_args.push("-Wl,--gc-sections".into());
         }
-        Ok(host_link(job, &request.inputs[0].stem(), &objects, &link)?)
+        Ok(host_link(request.job, &request.inputs[0].stem(), &objects, &link)?)
+    }
+
+    /// Device code, and beside it, on threads of their own, the host half of each input that has one.
+    fn halves(&mut self, archs: &[Arch]) -> (Result<Images, Failure>, Vec<Option<HostHalf>>) {
+        let (compiler, request) = (self.compiler, self.request);
+        let (job, options) = (request.job, request.options);
+        let (callable, cancel) = (self.host_code_is_callable(), cancel_of_this_thread());
+        let read = |source: &SourceInput| compiler.read_cuda(job, source, Half::Host, options);
+        let host_pass = |source: &SourceInput| {
+            let run = || HostPass::run(compiler, source, options, callable);
+            with_cancel(cancel.clone(), || guard("host pass", &source.name(), run))
+        };
+        let (read, host_pass) = (&read, &host_pass);
+        let panicked = || Error::request("a thread of the host half panicked");
+        std::thread::scope(|scope| {
+            let threads = request.inputs.iter().map(|input| match input {
+                Input::Cuda(source) => Some(Started::Clang(scope.spawn(move || read(source)))),
+                // Where one thread was asked for, or no other can be had, the half is made when the device's is done.
+                Input::Source(source) if options.threads != 1 => {
+                    let thread = Builder::new().spawn_scoped(scope, move || host_pass(source));
+                    thread.ok().map(Started::Own)
+                }
+                _ => None,
+            });
+            let threads: Vec<_> = threads.collect();
+            let device = self.device_images(archs);
+            let join = |started: Started<'_>| match started {
+                Started::Clang(thread) => {
+                    HostHalf::Clang(thread.join().unwrap_or_else(|_| Err(panicked())))
+                }
+                Started::Own(thread) => {
+                    HostHalf::Own(thread.join().unwrap_or_else(|_| Err(panicked())))
+                }
+            };
+            (device, threads.into_iter().map(|thread| thread.map(join)).collect())
+        })
     }
 
     /// Machine code for GPUs, where it is wanted, and PTX for the CPU device.
-    fn device_images(&mut self, archs: &[Arch]) -> Result<(Vec<u8>, Vec<String>), Failure> {
+    fn device_images(&mut self, archs: &[Arch]) -> Result<Images, Failure> {
         if !self.request.cubin {
             return Ok((Vec::new(), self.ptx_of_all(archs[0])?));
         }

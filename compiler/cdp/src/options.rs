@@ -83,8 +83,8 @@ pub struct CompileOptions {
     /// two units is compiled on several threads, into one PTX text; what that text is depends on
     /// this number, not on the threads.
     pub unit_instructions: u32,
-    /// `--threads`: threads that compile one module; 0 for as many as the machine has. The result is the
-    /// same with any number.
+    /// `--threads`: threads that compile one module; 0 for as many as the machine has. With 1 the host half of a
+    /// program is made after its device half, and beside it otherwise. The result is the same with any number.
     pub threads: usize,
 }
 

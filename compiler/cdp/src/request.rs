@@ -84,7 +84,8 @@ impl<'a> BuildRequest<'a> {
     }
 }
 
-/// Seconds by stage.
+/// Seconds by stage. Stages of the host half run beside those of the device half, so that they add up to more than
+/// the total.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Timings {
     /// Reading and checking the sources.

@@ -462,11 +462,7 @@ impl Build<'_> {
     /// Keeps what clang said; its errors end the build after all inputs had their turn.
     pub(crate) fn take_half(&mut self, read: Read) -> Result<Vec<u8>, Failure> {
         self.out.reports.push(read.report);
-        for path in read.dependencies {
-            if !self.out.dependencies.contains(&path) {
-                self.out.dependencies.push(path);
-            }
-        }
+        self.add_dependencies(read.dependencies);
         // A dry run has no bytes, and goes on without.
         read.bytes.ok_or_else(|| self.failed())
     }
