@@ -2,7 +2,8 @@
 //!
 //! `// arch: sm_75 sm_90` architectures (default sm_90); `// cdp: 1`; `// abi: all` or names;
 //! `// bits: 32 64`; `// function: NAME ...` what a snapshot shows; `// flags: ...` words for cdpc;
-//! `// skip: nvcc: REASON` leaves an oracle out, a line for each; `// warns: W0712` a warning that the case deserves.
+//! `// skip: nvcc: REASON` leaves an oracle out, a line for each; `// warns: W0712` a warning that the case deserves;
+//! `// fault: KIND` the kind of report that the case deserves.
 
 use std::path::Path;
 
@@ -29,7 +30,15 @@ impl Directives {
             .filter(|(key, _)| {
                 matches!(
                     *key,
-                    "arch" | "cdp" | "abi" | "bits" | "function" | "flags" | "skip" | "warns"
+                    "arch"
+                        | "cdp"
+                        | "abi"
+                        | "bits"
+                        | "function"
+                        | "flags"
+                        | "skip"
+                        | "warns"
+                        | "fault"
                 )
             })
             .map(|(key, value)| (key.to_string(), value.trim().to_string()))

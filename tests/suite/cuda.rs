@@ -87,9 +87,9 @@ fn write(folder: &Path, name: &str, text: &str) -> Outcome {
     std::fs::write(folder.join(name), text).map_err(|error| error.to_string().into())
 }
 
-/// Plainly, and once more with the race checker unless the case says `skip: race: REASON`.
+/// Plainly, and once more with the checks of races and contents unless the case says `skip: race: REASON`.
 fn checks(path: &Path) -> Result<&'static [&'static str], Failed> {
-    Ok(if Directives::of(path)?.skips("race") { &[""] } else { &["", "race"] })
+    Ok(if Directives::of(path)?.skips("race") { &[""] } else { &["", "race,init"] })
 }
 
 /// Words for cdpc and nvcc alike.

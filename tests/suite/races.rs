@@ -2,6 +2,8 @@
 //! under every one of many schedules, with no line named that is not marked `//~ race`; and programs
 //! of `cases/ordered`, in which nothing may be found under any. Those in `.cu` files want clang.
 //!
+//! Programs of `cases/faults` have one planted fault of another kind, which is found in the same way.
+//!
 //! Programs of `samples/nested` mark the races that they have and that do no harm: those are found, no others.
 //!
 //! That the checker finds nothing in the run cases, as compiled by us, nvcc and clang, is seen where
@@ -32,7 +34,12 @@ pub fn trials() -> Vec<Trial> {
         let unread = kind == "cu" && !crate::cuda::has_clang();
         for path in files(&cases("races"), kind) {
             let name = format!("races::{}", stem(&path));
-            trials.push(trial(name, move || planted(&path, "race")).with_ignored_flag(unread));
+            let found = move || planted(&path, "race", "race");
+            trials.push(trial(name, found).with_ignored_flag(unread));
+        }
+        for path in files(&cases("faults"), kind) {
+            let name = format!("faults::{}", stem(&path));
+            trials.push(trial(name, move || fault(&path)).with_ignored_flag(unread));
         }
         for path in files(&cases("ordered"), kind) {
             let name = format!("ordered::{}", stem(&path));
@@ -41,7 +48,7 @@ pub fn trials() -> Vec<Trial> {
     }
     for path in files(&cases("siblings"), "cdp") {
         let name = format!("siblings::{}", stem(&path));
-        trials.push(trial(name, move || planted(&path, "siblings")));
+        trials.push(trial(name, move || planted(&path, "siblings", "sibling-conflict")));
     }
     for path in files(&root().join("samples/nested"), "cdp") {
         trials.push(trial(format!("races::nested::{}", stem(&path)), move || harmless(&path)));
@@ -73,7 +80,9 @@ impl Program {
         let program = folder.path().join("program");
         if path.extension().is_some_and(|extension| extension == "cu") {
             let mut command = cdpc();
-            command.arg("build").arg(path).arg("--lineinfo").arg("-o").arg(&program);
+            let flags = Directives::of(path)?;
+            command.arg("build").args(flags.words("flags")).arg(path);
+            command.arg("--lineinfo").arg("-o").arg(&program);
             let output = run_limited(&mut command, TIME_LIMIT)?;
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return if output.status.success() { Ok(Program { folder }) } else { Err(said.into()) };
@@ -119,8 +128,21 @@ fn lines(report: &Value) -> impl Iterator<Item = u64> {
     others.chain([&report["site"]]).filter_map(|site| site["source"]["line"].as_u64())
 }
 
-fn planted(path: &Path, check: &str) -> Outcome {
-    let kind = if check == "siblings" { "sibling-conflict" } else { "race" };
+/// The check that looks for the kind of fault that a case says it has.
+fn fault(path: &Path) -> Outcome {
+    let directives = Directives::of(path)?;
+    let kind = *directives.words("fault").first().ok_or("no line `// fault: KIND`")?;
+    let check = match kind {
+        "uninitialized" => "init",
+        "out-of-bounds" => "bounds",
+        "leak" => "leak",
+        // Found in every run.
+        _ => "race",
+    };
+    planted(path, check, kind)
+}
+
+fn planted(path: &Path, check: &str, kind: &str) -> Outcome {
     let marked = marked(path)?;
     let program = Program::of(path)?;
     for seed in std::iter::once(None).chain((0..PLANTED_SEEDS).map(Some)) {
@@ -140,12 +162,12 @@ fn planted(path: &Path, check: &str) -> Outcome {
     Ok(())
 }
 
-/// Lines marked `//~ race`.
+/// Lines marked `//~ race` or `//~ fault`.
 fn marked(path: &Path) -> Result<BTreeSet<u64>, Failed> {
     let text = read(path)?;
-    let lines = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| line.contains("//~ race") && !line.starts_with("//"));
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| {
+        (line.contains("//~ race") || line.contains("//~ fault")) && !line.starts_with("//")
+    });
     Ok(lines.map(|(number, _)| number).collect())
 }
 

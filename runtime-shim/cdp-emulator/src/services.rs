@@ -18,6 +18,9 @@ pub enum Service {
     Free,
     /// `void __assertfail(message, file, line, function, char size)`
     AssertFail,
+    /// Something without contents takes effect in the lanes that call it. By no name: the loader puts such calls
+    /// into functions that are to be checked.
+    Unset(Unset),
     /// A call of the device runtime.
     Device {
         /// Which.
@@ -27,6 +30,17 @@ pub enum Service {
         /// By its `_ptsz` name: the default stream is the calling thread's own.
         per_thread: bool,
     },
+}
+
+/// How a value without contents takes effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unset {
+    /// It decides where control goes, or whether something is done.
+    Decides,
+    /// It is an address.
+    Address,
+    /// It is stored, or an operand of an atomic.
+    Stored,
 }
 
 /// The calls of the device runtime.
@@ -161,6 +175,7 @@ impl Service {
             Service::Printf | Service::AlignedMalloc => &[8, 8],
             Service::Malloc | Service::Free => &[8],
             Service::AssertFail => &[8, 8, 4, 8, 8],
+            Service::Unset(_) => &[],
             Service::Device { call, .. } => {
                 CALLS.iter().find(|entry| entry.0 == call).map_or(&[], |entry| entry.3)
             }
@@ -176,7 +191,7 @@ impl Service {
     pub fn keeps_independence(self) -> bool {
         match self {
             // Output is collected a block and put together in order.
-            Service::Printf | Service::AssertFail => true,
+            Service::Printf | Service::AssertFail | Service::Unset(_) => true,
             Service::Malloc | Service::AlignedMalloc | Service::Free => false,
             // All blocks take from one heap, texts of errors too.
             Service::Device { call, .. } => {

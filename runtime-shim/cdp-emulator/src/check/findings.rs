@@ -8,6 +8,7 @@ use super::{Place, Stamp, Watch};
 use crate::code::Async;
 use crate::hash::IntMap;
 use crate::memory::SiteRef;
+use crate::services::Unset;
 
 /// One of the two accesses.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +104,8 @@ pub enum Home {
     Shared,
     /// Local memory of a thread.
     Local,
+    /// None: a value in a register.
+    Register(Unset),
 }
 
 /// A read of memory that was never written.
@@ -194,7 +197,7 @@ impl Findings {
     pub fn add_unwritten(&mut self, read: Unwritten) {
         let place = |read: &Unwritten| (read.site.function, read.site.instruction);
         match self.unwritten.iter_mut().find(|known| place(known) == place(&read)) {
-            Some(known) => known.count += 1,
+            Some(known) => known.count += read.count,
             None => self.unwritten.push(read),
         }
     }

@@ -154,6 +154,7 @@ impl Demands {
             }
             Inst::Shl { dst, a, amount: Operand::Imm(amount), .. } => {
                 self.demand(*a, self.on(*dst).checked_shr(*amount as u32).unwrap_or(0));
+                self.copy(*a, self.copied[dst.index()]);
             }
             Inst::Shr { ty, dst, a, amount: Operand::Imm(amount) } => {
                 let wanted = self.on(*dst) & low(ty.bits());
@@ -161,6 +162,7 @@ impl Demands {
                 let beyond = low(ty.bits()) & !low(ty.bits().saturating_sub(*amount as u32));
                 let sign = ty.is_signed() && wanted & beyond != 0;
                 self.demand(*a, moved | u64::from(sign) << (ty.bits() - 1));
+                self.copy(*a, self.copied[dst.index()]);
             }
             Inst::Bfe { ty, dst, src, pos: Operand::Imm(pos), len: Operand::Imm(len) } => {
                 let (pos, len) = (*pos as u32 & 255, *len as u32 & 255);
@@ -255,6 +257,9 @@ mod tests {
         let copy =
             demand("ld.global.u32 %r1, [%a];\nmov.u32 %r2, %r1;\nst.global.u32 [%a+4], %r2;");
         assert!(copy.copied && !copy.is_idle());
+        let twice =
+            demand("ld.global.u32 %r1, [%a];\nshl.b32 %r2, %r1, 1;\nst.global.u32 [%a+4], %r2;");
+        assert!(twice.copied);
         let field = demand(
             "ld.global.u32 %r1, [%a];\nand.b32 %r2, %r1, -8;\nor.b32 %r3, %r2, 1;\nst.global.u32 [%a], %r3;",
         );

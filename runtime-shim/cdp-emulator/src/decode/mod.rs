@@ -156,6 +156,21 @@ fn masks_shared(body: &ptx::Body) -> bool {
         })
 }
 
+/// A header of CUDA, of clang or of the system, by where such are installed. Programs have folders of that name too.
+fn is_installed(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_home = |above: &str| {
+        let version = above.strip_prefix("cu").unwrap_or(above);
+        ["usr", "local", "nvvm"].contains(&above)
+            || above.starts_with("cuda")
+            || !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit() || c == b'.')
+    };
+    parts.iter().enumerate().any(|(at, part)| {
+        let above = |n: usize| at.checked_sub(n).map_or("", |at| parts[at]);
+        *part == "include" && (is_home(above(1)) || above(2) == "targets")
+    })
+}
+
 /// The source lines of a location: where the code is written, and where the function that it was
 /// inlined into, if any, has it.
 fn lines_of(module: &ptx::Module, body: &ptx::Body, location: &ptx::Location) -> SourceLines {
@@ -171,7 +186,7 @@ fn lines_of(module: &ptx::Module, body: &ptx::Body, location: &ptx::Location) ->
         let Some(inlined) = &at.inlined_at else { break };
         outermost = line(inlined.file, inlined.line, inlined.column);
         // What the toolkit's headers inline is not where the program's author looks.
-        if written.file.contains("/include/") {
+        if is_installed(&written.file) {
             written = outermost.clone();
         }
         match inlined.parent.and_then(|parent| body.locations.get(parent.index())) {
@@ -338,5 +353,28 @@ impl<'a> Decoder<'a> {
         self.out.callees = callees.collect();
         self.out.callees.sort_unstable();
         self.out.callees.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_installed;
+
+    #[test]
+    fn headers_of_programs_are_told_from_installed_ones() {
+        for path in [
+            "/usr/include/stdlib.h",
+            "/usr/local/include/c++/v1/cmath",
+            "/usr/local/cuda-13.0/include/cooperative_groups.h",
+            "/usr/local/cuda/targets/x86_64-linux/include/sm_30_intrinsics.hpp",
+            ".toolchain/cuda-12.9/include/cuda/std/atomic",
+            "lib/python3/site-packages/nvidia/cu13/include/cub/cub.cuh",
+            "/usr/lib/llvm-22/lib/clang/22/include/__clang_cuda_intrinsics.h",
+        ] {
+            assert!(is_installed(path), "{path}");
+        }
+        for path in ["include/tree.h", "/home/me/forest/include/tree.h", "tree/include.h", "a.cu"] {
+            assert!(!is_installed(path), "{path}");
+        }
     }
 }

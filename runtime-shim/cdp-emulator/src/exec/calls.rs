@@ -4,7 +4,7 @@ use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::path::{self, Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
-use super::{Block, Frame, Machine, Path, PathState, Step, Warp, print, rows};
+use super::{Block, Frame, Machine, Path, PathState, Step, Warp, door, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -58,8 +58,13 @@ fn call_any<'m>(
         run.path.pc += 1;
         return Ok(Next::Continue);
     }
-    keep_active(warp, run, active);
     let call = &run.function.calls[inst.imm as usize];
+    if let Callee::Service(Service::Unset(unset)) = call.callee {
+        door::unset(machine, block, warp, run, active, unset);
+        run.path.pc += 1;
+        return Ok(Next::Continue);
+    }
+    keep_active(warp, run, active);
     let number = match call.callee {
         Callee::Function(number) => number,
         Callee::Indirect { row, wide } => indirect(machine, warp, run, row, wide)?,

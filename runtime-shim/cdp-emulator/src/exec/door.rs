@@ -18,6 +18,7 @@ pub use crate::check::race::Kind;
 use crate::check::{Place, Watch, sync};
 use crate::code::{CopyOrder, Op, Order};
 use crate::memory::{SiteRef, space};
+use crate::services::Unset;
 
 /// An access as its instruction has it.
 #[derive(Clone, Copy)]
@@ -272,6 +273,24 @@ fn local_contents(
                 count: 1,
             });
         }
+    }
+}
+
+/// Something without contents takes effect in lanes.
+pub fn unset(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    lanes: u32,
+    unset: Unset,
+) {
+    if let Some(mut watch) = machine.watch() {
+        let site = site_of(block, warp, place(warp, run), lanes.trailing_zeros() as usize);
+        let home = Home::Register(unset);
+        let count = u64::from(lanes.count_ones());
+        let (address, bytes, missing) = (0, 0, 0);
+        watch.findings.add_unwritten(Unwritten { site, home, address, bytes, missing, count });
     }
 }
 

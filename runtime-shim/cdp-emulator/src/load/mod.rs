@@ -9,6 +9,7 @@
 mod functions;
 mod kernels;
 mod program;
+mod unset;
 mod variables;
 
 use std::sync::Arc;
@@ -144,7 +145,10 @@ impl Loader<'_> {
 
     fn decode_functions(&mut self, unit_base: u32) -> Result<(), Error> {
         for &(u, id, number) in &self.defined {
-            let unit = &self.units[u];
+            let unit = &mut self.units[u];
+            if unit.links.check_init {
+                unset::watch(&mut unit.module, id, &mut unit.links);
+            }
             let function = decode::decode(&unit.module, id, unit_base + u as u32, &unit.links)
                 .map_err(|refusal| Error::Unsupported {
                     place: place(&unit.name, refusal.line),

@@ -13,6 +13,7 @@ use crate::code::Async;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{Bytes, Related, Report, ReportKind};
+use crate::services::Unset;
 
 /// How the threads of two accesses are related.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,11 +85,13 @@ impl Core {
         let report = |read: &Unwritten| {
             let record = match read.home {
                 Home::Global => self.machine.memory.record_at(read.address),
-                Home::Shared | Home::Local => None,
+                Home::Shared | Home::Local | Home::Register(_) => None,
             };
             let (place, cure) = self.unwritten_place(read, record.as_deref());
-            let message =
-                format!("load of {} at {place}, {}", Bytes(read.bytes), missing_text(read));
+            let message = match read.home {
+                Home::Register(_) => place,
+                _ => format!("load of {} at {place}, {}", Bytes(read.bytes), missing_text(read)),
+            };
             Report {
                 help: Some(cure.into()),
                 address: (read.home == Home::Global).then_some(read.address),
@@ -136,6 +139,17 @@ impl Core {
                 format!("offset {} of the thread's local memory", read.address),
                 "local variables have no contents until they are written",
             ),
+            Home::Register(unset) => {
+                let what = match unset {
+                    Unset::Decides => "what is done here depends on",
+                    Unset::Address => "an address is used here that comes from",
+                    Unset::Stored => "a value is stored here that was computed from",
+                };
+                (
+                    format!("{what} a variable that nobody has set"),
+                    "local variables have no contents until they are written, on every way that leads to a use",
+                )
+            }
         }
     }
 
