@@ -53,6 +53,8 @@ fn main() {
     // which this is. The base class's type information may be missing, so ours asks for none.
     build
         .cpp(true)
+        // With a sanitizer LLVM's headers mean other things than LLVM's library, which was built without.
+        .inherit_rustflags(false)
         .std("c++17")
         .opt_level(2)
         .debug(false)

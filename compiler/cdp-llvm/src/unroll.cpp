@@ -86,7 +86,8 @@ bool isIndirect(const LoadInst &Load, const Loop &L) {
 
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
 /// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other; by two
-/// where a turn has many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md).
+/// where a turn has many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md),
+/// and then no more by ptxas either.
 unsigned partCount(const Loop &L) {
   unsigned Loads = 0, Stores = 0, Carried = 0;
   bool Floats = false, Waits = false;
@@ -171,6 +172,8 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!Limits.Count || Peeling.PeelCount || (FullOnly && (!All || Limits.Count < All)))
     return LoopUnrollResult::Unmodified;
   Limits.Runtime &= Cost.ConvergenceAllowsRuntime && !Turn.Count && Turn.Multiple % Limits.Count;
+  // ptxas would unroll the simplest of these again.
+  bool Few = !Turn.Count && !FullOnly && partCount(L) == FewCount;
 
   UnrollLoopOptions Options{};
   Options.Count = Limits.Count;
@@ -186,7 +189,7 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
                            /*PreserveLCSSA=*/true, &Rest);
   if (Rest)
     Rest->setLoopAlreadyUnrolled();
-  if (Result == LoopUnrollResult::PartiallyUnrolled && Asked)
+  if (Result == LoopUnrollResult::PartiallyUnrolled && (Asked || Few))
     L.setLoopAlreadyUnrolled();
   return Result;
 }

@@ -64,6 +64,50 @@ define ptx_kernel void @b() {{ call void @use(ptr @.str) call void @use(ptr @_$_
     assemble(&ptx, "sm_90", 64);
 }
 
+/// A turn that has many loads and a store is unrolled by two, and ptxas is told that this is enough; a turn with one
+/// load is left to it.
+#[test]
+fn loops_of_many_loads_are_unrolled_by_two_and_no_more() {
+    let loads = |count: usize| {
+        let load = |at| {
+            format!(
+                "  %a{at} = getelementptr float, ptr %p, i32 %at{at}
+  %at{} = add nsw i32 %at{at}, %width
+  %v{at} = load float, ptr %a{at}
+  %s{} = fadd float %s{at}, %v{at}\n",
+                at + 1,
+                at + 1
+            )
+        };
+        let loads: String = (0..count).map(load).collect();
+        let body = format!(
+            "define ptx_kernel void @k(ptr noalias %p, ptr noalias %o, i32 %n, i32 %width) {{
+entry:
+  br label %turn
+turn:
+  %at0 = phi i32 [ 0, %entry ], [ %next, %turn ]
+  %s0 = phi float [ 0.0, %entry ], [ %s{count}, %turn ]
+{loads}  %to = getelementptr float, ptr %o, i32 %at0
+  store float %s{count}, ptr %to
+  %next = add nsw i32 %at0, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %turn, label %end
+end:
+  ret void
+}}"
+        );
+        let ptx = read(&body, LaunchAbi::Cdp2V2).unwrap();
+        assemble(&ptx, "sm_90", 64);
+        let entry = ptx.find(".entry k(").unwrap();
+        let (loops, stores) = (&ptx[entry..], ptx[entry..].matches("st.").count());
+        (loops.matches(".pragma \"nounroll\"").count(), stores)
+    };
+    // Two turns and the one that may be left over.
+    assert_eq!(loads(5), (1, 3));
+    // Eight turns, since it is a sum, and a loop of those that are left over.
+    assert_eq!(loads(1), (1, 9));
+}
+
 #[test]
 fn bad_calls_are_named() {
     let call = |text: &str| {
