@@ -96,6 +96,40 @@ static cudaGraph_t captured(int *data, cudaStream_t stream, cudaStream_t other, 
     return graph;
 }
 
+// The graph of a node is the node's: it is changed in its place, also where it is executable.
+static void inside(cudaGraphNode_t child, cudaGraph_t parent, int *data, cudaStream_t stream)
+{
+    cudaGraph_t own, again;
+    CHECK(cudaGraphChildGraphNodeGetGraph(child, &own));
+    CHECK(cudaGraphChildGraphNodeGetGraph(child, &again));
+    size_t count = 0;
+    CHECK(cudaGraphGetNodes(own, nullptr, &count));
+    std::vector<cudaGraphNode_t> leaves(count);
+    CHECK(cudaGraphGetNodes(own, leaves.data(), &count));
+    int value = 1000;
+    void *args[] = {&data, &value};
+    cudaKernelNodeParams params = {};
+    params.func = (void *)shift;
+    params.gridDim = 1;
+    params.blockDim = 8;
+    params.kernelParams = args;
+    cudaGraphNode_t last;
+    CHECK(cudaGraphAddKernelNode(&last, own, leaves.data(), count, &params));
+    printf("%d, %zu nodes and one\n", own == again, count);
+    cudaGraphExec_t run;
+    CHECK(cudaMemset(data, 0, 32));
+    CHECK(cudaGraphInstantiate(&run, parent, 0));
+    CHECK(cudaGraphLaunch(run, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    printf("sum %d\n", sum(data));
+    value = 2000;
+    CHECK(cudaGraphExecKernelNodeSetParams(run, last, &params));
+    CHECK(cudaGraphLaunch(run, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    printf("sum %d\n", sum(data));
+    CHECK(cudaGraphExecDestroy(run));
+}
+
 int main()
 {
     int *data;
@@ -130,6 +164,7 @@ int main()
     CHECK(cudaGraphLaunch(run, stream));
     CHECK(cudaStreamSynchronize(stream));
     printf("sum %d\n", sum(data));
+    inside(child, parent, data, stream);
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     printf("%s\n", cudaGetErrorName(cudaStreamSynchronize(stream)));
     printf("%s\n", cudaGetErrorName(cudaStreamEndCapture(stream, &graph)));

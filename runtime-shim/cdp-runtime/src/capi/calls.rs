@@ -109,7 +109,7 @@ calls! {
         cudaGetFuncBySymbol cudaGetKernel cudaGetLastError
         cudaGetSurfaceObjectResourceDesc cudaGetSymbolAddress cudaGetSymbolSize
         cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
-        cudaDeviceGetGraphMemAttribute cudaDeviceGraphMemTrim
+        cudaDeviceGetGraphMemAttribute cudaDeviceGraphMemTrim cudaGraphChildGraphNodeGetGraph
         cudaDeviceSetGraphMemAttribute cudaGraphAddMemAllocNode
         cudaGraphAddMemFreeNode cudaGraphDebugDotPrint
         cudaGraphEventRecordNodeGetEvent cudaGraphEventWaitNodeGetEvent
@@ -250,7 +250,6 @@ calls! {
     not_yet {
         cudaDeviceGetHostAtomicCapabilities
         cudaDeviceGetP2PAtomicCapabilities cudaDeviceGetTexture1DLinearMaxWidth
-        cudaGraphChildGraphNodeGetGraph
         cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
         cudaLibraryGetUnifiedFunction cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync

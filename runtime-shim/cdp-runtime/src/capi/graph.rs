@@ -125,11 +125,7 @@ pub(super) unsafe fn host_op(params: *const HostNodeParams) -> Result<Op> {
 }
 
 pub(super) fn child_op(child: u64) -> Result<Op> {
-    let child = graph::with(|graphs| Ok(graphs.graph(child)?.clone()))?;
-    match child.is_conditional() {
-        true => Err(CudaError::NOT_SUPPORTED.into()),
-        false => Ok(Op::Child(child)),
-    }
+    graph::with(|graphs| Op::child(graphs.whole(child)?))
 }
 
 pub(super) fn event_of(event: *mut c_void) -> EventHandle {
@@ -273,7 +269,7 @@ pub unsafe extern "C" fn cudaGraphCreate(target: *mut *mut c_void, flags: u32) -
 pub extern "C" fn cudaGraphDestroy(handle: *mut c_void) -> u32 {
     call(|| {
         let removed = graph::with(|graphs| {
-            // Graphs of conditional nodes go with their nodes.
+            // Graphs of nodes go with their nodes.
             if graphs.graph(handle as u64)?.above.is_some() {
                 return Err(CudaError::INVALID_VALUE.into());
             }
@@ -418,10 +414,7 @@ pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) 
         let stream = StreamHandle(stream as u64);
         let found = graph::with(|graphs| Ok(graphs.executable(executable as u64)?.clone()))?;
         process::current()?.device.stream_flags(stream)?;
-        let child = || match found.graph.is_conditional() {
-            true => Err(CudaError::NOT_SUPPORTED.into()),
-            false => Ok(Op::Child(found.graph.clone())),
-        };
+        let child = || Op::child(found.graph.clone());
         if capture::recorded(Some(stream), child)? {
             return Ok(());
         }

@@ -104,6 +104,19 @@ event_getters! {
     cudaGraphEventWaitNodeGetEvent = Wait;
 }
 
+/// `cudaGraphChildGraphNodeGetGraph`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGraphChildGraphNodeGetGraph(
+    node: *mut c_void,
+    graph: *mut *mut c_void,
+) -> u32 {
+    call(|| {
+        given(graph)?;
+        let found = graph::with(|graphs| graphs.child_of(node as NodeId))?;
+        unsafe { put(graph, found as *mut c_void) }
+    })
+}
+
 /// `cudaGraphExecChildGraphNodeSetParams`
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(
@@ -116,7 +129,9 @@ pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(
         graph::with(|graphs| {
             let graph = &mut graphs.executable(executable as u64)?.graph;
             match (graph.node_mut(node as NodeId), &op) {
-                (Some(Op::Child(old)), Op::Child(new)) if old.is_like(new) => Ok(()),
+                (Some(Op::Child(old)), Op::Child(new)) if old.content.is_like(&new.content) => {
+                    Ok(())
+                }
                 _ => Err(CudaError::INVALID_VALUE.into()),
             }
         })?;

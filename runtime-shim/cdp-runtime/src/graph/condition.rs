@@ -79,7 +79,7 @@ impl Conditional {
 }
 
 impl Graph {
-    /// A node of this graph or of one below a conditional node.
+    /// A node of this graph or of one below it that the program has a handle of.
     pub fn node_mut(&mut self, node: NodeId) -> Option<&mut Op> {
         if self.nodes.contains_key(&node) {
             return self.nodes.get_mut(&node).map(|node| &mut node.op);
@@ -88,11 +88,16 @@ impl Graph {
     }
 
     fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Graph> {
-        let bodies = self.nodes.values_mut().flat_map(|node| match &mut node.op {
-            Op::Conditional(conditional) => conditional.bodies.as_mut_slice(),
-            _ => &mut [],
-        });
-        bodies.filter_map(|body| body.content.as_mut())
+        self.nodes.values_mut().flat_map(|node| {
+            let (bodies, child) = match &mut node.op {
+                Op::Conditional(conditional) => (conditional.bodies.as_mut_slice(), None),
+                Op::Child(child) if child.graph.is_some() => {
+                    (Default::default(), Some(&mut child.content))
+                }
+                _ => Default::default(),
+            };
+            bodies.iter_mut().filter_map(|body| body.content.as_mut()).chain(child)
+        })
     }
 
     /// It has conditional nodes, or values for them.
@@ -118,20 +123,28 @@ impl Graph {
 }
 
 impl Graphs {
-    /// A graph as it is now, with what the graphs below its conditional nodes are now.
+    /// A graph as it is now, with what the graphs below its nodes are now.
     pub fn whole(&self, graph: u64) -> Result<Graph> {
         let mut found = self.graphs.get(&graph).ok_or(CudaError::INVALID_VALUE)?.clone();
         for node in found.nodes.values_mut() {
-            if let Op::Conditional(conditional) = &mut node.op {
-                for body in &mut conditional.bodies {
-                    body.content = Some(self.whole(body.graph)?);
+            match &mut node.op {
+                Op::Conditional(conditional) => {
+                    for body in &mut conditional.bodies {
+                        body.content = Some(self.whole(body.graph)?);
+                    }
                 }
+                Op::Child(child) => {
+                    if let Some(graph) = child.graph {
+                        child.content = self.whole(graph)?;
+                    }
+                }
+                _ => {}
             }
         }
         Ok(found)
     }
 
-    /// The graph that a graph below conditional nodes belongs to.
+    /// The graph that a graph below nodes belongs to.
     fn root(&self, mut graph: u64) -> Result<u64> {
         loop {
             match self.graphs.get(&graph).ok_or(CudaError::INVALID_VALUE)?.above {
@@ -159,10 +172,11 @@ impl Graphs {
         }
     }
 
-    /// The graphs below a conditional node, which go with it.
+    /// The graphs below a node, which go with it.
     pub(super) fn bodies(op: &Op) -> Vec<u64> {
         match op {
             Op::Conditional(conditional) => conditional.handles.to_vec(),
+            Op::Child(child) => child.graph.into_iter().collect(),
             _ => Vec::new(),
         }
     }

@@ -74,7 +74,7 @@ fn add(
             Op::Child(child) => {
                 steps.push(GraphStep { work: GraphWork::Nothing, after });
                 let first = steps.len() - 1;
-                add(child, &BTreeSet::new(), Some(first), any, steps)?;
+                add(&child.content, &BTreeSet::new(), Some(first), any, steps)?;
                 // What follows waits for all of it.
                 after = (first..steps.len()).collect();
                 vec![GraphWork::Nothing]

@@ -5,6 +5,7 @@
 //! The C functions are in [`crate::capi`]. Semaphores are not known.
 
 pub mod capture;
+mod child;
 pub mod condition;
 pub mod launchable;
 mod op;
@@ -42,7 +43,7 @@ pub struct Graph {
     pub conditions: Vec<condition::Condition>,
     /// What a device that tests conditions itself keeps for it.
     pub home: Option<u64>,
-    /// The graph of the conditional node that it is below.
+    /// The graph of the conditional node, or of the node with a graph, that it is below.
     pub above: Option<u64>,
 }
 
@@ -186,10 +187,15 @@ impl Graphs {
 
     /// A graph with nodes of its own that do the same.
     pub fn clone_of(&mut self, graph: u64) -> Result<u64> {
-        let source = self.graph(graph)?.clone();
-        if source.is_conditional() {
-            return Err(CudaError::NOT_SUPPORTED.into());
+        let source = self.whole(graph)?;
+        match source.is_conditional() {
+            true => Err(CudaError::NOT_SUPPORTED.into()),
+            false => self.with_own_nodes(source.apart()),
         }
+    }
+
+    /// A graph that does the same as another, with handles of its own for its nodes.
+    fn with_own_nodes(&mut self, source: Graph) -> Result<u64> {
         let clone = self.create();
         let names: HashMap<NodeId, NodeId> =
             source.nodes.keys().map(|node| (*node, self.handle())).collect();

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::Graph;
+use super::child::Child;
 use super::condition::Conditional;
 use super::replay::Lanes;
 use crate::array::Copy3D;
@@ -59,7 +59,7 @@ pub enum Op {
     /// Calls a function of the host.
     Host(Option<capi::HostFunction>, *mut c_void),
     /// Does what another graph does.
-    Child(Graph),
+    Child(Child),
     /// Does what one of several graphs does, or one again and again.
     Conditional(Conditional),
     /// Records an event.
@@ -108,7 +108,7 @@ impl Op {
             Op::Box(copy, kind) => unsafe { device.copy_3d(copy, *kind, Some(stream)) },
             Op::Set(set) => set.run(stream),
             Op::Host(function, data) => unsafe { capi::call_in_order(*function, *data, stream) },
-            Op::Child(graph) => graph.replay(&Default::default(), stream, lanes),
+            Op::Child(child) => child.content.replay(&Default::default(), stream, lanes),
             Op::Conditional(conditional) => conditional.run(stream, lanes),
             Op::Record(event) => device.record_event(*event, stream, 0),
             Op::Wait(event) => device.stream_wait_event(stream, *event, 0),
