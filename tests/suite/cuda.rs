@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
     }
-    let others: [(&str, fn() -> Outcome); 12] = [
+    let others: [(&str, fn() -> Outcome); 13] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -40,6 +40,7 @@ pub fn trials() -> Vec<Trial> {
         ("objects", objects),
         ("static_names", static_names),
         ("read_once", read_once),
+        ("included_sources", included_sources),
         ("host_compiler_options", host_compiler_options),
     ];
     for (name, test) in others {
@@ -476,6 +477,29 @@ fn read_once() -> Outcome {
     same("runs of clang", &runs.to_string(), "1")
 }
 
+/// A source that another one includes may be spelt as nvcc takes it too.
+fn included_sources() -> Outcome {
+    let folder = folder()?;
+    let kernels = "struct Sum { int v; __device__ Sum() : v(0) {} };
+__device__ int lane() { int l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); return l; }
+__global__ void child(int *p) {
+    __shared__ Sum sum;
+    if (threadIdx.x == 0) sum.v = 0;
+    __syncthreads();
+    atomicAdd(&sum.v, lane());
+    __syncthreads();
+    *p = sum.v;
+}
+__global__ void parent(int *p) { child << <1, 4 >> >(p); }\n";
+    write(folder.path(), "kernels.cu", kernels)?;
+    let main = "#include <cstdio>\n#include \"kernels.cu\"
+int main() { int *p; cudaMallocManaged(&p, 4); parent << <1, 1>> >(p);
+    cudaDeviceSynchronize(); printf(\"%d\\n\", *p); }\n";
+    write(folder.path(), "main.cu", main)?;
+    let found = succeed(folder.path(), &["run", "--device", "cpu", "main.cu"])?;
+    same("output", &found, "6\n")
+}
+
 const OPENMP: &str = "#include <cstdio>
 #ifdef _OPENMP
 #include <omp.h>
@@ -497,7 +521,10 @@ fn host_compiler_options() -> Outcome {
     let dir = folder.path();
     write(dir, "a.cu", OPENMP)?;
     let run = ["run", "--device", "cpu", "a.cu", "-lm", "-L."];
-    let found = succeed(dir, &[&run[..], &["-Xcompiler", "-DVALUE=3,-Wall"]].concat())?;
+    let found = succeed(
+        dir,
+        &[&run[..], &["-Xcompiler", "-DVALUE=3 -Wall", "-Xcudafe", "--diag_suppress=1"]].concat(),
+    )?;
     same("without OpenMP", &found, "3 1 1\n")?;
     let (code, found, message) =
         run_in(dir, &[&run[..], &["-Xcompiler", "-DVALUE=4,-fopenmp"]].concat())?;

@@ -269,10 +269,10 @@ impl Compiler {
             for folder in &file.folders {
                 args.extend(["-I".into(), folder.into()]);
             }
-            let (source, stem) = (file.path.clone(), Input::Cuda(source.clone()).stem());
+            let (path, stem) = (file.path.clone(), Input::Cuda(source.clone()).stem());
             let request =
-                ClangRequest { args, source, stem, extension: asked.extension, output: None };
-            shared::run(job, program, &request)
+                ClangRequest { args, source: path, stem, extension: asked.extension, output: None };
+            shared::run(job, program, &request, &source.name())
         };
         let mut output = std::thread::scope(|scope| {
             if let Some(wanted) = &wanted {

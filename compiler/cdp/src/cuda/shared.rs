@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 
+use super::as_clang_takes_it;
 use super::messages::{Line, Severity};
 use crate::error::Error;
 
@@ -34,11 +35,18 @@ const MOST_ROUNDS: usize = 4;
 /// Places of names, as clang gives them: line, and column in bytes, both from 1.
 type Places = Vec<(u32, u32)>;
 
-/// Runs clang, again with such declarations written anew where it refuses some.
+/// Runs clang, again with such declarations written anew where it refuses some, and with files that the source
+/// includes in clang's spelling ([`as_clang_takes_it`]) where it finds errors in them. `main` is the name of the
+/// source, which is in that spelling already.
 ///
 /// # Errors
 /// clang did not run, or the text could not be kept for it.
-pub(super) fn run(job: &Job, program: &Path, request: &ClangRequest) -> Result<ClangOutput, Error> {
+pub(super) fn run(
+    job: &Job,
+    program: &Path,
+    request: &ClangRequest,
+    main: &str,
+) -> Result<ClangOutput, Error> {
     let mut output = clang(job, program, request)?;
     // What clang reads in the place of a file: the file, its text, and where that is kept.
     let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
@@ -47,14 +55,13 @@ pub(super) fn run(job: &Job, program: &Path, request: &ClangRequest) -> Result<C
         let mut is_new = false;
         for (file, places) in wanted {
             let Some(path) = plain(&file) else { continue };
-            let text = match texts.get(&path) {
-                Some((text, _)) => text.clone(),
-                None => match std::fs::read_to_string(&path) {
-                    Ok(text) => text,
-                    Err(_) => continue,
-                },
+            let known = texts.get(&path).map(|(text, _)| text.clone());
+            let is_spelled = known.is_some() || file == Path::new(main);
+            let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
+                continue;
             };
-            if let Some(text) = rewrite(&text, &places) {
+            let spelled = if is_spelled { None } else { as_clang_takes_it(&text) };
+            if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
                 let kept = job.work_dir().join(job.file_name("shared", "cu"));
                 keep(&kept, &text)?;
                 texts.insert(path, (text, kept));
@@ -89,15 +96,15 @@ fn plain(path: &Path) -> Option<PathBuf> {
     std::path::absolute(path).ok().map(|path| cdp_frontend::preprocess::clean(&path))
 }
 
-/// Where clang refused a variable, by file.
+/// Files with errors, and where in them clang refused a variable.
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
     for line in messages.lines().filter_map(Line::read) {
         if let Some(place) = line.place
             && line.severity == Severity::Error
-            && line.text.starts_with(REFUSED)
         {
-            files.entry(PathBuf::from(place.file)).or_default().push(place.at);
+            let places = files.entry(PathBuf::from(place.file)).or_default();
+            places.extend(line.text.starts_with(REFUSED).then_some(place.at));
         }
     }
     files
@@ -327,7 +334,8 @@ mod tests {
         let found = refused(text);
         assert_eq!(found[Path::new("dir/a.cu")], [(17, 54)]);
         assert_eq!(found[Path::new("C")], [(9, 2)]);
-        assert_eq!(found.len(), 2);
+        assert_eq!(found[Path::new("a.cu")], []);
+        assert_eq!(found.len(), 3);
     }
 
     #[test]
