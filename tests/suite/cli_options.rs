@@ -174,7 +174,7 @@ fn extensions() -> Outcome {
         }
         expect(&["build", HELLO, "-o", &out, "--emit", "ptx"], 0)?;
     }
-    for name in ["p.exe", "p", "a.out"] {
+    for name in ["p.exe", "p", "a.out", "p.x", "p-1.2"] {
         let out = path(&folder, name);
         expect(&["build", HELLO, "-o", &out], 0)?;
         let mut program = std::process::Command::new(&out);

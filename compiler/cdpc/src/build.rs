@@ -11,7 +11,7 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
-    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, language,
+    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, language,
 };
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
@@ -46,7 +46,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     options.max_registers = args.maxrregcount;
     options.ptxas_args = args.xptxas.clone();
     options.nvlink_args = args.xnvlink.clone();
-    options.host_args = args.host.xcompiler.clone();
+    options.host_args = host_words(&args.host);
     options.mend_declarations = args.fix;
     options.print_after = match &args.print_after {
         None => None,
@@ -90,8 +90,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
 }
 
 /// Extensions of outputs, for messages.
-const EXTENSIONS: &str =
-    ".ptx, .o, .cubin, .fatbin, .so, .ll, .ir, .ast, and .exe or none for a program";
+const EXTENSIONS: &str = ".ptx, .o, .cubin, .fatbin, .so, .ll, .ir, .ast, and .exe, .out, .x, .bin, .run or none for a program";
 
 fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> {
     if let Some(emit) = args.emit {
@@ -135,7 +134,7 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
         Some("so" | "exe") => Goal::Executable,
         // As with nvcc, a name without an extension is a program.
         None => program(),
-        Some("out") if output.file_name() == Some("a.out".as_ref()) => program(),
+        Some(other) if is_of_programs(other) => program(),
         Some(_) if args.m || args.cache_key || args.dry_run => default,
         Some(other) => {
             return Err(Usage(format!(
@@ -145,6 +144,12 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
             )));
         }
     })
+}
+
+/// Whether programs are named so: `quicksort.out`, `lab.x`, `tree-1.2`.
+fn is_of_programs(extension: &str) -> bool {
+    const NAMES: &[&str] = &["out", "x", "bin", "run", "elf", "app"];
+    NAMES.contains(&extension) || extension.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The object that holds all of an input: host and device code of a source.

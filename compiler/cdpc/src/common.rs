@@ -280,14 +280,20 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     Ok(options)
 }
 
+/// What `-Xcompiler` gives to the host's compiler: nvcc's shell takes its value apart at spaces too.
+pub fn host_words(args: &HostLink) -> Vec<String> {
+    args.xcompiler.iter().flat_map(|word| word.split_whitespace()).map(str::to_owned).collect()
+}
+
 /// What the host's linker is told.
 pub fn host_link(args: &HostLink) -> HostLinkOptions {
     let linker = args.xlinker.iter().flat_map(|word| ["-Xlinker".to_owned(), word.clone()]);
+    let compiler = host_words(args).into_iter();
     HostLinkOptions {
         compiler: args.ccbin.as_deref().map(host_compiler),
         library_dirs: args.library_dirs.clone(),
         libraries: args.libraries.clone(),
-        extra_args: args.xcompiler.iter().cloned().chain(linker).collect(),
+        extra_args: compiler.chain(linker).collect(),
         ..HostLinkOptions::default()
     }
 }

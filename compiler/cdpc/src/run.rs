@@ -16,7 +16,9 @@ use cdp_runtime::cpu;
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
-use crate::common::{Messages, Reader, Usage, cache_dir, compile_options, compiler, host_link};
+use crate::common::{
+    Messages, Reader, Usage, cache_dir, compile_options, compiler, host_link, host_words,
+};
 use crate::output::{Outputs, write_output};
 use crate::progress::Progress;
 use crate::run_kernel::cpu_options;
@@ -52,7 +54,7 @@ pub fn run(args: &Run) -> i32 {
         Ok(options) => CompileOptions {
             debug: DebugInfo::Lines,
             launch_opt: launch_opt(args, options.launch_opt),
-            host_args: args.host.xcompiler.clone(),
+            host_args: host_words(&args.host),
             ..options
         },
         Err(usage) => return messages.usage(usage),

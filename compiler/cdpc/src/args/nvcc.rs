@@ -124,6 +124,7 @@ pub const NVCC: &[Row] = &[
     flag("--m32", "-m32", Words(&["--address-size=32"])),
     flag("--m64", "-m64", Words(&["--address-size=64"])),
     valued("--compiler-options", "-Xcompiler", Ours("--xcompiler")),
+    valued("--cudafe-options", "-Xcudafe", Nothing("for nvcc's own front end, not in its help")),
     valued("--linker-options", "-Xlinker", Ours("--xlinker")),
     valued("--archive-options", "-Xarchive", Nothing("no libraries are made")),
     valued("--ptxas-options", "-Xptxas", Ours("--xptxas")),
