@@ -8,6 +8,7 @@ mod launch;
 mod lines;
 mod measure;
 mod memory;
+mod reference;
 mod run;
 mod tools;
 

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 
 use super::measure::{Sample, capture, median, run, summary};
-use super::{machine, today};
+use super::{machine, reference, today};
 use crate::Common;
 use crate::cargo::{build_cdpc, build_example, root, target_dir};
 use crate::demo::with_cuda_path;
@@ -37,10 +37,11 @@ pub struct RunOptions {
 }
 
 /// The kernels, by what they are bound by: arithmetic, launches, calls.
-const KERNELS: [&str; 9] = [
+const KERNELS: [&str; 10] = [
     "matmul",
     "matmul_tiled",
     "mandelbrot",
+    "saxpy",
     "reduce",
     "working_tree",
     "tree",
@@ -87,8 +88,9 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
     let benchmark = build_example("cdp-emulator", "bench")?;
     let cdpc = build_cdpc()?;
     let kernels = kernels(ui, &benchmark, options, threads)?;
+    let against = reference::table(ui, &benchmark, options.rounds)?;
     let programs = programs(ui, common, &cdpc, options.rounds)?;
-    for (aligns, cells) in [&kernels, &programs] {
+    for (aligns, cells) in [&kernels, &against, &programs] {
         for line in table(aligns, cells) {
             ui.line(&line);
         }
@@ -104,11 +106,14 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
              some hundred instructions, the others nothing but the launch, so that their measure is grids a second.\n\
              `tree` launches both children of a block into one stream, so that no two grids may run at once on\n\
              any number of threads; `forked_tree` launches them with `cudaStreamFireAndForget`.\n\n\
-             Machine: {}.\n\n{}\nWhole processes:\n\n{}",
+             Machine: {}.\n\n{}\n\
+             Against a C compiler: the same in C (`examples/bench/reference.c`), on one thread; the least processor time\n\
+             of as many rounds.\n\n{}\nWhole processes:\n\n{}",
             today()?,
             options.rounds,
             machine(),
             markdown(&kernels.0, &kernels.1),
+            markdown(&against.0, &against.1),
             markdown(&programs.0, &programs.1)
         );
         fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))?;

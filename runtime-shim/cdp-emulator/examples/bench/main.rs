@@ -32,9 +32,24 @@ impl Bench {
 
     /// Runs one kernel and prints its speed.
     fn run(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) {
-        let id = self.device.kernel(self.module, kernel).expect("kernel");
         let (before, grids) = self.counted();
-        let start = Instant::now();
+        let (start, cpu_before) = (Instant::now(), processor_seconds());
+        self.launch(kernel, grid, block, params);
+        let seconds = start.elapsed().as_secs_f64();
+        let processor = processor_seconds() - cpu_before;
+        let (after, grids_after) = self.counted();
+        let millions = (after - before) as f64 / 1e6;
+        println!(
+            "{kernel:14} {:8.1} ms  {millions:8.1} M thread-instructions  {:8.1} M/s  {:9.0} grids/s  {:8.2} cpu-ms",
+            seconds * 1e3,
+            millions / seconds,
+            (grids_after - grids) as f64 / seconds,
+            processor * 1e3,
+        );
+    }
+
+    fn launch(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) {
+        let id = self.device.kernel(self.module, kernel).expect("kernel");
         let launch = Launch {
             kernel: id,
             grid,
@@ -51,15 +66,6 @@ impl Bench {
             Completion::Done => {}
             other => panic!("{kernel}: {other:?}"),
         }
-        let seconds = start.elapsed().as_secs_f64();
-        let (after, grids_after) = self.counted();
-        let millions = (after - before) as f64 / 1e6;
-        println!(
-            "{kernel:14} {:8.1} ms  {millions:8.1} M thread-instructions  {:8.1} M/s  {:9.0} grids/s",
-            seconds * 1e3,
-            millions / seconds,
-            (grids_after - grids) as f64 / seconds
-        );
     }
 
     fn counted(&self) -> (u64, u64) {
@@ -67,6 +73,14 @@ impl Bench {
         let instructions = profile.iter().map(|k| k.counters.thread_instructions).sum();
         (instructions, profile.iter().map(|k| k.launches).sum())
     }
+}
+
+/// Seconds of processor time of the first thread, which alone works if there is one host thread; 0 where
+/// the system does not say.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
 }
 
 fn bytes(values: &[u64], ints: &[u32]) -> Vec<u8> {
@@ -92,6 +106,15 @@ fn main() {
     if all("mandelbrot") {
         let out = buffer(&mut bench, 512 * 512 * 4);
         bench.run("mandelbrot", [16, 64, 1], [32, 8, 1], &bytes(&[out], &[512, 512, 256]));
+    }
+    if all("saxpy") {
+        let n = 1 << 22;
+        let (x, y) = (buffer(&mut bench, 4 * n), buffer(&mut bench, 4 * n));
+        let mut params = bytes(&[], &[n as u32, 2f32.to_bits()]);
+        params.extend(bytes(&[x, y], &[]));
+        // Once before, so that the memory is there.
+        bench.launch("saxpy", [(n / 256) as u32, 1, 1], [256, 1, 1], &params);
+        bench.run("saxpy", [(n / 256) as u32, 1, 1], [256, 1, 1], &params);
     }
     if all("reduce") {
         let (input, out) = (buffer(&mut bench, 16 << 20), buffer(&mut bench, 8));
