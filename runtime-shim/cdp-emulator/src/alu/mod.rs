@@ -19,7 +19,7 @@ use crate::code::{Alu, Inst, Shape};
 /// A width of register row.
 pub trait Word: Copy {
     /// The value of one lane.
-    type T: Copy + Default;
+    type T: Copy + Default + PartialEq;
     /// What it is in the frame.
     const SHAPE: Shape;
     /// Reads eight lanes from lane `8 * chunk`.
@@ -213,21 +213,42 @@ pub trait LaneCmp {
     fn f(a: <Self::A as Word>::T, b: <Self::A as Word>::T, imm: u32) -> bool;
 }
 
+/// A bit for each of eight words that is not zero; they are zeros and words of ones.
+///
 /// # Safety
-/// `regs` is the frame that `inst` was decoded for.
+/// If `AVX2`, the processor has it.
 #[inline(always)]
-unsafe fn compare_lanes<O: LaneCmp>(regs: *mut u32, inst: &Inst, mask: u32) {
+unsafe fn bits_of<const AVX2: bool>(words: [u32; 8]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if AVX2 {
+        use std::arch::x86_64::{__m256, _mm256_movemask_ps};
+        // SAFETY: the processor has the instruction, and both are eight words.
+        return unsafe {
+            _mm256_movemask_ps(std::mem::transmute::<[u32; 8], __m256>(words)) as u32
+        };
+    }
+    let mut bits = 0;
+    for (lane, word) in words.iter().enumerate() {
+        bits |= (word & 1) << lane;
+    }
+    bits
+}
+
+/// # Safety
+/// `regs` is the frame that `inst` was decoded for; if `AVX2`, the processor has it.
+#[inline(always)]
+unsafe fn compare_lanes<O: LaneCmp, const AVX2: bool>(regs: *mut u32, inst: &Inst, mask: u32) {
     // SAFETY: decoded offsets lie in the frame and have rows of the operation's width.
     unsafe {
         let (a, b) = (regs.add(inst.a as usize), regs.add(inst.b as usize));
         let mut bits = 0u32;
         for chunk in 0..4 {
             let (va, vb) = (O::A::read8(a, chunk), O::A::read8(b, chunk));
-            let mut eight = 0u32;
+            let mut found = [0; 8];
             for i in 0..8 {
-                eight |= u32::from(O::f(va[i], vb[i], inst.imm)) << i;
+                found[i] = if O::f(va[i], vb[i], inst.imm) { u32::MAX } else { 0 };
             }
-            bits |= eight << (chunk * 8);
+            bits |= bits_of::<AVX2>(found) << (chunk * 8);
         }
         let d = regs.add(inst.d as usize);
         *d = (*d & !mask) | (bits & mask);
@@ -236,14 +257,14 @@ unsafe fn compare_lanes<O: LaneCmp>(regs: *mut u32, inst: &Inst, mask: u32) {
 
 unsafe fn compare_base<O: LaneCmp>(regs: *mut u32, inst: &Inst, mask: u32) {
     // SAFETY: forwarded.
-    unsafe { compare_lanes::<O>(regs, inst, mask) }
+    unsafe { compare_lanes::<O, false>(regs, inst, mask) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn compare_avx2<O: LaneCmp>(regs: *mut u32, inst: &Inst, mask: u32) {
     // SAFETY: forwarded.
-    unsafe { compare_lanes::<O>(regs, inst, mask) }
+    unsafe { compare_lanes::<O, true>(regs, inst, mask) }
 }
 
 /// The warp-wide form of a comparison: writes a predicate.

@@ -47,9 +47,23 @@ pub struct Access {
     pub wide_register: bool,
     /// Loads: sign-extend to the register.
     pub signed: bool,
+    /// What is known of the addresses serves, or comes from, another access through the same row.
+    pub base: Base,
     /// Order and scope. What is not weak is ordered or volatile: other threads may be waited for
     /// through it.
     pub order: Order,
+}
+
+/// Whether accesses go through one row of addresses that nothing writes in between, without a branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Base {
+    /// No other one does.
+    #[default]
+    Alone,
+    /// Another one will.
+    First,
+    /// Another one did.
+    Again,
 }
 
 impl Access {

@@ -85,8 +85,23 @@ pub struct Inst {
     pub imm: u32,
     /// Index of the PTX instruction it comes from.
     pub origin: u32,
+    /// How many instructions from here on, this one included, `exec::straight` may run one after another; 0
+    /// if not even this one.
+    pub ahead: u32,
     /// What it is.
     pub op: Op,
+}
+
+impl Inst {
+    /// Without a guard, `exec::straight` may run it.
+    pub fn is_straight(&self) -> bool {
+        use Special::{Ctaid, Nctaid, Ntid, Tid};
+        match self.op {
+            Op::Alu | Op::Special(Tid(_) | Ctaid(_) | Ntid(_) | Nctaid(_)) => true,
+            Op::Load(access) | Op::Store(access) => !access.order.is_strong(),
+            _ => false,
+        }
+    }
 }
 
 /// What an instruction is.
@@ -285,6 +300,9 @@ pub struct Function {
     pub code: Vec<Inst>,
     /// Words of a frame.
     pub frame_words: u32,
+    /// Words at its beginning that are zero when a kernel begins. The others are constants, and what is
+    /// written before it is read.
+    pub zeroed_words: u32,
     /// Constant rows.
     pub consts: Vec<ConstRow>,
     /// Predicates that are always true; their words are filled like constants.

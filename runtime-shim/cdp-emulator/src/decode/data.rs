@@ -8,7 +8,7 @@ use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
 use crate::alu::{bits, int};
 use crate::code::Demand;
-use crate::code::{Access, NONE, Op, Order, Place, PredLogic};
+use crate::code::{Access, Base, NONE, Op, Order, Place, PredLogic};
 use crate::float::soft::Mode;
 
 type T = ScalarType;
@@ -288,6 +288,7 @@ impl Decoder<'_> {
             }
         }
         let access = Access {
+            base: Base::Alone,
             place: parts.place,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,
@@ -338,6 +339,7 @@ impl Decoder<'_> {
             }
         }
         let access = Access {
+            base: Base::Alone,
             place: parts.place,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,

@@ -16,6 +16,8 @@ pub struct Flow {
     /// For each instruction that can diverge, the index of the instruction where its lanes meet,
     /// or [`EXIT`]. `None` elsewhere.
     pub join_of: Vec<Option<u32>>,
+    /// The basic block of each instruction.
+    pub block_of: Vec<u32>,
     /// Instructions before which lanes meet (the number of instructions: before the final return).
     pub joins: BTreeSet<u32>,
 }
@@ -23,7 +25,12 @@ pub struct Flow {
 /// Finds the meeting points.
 pub fn analyse(module: &Module, body: &Body) -> Flow {
     let cfg = Cfg::new(module, body);
-    let mut flow = Flow { join_of: vec![None; body.instructions.len()], joins: BTreeSet::new() };
+    let count = body.instructions.len();
+    let mut flow = Flow {
+        join_of: vec![None; count],
+        block_of: (0..count as u32).map(|index| cfg.block_of(index).0).collect(),
+        joins: BTreeSet::new(),
+    };
     for block in &cfg.blocks {
         if block.successors.len() + usize::from(block.exits) < 2 {
             continue;

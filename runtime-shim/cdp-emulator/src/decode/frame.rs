@@ -1,7 +1,11 @@
 //! The frame of a function: a place for each register, and for each variable in local memory.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use cdp_ptx as ptx;
 
+use super::reuse::{self, Life};
 use super::{Decoded, Decoder, named};
 use crate::code::{Shape, Slot};
 
@@ -28,19 +32,31 @@ impl Decoder<'_> {
         at
     }
 
+    /// Gives every register a place. First those whose contents count from the beginning of the function,
+    /// which frames set to zero, then those that are written before they are read.
     pub(super) fn place_registers(&mut self) -> Decoded {
-        for register in &self.body.registers {
+        let lives = reuse::lives(self.source, self.body, &self.flow);
+        for (register, life) in self.body.registers.iter().zip(&lives) {
+            let at_once = *life == Life::FromStart;
             let place = match register.ty.bits() {
                 1 => RegPlace::Pred(0),
-                64 => RegPlace::Wide(self.take(Shape::Wide)),
                 128 => {
                     let low = self.take(Shape::Wide);
                     self.take(Shape::Wide);
                     RegPlace::Quad(low)
                 }
-                _ => RegPlace::Narrow(self.take(Shape::Narrow)),
+                // Those of others are placed below.
+                64 => RegPlace::Wide(if at_once { self.take(Shape::Wide) } else { 0 }),
+                _ => RegPlace::Narrow(if at_once { self.take(Shape::Narrow) } else { 0 }),
             };
             self.registers.push(place);
+        }
+        let carries = |i: &ptx::Instruction| {
+            use ptx::Inst::{AddCarry, MadCarry, SubCarry};
+            matches!(i.inst, AddCarry { .. } | SubCarry { .. } | MadCarry { .. })
+        };
+        if self.body.instructions.iter().any(carries) {
+            self.carry_row();
         }
         // Predicates come last, so that rows stay aligned to 128 bytes; whole rows of them.
         let mut next = self.out.frame_words;
@@ -54,6 +70,8 @@ impl Decoder<'_> {
             }
         }
         self.out.frame_words = next.saturating_add(1).next_multiple_of(32);
+        self.out.zeroed_words = self.out.frame_words;
+        self.place_written(&lives);
         let has_atomics =
             |i: &ptx::Instruction| matches!(&i.inst, ptx::Inst::Atom(a) if a.dst.is_some());
         self.unread = vec![false; self.registers.len()];
@@ -64,6 +82,36 @@ impl Decoder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Places the registers that are written before they are read. One row serves many that live within a
+    /// basic block.
+    fn place_written(&mut self, lives: &[Life]) {
+        let mut spans = Vec::new();
+        for (reg, life) in lives.iter().enumerate() {
+            match (*life, self.registers[reg]) {
+                (_, RegPlace::Pred(_) | RegPlace::Quad(_)) | (Life::FromStart, _) => {}
+                (Life::Written, RegPlace::Narrow(_)) => {
+                    self.registers[reg] = RegPlace::Narrow(self.take(Shape::Narrow));
+                }
+                (Life::Written, RegPlace::Wide(_)) => {
+                    self.registers[reg] = RegPlace::Wide(self.take(Shape::Wide));
+                }
+                (Life::Within(first, last), _) => spans.push((first, reg, last)),
+            }
+        }
+        spans.sort_unstable();
+        // Rows by width, each with the last instruction that names who has it; the soonest free one on top.
+        let mut rows: [BinaryHeap<Reverse<(u32, u32)>>; 2] = Default::default();
+        for (first, reg, last) in spans {
+            let wide = matches!(self.registers[reg], RegPlace::Wide(_));
+            let rows = &mut rows[usize::from(wide)];
+            let is_free = rows.peek().is_some_and(|Reverse((until, _))| *until < first);
+            let free = if is_free { rows.pop() } else { None };
+            let row = free.map_or_else(|| self.take(Shape::row(wide)), |Reverse((_, row))| row);
+            rows.push(Reverse((last, row)));
+            self.registers[reg] = if wide { RegPlace::Wide(row) } else { RegPlace::Narrow(row) };
+        }
     }
 
     /// Lays out the local frame: parameters and results of a device function, call parameters,

@@ -170,7 +170,7 @@ impl Decoder<'_> {
         self.binary_with(alu, dst, a, b, ty.bits() == 64, 0)
     }
 
-    fn carry_row(&mut self) -> u32 {
+    pub(super) fn carry_row(&mut self) -> u32 {
         match self.carry {
             Some(row) => row,
             None => {

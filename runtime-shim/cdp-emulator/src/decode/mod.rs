@@ -18,7 +18,9 @@ mod named;
 mod operands;
 mod polls;
 mod quad;
+mod reuse;
 mod select;
+mod straight;
 mod sync;
 mod tensor;
 mod verify;
@@ -220,6 +222,7 @@ impl<'a> Decoder<'a> {
             is_kernel: source.kind == ptx::FunctionKind::Kernel,
             code: Vec::with_capacity(body.instructions.len() + 8),
             frame_words: 0,
+            zeroed_words: 0,
             consts: Vec::new(),
             true_pred: 0,
             shared_consts: Vec::new(),
@@ -353,6 +356,7 @@ impl<'a> Decoder<'a> {
         self.out.callees = callees.collect();
         self.out.callees.sort_unstable();
         self.out.callees.dedup();
+        straight::mark(&mut self.out);
     }
 }
 

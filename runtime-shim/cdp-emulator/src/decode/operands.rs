@@ -27,6 +27,7 @@ impl Decoder<'_> {
             guard_not: self.guard.1,
             imm: 0,
             origin: self.origin,
+            ahead: 0,
             op,
         }
     }

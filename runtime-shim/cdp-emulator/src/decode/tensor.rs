@@ -10,7 +10,7 @@ use cdp_ptx::{Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, int};
-use crate::code::{Access, GroupProduct, MatrixAddress, NONE, Op, Order, Place, Tensor};
+use crate::code::{Access, Base, GroupProduct, MatrixAddress, NONE, Op, Order, Place, Tensor};
 use crate::tensor::fragment::{Cell, Fragment};
 
 impl Decoder<'_> {
@@ -135,6 +135,7 @@ impl Decoder<'_> {
         store: bool,
     ) {
         let access = Access {
+            base: Base::Alone,
             place,
             size_log2: bytes.trailing_zeros() as u8,
             count: 1,

@@ -69,6 +69,9 @@ impl Verifier<'_> {
         if function.frame_words > MAX_FRAME_WORDS {
             return Err(format!("registers of {} words", function.frame_words));
         }
+        if function.zeroed_words > function.frame_words {
+            return Err(format!("{} words to set to zero", function.zeroed_words));
+        }
         let mut places: Vec<(u32, Shape)> = layout.places.iter().map(|(at, s)| (*at, *s)).collect();
         places.sort_unstable_by_key(|place| place.0);
         let ends = places.iter().skip(1).map(|place| place.0).chain([function.frame_words]);
@@ -154,6 +157,7 @@ impl Verifier<'_> {
 
     fn instruction(&self, index: usize, inst: &Inst) -> Checked {
         self.is(inst.guard, Shape::Pred)?;
+        self.ahead(index, inst)?;
         let Inst { d, a, b, c, imm, .. } = *inst;
         match inst.op {
             Op::Alu => {
@@ -233,6 +237,19 @@ impl Verifier<'_> {
             }
             _ => self.table_entry(inst),
         }
+    }
+
+    /// What runs without a look at its guard has none.
+    fn ahead(&self, index: usize, inst: &Inst) -> Checked {
+        if inst.ahead == 0 {
+            return Ok(());
+        }
+        let next = self.function.code.get(index + 1).map_or(0, |next| next.ahead);
+        let always = inst.guard == self.function.true_pred && inst.guard_not == 0;
+        if !inst.is_straight() || !always || inst.ahead != next + 1 {
+            return Err(format!("{} instructions ahead", inst.ahead));
+        }
+        Ok(())
     }
 
     /// Instructions whose operands are in a table of the function.
@@ -442,6 +459,7 @@ DONE:
         };
         for index in 0..function.code.len() {
             assert!(refused(&|f| f.code[index].guard += 1 << 20), "guard of {index}");
+            assert!(refused(&|f| f.code[index].ahead += 1), "ahead of {index}");
             let [d, a, b, c] = layout.operands[index].map(|shape| shape != Shape::Unused);
             for moved in [1, 32, u32::MAX / 2] {
                 assert!(!d || refused(&|f| f.code[index].d += moved), "d of {index}");
@@ -464,7 +482,8 @@ DONE:
         assert!(refused(&|f| f.collectives[0].p += 1 << 16));
         assert!(refused(&|f| f.consts[0].row += 3));
         assert!(refused(&|f| f.frame_words -= 32));
-        assert!(refused(&|f| f.true_pred = 0));
+        assert!(refused(&|f| f.true_pred += 1 << 20));
+        assert!(refused(&|f| f.zeroed_words = f.frame_words + 1));
         assert!(refused(&|f| f.code.truncate(f.code.len() - 1)));
     }
 }

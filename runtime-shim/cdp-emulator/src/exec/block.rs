@@ -11,6 +11,42 @@ use crate::code::{JOIN_RETURN, NONE};
 use crate::config::WarpScheduling;
 use crate::report::ReportKind;
 
+/// What the registers and threads of a warp are laid out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MadeFor {
+    /// The kernel's function.
+    pub function: u32,
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// The warp's index in the block.
+    pub index: u32,
+}
+
+impl Block {
+    /// Takes a warp out to run it. [`Block::put_warp`] puts it back.
+    pub fn take_warp(&mut self, index: usize) -> Box<Warp> {
+        let spare = self.spare_warp.take().unwrap_or_default();
+        std::mem::replace(&mut self.warps[index], spare)
+    }
+
+    /// Puts a warp back.
+    pub fn put_warp(&mut self, index: usize, warp: Box<Warp>) {
+        self.spare_warp = Some(std::mem::replace(&mut self.warps[index], warp));
+    }
+
+    /// From time to time finds out whether all shared memory was written. The intervals double, so
+    /// that blocks for which it never is pay little.
+    #[inline]
+    pub fn look_for_all_written(&mut self) {
+        self.written_checks.0 -= 1;
+        if self.written_checks.0 == 0 {
+            self.all_written = self.written.iter().all(|&flag| flag == 0xff);
+            let next = self.written_checks.1.saturating_mul(2);
+            self.written_checks = (next, next);
+        }
+    }
+}
+
 /// Makes the block with this linear index, or a cluster, with the storage of an old one if there is one.
 /// Blocks in clusters are counted cluster by cluster.
 pub fn start(
@@ -62,7 +98,7 @@ pub(super) fn start_one(
         let old = block.state.take();
         block.state = Some(watch.start_block(grid.watched, linear, threads, old));
     }
-    block.warps.resize_with(threads.div_ceil(32) as usize, Warp::default);
+    block.warps.resize_with(threads.div_ceil(32) as usize, Box::default);
     for (index, warp) in block.warps.iter_mut().enumerate() {
         start_warp(machine, grid, warp, index as u32, threads, linear);
     }
@@ -80,6 +116,7 @@ fn empty(grid: &Arc<GridInfo>) -> Block {
         cluster: None,
         memory_serial: 0,
         warps: Vec::new(),
+        spare_warp: None,
         shared: Vec::new(),
         written: Vec::new(),
         all_written: false,
@@ -107,9 +144,19 @@ fn start_warp(
     let lanes = (threads - index * 32).min(32);
     let mask = u32::MAX >> (32 - lanes);
     let function = &machine.functions[grid.function as usize];
-    let words = function.frame_words as usize;
-    warp.regs.clear();
-    warp.regs.resize(words, 0);
+    let made = MadeFor { function: grid.function, block: grid.block, index };
+    let anew = warp.made_for.replace(made) != Some(made);
+    if anew {
+        warp.regs.clear();
+        warp.regs.resize(function.frame_words as usize, 0);
+        // All lanes, so that the constant rows of inactive lanes hold sane numbers too.
+        calls::fill_constants(warp.regs.as_mut_ptr(), function, u32::MAX);
+        place_threads(grid, warp, index);
+    } else {
+        // Constants are as they were: nothing writes their rows.
+        warp.regs[..function.zeroed_words as usize].fill(0);
+        warp.regs[function.true_pred as usize] = u32::MAX;
+    }
     warp.local.clear();
     warp.local.resize(function.local_words as usize * 32, 0);
     warp.fresh.clear();
@@ -124,7 +171,6 @@ fn start_warp(
     warp.live = mask;
     warp.initial = mask;
     warp.index = index;
-    warp.cache = Default::default();
     warp.clock = 0;
     warp.spins = 0;
     warp.spun = 0;
@@ -135,6 +181,24 @@ fn start_warp(
     warp.arrived_in = 0;
     warp.random =
         machine.schedule_seed.unwrap_or(0) ^ grid.serial << 40 ^ linear << 8 ^ u64::from(index);
+    let frame = warp.add_frame(Frame {
+        function: grid.function,
+        base: 0,
+        end: function.frame_words,
+        local: 0,
+        local_end: function.local_words,
+        parent: NONE,
+        call_pc: 0,
+        stack_bytes: 0,
+        depth: 0,
+        top: function.frame_words,
+        refs: 0,
+    });
+    warp.add_path(Path { pc: 0, mask, frame, group: NONE, state: PathState::Ready });
+}
+
+/// Sets the threads that the lanes are.
+fn place_threads(grid: &GridInfo, warp: &mut Warp, index: u32) {
     // The first lane's place, then counting: launches of small grids are many, and divisions slow.
     let [nx, ny, _] = grid.block;
     let [mut x, mut y, mut z] = grid.thread_index(index * 32);
@@ -151,22 +215,6 @@ fn start_warp(
             (y, z) = (0, z + 1);
         }
     }
-    // All lanes, so that the constant rows of inactive lanes hold sane numbers too.
-    calls::fill_constants(warp.regs.as_mut_ptr(), function, u32::MAX);
-    let frame = warp.add_frame(Frame {
-        function: grid.function,
-        base: 0,
-        end: function.frame_words,
-        local: 0,
-        local_end: function.local_words,
-        parent: NONE,
-        call_pc: 0,
-        stack_bytes: 0,
-        depth: 0,
-        top: function.frame_words,
-        refs: 0,
-    });
-    warp.add_path(Path { pc: 0, mask, frame, group: NONE, state: PathState::Ready });
 }
 
 /// Runs a block, or the blocks of its cluster, until it ends, waits, or used up `budget`
@@ -200,12 +248,12 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
             continue;
         }
         let index = block.next_warp % count;
-        let mut warp = std::mem::take(&mut block.warps[index]);
+        let mut warp = block.take_warp(index);
         warp.spinning = false;
         let before = warp.clock;
         let result = run::run(machine, block, &mut warp);
         let ran = warp.clock != before;
-        block.warps[index] = warp;
+        block.put_warp(index, warp);
         let advance = if machine.schedule_seed.is_some() && count > 1 {
             let mut state = block.serial
                 ^ block.counters.warp_instructions
@@ -282,7 +330,7 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
             return Ok(None);
         }
         let waits = |warp: &Warp| warp.paths.iter().any(|path| path.state == PathState::Cluster);
-        if block.warps.iter().any(waits) {
+        if block.warps.iter().any(|warp| waits(warp)) {
             return Ok(Some(BlockStop::Together));
         }
     }

@@ -148,7 +148,7 @@ pub fn wake(block: &mut Block) -> bool {
     complete(block);
     let mut any = false;
     for index in 0..block.warps.len() {
-        let mut warp = std::mem::take(&mut block.warps[index]);
+        let mut warp = block.take_warp(index);
         let free = block.cluster.as_deref().map_or(0, |cluster| free_to_go(cluster, &warp));
         for at in 0..warp.paths.len() {
             let path = warp.paths[at];
@@ -159,7 +159,7 @@ pub fn wake(block: &mut Block) -> bool {
                 any = true;
             }
         }
-        block.warps[index] = warp;
+        block.put_warp(index, warp);
     }
     any
 }

@@ -26,6 +26,7 @@ pub mod print;
 pub mod rows;
 mod run;
 mod special;
+pub mod straight;
 mod stray;
 pub mod surface;
 pub mod tensor;
@@ -296,6 +297,8 @@ pub const SPIN_LIMIT: u32 = 1 << 20;
 /// One warp.
 #[derive(Debug, Default)]
 pub struct Warp {
+    /// What the constants in `regs`, and `tid`, are those of.
+    pub made_for: Option<block::MadeFor>,
     /// Register frames, one after another.
     pub regs: Vec<u32>,
     /// Local memory: word w of lane l at `32 * w + l`.
@@ -400,8 +403,11 @@ pub struct Block {
     pub cluster: Option<Box<cluster::Cluster>>,
     /// Serial number of the block whose memory `shared` is: its own, but while it reaches into another's.
     pub memory_serial: u64,
-    /// Warps.
-    pub warps: Vec<Warp>,
+    /// Warps. Each in a box, since the one that runs is taken out.
+    #[allow(clippy::vec_box)]
+    pub warps: Vec<Box<Warp>>,
+    /// What stands in the place of the warp that runs, when none does.
+    pub spare_warp: Option<Box<Warp>>,
     /// Shared memory.
     pub shared: Vec<u8>,
     /// 0xff for each byte of `shared` that was written.
@@ -467,20 +473,6 @@ pub enum BlockStop {
 
 /// Result of a step that may find a fault of the program.
 pub type Step<T> = Result<T, Box<fault::Fault>>;
-
-impl Block {
-    /// From time to time finds out whether all shared memory was written. The intervals double, so
-    /// that blocks for which it never is pay little.
-    #[inline]
-    pub fn look_for_all_written(&mut self) {
-        self.written_checks.0 -= 1;
-        if self.written_checks.0 == 0 {
-            self.all_written = self.written.iter().all(|&flag| flag == 0xff);
-            let next = self.written_checks.1.saturating_mul(2);
-            self.written_checks = (next, next);
-        }
-    }
-}
 
 impl Warp {
     /// The frame of a path.

@@ -3,7 +3,7 @@
 use super::diverge::{self, Arrival};
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{barrier, dispatch, memory, preempt};
+use super::{barrier, dispatch, memory, preempt, straight};
 use crate::code::{JOIN_RETURN, NONE, Op};
 use crate::config::{CheckAction, WarpScheduling};
 
@@ -37,10 +37,10 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
             // SAFETY: the processor has these features.
             unsafe { run_path_avx2(machine, block, warp, &mut running) }
         } else {
-            run_path(machine, block, warp, &mut running)
+            run_path::<false>(machine, block, warp, &mut running)
         };
         #[cfg(not(target_arch = "x86_64"))]
-        let result = run_path(machine, block, warp, &mut running);
+        let result = run_path::<false>(machine, block, warp, &mut running);
         match result {
             Ok(None) => {}
             Ok(Some(stop)) => return Ok(stop),
@@ -115,12 +115,12 @@ unsafe fn run_path_avx2<'m>(
     warp: &mut Warp,
     run: &mut Running<'m>,
 ) -> Step<Option<WarpStop>> {
-    run_path(machine, block, warp, run)
+    run_path::<true>(machine, block, warp, run)
 }
 
 /// Runs one path until it stops being the running one (`None`) or the warp stops.
 #[inline(always)]
-fn run_path<'m>(
+fn run_path<'m, const AVX2: bool>(
     machine: &'m Machine,
     block: &mut Block,
     warp: &mut Warp,
@@ -129,6 +129,8 @@ fn run_path<'m>(
     let mut tally = Tally { instructions: 0, thread_instructions: 0 };
     let mut polled = false;
     let mut fuse = preempt::fuse(machine, warp);
+    // Seeded schedules interrupt warps at accesses to memory.
+    let unchecked = machine.watch.is_none() && machine.schedule_seed.is_none();
     if run.path.pc == JOIN_RETURN {
         run.path.pc = run.function.code.len() as u32 - 1;
     }
@@ -136,6 +138,17 @@ fn run_path<'m>(
         // SAFETY: program counters come from decoding, which ends every function with an
         // instruction that does not fall through.
         let inst = unsafe { run.function.code.get_unchecked(run.path.pc as usize) };
+        if inst.ahead > 0 {
+            let memory = unchecked && run.path.mask == u32::MAX;
+            // SAFETY: decoding counted them; with AVX2 if the processor has it.
+            let ran = unsafe { straight::run::<AVX2>(block, warp, run, inst.ahead, memory) };
+            if ran > 0 {
+                tally.instructions += u64::from(ran);
+                let lanes = u64::from(run.path.mask.count_ones());
+                tally.thread_instructions += u64::from(ran) * lanes;
+                continue;
+            }
+        }
         // SAFETY: the guard's word lies in the frame.
         let guard = unsafe { *run.regs.add(inst.guard as usize) } ^ inst.guard_not;
         let active = run.path.mask & guard;

@@ -1,10 +1,28 @@
 //! Reading special registers.
 
-use super::rows::fill_with;
+use super::rows::{copy, fill, fill_with};
 use super::{Block, Warp};
 use crate::code::{Inst, Special};
 
-/// `%tid` and its kind, in the active lanes.
+/// `%tid`, `%ctaid`, `%ntid`, `%nctaid`, with which nearly every kernel begins, in the active lanes.
+#[inline(always)]
+pub fn place(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Special, active: u32) {
+    let uniform = match which {
+        Special::Ntid(d) => block.grid.block[d as usize],
+        Special::Ctaid(d) => block.index[d as usize],
+        Special::Nctaid(d) => block.grid.grid[d as usize],
+        Special::Tid(d) => {
+            // SAFETY: a decoded row, and an array of its size.
+            unsafe { copy(regs.add(inst.d as usize), warp.tid[d as usize].as_ptr(), active) };
+            return;
+        }
+        _ => return read(block, warp, regs, inst, which, active),
+    };
+    // SAFETY: decoded row.
+    unsafe { fill(regs.add(inst.d as usize), u64::from(uniform), false, active) }
+}
+
+/// Special registers, in the active lanes.
 pub fn read(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Special, active: u32) {
     let grid = &block.grid;
     let clock = grid.start_clock + warp.clock;

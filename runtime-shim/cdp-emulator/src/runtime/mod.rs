@@ -125,7 +125,7 @@ impl Core {
         path_index: usize,
         lanes: u32,
     ) -> Step<()> {
-        let mut warp = std::mem::take(&mut block.warps[warp_index]);
+        let mut warp = block.take_warp(warp_index);
         let path = warp.paths[path_index];
         let function = self.machine.functions[warp.frame(&path).function as usize].clone();
         let inst = &function.code[path.pc as usize];
@@ -179,7 +179,7 @@ impl Core {
         } else {
             entry.pc += 1;
         }
-        block.warps[warp_index] = warp;
+        block.put_warp(warp_index, warp);
         Ok(())
     }
 

@@ -8,6 +8,8 @@ mod bytes;
 mod global;
 mod private;
 mod shared;
+#[cfg(target_arch = "x86_64")]
+pub mod whole;
 
 pub use self::bytes::{async_copy, read_byte, write_byte};
 use self::global::global;
