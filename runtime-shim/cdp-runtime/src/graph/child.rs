@@ -4,29 +4,7 @@
 //! Source: CUDA Runtime API, `cudaGraphChildGraphNodeGetGraph`.
 
 use super::{Graph, Graphs, NodeId, Op, invalid};
-use crate::error::{CudaError, Result};
-
-/// The graph of a node.
-#[derive(Clone)]
-pub struct Child {
-    /// What its nodes do: as of when the whole was made executable, or the node made.
-    pub content: Graph,
-    /// Where the program changes them, once it has asked.
-    pub graph: Option<u64>,
-}
-
-impl Op {
-    /// Does what another graph does, as that is now.
-    ///
-    /// # Errors
-    /// `cudaErrorNotSupported` for graphs with conditional nodes.
-    pub fn child(graph: Graph) -> Result<Op> {
-        if graph.is_conditional() {
-            return Err(CudaError::NOT_SUPPORTED.into());
-        }
-        Ok(Op::Child(Child { content: graph.apart(), graph: None }))
-    }
-}
+use crate::error::Result;
 
 impl Graph {
     /// A copy that no change of another graph reaches.

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 
-use super::child::Child;
+use super::Graph;
 use super::condition::Conditional;
 use super::replay::Lanes;
 use crate::array::Copy3D;
 use crate::capi;
 use crate::device::{Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, StreamHandle};
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 use crate::process;
 
 /// A launch with the bytes of its parameters.
@@ -39,6 +39,15 @@ pub struct Set {
     pub element_bytes: u32,
     pub width: usize,
     pub height: usize,
+}
+
+/// The graph of a node.
+#[derive(Clone)]
+pub struct Child {
+    /// What its nodes do: as of when the whole was made executable, or the node made.
+    pub content: Graph,
+    /// Where the program changes them, once it has asked.
+    pub graph: Option<u64>,
 }
 
 /// What a node does.
@@ -78,6 +87,17 @@ pub enum Op {
 unsafe impl Send for Op {}
 
 impl Op {
+    /// Does what another graph does, as that is now.
+    ///
+    /// # Errors
+    /// `cudaErrorNotSupported` for graphs with conditional nodes.
+    pub fn child(graph: Graph) -> Result<Op> {
+        if graph.is_conditional() {
+            return Err(CudaError::NOT_SUPPORTED.into());
+        }
+        Ok(Op::Child(Child { content: graph.apart(), graph: None }))
+    }
+
     /// `cudaGraphNodeType`
     pub fn kind(&self) -> u32 {
         match self {
