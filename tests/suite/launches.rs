@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use cdp::{
-    Arch, BuildRequest, CompileOptions, Goal, Input, InputKind, LaunchOpt, LaunchOutcome,
-    LaunchRemark, LaunchTuning, OptLevel, SourceInput,
+    Arch, BuildRequest, CompileOptions, DebugInfo, Goal, Input, InputKind, LaunchOpt,
+    LaunchOutcome, LaunchRemark, LaunchTuning, OptLevel, SourceInput,
 };
 use libtest_mimic::{Failed, Trial};
 
@@ -47,6 +47,7 @@ pub fn trials() -> Vec<Trial> {
                 .with_ignored_flag(!oracle::has_clang()),
         );
     }
+    trials.push(trial("launches::functions_are_kept".into(), functions_are_kept));
     for path in files(&cases("launches"), "cdp") {
         trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
     }
@@ -101,6 +102,8 @@ fn same_output(path: &Path) -> Outcome {
     for level in [LaunchOpt::Safe, LaunchOpt::Fast] {
         let (_, remarks) = build(path, &options(path, level, LaunchTuning::default())?, Goal::Ptx)?;
         let changed = remarks.iter().any(|remark| remark.outcome != LaunchOutcome::Kept);
+        let lines = options(path, level, LaunchTuning::default())?;
+        build(path, &CompileOptions { debug: DebugInfo::Lines, ..lines }, Goal::Ptx)?;
         // Some programs print what the order of execution decides, whoever compiles them.
         let any_order = changed && {
             let off = options(path, LaunchOpt::Off, LaunchTuning::default())?;
@@ -119,6 +122,28 @@ fn same_output(path: &Path) -> Outcome {
                 execute_in_orders(&program, &[], &SEEDS, &what, &expected)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// What ptxas makes of the functions of recorded launches is kept, and changes nothing.
+fn functions_are_kept() -> Outcome {
+    let path = root().join("samples/nested/spmv.cdp");
+    let plain = options(&path, LaunchOpt::Safe, LaunchTuning::default())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let cached = CompileOptions { cache_dir: Some(folder.path().to_owned()), ..plain.clone() };
+    let (wanted, _) = build(&path, &plain, Goal::Cubin)?;
+    for round in ["made", "kept"] {
+        if build(&path, &cached, Goal::Cubin)?.0 != wanted {
+            return Err(format!("another cubin with functions that are {round}").into());
+        }
+    }
+    let kept = files(&folder.path().join("recorded"), "o");
+    let [kept] = &kept[..] else { return Err(format!("not one object: {kept:?}").into()) };
+    let object = std::fs::read(kept).map_err(|error| error.to_string())?;
+    let name = b"__cdp_sequence_record";
+    if !object.windows(name.len()).any(|part| part == name) {
+        return Err("the object has not the functions".into());
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use inkwell::targets::{FileType, TargetMachine};
 
 use crate::error::{LowerError, Result, bug};
 use crate::launches::remark::{LaunchRemark, Optimized};
+use crate::launches::sequence;
 use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
@@ -191,12 +192,36 @@ impl LlvmModule {
 
     /// LLVM IR as text.
     pub fn emit_llvm_ir(&self) -> String {
+        self.define_recorded_launches();
         self.module.print_to_string().to_string()
     }
 
     /// LLVM bitcode.
     pub fn emit_bitcode(&self) -> Vec<u8> {
+        self.define_recorded_launches();
         bytes_of(&self.module.write_bitcode_to_memory())
+    }
+
+    /// The functions that are else put into PTX only.
+    fn define_recorded_launches(&self) {
+        let Some(abi) = self.optimized.recorded else { return };
+        let (context, module, _) = self.parts();
+        let declared =
+            |name| module.get_function(name).is_some_and(|f| f.count_basic_blocks() == 0);
+        if declared(sequence::BEGIN) {
+            let linked = sequence::code::link(context, module, abi);
+            debug_assert!(linked.is_ok(), "{linked:?}");
+        }
+    }
+
+    /// PTX of this module with the functions of recorded launches, where it declares them.
+    pub(crate) fn with_recorded_launches(&self, ptx: String) -> String {
+        match (self.optimized.recorded, self.target) {
+            (Some(abi), CodeTarget::Device { address_bits }) => {
+                sequence::code::put(ptx, abi, address_bits)
+            }
+            _ => ptx,
+        }
     }
 
     /// PTX text of a device module.
@@ -210,7 +235,8 @@ impl LlvmModule {
             let text = std::str::from_utf8(text).map_err(|error| bug("emit", error.to_string()))?;
             Ok(with_own_call_numbers(text))
         })?;
-        Ok(if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text })
+        let text = if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text };
+        Ok(self.with_recorded_launches(text))
     }
 
     /// An ELF object of a host module.

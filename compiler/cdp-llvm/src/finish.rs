@@ -51,7 +51,7 @@ impl LlvmModule {
         if self.target() != CodeTarget::Host
             && let Some(text) = units::emit_ptx(&self, options)?
         {
-            return Ok(text);
+            return Ok(self.with_recorded_launches(text));
         }
         self.optimize()?;
         self.emit_ptx()

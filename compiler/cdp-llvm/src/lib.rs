@@ -54,6 +54,7 @@ pub use inkwell;
 pub use kernel::PTX_KERNEL;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
+pub use launches::sequence::code::split as split_recorded_launches;
 pub use lower::lower;
 pub use managed::redirect_managed;
 pub use options::{

@@ -21,6 +21,7 @@ use crate::input::{Input, InputKind};
 use crate::mend::mend_extern_kernels;
 use crate::options::{CompileOptions, DebugInfo};
 use crate::reachable::without_unreachable_functions;
+use crate::recorded;
 use crate::request::{BuildOutput, BuildRequest, Goal};
 
 impl Compiler {
@@ -260,27 +261,39 @@ impl Build<'_> {
     fn object(&mut self, input: &Input, arch: Arch, alone: bool) -> Result<Part, Failure> {
         if let Input::Bytes(InputKind::Object, name, bytes) = input {
             let object = DeviceObject::from_bytes(name, bytes.clone())?;
-            return Ok(Part { object, ptx: None, is_whole: false });
+            return Ok(Part { object, recorded: None, ptx: None, is_whole: false });
         }
         let Some(code) = self.device_code(input, arch)? else {
             return Err(Error::request(format!("{} has no device code", input.name())).into());
         };
         let started = Instant::now();
         let (job, options, stem) = (self.request.job, self.request.options, input.stem());
-        let reached = match alone && drops_functions(input, options) {
-            true => without_unreachable_functions(&code.ptx),
+        let given = matches!(input, Input::Bytes(InputKind::Ptx, ..));
+        let apart = match alone && !given {
+            true => recorded::apart(job, &code.ptx, options),
             false => None,
         };
-        let ptx = reached.as_deref().unwrap_or(&code.ptx);
+        let ptx = apart.as_ref().map_or(&code.ptx, |(program, _)| program);
+        let reached = match alone && drops_functions(input, options) {
+            true => without_unreachable_functions(ptx),
+            false => None,
+        };
+        let ptx = reached.as_ref().unwrap_or(ptx);
         let is_whole = alone && Compiler::is_whole_program(ptx, options);
         let assembled = match is_whole {
             true => self.compiler.assemble_whole(job, &stem, ptx, arch, options)?,
             false => self.compiler.assemble(job, &stem, ptx, arch, options)?,
         };
+        let recorded = match &apart {
+            Some((_, functions)) => {
+                Some(self.compiler.recorded_launches(job, functions, arch, options)?)
+            }
+            None => None,
+        };
         self.out.timings.ptxas += started.elapsed().as_secs_f64();
         self.out.tool_warnings.extend(assembled.warnings);
         self.out.resource_usage.extend(assembled.info);
-        Ok(Part { object: assembled.object, ptx: Some(code.ptx), is_whole })
+        Ok(Part { object: assembled.object, recorded, ptx: Some(code.ptx), is_whole })
     }
 
     /// Compiles and links everything for one architecture.
@@ -297,6 +310,7 @@ impl Build<'_> {
                 Ok(part) => {
                     is_whole |= part.is_whole;
                     objects.push(part.object);
+                    objects.extend(part.recorded);
                     ptx.extend(part.ptx);
                 }
                 Err(Failure::Program(_)) => broken = true,
@@ -408,6 +422,8 @@ impl Build<'_> {
 /// What an input brings to a device link.
 struct Part {
     object: DeviceObject,
+    /// The functions of recorded launches, for a program that is linked with nothing else.
+    recorded: Option<DeviceObject>,
     /// Of what is compiled here.
     ptx: Option<String>,
     /// It is a program already and needs no link.

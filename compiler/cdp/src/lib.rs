@@ -105,6 +105,7 @@ pub mod message;
 pub mod options;
 pub mod ptx_version;
 mod reachable;
+mod recorded;
 pub mod request;
 pub mod set;
 

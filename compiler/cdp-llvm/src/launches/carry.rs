@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{
     BasicMetadataValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue,
     PointerValue,
@@ -16,7 +18,7 @@ use inkwell::values::{
 use super::argument::Argument;
 use super::child::{self, is_kernel};
 use super::distribute::{self, Mode, Site};
-use super::emit::quoted;
+use super::emit::{ORDER, quoted};
 use super::gather::{self, Calls, Gather};
 use super::late::{self, Late};
 use super::parent::{self, LaunchSite};
@@ -97,12 +99,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         if !sequenced.is_empty() {
             let bytes = sequence::record_bytes(sequenced.iter().map(|found| &found.sequence));
             let tuning = &self.options.launch_tuning;
-            definitions += &sequence::definitions(bytes, tuning, self.options.abi);
+            definitions += &sequence::definitions(bytes, tuning);
             for Sequenced { index, sequence, arguments } in &sequenced {
                 let Ok(gather) = &self.gathers[*index] else { continue };
                 let Some(body) = gather.body else { continue };
                 let name = body.get_name().to_string_lossy().into_owned();
-                functions += &sequence.kernel(gather, &name, arguments, bytes);
+                functions += &sequence.kernel(gather, &name, arguments);
                 bodies.push(body);
             }
         }
@@ -390,20 +392,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         let flag = builder.build_alloca(self.context.bool_type(), "launched")?;
         builder.build_store(flag, self.context.bool_type().const_zero())?;
-        if plans.iter().any(|plan| plan.mode == Mode::InOrder)
+        if plans.iter().any(|plan| plan.sequence.is_some()) {
+            self.record_block(parent, &builder)?;
+        } else if plans.iter().any(|plan| plan.mode == Mode::InOrder)
             && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)
         {
             builder.build_direct_call(begin, &[], "")?;
-        }
-        if plans.iter().any(|plan| plan.sequence.is_some())
-            && let (Some(begin), Some(end)) =
-                (self.module.get_function(sequence::BEGIN), self.module.get_function(sequence::END))
-        {
-            builder.build_direct_call(begin, &[], "")?;
-            for last in ends(parent) {
-                builder.position_before(&last);
-                builder.build_direct_call(end, &[], "")?;
-            }
         }
         raw::view::make_coherent(parent);
         let noalias = Attribute::get_named_enum_kind_id("noalias");
@@ -420,6 +414,31 @@ impl<'ctx> Pass<'_, 'ctx> {
             parent.add_attribute(at, attribute);
         }
         Ok(flag)
+    }
+
+    /// What a parent whose launches are recorded calls where it begins, which is where `builder` stands, and where its
+    /// threads return.
+    fn record_block(&self, parent: FunctionValue<'ctx>, builder: &Builder<'ctx>) -> Result<()> {
+        let global = |name| self.module.get_global(name).map(|found| found.as_pointer_value());
+        let (Some(head), Some(state)) = (global(sequence::HEAD_NAME), global(ORDER)) else {
+            return Err(bug("optimise launches", "nothing was recorded"));
+        };
+        let function = |name, parameters: &[BasicMetadataTypeEnum<'ctx>]| {
+            self.module.get_function(name).unwrap_or_else(|| {
+                let ty = self.context.void_type().fn_type(parameters, false);
+                let added = self.module.add_function(name, ty, None);
+                prepare::flag(self.context, added, "convergent");
+                added
+            })
+        };
+        let begin = function(sequence::BEGIN, &[state.get_type().into()]);
+        let end = function(sequence::END, &[head.get_type().into(), state.get_type().into()]);
+        builder.build_direct_call(begin, &[state.into()], "")?;
+        for last in ends(parent) {
+            builder.position_before(&last);
+            builder.build_direct_call(end, &[head.into(), state.into()], "")?;
+        }
+        Ok(())
     }
 
     /// Puts a call of the site's function in the place of the launch.
@@ -468,7 +487,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
                 "__cdp_site_",
                 "__cdp_gather_",
                 "__cdp_queue_of_",
-                "__cdp_sequence_",
+                sequence::OF,
                 distribute::ORDER_BEGIN,
                 sums::SUM,
             ];

@@ -115,7 +115,8 @@ declare i64 @llvm.smax.i64(i64, i64)
 declare void @__cdp_sums_done(i32)
 ";
 
-/// What sites share: the block's lock with what else it knows (`sequence.ll` says what), and what makes it ready.
+/// What sites share: the block's lock with what else it knows (`sequence.ll` says what), and what makes it ready where
+/// no launches are recorded.
 pub(super) const DEFINITIONS: &str = "\
 @__cdp_order = internal addrspace(3) global [8 x i32] poison, align 8
 define internal void @__cdp_order_begin() alwaysinline nounwind {
@@ -171,10 +172,7 @@ impl Site<'_, '_> {
         match (self.child, self.mode) {
             (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
             (Some(child), Mode::Independent { .. }) => self.independent(child, &mut text),
-            (None, Mode::InOrder) if self.sequence.is_some() => {
-                self.valid(None, &mut text);
-                text.line("br label %launch");
-            }
+            (None, Mode::InOrder) if self.sequence.is_some() => text.line("br label %launch"),
             (None, Mode::InOrder) => {
                 text.line("%mask = call i32 @llvm.nvvm.activemask()");
                 lock(&mut text);
@@ -193,7 +191,7 @@ impl Site<'_, '_> {
             text.line("store i1 true, ptr %launched");
         }
         if let Some((gather, sequence)) = self.sequence {
-            sequence.site(gather, &self.arguments, &self.tuning, &mut text);
+            sequence.site(gather, &self.arguments, &mut text);
         }
         let result = self.launch(&mut text);
         text.line(&format!("ret i32 {result}"));
@@ -262,8 +260,7 @@ impl Site<'_, '_> {
     /// threads.
     fn valid(&self, child: Option<&Child<'_>>, text: &mut Text) -> String {
         let flat = child.is_some_and(is_flat);
-        let recorded = self.sequence.map(|(gather, _)| gather);
-        let gather = recorded.or(self.gather.filter(|_| child.is_none()).map(|(gather, _)| gather));
+        let gather = self.gather.filter(|_| child.is_none()).map(|(gather, _)| gather);
         let shallow = flat || gather.is_some_and(|gather| !gather.deep);
         let most_threads = match (child, gather) {
             (Some(child), _) => child.most_threads,

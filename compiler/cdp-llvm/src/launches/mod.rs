@@ -45,7 +45,7 @@ mod records;
 mod relax;
 pub mod remark;
 mod rounds;
-mod sequence;
+pub(crate) mod sequence;
 mod single;
 mod streams;
 mod sums;
@@ -147,7 +147,8 @@ pub(crate) fn optimize<'ctx>(
     let looked_at = trial.as_ref().unwrap_or(module);
     let (pass, plans) = Pass::look(context, looked_at, machine, options, &mut printer)?;
     if plans.is_empty() && pass.created.is_empty() {
-        return Ok(Optimized { changed: false, remarks: pass.remarks, printed: printer.printed });
+        let remarks = pass.remarks;
+        return Ok(Optimized { remarks, printed: printer.printed, ..Optimized::default() });
     }
     let (mut pass, plans) = match &trial {
         Some(_) => Pass::look(context, module, machine, options, &mut Printer::new(None))?,
@@ -161,7 +162,8 @@ pub(crate) fn optimize<'ctx>(
         prepare::run(module, machine, "always-inline,globaldce")?;
     }
     printer.after(LaunchPass::Inline, module);
-    Ok(Optimized { changed: true, remarks: pass.remarks, printed: printer.printed })
+    let recorded = module.get_function(sequence::BEGIN).map(|_| options.abi);
+    Ok(Optimized { changed: true, recorded, remarks: pass.remarks, printed: printer.printed })
 }
 
 /// What becomes of a module in which nothing is to be done. Looking at it changes its code.

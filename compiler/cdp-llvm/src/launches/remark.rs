@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cdp_launch::LaunchAbi;
+
 use crate::raise::place::LaunchPlace;
 
 /// What became of a launch site.
@@ -69,6 +71,8 @@ impl fmt::Display for LaunchRemark {
 pub(crate) struct Optimized {
     /// Whether anything was done.
     pub changed: bool,
+    /// The module declares functions that [`super::sequence::code`] defines, for this ABI.
+    pub recorded: Option<LaunchAbi>,
     pub remarks: Vec<LaunchRemark>,
     /// The module after the pass that was asked for.
     pub printed: Option<String>,

@@ -14,6 +14,7 @@ use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
+use inkwell::debug_info::DILocation;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
@@ -100,6 +101,8 @@ struct Noted<'ctx> {
     wanted: PointerValue<'ctx>,
     /// What the site's function takes: as it is, or where it was put.
     operands: Vec<Operand<'ctx>>,
+    /// Its place in the source, which what is inlined there is said to be inlined at.
+    place: Option<DILocation<'ctx>>,
 }
 
 enum Operand<'ctx> {
@@ -169,7 +172,8 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
                 }
             });
         }
-        self.noted.push(Noted { function, wanted, operands });
+        let place = instruction.get_debug_location();
+        self.noted.push(Noted { function, wanted, operands, place });
         instruction.erase_from_basic_block();
         Ok(())
     }
@@ -244,7 +248,11 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
         }
         operands.insert(8, self.launched.into());
         operands.push(wanted.into());
+        if let Some(place) = noted.place {
+            builder.set_current_debug_location(place);
+        }
         builder.build_direct_call(noted.function, &operands, "")?;
+        builder.unset_current_debug_location();
         builder.build_unconditional_branch(next)?;
         builder.position_at_end(next);
         Ok(())

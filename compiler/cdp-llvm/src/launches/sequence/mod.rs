@@ -17,15 +17,17 @@
 //! block do not overlap, whoever runs them, and barriers of the block that runs them are between. A child that launches
 //! is complete only after its children, so such kernels are left alone.
 
+pub(crate) mod code;
+
 use std::collections::HashSet;
 
-use cdp_launch::{EntryPoint, LaunchAbi, ParamSize, StreamConst, buffer_layout};
+use cdp_launch::{ParamSize, buffer_layout};
 use inkwell::values::FunctionValue;
 
 use super::argument::{Argument, size};
 use super::calls::{Callee, callee, leaves};
 use super::child::{check_waiting, reachable};
-use super::emit::{Text, product, quoted};
+use super::emit::{Text, quoted};
 use super::gather::{Gather, run};
 use super::parent::LaunchSite;
 use super::records::{Record, Records, copy};
@@ -35,10 +37,23 @@ use crate::raw;
 use crate::raw::view::View;
 
 /// What a kernel calls at its beginning, and where its threads return.
-pub(super) const BEGIN: &str = "__cdp_sequence_begin";
+pub(crate) const BEGIN: &str = "__cdp_sequence_begin";
 pub(super) const END: &str = "__cdp_sequence_end";
-/// The functions that all sites share.
-const FUNCTIONS: &str = include_str!("sequence.ll");
+/// What the names of kernels that run recorded ones begin with.
+pub(super) const OF: &str = "__cdp_sequence_of_";
+/// What the functions take: the module's memory, and the block's state.
+pub(super) const HEAD_NAME: &str = "__cdp_sequence_head";
+const HEAD: &str = "ptr addrspace(1) @__cdp_sequence_head";
+const STATE: &str = "ptr addrspace(3) @__cdp_order";
+const DECLARATIONS: &str = "\
+declare ptr @__cdp_sequence_record(ptr addrspace(1), ptr addrspace(3), i32, i32, i32, i32, i32, i32, i32, i32, ptr, ptr, \
+     i32, i32, i32) convergent nounwind
+declare void @__cdp_sequence_keep(ptr addrspace(3), i32) convergent nounwind
+declare ptr @__cdp_sequence_step(ptr addrspace(1), ptr, i32, i32, i32) convergent nounwind
+";
+/// What `__cdp_sequence_record` is told of a kernel, beside its most threads.
+const FACT_LOOPS: u32 = 1 << 16;
+const FACT_DEEP: u32 = 1 << 17;
 /// Records of a chunk, and bytes before them; bytes of a record before its arguments.
 const RECORDS: u64 = 32;
 const CHUNK_HEAD: u64 = 16;
@@ -131,7 +146,7 @@ impl Sequence {
         let layout = buffer_layout(&sizes).ok()?;
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
         (layout.size_bytes <= MOST_BYTES).then(|| Sequence {
-            runner: format!("__cdp_sequence_of_{name}"),
+            runner: format!("{OF}{name}"),
             number: number + 1,
             loops: View::function(gather.kernel)
                 .blocks()
@@ -150,118 +165,63 @@ impl Sequence {
         }
     }
 
-    /// From label `launch` on: the launch of the lanes that come here, with `%valid`. Control goes to `direct` where it
-    /// is to be made as written.
-    pub fn site(
-        &self,
-        gather: &Gather<'_>,
-        arguments: &[Argument],
-        tuning: &Tuning,
-        text: &mut Text,
-    ) {
-        text.line("br i1 %valid, label %s.ask, label %s.stop");
-        text.label("s.stop");
-        let odd = text.set("call i32 @llvm.nvvm.activemask()");
-        text.line(&format!("call void @__cdp_sequence_stop(i32 {odd})"));
-        text.line("br label %direct");
-        text.label("s.ask");
+    /// From label `launch` on: the launch of the lanes that come here. Control goes to `direct` where it is to be made as
+    /// written.
+    pub fn site(&self, gather: &Gather<'_>, arguments: &[Argument], text: &mut Text) {
+        let kernel = quoted(&gather.kernel.get_name().to_string_lossy());
+        let facts = gather.most_threads
+            | if self.loops { FACT_LOOPS } else { 0 }
+            | if gather.deep { FACT_DEEP } else { 0 };
         text.line("%s.mask = call i32 @llvm.nvvm.activemask()");
-        text.line("%s.record = call ptr @__cdp_sequence_record(i32 %s.mask)");
+        text.line(&format!(
+            "%s.record = call ptr @__cdp_sequence_record({HEAD}, {STATE}, i32 %s.mask, i32 %gx, i32 %gy, i32 %gz, \
+             i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr {kernel}, ptr {}, i32 {}, i32 {facts}, i32 {})",
+            quoted(&self.runner),
+            self.number,
+            self.bytes
+        ));
         text.line("%s.none = icmp eq ptr %s.record, null");
         text.line("br i1 %s.none, label %direct, label %s.fill");
         text.label("s.fill");
-        let kernel = quoted(&gather.kernel.get_name().to_string_lossy());
-        let at = |text: &mut Text, bytes: u64| text.behind("%s.record", bytes);
-        text.line(&format!("store ptr {kernel}, ptr %s.record, align 8"));
-        let place = at(text, 8);
-        text.line(&format!("store ptr {}, ptr {place}, align 8", quoted(&self.runner)));
-        for (index, name) in ["gx", "gy", "gz", "bx", "by", "bz", "shared"].iter().enumerate() {
-            let place = at(text, 16 + 4 * index as u64);
-            text.line(&format!("store i32 %{name}, ptr {place}, align 4"));
-        }
-        let turn = self.turn(tuning, text);
-        let place = at(text, 44);
-        text.line(&format!("store i32 {turn}, ptr {place}, align 4"));
-        let place = at(text, 48);
-        text.line(&format!("store i32 {}, ptr {place}, align 4", self.bytes));
         let records = self.arguments("%s.record", text);
         records.put(arguments, &records.records, text);
-        text.line("call void @__cdp_sequence_keep(i32 %s.mask)");
+        text.line(&format!("call void @__cdp_sequence_keep({STATE}, i32 %s.mask)"));
         text.line("ret i32 0");
         text.label("direct");
     }
 
-    /// Whose turn the record is: the more blocks of the parent's there are, the longer their launches wait for each
-    /// other, and the less is left of the device for the blocks of a child.
-    fn turn(&self, tuning: &Tuning, text: &mut Text) -> String {
-        let blocks = product(text, ["gx", "gy", "gz"]);
-        let mut parents = "1".to_string();
-        for axis in ["x", "y", "z"] {
-            let dim = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.nctaid.{axis}()"));
-            let dim = text.set(&format!("zext i32 {dim} to i64"));
-            parents = text.set(&format!("mul i64 {parents}, {dim}"));
-        }
-        let shift = if self.loops { 4 } else { 2 };
-        let most = text.set(&format!("lshr i64 {parents}, {shift}"));
-        let most =
-            text.set(&format!("call i64 @llvm.umin.i64(i64 {most}, i64 {})", tuning.turn_blocks));
-        let most = text.set(&format!("call i64 @llvm.umax.i64(i64 {most}, i64 1)"));
-        let few = text.set(&format!("icmp ule i64 {blocks}, {most}"));
-        text.set(&format!("select i1 {few}, i32 {}, i32 0", self.number))
-    }
-
     /// The kernel that runs records in their turn, by their `body`.
-    pub fn kernel(
-        &self,
-        gather: &Gather<'_>,
-        body: &str,
-        arguments: &[Argument],
-        record_bytes: u64,
-    ) -> String {
+    pub fn kernel(&self, gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
         let mut text = Text::default();
-        text.line(&format!("%record.bytes = add i64 {record_bytes}, 0"));
         text.room_for_copies(arguments.iter().enumerate());
-        for axis in ["x", "y", "z"] {
-            text.line(&format!("%b{axis} = call i32 @llvm.nvvm.read.ptx.sreg.ntid.{axis}()"));
-            text.line(&format!("%t{axis} = call i32 @llvm.nvvm.read.ptx.sreg.tid.{axis}()"));
-        }
-        let id = text.set("or i32 %tx, %ty");
-        let id = text.set(&format!("or i32 {id}, %tz"));
-        text.line(&format!("%first = icmp eq i32 {id}, 0"));
-        let own = record_at("%chunk", "%index", &mut text);
-        let place = text.behind(&own, 40);
-        text.line(&format!("%shared = load i32, ptr {place}, align 4"));
+        let step = |record: &str, left: &str, advances: u32| {
+            let number = self.number;
+            format!(
+                "call ptr @__cdp_sequence_step({HEAD}, ptr {record}, i32 {left}, i32 {number}, i32 {advances})"
+            )
+        };
+        text.line(&format!("%r.first = {}", step("%record", "%left", 0)));
         text.line("br label %turn");
         text.label("turn");
-        text.line("%c = phi ptr [ %chunk, %entry ], [ %c.next, %again ]");
-        text.line("%i = phi i32 [ %index, %entry ], [ %i.next, %again ]");
-        text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %again ]");
-        let own = record_at("%c", "%i", &mut text);
-        self.is_mine(&own, &mut text);
+        text.line("%r = phi ptr [ %r.first, %entry ], [ %r.next, %ran ]");
+        text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %ran ]");
+        text.line("%none = icmp eq ptr %r, null");
+        text.line("br i1 %none, label %out, label %mine");
         text.label("mine");
-        self.run(gather, body, arguments, &own, &mut text);
-        self.next(&mut text);
+        self.run(gather, body, arguments, "%r", &mut text);
+        text.line("%l.next = sub i32 %l, 1");
+        text.line(&format!("%r.next = {}", step("%r", "%l", 1)));
+        text.line("br label %turn");
+        text.label("out");
+        text.line("ret void");
         format!(
-            "define ptx_kernel void {}(ptr %chunk, i32 %index, i32 %left) nounwind {{\nentry:\n{}}}\n",
+            "define ptx_kernel void {}(ptr %record, i32 %left) nounwind {{\nentry:\n{}}}\n",
             quoted(&self.runner),
             text.out
         )
     }
 
-    /// To `mine` where the record at `own` has its turn here, else to `hand`.
-    fn is_mine(&self, own: &str, text: &mut Text) {
-        let mut mine = Vec::new();
-        let wanted = ["%bx", "%by", "%bz", "%shared", &self.number.to_string()].map(String::from);
-        for (index, wanted) in wanted.iter().enumerate() {
-            let place = text.behind(own, 28 + 4 * index);
-            let found = text.set(&format!("load i32, ptr {place}, align 4"));
-            mine.push(text.set(&format!("icmp eq i32 {found}, {wanted}")));
-        }
-        let mine = text.all(&mine);
-        text.line(&format!("br i1 {mine}, label %mine, label %hand"));
-    }
-
-    /// All blocks of the record at `own`, one after another; then all threads meet at `ran`.
+    /// All blocks of the record at `own`, one after another; then all threads come to `ran`.
     fn run(
         &self,
         gather: &Gather<'_>,
@@ -285,7 +245,6 @@ impl Sequence {
         });
         let plane = text.set(&format!("mul i32 {}, {}", grid[0], grid[1]));
         text.line(&format!("%blocks = mul i32 {plane}, {}", grid[2]));
-        text.line("%further = load ptr, ptr %c, align 16");
         text.line("br label %block");
         text.label("block");
         text.line("%b = phi i32 [ 0, %mine ], [ %b.next, %more ]");
@@ -306,38 +265,6 @@ impl Sequence {
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 -1)");
             text.line(&format!("call void @{DONE}(i32 -1)"));
         }
-        // The next child sees all that this one did, and all threads have read its record.
-        text.line(BARRIER);
-    }
-
-    /// To the next record, or to the end.
-    fn next(&self, text: &mut Text) {
-        text.line("%l.next = sub i32 %l, 1");
-        text.line("%i.more = add i32 %i, 1");
-        text.line("%last = icmp eq i32 %l.next, 0");
-        text.line(&format!("%over = icmp eq i32 %i.more, {RECORDS}"));
-        let leaves = text.set("or i1 %last, %over");
-        let gives = text.set(&format!("and i1 {leaves}, %first"));
-        text.line(&format!("br i1 {gives}, label %give, label %given"));
-        text.label("give");
-        text.line("call void @__cdp_sequence_give(ptr %c)");
-        text.line("br label %given");
-        text.label("given");
-        text.line("br i1 %last, label %out, label %again");
-        text.label("again");
-        text.line("%c.next = select i1 %over, ptr %further, ptr %c");
-        text.line("%i.next = select i1 %over, i32 0, i32 %i.more");
-        text.line("br label %turn");
-        text.label("hand");
-        text.line("br i1 %first, label %go, label %out");
-        text.label("go");
-        let tail = StreamConst::TailLaunch.value();
-        text.line(&format!(
-            "call void @__cdp_sequence_go(ptr %c, i32 %i, i32 %l, ptr inttoptr (i64 {tail} to ptr))"
-        ));
-        text.line("br label %out");
-        text.label("out");
-        text.line("ret void");
     }
 }
 
@@ -347,27 +274,21 @@ pub(super) fn record_bytes<'a>(sequences: impl Iterator<Item = &'a Sequence>) ->
     RECORD_HEAD + most.next_multiple_of(16)
 }
 
-/// The functions, for records of so many bytes.
-pub(super) fn definitions(record_bytes: u64, tuning: &Tuning, abi: LaunchAbi) -> String {
+/// What the functions work with, for records of so many bytes, and the functions as declarations.
+pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
     let chunk = CHUNK_HEAD + RECORDS * record_bytes;
     let chunks = u64::from(tuning.sequence.clamp(1, 1 << 16));
-    FUNCTIONS
-        .replace("POOL", &(chunks * chunk).to_string())
-        .replace("CHUNKS", &chunks.to_string())
-        .replace("CHUNK", &chunk.to_string())
-        .replace("RECORD", &record_bytes.to_string())
-        .replace("GET", abi.symbol(EntryPoint::GetParameterBuffer, false))
-        .replace("FIRE", abi.symbol(EntryPoint::LaunchDevice, false))
+    let turns = tuning.turn_blocks;
+    let bytes = chunks * chunk;
+    format!(
+        "@__cdp_sequence_memory = internal addrspace(1) global [{bytes} x i8] zeroinitializer, align 16
+@__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }} {{ i64 0, i32 0, \
+         i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory }}, align 8
+{DECLARATIONS}"
+    )
 }
 
 const BARRIER: &str = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
-
-fn record_at(chunk: &str, index: &str, text: &mut Text) -> String {
-    let wide = text.set(&format!("zext i32 {index} to i64"));
-    let at = text.set(&format!("mul i64 {wide}, %record.bytes"));
-    let at = text.set(&format!("add i64 {at}, {CHUNK_HEAD}"));
-    text.behind(chunk, at)
-}
 
 #[cfg(test)]
 mod tests;

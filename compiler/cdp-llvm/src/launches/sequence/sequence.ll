@@ -1,57 +1,364 @@
-; The functions of launches that keep their order: `sequence.rs` says what they are for and why they are right.
+; The functions of launches that keep their order: `sequence.rs` says what they are for and why they are right. They
+; are the same for every program, which brings what they work with: `sequence.ptx` is made of this file, by a test.
 ;
-; A block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (2: all others are
-; launched as written), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk.
+; %order is a block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (2: all
+; others are launched as written), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk.
+;
+; %head is the module's, in global memory (`__cdp_sequence_head`): 0 the list of free chunks (in the upper half how often
+; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
+; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks.
 ;
 ; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; then, from 16 on, 32 records. A
 ; record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
-; it is launched), 48 bytes of arguments, 64 the arguments.
+; it is launched), 48 bytes of arguments, 52 its number in the chunk, 56 the chunk, 64 the arguments.
 
-@__cdp_sequence_pool = internal addrspace(1) global [POOL x i8] zeroinitializer, align 16
-; The list of free chunks: in the upper half how often one was taken from it, below it the first's number and 1.
-@__cdp_sequence_free = internal addrspace(1) global i64 0, align 8
-; Chunks that were never taken begin here.
-@__cdp_sequence_fresh = internal addrspace(1) global i32 0, align 4
+target triple = "nvptx64-nvidia-cuda"
 
-; A chunk, or null.
-define internal ptr @__cdp_sequence_take() noinline nounwind {
+declare i32 @llvm.nvvm.activemask()
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
+declare i32 @llvm.ctpop.i32(i32)
+declare i32 @llvm.cttz.i32(i32, i1)
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+declare ptr @__cdp_get_buffer(ptr, [3 x i32], [3 x i32], i32)
+declare i32 @__cdp_launch_buffer(ptr, ptr)
+
+; Makes a block's state ready, before anything of the block; a block of one thread has nobody to share a launch with.
+define void @__cdp_sequence_begin(ptr addrspace(3) %order) noinline convergent nounwind {
 entry:
-  %free = load atomic i64, ptr addrspace(1) @__cdp_sequence_free syncscope("device") monotonic, align 8
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
+  %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
+  %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
+  ; The block may have done another's work before.
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+  %xy = or i32 %x, %y
+  %xyz = or i32 %xy, %z
+  %first = icmp eq i32 %xyz, 0
+  br i1 %first, label %clear, label %done
+clear:
+  %sx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %sy = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  %sz = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+  %sxy = mul i32 %sx, %sy
+  %sxyz = mul i32 %sxy, %sz
+  %single = icmp eq i32 %sxyz, 1
+  %mode = select i1 %single, i32 2, i32 0
+  store volatile i32 0, ptr addrspace(3) %order, align 4
+  store volatile i32 %mode, ptr addrspace(3) %order.4, align 4
+  store volatile i64 0, ptr addrspace(3) %order.8, align 8
+  store volatile i64 0, ptr addrspace(3) %order.16, align 8
+  store volatile i64 0, ptr addrspace(3) %order.24, align 8
+  br label %done
+done:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
+; A record for each of the lanes %mask, for their launches of %kernel with %bytes bytes of arguments, which they fill in.
+; They hold the block's lock until the call of `__cdp_sequence_keep`. Null, and no lock, where they are to launch as
+; written. %runner is the kernel's, and %number its number; %facts says of the kernel: the most threads of its blocks, 1 <<
+; 16 if its threads have loops, 1 << 17 if it asks for its grid's y or z.
+define ptr @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %kernel, ptr %runner, i32 %number, i32 %facts, i32 %bytes) noinline convergent nounwind {
+entry:
+  ; Would the launches succeed, of grids that are not too large to look at?
+  %deep.bit = and i32 %facts, 131072
+  %deep = icmp ne i32 %deep.bit, 0
+  %most.deep = select i1 %deep, i32 65535, i32 1
+  %most.narrow = and i32 %facts, 65535
+  %most = zext i32 %most.narrow to i64
+  %gx.less = sub i32 %gx, 1
+  %gy.less = sub i32 %gy, 1
+  %gz.less = sub i32 %gz, 1
+  %bx.less = sub i32 %bx, 1
+  %by.less = sub i32 %by, 1
+  %bz.less = sub i32 %bz, 1
+  %fits.1 = icmp ult i32 %gx.less, 1048576
+  %fits.2 = icmp ult i32 %gy.less, %most.deep
+  %fits.3 = icmp ult i32 %gz.less, %most.deep
+  %fits.4 = icmp ult i32 %bx.less, 1024
+  %fits.5 = icmp ult i32 %by.less, 1024
+  %fits.6 = icmp ult i32 %bz.less, 64
+  %fits.7 = icmp ule i32 %shared, 49152
+  %gx.wide = zext i32 %gx to i64
+  %gy.wide = zext i32 %gy to i64
+  %gz.wide = zext i32 %gz to i64
+  %gxy = mul i64 %gx.wide, %gy.wide
+  %blocks = mul i64 %gxy, %gz.wide
+  %bx.wide = zext i32 %bx to i64
+  %by.wide = zext i32 %by to i64
+  %bz.wide = zext i32 %bz to i64
+  %bxy = mul i64 %bx.wide, %by.wide
+  %threads = mul i64 %bxy, %bz.wide
+  %fits.8 = icmp ule i64 %blocks, 1048576
+  %fits.9 = icmp ule i64 %threads, %most
+  %fits.12 = and i1 %fits.1, %fits.2
+  %fits.34 = and i1 %fits.3, %fits.4
+  %fits.56 = and i1 %fits.5, %fits.6
+  %fits.78 = and i1 %fits.7, %fits.8
+  %fits.14 = and i1 %fits.12, %fits.34
+  %fits.58 = and i1 %fits.56, %fits.78
+  %fits.18 = and i1 %fits.14, %fits.58
+  %fits = and i1 %fits.18, %fits.9
+  %good = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %fits)
+  %all = icmp eq i32 %good, %mask
+  br i1 %all, label %ask, label %odd
+odd:
+  call void @__cdp_sequence_stop(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
+  ret ptr null
+ask:
+  %record = call ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
+  %none = icmp eq ptr %record, null
+  br i1 %none, label %nothing, label %fill
+nothing:
+  ret ptr null
+fill:
+  ; Whose turn it is: the more blocks of the parent's there are, the longer their launches wait for each other, and the
+  ; less is left of the device for the blocks of a child.
+  %px = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %py = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
+  %pz = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
+  %px.wide = zext i32 %px to i64
+  %py.wide = zext i32 %py to i64
+  %pz.wide = zext i32 %pz to i64
+  %pxy = mul i64 %px.wide, %py.wide
+  %parents = mul i64 %pxy, %pz.wide
+  %loop.bit = and i32 %facts, 65536
+  %loops = icmp ne i32 %loop.bit, 0
+  %shift = select i1 %loops, i64 4, i64 2
+  %part = lshr i64 %parents, %shift
+  %limit.place = getelementptr i8, ptr addrspace(1) %head, i64 20
+  %limit.narrow = load i32, ptr addrspace(1) %limit.place, align 4
+  %limit = zext i32 %limit.narrow to i64
+  %at.most = call i64 @llvm.umin.i64(i64 %part, i64 %limit)
+  %turns = call i64 @llvm.umax.i64(i64 %at.most, i64 1)
+  %few = icmp ule i64 %blocks, %turns
+  %turn = select i1 %few, i32 %number, i32 0
+  store ptr %kernel, ptr %record, align 8
+  %runner.to = getelementptr i8, ptr %record, i64 8
+  store ptr %runner, ptr %runner.to, align 8
+  %gx.to = getelementptr i8, ptr %record, i64 16
+  store i32 %gx, ptr %gx.to, align 4
+  %gy.to = getelementptr i8, ptr %record, i64 20
+  store i32 %gy, ptr %gy.to, align 4
+  %gz.to = getelementptr i8, ptr %record, i64 24
+  store i32 %gz, ptr %gz.to, align 4
+  %bx.to = getelementptr i8, ptr %record, i64 28
+  store i32 %bx, ptr %bx.to, align 4
+  %by.to = getelementptr i8, ptr %record, i64 32
+  store i32 %by, ptr %by.to, align 4
+  %bz.to = getelementptr i8, ptr %record, i64 36
+  store i32 %bz, ptr %bz.to, align 4
+  %shared.to = getelementptr i8, ptr %record, i64 40
+  store i32 %shared, ptr %shared.to, align 4
+  %turn.to = getelementptr i8, ptr %record, i64 44
+  store i32 %turn, ptr %turn.to, align 4
+  %bytes.to = getelementptr i8, ptr %record, i64 48
+  store i32 %bytes, ptr %bytes.to, align 4
+  ret ptr %record
+}
+
+; The lanes %mask have written their records.
+define void @__cdp_sequence_keep(ptr addrspace(3) %order, i32 %mask) noinline convergent nounwind {
+entry:
+  fence syncscope("device") acq_rel
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
+  %leads = icmp eq i32 %lane, %first
+  br i1 %leads, label %unlock, label %done
+unlock:
+  call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
+  br label %done
+done:
+  ret void
+}
+
+; A thread comes to its end; the block's last launches what was recorded.
+define void @__cdp_sequence_end(ptr addrspace(1) %head, ptr addrspace(3) %order) noinline convergent nounwind {
+entry:
+  %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
+  %mask = call i32 @llvm.nvvm.activemask()
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
+  %leads = icmp eq i32 %lane, %first
+  br i1 %leads, label %arrive, label %done
+arrive:
+  %count = call i32 @llvm.ctpop.i32(i32 %mask)
+  fence syncscope("block") acq_rel
+  %before = atomicrmw add ptr addrspace(3) %order.8, i32 %count syncscope("block") monotonic, align 4
+  fence syncscope("block") acq_rel
+  %after = add i32 %before, %count
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  %z = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+  %xy = mul i32 %x, %y
+  %xyz = mul i32 %xy, %z
+  %is.last = icmp eq i32 %after, %xyz
+  br i1 %is.last, label %flush, label %done
+flush:
+  call void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order)
+  br label %done
+done:
+  ret void
+}
+
+; The record that comes first, or (%advances) the one behind %record, if it has its turn in the kernel that asks, all
+; threads of whose only block come here: the kernel is number %number, and runs blocks like those of %record. Null
+; where no record is left, or others run what is.
+define ptr @__cdp_sequence_step(ptr addrspace(1) %head, ptr %record, i32 %left, i32 %number, i32 %advances) noinline convergent nounwind {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
+  %xy = or i32 %x, %y
+  %xyz = or i32 %xy, %z
+  %first = icmp eq i32 %xyz, 0
+  %shared.place = getelementptr i8, ptr %record, i64 40
+  %shared = load i32, ptr %shared.place, align 4
+  %moves = icmp ne i32 %advances, 0
+  br i1 %moves, label %move, label %look
+move:
+  ; What is read here nobody writes any more: it is on its way while others are still at work.
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
+  %chunk.place = getelementptr i8, ptr %record, i64 56
+  %chunk = load ptr, ptr %chunk.place, align 8
+  %index.place = getelementptr i8, ptr %record, i64 52
+  %index = load i32, ptr %index.place, align 4
+  %over = icmp eq i32 %index, 31
+  %fewer = sub i32 %left, 1
+  %last = icmp eq i32 %fewer, 0
+  br i1 %last, label %end, label %more
+end:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br i1 %first, label %end.give, label %none
+end.give:
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk)
+  br label %none
+more:
+  br i1 %over, label %turn.over, label %look
+turn.over:
+  %further = load ptr, ptr %chunk, align 16
+  %record.further = getelementptr i8, ptr %further, i64 16
   br label %look
 look:
-  %head = phi i64 [ %free, %entry ], [ %found, %pop ]
-  %top = trunc i64 %head to i32
+  %r = phi ptr [ %record, %entry ], [ %record.beside, %more ], [ %record.further, %turn.over ]
+  %l = phi i32 [ %left, %entry ], [ %fewer, %more ], [ %fewer, %turn.over ]
+  %old = phi ptr [ null, %entry ], [ null, %more ], [ %chunk, %turn.over ]
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %by = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  %bz = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+  %bx.place = getelementptr i8, ptr %r, i64 28
+  %by.place = getelementptr i8, ptr %r, i64 32
+  %bz.place = getelementptr i8, ptr %r, i64 36
+  %shared.now.place = getelementptr i8, ptr %r, i64 40
+  %turn.place = getelementptr i8, ptr %r, i64 44
+  %bx.now = load i32, ptr %bx.place, align 4
+  %by.now = load i32, ptr %by.place, align 4
+  %bz.now = load i32, ptr %bz.place, align 4
+  %shared.now = load i32, ptr %shared.now.place, align 4
+  %turn = load i32, ptr %turn.place, align 4
+  %is.bx = icmp eq i32 %bx, %bx.now
+  %is.by = icmp eq i32 %by, %by.now
+  %is.bz = icmp eq i32 %bz, %bz.now
+  %is.shared = icmp eq i32 %shared, %shared.now
+  %is.turn = icmp eq i32 %turn, %number
+  %is.1 = and i1 %is.bx, %is.by
+  %is.2 = and i1 %is.bz, %is.shared
+  %is.3 = and i1 %is.1, %is.2
+  %mine = and i1 %is.3, %is.turn
+  ; The next child sees all that this one did, and all threads have read what is given back, here or by others.
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %leaves = icmp ne ptr %old, null
+  %gives = and i1 %leaves, %first
+  br i1 %gives, label %give, label %given
+give:
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %old)
+  br label %given
+given:
+  br i1 %mine, label %have, label %hand
+have:
+  ret ptr %r
+hand:
+  br i1 %first, label %go, label %none
+go:
+  ; The tail stream.
+  call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %r, i32 %l, ptr inttoptr (i64 3 to ptr))
+  br label %none
+none:
+  ret ptr null
+}
+
+; A chunk, or null.
+define internal ptr @__cdp_sequence_take(ptr addrspace(1) %head) noinline nounwind {
+entry:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %chunk.records = shl i64 %record.bytes, 5
+  %chunk.bytes = add i64 %chunk.records, 16
+  %memory.place = getelementptr i8, ptr addrspace(1) %head, i64 24
+  %memory = load ptr addrspace(1), ptr addrspace(1) %memory.place, align 8
+  %fresh.place = getelementptr i8, ptr addrspace(1) %head, i64 8
+  %chunks.place = getelementptr i8, ptr addrspace(1) %head, i64 12
+  %chunks = load i32, ptr addrspace(1) %chunks.place, align 4
+  %free = load atomic i64, ptr addrspace(1) %head syncscope("device") monotonic, align 8
+  br label %look
+look:
+  %top.now = phi i64 [ %free, %entry ], [ %found, %pop ]
+  %top = trunc i64 %top.now to i32
   %none = icmp eq i32 %top, 0
   br i1 %none, label %fresh, label %pop
 pop:
   %index = sub i32 %top, 1
   %wide = zext i32 %index to i64
-  %at = mul i64 %wide, CHUNK
-  %place = getelementptr i8, ptr addrspace(1) @__cdp_sequence_pool, i64 %at
+  %at = mul i64 %wide, %chunk.bytes
+  %place = getelementptr i8, ptr addrspace(1) %memory, i64 %at
   fence syncscope("device") acq_rel
   %next = load atomic i64, ptr addrspace(1) %place syncscope("device") monotonic, align 8
   %next.low = and i64 %next, 4294967295
-  %times = and i64 %head, -4294967296
+  %times = and i64 %top.now, -4294967296
   %times.more = add i64 %times, 4294967296
   %new = or i64 %times.more, %next.low
-  %pair = cmpxchg ptr addrspace(1) @__cdp_sequence_free, i64 %head, i64 %new syncscope("device") monotonic monotonic, align 8
+  %pair = cmpxchg ptr addrspace(1) %head, i64 %top.now, i64 %new syncscope("device") monotonic monotonic, align 8
   %found = extractvalue { i64, i1 } %pair, 0
   %won = extractvalue { i64, i1 } %pair, 1
   br i1 %won, label %taken, label %look
 fresh:
-  %seen = load atomic i32, ptr addrspace(1) @__cdp_sequence_fresh syncscope("device") monotonic, align 4
-  %some = icmp ult i32 %seen, CHUNKS
+  %seen = load atomic i32, ptr addrspace(1) %fresh.place syncscope("device") monotonic, align 4
+  %some = icmp ult i32 %seen, %chunks
   br i1 %some, label %first, label %no
 first:
-  %number = atomicrmw add ptr addrspace(1) @__cdp_sequence_fresh, i32 1 syncscope("device") monotonic, align 4
-  %there = icmp ult i32 %number, CHUNKS
+  %number = atomicrmw add ptr addrspace(1) %fresh.place, i32 1 syncscope("device") monotonic, align 4
+  %there = icmp ult i32 %number, %chunks
   br i1 %there, label %taken, label %no
 taken:
   %mine = phi i32 [ %index, %pop ], [ %number, %first ]
   fence syncscope("device") acq_rel
   %mine.wide = zext i32 %mine to i64
-  %mine.at = mul i64 %mine.wide, CHUNK
-  %global = getelementptr i8, ptr addrspace(1) @__cdp_sequence_pool, i64 %mine.at
+  %mine.at = mul i64 %mine.wide, %chunk.bytes
+  %global = getelementptr i8, ptr addrspace(1) %memory, i64 %mine.at
   %chunk = addrspacecast ptr addrspace(1) %global to ptr
   ret ptr %chunk
 no:
@@ -59,23 +366,31 @@ no:
 }
 
 ; Gives a chunk back that nobody reads any more.
-define internal void @__cdp_sequence_give(ptr %chunk) noinline nounwind {
+define internal void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk) noinline nounwind {
 entry:
-  %pool = ptrtoint ptr addrspacecast (ptr addrspace(1) @__cdp_sequence_pool to ptr) to i64
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %chunk.records = shl i64 %record.bytes, 5
+  %chunk.bytes = add i64 %chunk.records, 16
+  %memory.place = getelementptr i8, ptr addrspace(1) %head, i64 24
+  %memory = load ptr addrspace(1), ptr addrspace(1) %memory.place, align 8
+  %memory.generic = addrspacecast ptr addrspace(1) %memory to ptr
+  %pool = ptrtoint ptr %memory.generic to i64
   %address = ptrtoint ptr %chunk to i64
   %at = sub i64 %address, %pool
-  %index = udiv i64 %at, CHUNK
+  %index = udiv i64 %at, %chunk.bytes
   %number = add i64 %index, 1
-  %free = load atomic i64, ptr addrspace(1) @__cdp_sequence_free syncscope("device") monotonic, align 8
+  %free = load atomic i64, ptr addrspace(1) %head syncscope("device") monotonic, align 8
   br label %push
 push:
-  %head = phi i64 [ %free, %entry ], [ %found, %push ]
-  %low = and i64 %head, 4294967295
+  %top.now = phi i64 [ %free, %entry ], [ %found, %push ]
+  %low = and i64 %top.now, 4294967295
   store atomic i64 %low, ptr %chunk syncscope("device") monotonic, align 8
   fence syncscope("device") acq_rel
-  %times = and i64 %head, -4294967296
+  %times = and i64 %top.now, -4294967296
   %new = or i64 %times, %number
-  %pair = cmpxchg ptr addrspace(1) @__cdp_sequence_free, i64 %head, i64 %new syncscope("device") monotonic monotonic, align 8
+  %pair = cmpxchg ptr addrspace(1) %head, i64 %top.now, i64 %new syncscope("device") monotonic monotonic, align 8
   %found = extractvalue { i64, i1 } %pair, 0
   %won = extractvalue { i64, i1 } %pair, 1
   br i1 %won, label %done, label %push
@@ -83,21 +398,18 @@ done:
   ret void
 }
 
-; Launches %left records, from number %index of %chunk on, into %stream, which orders them: until one comes that has its
-; turn in a kernel that goes on from there. After many that have not, such a kernel goes on too, so that no more are
-; pending at a time.
-define internal void @__cdp_sequence_go(ptr %chunk, i32 %index, i32 %left, ptr %stream) noinline nounwind {
+; Launches %left records, from %first on, into %stream, which orders them: until one comes that has its turn in a kernel
+; that goes on from there. After many that have not, such a kernel goes on too, so that no more are pending at a time.
+define internal void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first, i32 %left, ptr %stream) noinline nounwind {
 entry:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
   br label %each
 each:
-  %c = phi ptr [ %chunk, %entry ], [ %c.next, %behind ]
-  %i = phi i32 [ %index, %entry ], [ %i.next, %behind ]
+  %record = phi ptr [ %first, %entry ], [ %record.next, %behind ]
   %l = phi i32 [ %left, %entry ], [ %l.next, %behind ]
   %n = phi i32 [ 0, %entry ], [ %n.next, %behind ]
-  %i.wide = zext i32 %i to i64
-  %i.at = mul i64 %i.wide, RECORD
-  %i.behind = add i64 %i.at, 16
-  %record = getelementptr i8, ptr %c, i64 %i.behind
   %kernel = load ptr, ptr %record, align 8
   %runner.place = getelementptr i8, ptr %record, i64 8
   %runner = load ptr, ptr %runner.place, align 8
@@ -114,30 +426,28 @@ each:
   %hand = or i1 %in.turn, %many
   br i1 %hand, label %ask, label %launch
 ask:
-  %buffer = call ptr @GET(ptr %runner, [3 x i32] [i32 1, i32 1, i32 1], [3 x i32] %block, i32 %shared)
+  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] [i32 1, i32 1, i32 1], [3 x i32] %block, i32 %shared)
   %no.room = icmp eq ptr %buffer, null
   br i1 %no.room, label %launch, label %hand.over
 hand.over:
-  store ptr %c, ptr %buffer, align 16
-  %buffer.index = getelementptr i8, ptr %buffer, i64 8
-  store i32 %i, ptr %buffer.index, align 8
-  %buffer.left = getelementptr i8, ptr %buffer, i64 12
-  store i32 %l, ptr %buffer.left, align 4
-  %refused = call i32 @FIRE(ptr %buffer, ptr %stream)
+  store ptr %record, ptr %buffer, align 8
+  %buffer.left = getelementptr i8, ptr %buffer, i64 8
+  store i32 %l, ptr %buffer.left, align 8
+  %refused = call i32 @__cdp_launch_buffer(ptr %buffer, ptr %stream)
   %gone = icmp eq i32 %refused, 0
   br i1 %gone, label %done, label %launch
 launch:
-  %own = call ptr @GET(ptr %kernel, [3 x i32] %grid, [3 x i32] %block, i32 %shared)
+  %own = call ptr @__cdp_get_buffer(ptr %kernel, [3 x i32] %grid, [3 x i32] %block, i32 %shared)
   %own.none = icmp eq ptr %own, null
   br i1 %own.none, label %next, label %fill
 fill:
-  %bytes.place = getelementptr i8, ptr %record, i64 48
-  %bytes = load i32, ptr %bytes.place, align 4
+  %count.place = getelementptr i8, ptr %record, i64 48
+  %count = load i32, ptr %count.place, align 4
   %arguments = getelementptr i8, ptr %record, i64 64
   br label %copy
 copy:
   %at = phi i32 [ 0, %fill ], [ %at.next, %one ], [ %at.word, %word ]
-  %rest = sub i32 %bytes, %at
+  %rest = sub i32 %count, %at
   %at.wide = zext i32 %at to i64
   %from = getelementptr i8, ptr %arguments, i64 %at.wide
   %to = getelementptr i8, ptr %own, i64 %at.wide
@@ -157,49 +467,56 @@ one:
   %at.next = add i32 %at, 1
   br label %copy
 fire:
-  %error = call i32 @FIRE(ptr %own, ptr %stream)
+  %error = call i32 @__cdp_launch_buffer(ptr %own, ptr %stream)
   br label %next
 next:
   %n.next = add i32 %n, 1
   %l.next = sub i32 %l, 1
-  %i.more = add i32 %i, 1
-  %over = icmp eq i32 %i.more, 32
+  %chunk.place = getelementptr i8, ptr %record, i64 56
+  %chunk = load ptr, ptr %chunk.place, align 8
+  %index.place = getelementptr i8, ptr %record, i64 52
+  %index = load i32, ptr %index.place, align 4
+  %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
+  %over = icmp eq i32 %index, 31
   %last = icmp eq i32 %l.next, 0
   %leave = or i1 %over, %last
   br i1 %leave, label %free, label %behind
 free:
-  %further = load ptr, ptr %c, align 16
-  call void @__cdp_sequence_give(ptr %c)
+  %further = load ptr, ptr %chunk, align 16
+  %record.further = getelementptr i8, ptr %further, i64 16
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk)
   br i1 %last, label %done, label %behind
 behind:
-  %c.next = phi ptr [ %c, %next ], [ %further, %free ]
-  %i.next = phi i32 [ %i.more, %next ], [ 0, %free ]
+  %record.next = phi ptr [ %record.beside, %next ], [ %record.further, %free ]
   br label %each
 done:
   ret void
 }
 
 ; Launches what the block recorded. Its lock is held, or nobody else is there.
-define internal void @__cdp_sequence_flush() noinline nounwind {
+define internal void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order) noinline nounwind {
 entry:
-  %left = load volatile i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 12), align 4
+  %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
+  %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
+  %left = load volatile i32, ptr addrspace(3) %order.12, align 4
   %none = icmp eq i32 %left, 0
   br i1 %none, label %done, label %go
 go:
-  %first = load volatile ptr, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 16), align 8
-  store volatile i32 0, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 12), align 4
+  %first = load volatile ptr, ptr addrspace(3) %order.16, align 8
+  store volatile i32 0, ptr addrspace(3) %order.12, align 4
   fence syncscope("device") acq_rel
-  call void @__cdp_sequence_go(ptr %first, i32 0, i32 %left, ptr null)
+  %first.record = getelementptr i8, ptr %first, i64 16
+  call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first.record, i32 %left, ptr null)
   br label %done
 done:
   ret void
 }
 
-define internal void @__cdp_sequence_lock() alwaysinline nounwind {
+define internal void @__cdp_sequence_lock(ptr addrspace(3) %order) alwaysinline nounwind {
 entry:
   br label %spin
 spin:
-  %held = atomicrmw xchg ptr addrspace(3) @__cdp_order, i32 1 syncscope("block") monotonic, align 4
+  %held = atomicrmw xchg ptr addrspace(3) %order, i32 1 syncscope("block") monotonic, align 4
   %free = icmp eq i32 %held, 0
   br i1 %free, label %locked, label %spin
 locked:
@@ -207,41 +524,45 @@ locked:
   ret void
 }
 
-define internal void @__cdp_sequence_unlock() alwaysinline nounwind {
+define internal void @__cdp_sequence_unlock(ptr addrspace(3) %order) alwaysinline nounwind {
 entry:
   fence syncscope("block") acq_rel
-  %was = atomicrmw xchg ptr addrspace(3) @__cdp_order, i32 0 syncscope("block") monotonic, align 4
+  %was = atomicrmw xchg ptr addrspace(3) %order, i32 0 syncscope("block") monotonic, align 4
   ret void
 }
 
-; A record for each of the lanes %mask, behind those of the block that there are. They hold the lock until the call of
-; `__cdp_sequence_keep`. Null, and no lock, where the lanes are to launch as written.
-define internal ptr @__cdp_sequence_record(i32 %mask) noinline convergent nounwind {
+; A record for each of the lanes %mask, behind those of the block that there are; null for all of them where there is no
+; memory.
+define internal ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask) alwaysinline convergent nounwind {
 entry:
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
+  %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
+  %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
   %first.lane = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
   %leads = icmp eq i32 %lane, %first.lane
   br i1 %leads, label %lead, label %meet
 lead:
-  call void @__cdp_sequence_lock()
-  %mode = load volatile i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
+  call void @__cdp_sequence_lock(ptr addrspace(3) %order)
+  %mode = load volatile i32, ptr addrspace(3) %order.4, align 4
   %as.written = icmp eq i32 %mode, 2
   br i1 %as.written, label %refuse, label %ask
 ask:
-  %before = load volatile i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 12), align 4
-  %last = load volatile ptr, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 24), align 8
+  %before = load volatile i32, ptr addrspace(3) %order.12, align 4
+  %last = load volatile ptr, ptr addrspace(3) %order.24, align 8
   %at.first = and i32 %before, 31
   %begins = icmp eq i32 %at.first, 0
   br i1 %begins, label %take, label %have
 take:
-  %new = call ptr @__cdp_sequence_take()
+  %new = call ptr @__cdp_sequence_take(ptr addrspace(1) %head)
   %new.none = icmp eq ptr %new, null
   br i1 %new.none, label %dry, label %link
 link:
   %none.before = icmp eq i32 %before, 0
   br i1 %none.before, label %link.first, label %link.next
 link.first:
-  store volatile ptr %new, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 16), align 8
+  store volatile ptr %new, ptr addrspace(3) %order.16, align 8
   br label %have
 link.next:
   store ptr %new, ptr %last, align 16
@@ -253,7 +574,7 @@ have:
   %over = icmp ugt i32 %end, 32
   br i1 %over, label %take.other, label %ready
 take.other:
-  %second = call ptr @__cdp_sequence_take()
+  %second = call ptr @__cdp_sequence_take(ptr addrspace(1) %head)
   %second.none = icmp eq ptr %second, null
   br i1 %second.none, label %dry, label %link.other
 link.other:
@@ -261,10 +582,10 @@ link.other:
   br label %ready
 ready:
   %other = phi ptr [ %one, %have ], [ %second, %link.other ]
-  store volatile ptr %other, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 24), align 8
+  store volatile ptr %other, ptr addrspace(3) %order.24, align 8
   %after = add i32 %before, %count
-  store volatile i32 %after, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 12), align 4
-  store volatile i32 1, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
+  store volatile i32 %after, ptr addrspace(3) %order.12, align 4
+  store volatile i32 1, ptr addrspace(3) %order.4, align 4
   br label %meet
 dry:
   ; A first chunk that was taken for this holds none, and goes back when the second is not there. `begins` is false when
@@ -274,14 +595,14 @@ dry:
   %back = and i1 %some, %begins
   br i1 %back, label %give, label %stop
 give:
-  call void @__cdp_sequence_give(ptr %unused)
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %unused)
   br label %stop
 stop:
-  store volatile i32 2, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
-  call void @__cdp_sequence_flush()
+  store volatile i32 2, ptr addrspace(3) %order.4, align 4
+  call void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order)
   br label %refuse
 refuse:
-  call void @__cdp_sequence_unlock()
+  call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
   br label %meet
 meet:
   %mine.one = phi ptr [ null, %entry ], [ %one, %ready ], [ null, %refuse ]
@@ -302,9 +623,16 @@ place:
   %chunk = select i1 %in.one, ptr %chunk.one, ptr %chunk.other
   %number = and i32 %nth, 31
   %number.wide = zext i32 %number to i64
-  %offset = mul i64 %number.wide, RECORD
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %offset = mul i64 %number.wide, %record.bytes
   %behind = add i64 %offset, 16
   %record = getelementptr i8, ptr %chunk, i64 %behind
+  %index.place = getelementptr i8, ptr %record, i64 52
+  store i32 %number, ptr %index.place, align 4
+  %chunk.place = getelementptr i8, ptr %record, i64 56
+  store ptr %chunk, ptr %chunk.place, align 8
   ret ptr %record
 nothing:
   ret ptr null
@@ -326,82 +654,21 @@ entry:
   ret ptr %pointer
 }
 
-; The lanes %mask have written their records.
-define internal void @__cdp_sequence_keep(i32 %mask) noinline convergent nounwind {
-entry:
-  fence syncscope("device") acq_rel
-  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
-  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
-  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
-  %leads = icmp eq i32 %lane, %first
-  br i1 %leads, label %unlock, label %done
-unlock:
-  call void @__cdp_sequence_unlock()
-  br label %done
-done:
-  ret void
-}
-
 ; What comes now, and all that follows in the block, is launched as written, behind what was recorded.
-define internal void @__cdp_sequence_stop(i32 %mask) noinline convergent nounwind {
+define internal void @__cdp_sequence_stop(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask) noinline convergent nounwind {
 entry:
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
   %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
   %leads = icmp eq i32 %lane, %first
   br i1 %leads, label %stop, label %done
 stop:
-  call void @__cdp_sequence_lock()
-  store volatile i32 2, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
-  call void @__cdp_sequence_flush()
-  call void @__cdp_sequence_unlock()
+  call void @__cdp_sequence_lock(ptr addrspace(3) %order)
+  store volatile i32 2, ptr addrspace(3) %order.4, align 4
+  call void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order)
+  call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
   br label %done
 done:
   call void @llvm.nvvm.bar.warp.sync(i32 %mask)
-  ret void
-}
-
-; A thread comes to its end; the block's last launches what was recorded.
-define internal void @__cdp_sequence_end() noinline convergent nounwind {
-entry:
-  %mask = call i32 @llvm.nvvm.activemask()
-  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
-  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
-  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
-  %leads = icmp eq i32 %lane, %first
-  br i1 %leads, label %arrive, label %done
-arrive:
-  %count = call i32 @llvm.ctpop.i32(i32 %mask)
-  fence syncscope("block") acq_rel
-  %before = atomicrmw add ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 8), i32 %count syncscope("block") monotonic, align 4
-  fence syncscope("block") acq_rel
-  %after = add i32 %before, %count
-  %x = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %y = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
-  %z = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
-  %xy = mul i32 %x, %y
-  %xyz = mul i32 %xy, %z
-  %is.last = icmp eq i32 %after, %xyz
-  br i1 %is.last, label %flush, label %done
-flush:
-  call void @__cdp_sequence_flush()
-  br label %done
-done:
-  ret void
-}
-
-; A block of one thread has nobody to share a launch with.
-define internal void @__cdp_sequence_begin() alwaysinline nounwind {
-entry:
-  %x = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %y = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
-  %z = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
-  %xy = mul i32 %x, %y
-  %xyz = mul i32 %xy, %z
-  %single = icmp eq i32 %xyz, 1
-  br i1 %single, label %plain, label %done
-plain:
-  store volatile i32 2, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @__cdp_order, i64 4), align 4
-  br label %done
-done:
   ret void
 }

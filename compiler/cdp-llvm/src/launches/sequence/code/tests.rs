@@ -1,0 +1,98 @@
+//! That the PTX is what becomes of the LLVM IR, and goes in and out of a program's.
+
+use cdp_launch::LaunchAbi;
+
+use super::{CALLED, IR, PTX, put, split};
+use crate::artifact::LlvmModule;
+use crate::foreign::open;
+use crate::options::LowerOptions;
+use crate::target::CodeTarget;
+
+/// Functions alone, without comments: what goes into a program's PTX.
+fn made() -> String {
+    let options = LowerOptions::new("sm_70", 78, LaunchAbi::Cdp2V2);
+    let target = CodeTarget::Device { address_bits: 64 };
+    let module = LlvmModule::with_module(target, &options, |context, machine| {
+        open(context, "sequence", IR.as_bytes(), target, machine)
+    });
+    let module = module.expect("good IR");
+    module.run_passes("always-inline").expect("it can be inlined");
+    let text = module.into_ptx(&options).expect("PTX");
+    let body = text.find(".address_size").map_or("", |at| &text[at..]);
+    let body = body.find('\n').map_or("", |at| &body[at..]);
+    let mut out = String::new();
+    for item in body.split_inclusive('\n') {
+        let line = item.find("//").map_or(item, |at| &item[..at]).trim_end();
+        if !line.is_empty() {
+            out += line;
+            out.push('\n');
+        }
+    }
+    // The entry points are the program's to declare.
+    let pieces = out.split_inclusive(";\n").filter(|piece| !piece.starts_with(super::DECLARED));
+    pieces.collect::<String>().replace(".visible .func", ".func")
+}
+
+#[test]
+fn the_ptx_is_made_of_the_ir() {
+    let made = made();
+    if std::env::var_os("CDP_BLESS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/launches/sequence/sequence.ptx");
+        std::fs::write(path, &made).expect("the repository can be written");
+        return;
+    }
+    assert!(made == PTX, "CDP_BLESS=1 cargo test -p cdp-llvm the_ptx_is_made_of_the_ir");
+}
+
+const PROGRAM: &str = "\
+.version 7.8
+.target sm_90
+.address_size 64
+
+.extern .func __cdp_sequence_begin
+(
+\t.param .b64 __cdp_sequence_begin_param_0
+)
+;
+.extern .func other
+(
+)
+;
+.global .align 8 .u64 a;
+.visible .entry k()
+{
+\tcall.uni __cdp_sequence_begin, (p);
+\tret;
+}
+";
+
+#[test]
+fn what_was_put_in_comes_out() {
+    let whole = put(PROGRAM.into(), LaunchAbi::DocumentedV2, 64);
+    assert!(
+        whole.contains("\n.func __cdp_sequence_begin\n(") && whole.contains(".extern .func other")
+    );
+    assert!(whole.contains("cudaLaunchDeviceV2") && !whole.contains("__cdp_launch_buffer"));
+    let (program, part) = split(&whole).expect("it has the functions");
+    let declared = program.replacen("cudaGetParameterBufferV2", "", 1);
+    assert!(program.contains("\n.extern .func __cdp_sequence_begin\n("), "{program}");
+    assert!(
+        program.contains(".extern .func other") && program.ends_with("ret;\n}\n"),
+        "{declared}"
+    );
+    assert!(part.starts_with(".version 7.8\n.target sm_90\n.address_size 64\n"), "{part}");
+    for name in CALLED {
+        let visible =
+            part.lines().any(|line| line.starts_with(".visible .func") && line.contains(name));
+        assert!(visible, "{name}");
+    }
+}
+
+#[test]
+fn other_programs_stay() {
+    let other = PROGRAM.replace("__cdp_sequence_begin", "mine");
+    assert_eq!(put(other.clone(), LaunchAbi::Cdp2V2, 64), other);
+    assert_eq!(split(&other), None);
+    let wrong = put(PROGRAM.into(), LaunchAbi::Cdp2V2, 64).replacen("bar.sync", "bar.wrong", 1);
+    assert_eq!(split(&wrong), None);
+}

@@ -1,0 +1,107 @@
+//! The functions of recorded launches, which are the same in every program: ptxas compiles them once for a target, and
+//! what it made is kept, in the process and in the cache folder. A program is linked with it.
+//!
+//! What a file holds is its name: the functions, the architecture, the level and the tools. Output is the same whether
+//! it was kept or not.
+//!
+//! What is not here: the functions themselves (`cdp-llvm`), and what is not linked by us, whose PTX has them in it.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use cdp_toolchain::{Arch, DeviceObject, Job};
+
+use crate::compiler::Compiler;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::options::{AddressSize, CompileOptions, DebugInfo};
+
+/// Objects that a process keeps.
+const KEPT: usize = 16;
+/// The name in messages and of intermediate files.
+const STEM: &str = "recorded-launches";
+
+/// Those used last come last.
+static OBJECTS: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
+
+/// A program's PTX without the functions, and the functions; `None` where it has none, or where options say how all of
+/// the program is to be compiled.
+pub(crate) fn apart(job: &Job, ptx: &str, options: &CompileOptions) -> Option<(String, String)> {
+    let plain = options.address_size == AddressSize::Bits64
+        && options.max_registers.is_none()
+        && options.ptxas_args.is_empty()
+        && options.nvlink_args.is_empty()
+        && options.debug == DebugInfo::None
+        && !job.is_dry_run();
+    if plain { cdp_llvm::split_recorded_launches(ptx) } else { None }
+}
+
+impl Compiler {
+    /// The functions as an object, for an architecture.
+    pub(crate) fn recorded_launches(
+        &self,
+        job: &Job,
+        functions: &str,
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<DeviceObject, Error> {
+        let key = self.key(functions, arch, options);
+        let file = options
+            .cache_dir
+            .as_ref()
+            .map(|cache| cache.join("recorded").join(&key).with_extension("o"));
+        let known = known(&key).or_else(|| std::fs::read(file.as_ref()?).ok());
+        let known = known.and_then(|bytes| DeviceObject::from_bytes(STEM, bytes).ok());
+        let object = match known {
+            Some(object) => object,
+            None => self.assemble(job, STEM, functions, arch, options)?.object,
+        };
+        if let Some(file) = file.filter(|file| !file.exists()) {
+            // Without it the next process makes it anew.
+            let _ = keep(&file, &object.bytes);
+        }
+        remember(key, &object.bytes);
+        Ok(object)
+    }
+
+    fn key(&self, functions: &str, arch: Arch, options: &CompileOptions) -> String {
+        let mut digest = Digest::new();
+        digest.add(functions);
+        digest.add(arch.to_string());
+        digest.add(format!("{:?}", options.opt_level));
+        for ptxas in self.toolchain().toolkits().iter().filter_map(|kit| kit.ptxas.as_ref()) {
+            // A later release at the same place is another file.
+            digest.add(ptxas.as_os_str().as_encoded_bytes());
+            if let Ok(file) = ptxas.metadata() {
+                digest.add(file.len().to_le_bytes());
+                digest.add(format!("{:?}", file.modified().ok()));
+            }
+        }
+        digest.finish()
+    }
+}
+
+fn known(key: &str) -> Option<Vec<u8>> {
+    let objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    objects.iter().find(|(known, _)| known == key).map(|(_, bytes)| bytes.clone())
+}
+
+fn remember(key: String, bytes: &[u8]) {
+    let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    objects.retain(|(known, _)| *known != key);
+    if objects.len() == KEPT {
+        objects.remove(0);
+    }
+    objects.push((key, bytes.to_vec()));
+}
+
+/// Writes an object whole or not at all.
+fn keep(path: &Path, bytes: &[u8]) -> Option<()> {
+    let folder = path.parent()?;
+    std::fs::create_dir_all(folder).ok()?;
+    let mut file = tempfile::Builder::new().prefix(".making-").tempfile_in(folder).ok()?;
+    file.write_all(bytes).ok()?;
+    file.persist(path).ok()?;
+    Some(())
+}
