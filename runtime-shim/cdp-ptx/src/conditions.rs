@@ -3,6 +3,7 @@
 //! that is more than an expression.
 
 use crate::inst::*;
+use crate::matrix::{MatrixOperand, MatrixShape, MatrixType, registers};
 use crate::parse::mods::Mods;
 use crate::table::{HALVES, INTS, NARROW};
 use crate::types::*;
@@ -70,6 +71,77 @@ pub(crate) fn vector_atom_types(op: AtomOp) -> &'static [ScalarType] {
         AtomOp::Min | AtomOp::Max => &[F16, F16x2, BF16, BF16x2],
         _ => &[],
     }
+}
+
+pub(crate) fn remote_types(reduce: Option<AtomOp>) -> &'static [ScalarType] {
+    match reduce {
+        None => &[B32, B64, U32, U64, S32, S64, F32, F64],
+        Some(AtomOp::And | AtomOp::Or | AtomOp::Xor) => &[B32],
+        Some(AtomOp::Add) => &[U32, S32, U64],
+        Some(AtomOp::Min | AtomOp::Max) => &[U32, S32],
+        Some(AtomOp::Inc | AtomOp::Dec) => &[U32],
+        Some(AtomOp::Cas | AtomOp::Exch) => &[],
+    }
+}
+
+/// The types of a reduction by a bulk copy.
+pub(crate) fn bulk_types(op: AtomOp, to: Space) -> &'static [ScalarType] {
+    match (op, to) {
+        (AtomOp::And | AtomOp::Or | AtomOp::Xor, Space::Global) => &[B32, B64],
+        (AtomOp::Add, Space::Global) => &[U32, S32, U64, F16, BF16, F32, F64],
+        (AtomOp::Min | AtomOp::Max, Space::Global) => &[U32, S32, U64, S64, F16, BF16],
+        _ => remote_types(Some(op)),
+    }
+}
+
+pub(crate) fn adds_halves(reduce: Option<(AtomOp, ScalarType)>) -> bool {
+    matches!(reduce, Some((AtomOp::Add, F16 | BF16)))
+}
+
+/// The amount of a shift is unsigned.
+pub(crate) fn video_second(op: VideoOp) -> &'static [ScalarType] {
+    match op {
+        VideoOp::Shl(_) | VideoOp::Shr(_) => &[U32],
+        _ => &[U32, S32],
+    }
+}
+
+pub(crate) fn coordinate_types(geometry: TexGeometry) -> &'static [ScalarType] {
+    match geometry {
+        TexGeometry::D2Ms | TexGeometry::A2Ms => &[S32],
+        _ => &[S32, F32],
+    }
+}
+
+/// How many elements a fetch has.
+pub(crate) fn texels(ty: ScalarType) -> usize {
+    if ty == F16x2 { 2 } else { 4 }
+}
+
+/// Type and number of the registers of a matrix, none where that is so.
+pub(crate) fn fragment(
+    there: bool,
+    shape: MatrixShape,
+    operand: MatrixOperand,
+    ty: MatrixType,
+) -> (ScalarType, usize) {
+    let count = if there { registers(true, shape, operand, ty, false) } else { 0 };
+    (ty.register(), count)
+}
+
+/// The hints of an access; the policy is among them.
+pub(crate) fn hints(cache: &Option<Box<CacheHints>>) -> CacheHints {
+    cache.as_deref().copied().unwrap_or_default()
+}
+
+/// The hints of a text with its operand, if there are any.
+pub(crate) fn boxed(
+    op: Option<CacheOp>,
+    more: CacheHints,
+    policy: Option<Operand>,
+) -> Option<Box<CacheHints>> {
+    let hints = CacheHints { op, policy, ..more };
+    (hints != CacheHints::default()).then(|| Box::new(hints))
 }
 
 // What does not exist, beyond what types and words say.
@@ -231,6 +303,73 @@ pub(crate) fn noftz_words(ty: ScalarType, noftz: bool) -> Check {
 
 pub(crate) fn atom_vector(ty: ScalarType, count: usize) -> Check {
     ensure(count * ty.bits() as usize <= 128, "vectors have at most 16 bytes")
+}
+
+/// Memory that is `.global`, or may be.
+pub(crate) fn is_far(space: Space) -> bool {
+    matches!(space, Space::Generic | Space::Global)
+}
+
+/// Vectors as long as the memory has them, and orderings for memory that other threads see.
+pub(crate) fn access(order: AccessOrder, space: Space, count: usize, ty: ScalarType) -> Check {
+    let wide = matches!((count, ty.bits()), (8, 32) | (4, 64)) && is_far(space);
+    let why = "a vector has at most 16 bytes (`.global` `.v8.b32` and `.v4.b64`: 32)";
+    ensure(count as u32 * ty.bits() <= 128 || wide, why)?;
+    let seen = is_far(space) || matches!(space, Space::Shared | Space::SharedCluster);
+    let weak = order == AccessOrder::Weak;
+    ensure(weak || seen, "only shared and global memory has an order")?;
+    let mmio = matches!(order, AccessOrder::Mmio(_));
+    ensure(!mmio || is_far(space), "`.mmio` is for `.global` memory")
+}
+
+/// Eviction priorities and policies are for `.global` memory.
+pub(crate) fn hinted(op: Option<CacheOp>, more: CacheHints, space: Space, bits: usize) -> Check {
+    let none = more == CacheHints::default();
+    ensure(is_far(space) || none, "these cache hints are for `.global` memory")?;
+    let both = op.is_some() && more.l1.is_some();
+    ensure(!both, "a cache operator and an `.L1` priority do not go together")?;
+    ensure(bits == 256 || more.l2.is_none(), "`.L2` priorities are for 32-byte vectors")
+}
+
+/// From where to where a bulk copy is possible, and how it is known to be done.
+pub(crate) fn bulk_exists(
+    (to, from): (Space, Space),
+    told: bool,
+    reduces: bool,
+    multicast: bool,
+) -> bool {
+    use Space::{Global, Shared, SharedCluster};
+    match (to, from) {
+        (Shared, Global) => told && !reduces && !multicast,
+        (SharedCluster, Global) => told && !reduces,
+        (SharedCluster, Shared) => told && !multicast,
+        (Global, Shared) => !told && !multicast,
+        _ => false,
+    }
+}
+
+pub(crate) fn texel_vector(count: usize, ty: ScalarType) -> Check {
+    ensure(matches!(count, 1 | 2 | 4), "the value is a scalar, `.v2` or `.v4`")?;
+    ensure(count as u32 * ty.bits() <= 128, "a vector has at most 16 bytes")
+}
+
+/// Does some product have a matrix of this type and shape?
+pub(crate) fn fragment_exists(operand: MatrixOperand, shape: MatrixShape, ty: MatrixType) -> bool {
+    use MatrixType as T;
+    let sizes = (shape.m, shape.n, shape.k);
+    let tile = matches!(sizes, (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
+    let factor = matches!(operand, MatrixOperand::A | MatrixOperand::B);
+    match ty {
+        T::F16 => tile,
+        T::BF16 | T::S8 | T::U8 => factor && tile,
+        T::TF32 => factor && sizes == (16, 16, 8),
+        T::F32 => !factor && (tile || sizes == (16, 16, 8)),
+        T::F64 => sizes == (8, 8, 4),
+        T::S4 | T::U4 => factor && sizes == (8, 8, 32),
+        T::B1 => factor && sizes == (8, 8, 128),
+        T::S32 => !factor && (tile || matches!(sizes, (8, 8, 32) | (8, 8, 128))),
+        T::E4M3 | T::E5M2 => false,
+    }
 }
 
 /// `red` throws the old value away.

@@ -17,14 +17,11 @@ pub mod error;
 #[macro_use]
 mod rows;
 
-pub mod bulk;
 pub mod cfg;
-pub mod cluster;
 mod conditions;
 mod forms;
 pub mod inst;
 pub mod matrix;
-pub mod mbarrier;
 pub mod module;
 pub mod normal;
 mod parse;

@@ -5,9 +5,8 @@
 //! in these registers, and what a product is, is for those who run them. Not here: the instructions of
 //! warp groups ([`crate::warpgroup`]) and of `tcgen05`.
 
-use crate::inst::{Address, Dsts, Operand, Srcs};
-use crate::module::Reg;
-use crate::types::{ScalarType, Space, Word, words};
+pub use crate::table::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
+use crate::types::{ScalarType, Word, words};
 
 words! {
     /// The type of the elements of a matrix.
@@ -85,42 +84,34 @@ impl std::fmt::Display for MatrixShape {
     }
 }
 
-/// An operand of a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MatrixOperand {
-    /// The left factor, `m` by `k`.
-    A,
-    /// The right factor, `k` by `n`.
-    B,
-    /// What is added, `m` by `n`.
-    C,
-    /// The result, `m` by `n`.
-    D,
+words! {
+    /// An operand of a product.
+    MatrixOperand {
+        /// The left factor, `m` by `k`.
+        A = "a",
+        /// The right factor, `k` by `n`.
+        B = "b",
+        /// What is added, `m` by `n`.
+        C = "c",
+        /// The result, `m` by `n`.
+        D = "d",
+    }
 }
 
-/// How the product of one-bit elements is made before its bits are counted.
+words! {
+    /// How the product of one-bit elements is made before its bits are counted: 1 where the bits differ,
+    /// or where both are.
+    BitProduct { Xor = "xor", And = "and", }
+}
+
+words! {
+    /// How `mma.sp` says where the elements of A are that are not zero.
+    Sparsity { Standard = "sp", Ordered = "sp::ordered_metadata", }
+}
+
+/// `D = A * B + C` of `mma`, `mma.sp` and `wmma.mma`, without the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BitProduct {
-    /// `.xor.popc`: 1 where the bits differ.
-    Xor,
-    /// `.and.popc`: 1 where both bits are.
-    And,
-}
-
-/// What `mma.sp` says of the places of the elements of A that are not zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sparsity {
-    /// `.sp::ordered_metadata`
-    pub ordered: bool,
-    /// Register with the places.
-    pub metadata: Operand,
-    /// Which threads of each four have them.
-    pub selector: u8,
-}
-
-/// `mma`, `mma.sp`, `wmma.mma`: `D = A * B + C`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mma {
+pub struct Product {
     /// `wmma` and not `mma`.
     pub wmma: bool,
     /// Sizes.
@@ -129,7 +120,7 @@ pub struct Mma {
     pub a_col: bool,
     /// `.col` for B.
     pub b_col: bool,
-    /// Types of A and B.
+    /// Type of A.
     pub a_ty: MatrixType,
     /// Type of B.
     pub b_ty: MatrixType,
@@ -143,17 +134,9 @@ pub struct Mma {
     pub bits: Option<BitProduct>,
     /// `mma.sp`
     pub sparsity: Option<Sparsity>,
-    /// D.
-    pub d: Dsts,
-    /// A.
-    pub a: Srcs,
-    /// B.
-    pub b: Srcs,
-    /// C.
-    pub c: Srcs,
 }
 
-impl Mma {
+impl Product {
     /// Type of an operand.
     pub fn ty(&self, operand: MatrixOperand) -> MatrixType {
         match operand {
@@ -236,6 +219,11 @@ impl Mma {
         let sparse = self.sparsity.is_some();
         registers(self.wmma, self.shape, operand, self.ty(operand), sparse)
     }
+
+    /// Type and number of the registers of an operand.
+    pub(crate) fn part(&self, operand: MatrixOperand) -> (ScalarType, usize) {
+        (self.ty(operand).register(), self.registers(operand))
+    }
 }
 
 /// Registers that a matrix takes in each thread.
@@ -262,51 +250,4 @@ pub fn registers(
     let copies = if !wmma && (m, n, k) == (8, 8, 4) && halves { 4 } else { 1 };
     let bits = u64::from(elements) * u64::from(ty.bits()) * copies;
     (bits / (32 * u64::from(ty.bits().max(32)))) as usize
-}
-
-/// `wmma.load`, `wmma.store`: a matrix between memory and registers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WmmaMemory {
-    /// A, B or C to load, D to store.
-    pub operand: MatrixOperand,
-    /// `.col`: columns lie one after another.
-    pub col: bool,
-    /// Sizes of the product.
-    pub shape: MatrixShape,
-    /// Where.
-    pub space: Space,
-    /// Type of the elements.
-    pub ty: MatrixType,
-    /// First element.
-    pub addr: Address,
-    /// Elements from one row (or column) to the next; if absent they follow each other.
-    pub stride: Option<Operand>,
-    /// Loaded.
-    pub dsts: Dsts,
-    /// Stored.
-    pub srcs: Srcs,
-}
-
-/// `ldmatrix`, `stmatrix`: 8 by 8 matrices of 16 bits in shared memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MatrixMemory {
-    /// `.trans`
-    pub transposed: bool,
-    /// `.shared`, or generic.
-    pub space: Space,
-    /// Each thread's row.
-    pub addr: Address,
-    /// Loaded.
-    pub dsts: Dsts,
-    /// Stored.
-    pub srcs: Srcs,
-}
-
-/// `movmatrix`: the transpose of a matrix of 8 by 8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveMatrix {
-    /// Destination.
-    pub dst: Reg,
-    /// Source.
-    pub src: Operand,
 }

@@ -23,17 +23,31 @@ macro_rules! read_modifiers {
     };
 }
 
+/// The operands of a row, each a field, or a variable that fields are made of.
 macro_rules! read_operands {
-    ($p:ident, $separator:ident,) => {};
-    ($p:ident, $separator:ident, , $($rest:tt)*) => {
-        read_operands!($p, Comma, $($rest)*);
+    ($p:ident,) => {};
+    ($p:ident, , $($rest:tt)*) => {
+        read_operands!($p, $($rest)*);
     };
-    ($p:ident, $separator:ident, | $($rest:tt)*) => {
-        read_operands!($p, Bar, $($rest)*);
+    ($p:ident, "[" $($rest:tt)*) => {
+        $p.open()?;
+        read_operands!($p, $($rest)*);
     };
-    ($p:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
-        $name = Arg::read_after(Separator::$separator, $p, ($($spec)?))?;
-        read_operands!($p, $separator, $($rest)*);
+    ($p:ident, "]" $($rest:tt)*) => {
+        $p.expect(b']')?;
+        read_operands!($p, $($rest)*);
+    };
+    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+        let $name: $ty = Arg::read($p, ($($spec)?))?;
+        read_operands!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        $name = $value;
+        read_operands!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        $name = Arg::read($p, ($($spec)?))?;
+        read_operands!($p, $($rest)*);
     };
 }
 
@@ -57,7 +71,8 @@ macro_rules! read_fields {
         read_modifiers!($p, $m, $($mods)*);
         $m.finish()?;
         $(refuse!($m, $($check)*);)?
-        read_operands!($p, Start, $($args)*);
+        $p.at_start = true;
+        read_operands!($p, $($args)*);
         $(refuse!($m, $($after)*);)?
     };
 }
@@ -72,8 +87,11 @@ macro_rules! read_row {
         read_fields!($p, $m, [$($row)*] $($rest)*);
         Ok(Inst::$variant { $($field),* })
     }};
+    ($p:ident, $m:ident, $variant:ident ($boxed:ty), { $(#[$doc:meta])* struct $($row:tt)* }) => {
+        read_row!($p, $m, $variant ($boxed), { $($row)* })
+    };
     ($p:ident, $m:ident, $variant:ident ($boxed:ty),
-     { $body:ident { $($field:ident: $ty:ty),* $(,)? } $($row:tt)* }) => {{
+     { $body:ident { $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? } $($row:tt)* }) => {{
         $(let $field: $ty;)*
         read_fields!($p, $m, $($row)*);
         let body: $boxed = $body { $($field),* }.into();
@@ -109,16 +127,30 @@ macro_rules! write_modifiers {
 }
 
 macro_rules! write_operands {
-    ($p:ident, $separator:ident,) => {};
-    ($p:ident, $separator:ident, , $($rest:tt)*) => {
-        write_operands!($p, Comma, $($rest)*);
+    ($p:ident,) => {};
+    ($p:ident, , $($rest:tt)*) => {
+        write_operands!($p, $($rest)*);
     };
-    ($p:ident, $separator:ident, | $($rest:tt)*) => {
-        write_operands!($p, Bar, $($rest)*);
+    ($p:ident, "[" $($rest:tt)*) => {
+        $p.open();
+        write_operands!($p, $($rest)*);
     };
-    ($p:ident, $separator:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
-        Arg::write_after($name, Separator::$separator, $p, ($($spec)?));
-        write_operands!($p, $separator, $($rest)*);
+    ($p:ident, "]" $($rest:tt)*) => {
+        $p.out.push(']');
+        write_operands!($p, $($rest)*);
+    };
+    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+        let $name: $ty = $value;
+        Arg::write(&$name, $p, ($($spec)?));
+        write_operands!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        let _ = $name;
+        write_operands!($p, $($($rest)*)?);
+    };
+    ($p:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        Arg::write($name, $p, ($($spec)?));
+        write_operands!($p, $($rest)*);
     };
 }
 
@@ -136,23 +168,38 @@ macro_rules! write_row {
         let Inst::$variant { $($field),* } = $inst else { unreachable!("the row of this variant") };
         $p.mnemonic($opcode);
         write_modifiers!($p, $($mods)*);
-        write_operands!($p, Start, $($args)*);
-        $p.out.push(';');
+        write_operands!($p, $($args)*);
     }};
+    ($p:ident, $inst:ident, $opcodes:tt, $variant:ident ($boxed:ty),
+     { $(#[$doc:meta])* struct $($row:tt)* }) => {
+        write_row!($p, $inst, $opcodes, $variant ($boxed), { $($row)* })
+    };
     ($p:ident, $inst:ident, [$opcode:literal $($other:literal)*], $variant:ident ($boxed:ty),
-     { $body:ident { $($field:ident: $ty:ty),* $(,)? }
+     { $body:ident { $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? }
        [$($mods:tt)*] $(where $check:tt)? ($($args:tt)*) $(where $after:tt)? }) => {{
         let Inst::$variant(body) = $inst else { unreachable!("the row of this variant") };
         let body: &$body = body;
         let $body { $($field),* } = body;
         $p.mnemonic($opcode);
         write_modifiers!($p, $($mods)*);
-        write_operands!($p, Start, $($args)*);
-        $p.out.push(';');
+        write_operands!($p, $($args)*);
     }};
     ($p:ident, $inst:ident, $opcodes:tt, $variant:ident $fields:tt, { by $function:ident }) => {
         $p.$function($inst)
     };
+}
+
+/// The body of a variant, where its row declares it.
+macro_rules! body {
+    ({ $(#[$meta:meta])* struct $body:ident { $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? } $($rest:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)] // As for `Inst`.
+        pub struct $body {
+            $($(#[$doc])* pub $field: $ty,)*
+        }
+    };
+    ($others:tt) => {};
 }
 
 /// The table. A row:
@@ -167,8 +214,10 @@ macro_rules! write_row {
 /// A modifier is a word, or a field with the words it may be in parentheses; an operand is a field with
 /// its type in parentheses. `let name(...): Type = value` is a modifier that no field holds: read into
 /// `name`, written from `value`. `field = value` is a field that the text does not say. Of rows with one
-/// opcode the first whose guard holds is taken. `since` is the ISA version and the architecture that the
-/// first of its forms came with. `Variant(Type)` has the fields in braces of its body, and `{ by function }`
+/// opcode the first whose guard holds is taken. `let` and `=` are possible between operands as well; `"["` and
+/// `"]"` stand for themselves. `since` is the ISA version and the architecture that the
+/// first of its forms came with. `Variant(Type)` has the fields in braces of its body,
+/// which a row with `struct` declares, and `{ by function }`
 /// names the function of parser and printer that does what rows cannot say.
 macro_rules! instructions {
     ($($family:literal { $(
@@ -216,6 +265,8 @@ macro_rules! instructions {
             Unknown { text: Box<str>, why: Box<str> },
         }
 
+        $($(body! { $syntax })*)*
+
         /// The rows of the table, in its order.
         pub const ROWS: &[Row] = &[$($(Row {
             family: $family,
@@ -255,15 +306,15 @@ macro_rules! instructions {
             /// The instruction with its semicolon.
             pub fn inst(&mut self, inst: &Inst) {
                 let p = self;
+                p.start = p.out.len();
+                p.pending = " ";
                 match inst {
-                    Inst::Unknown { text, why: _ } => {
-                        p.mnemonic(text);
-                        p.mnemonic(";");
-                    }
+                    Inst::Unknown { text, why: _ } => p.mnemonic(text),
                     $($(Inst::$name { .. } => {
                         write_row!(p, inst, [$($opcode)+], $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
                     })*)*
                 }
+                p.out.push(';');
             }
         }
     };

@@ -5,13 +5,10 @@
 //! Not here: what an instruction does; the conditions that are more than an expression (`conditions.rs`);
 //! the functions that rows name with `by` (`forms/`).
 
-use crate::bulk::BulkCopy;
-use crate::cluster::{ClusterBarrier, Mapa, RemoteAccess};
 use crate::conditions::*;
 use crate::error::{ErrorKind, ParseError};
 use crate::inst::*;
-use crate::matrix::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
-use crate::mbarrier::Mbarrier;
+use crate::matrix::{BitProduct, MatrixOperand, MatrixShape, MatrixType, Product, Sparsity};
 use crate::module::{BranchTableId, LabelId, Reg};
 use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
@@ -19,7 +16,7 @@ use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::*;
 use crate::types::*;
-use crate::warpgroup::Wgmma;
+use crate::warpgroup::{LeftFactor, exists, first_turned, registers};
 
 use ScalarType::*;
 
@@ -65,6 +62,7 @@ const COMPARED: &[ScalarType] =
     &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
 const CONVERTED: &[ScalarType] =
     &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F16x2, BF16x2, F32, F64, TF32];
+const AND_OR: &[BoolOp] = &[BoolOp::And, BoolOp::Or];
 const LO_HI: &[MulPart] = &[MulPart::Lo, MulPart::Hi];
 /// What addresses are converted to and from.
 const NAMED: &[Space] = &[
@@ -77,6 +75,17 @@ const NAMED: &[Space] = &[
     Space::ParamEntry,
     Space::ParamFunc,
 ];
+const MEMORY: &[ScalarType] =
+    &[B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
+const SURFACE: &[ScalarType] = &[B8, B16, B32, B64];
+const LOAD_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Lu, CacheOp::Cv];
+const MERGES: &[ReduxOp] = &[ReduxOp::Add, ReduxOp::Min, ReduxOp::Max];
+const COPY_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg];
+const SURFACE_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Cv];
+const STORE_CACHES: &[CacheOp] = &[CacheOp::Wb, CacheOp::Cg, CacheOp::Cs, CacheOp::Wt];
+/// Where a block has barrier objects and matrices.
+const BLOCK: &[Space] = &[Space::Generic, Space::Shared];
+const BLOCK_OR_CLUSTER: &[Space] = &[Space::Generic, Space::Shared, Space::SharedCluster];
 /// The shared memory of a cluster's blocks.
 const CLUSTER: &[Space] = &[Space::Generic, Space::SharedCluster];
 const ATOMIC: &[Space] = &[Space::Generic, Space::Global, Space::Shared, Space::SharedCluster];
@@ -107,18 +116,69 @@ instructions! {
 
 "memory" {
     /// `ld`, `ld.global.nc`, `ldu`. `ty` is that of one element; a wider register is sign- or
-    /// zero-extended by `ty`. The access must be aligned to its whole size.
+    /// zero-extended by `ty`. The access must be aligned to its whole size. A generic `ldu` is `ld`.
     Ld {
-        space: Space, order: LoadOrder, non_coherent: bool, ty: ScalarType, dsts: Dsts, addr: Address,
+        space: Space, order: AccessOrder, non_coherent: bool, ty: ScalarType, dsts: Dsts, addr: Address,
         cache: Option<Box<CacheHints>>
-    } = "ld" | "ldu" => { by ld }
-    /// `st.async`, `red.async`
-    RemoteAccess(Box<RemoteAccess>) = "st" | "red" since (8, 1, 90) when |m: &Mods| m.has("async") => { by remote_access }
+    } = "ld" | "ldu" => {
+            [
+                let uniform(Suffix("u")): bool = false, order("acquire"), space,
+                let op(LOAD_CACHES): Option<CacheOp> = hints(cache).op,
+                let nc("nc"): bool = *non_coherent, let more(): CacheHints = hints(cache),
+                non_coherent = nc || uniform && space == Space::Global,
+                let count(): usize = dsts.len(), ty(MEMORY)
+            ]
+            where {
+                !non_coherent || space == Space::Global => "only `.global` is non-coherent",
+                !uniform || is_far(space) => "`ldu` is for `.global` memory",
+                check access(order, space, count, ty), check hinted(op, more, space, count * ty.bits() as usize),
+            }
+            (
+                dsts(WideVector(ty, count)), addr(Unified(space)),
+                let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
+                cache = boxed(op, more, policy)
+            )
+        }
+    /// `st.async`, `red.async`: one access to the shared memory of a block of the cluster, of whose bytes the
+    /// barrier object `object` there is told. 1, 2 or 4 elements.
+    RemoteAccess(Box<RemoteAccess>) = "st" | "red" since (8, 1, 90) when |m: &Mods| m.has("async") => {
+        /// `st.async`, and with an operation `red.async`.
+        struct RemoteAccess {
+            reduce: Option<AtomOp>, ty: ScalarType, addr: Address, srcs: Srcs, object: Address,
+        }
+        [
+            let reduces(Named("red")): bool = reduce.is_some(), "async",
+            let relaxed(When(reduces, "relaxed.cluster")): () = (), let weak("weak"): bool = false,
+            let space(Or(Space::SharedCluster)): Space = Space::SharedCluster, "mbarrier::complete_tx::bytes",
+            reduce(reduces.then_some(AtomOp::ALL)), let count(): usize = srcs.len(), ty(remote_types(reduce))
+        ]
+        where {
+            space == Space::SharedCluster => "the address is generic or of `.shared::cluster`",
+            count <= if reduces { 1 } else { 4 } => "a vector has 2 or 4 elements, and is stored",
+            !(weak && reduces) => "a reduction is relaxed",
+        }
+        (addr(Space::SharedCluster), srcs((ty, count)), object(Space::SharedCluster))
+    }
     /// `st`. A wider register is truncated.
     St {
-        space: Space, order: StoreOrder, ty: ScalarType, addr: Address, srcs: Srcs,
+        space: Space, order: AccessOrder, ty: ScalarType, addr: Address, srcs: Srcs,
         cache: Option<Box<CacheHints>>
-    } = "st" => { by st }
+    } = "st" => {
+            [
+                order("release"), space, let op(STORE_CACHES): Option<CacheOp> = hints(cache).op,
+                let more(): CacheHints = hints(cache), let count(): usize = srcs.len(), ty(MEMORY)
+            ]
+            where {
+                space != Space::Const => "constant memory is not written",
+                more.prefetch.is_none() => "a store fetches nothing",
+                check access(order, space, count, ty), check hinted(op, more, space, count * ty.bits() as usize),
+            }
+            (
+                addr(space), srcs(WideVector(ty, count)),
+                let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
+                cache = boxed(op, more, policy)
+            )
+        }
     /// `alloca`: `size` bytes of local memory; `ty` (`.u32` or `.u64`) is that of `dst` and `size`.
     Alloca { ty: ScalarType, dst: Reg, size: Operand, align_bytes: u32 }
         = "alloca" since (7, 3, 52) => { [ty(&[U32, U64])] (dst(ty), size(ty), align_bytes(Alignment)) }
@@ -252,9 +312,17 @@ instructions! {
         = "neg" => { [ftz("ftz"), ty(SIGNED)] where { check flushing(ty, ftz) } (dst(ty), src(ty)) }
     /// `min`
     Min(MinMax) = "min" => {
-        MinMax {
-            ty: ScalarType, ftz: bool, nan: bool, xorsign_abs: bool, abs: bool, relu: bool,
-            dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
+        /// Two- and three-input minimum or maximum.
+        #[derive(Copy)]
+        struct MinMax {
+            ty: ScalarType, ftz: bool,
+            /// `.NaN`: a NaN input gives NaN (else the other operand).
+            nan: bool,
+            /// Of the magnitudes, with the sign of the product.
+            xorsign_abs: bool,
+            /// `.abs` of the three-input form: of the magnitudes.
+            abs: bool,
+            relu: bool, dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
         }
         [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
         where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
@@ -370,7 +438,16 @@ instructions! {
     Cnot { ty: ScalarType, dst: Reg, src: Operand } = "cnot" => { [ty(BITS)] (dst(ty), src(ty)) }
     /// `lop3.b32`: bit `a*4 + b*2 + c` of `table`.
     Lop3 { table: u8, dst: Dst, a: Operand, b: Operand, c: Operand, pred: Option<Lop3Pred> }
-        = "lop3" since (4, 3, 50) => { by lop3 }
+        = "lop3" since (4, 3, 50) => {
+            [let op(AND_OR): Option<BoolOp> = pred.map(|pred| pred.op), "b32"]
+            (
+                dst(B32), let second(Beside(Pred)): Dst = pred.and_then(|pred| pred.dst), a(B32), b(B32), c(B32),
+                table("the look-up table"),
+                let with(((), op.is_some())): Option<PredOperand> = pred.map(|pred| pred.with),
+                pred = op.zip(with).map(|(op, with)| Lop3Pred { op, dst: second, with })
+            )
+            where { second.is_none() || op.is_some() => "a second result needs `.and` or `.or`" }
+        }
     /// `shl`; the amount is `.u32` and clamps at the width.
     Shl { ty: ScalarType, dst: Reg, a: Operand, amount: Operand }
         = "shl" => { [ty(BITS)] (dst(ty), a(ty), amount(U32)) }
@@ -394,7 +471,11 @@ instructions! {
                 let op(): Option<BoolOp> = combine.map(|combine| combine.op), ftz("ftz"), ty(COMPARED)
             ]
             where { check comparable(cmp, unsigned, ty), check flushing(ty, ftz) }
-            (dst(Pred) | dst2(Pred), a(ty), b(ty), combine(op))
+            (
+                dst(Pred), dst2(Beside(Pred)), a(ty), b(ty),
+                let with(((), op.is_some())): Option<PredOperand> = combine.map(|combine| combine.with),
+                combine = op.zip(with).map(|(op, with)| Combine { op, with })
+            )
             where { dst2.is_none() || !NARROW.contains(&ty) => "scalar half types have one result" }
         }
     /// `set`: all ones or zero (1.0 or 0.0 for floating `dst_ty`).
@@ -412,7 +493,11 @@ instructions! {
                 check flushing(src_ty, ftz),
                 set_exists(dst_ty, src_ty) => "there is no such pair of types",
             }
-            (dst(dst_ty), a(src_ty), b(src_ty), combine(op))
+            (
+                dst(dst_ty), a(src_ty), b(src_ty),
+                let with(((), op.is_some())): Option<PredOperand> = combine.map(|combine| combine.with),
+                combine = op.zip(with).map(|(op, with)| Combine { op, with })
+            )
         }
     /// `selp`: `a` if `pred` else `b`.
     Selp { ty: ScalarType, dst: Reg, a: Operand, b: Operand, pred: PredOperand }
@@ -431,7 +516,14 @@ instructions! {
     CvtPackSat {
         dst_bits: u32, dst_signed: bool, src_ty: ScalarType, dst: Reg, a: Operand, b: Operand,
         c: Option<Operand>
-    } = "cvt" since (6, 5, 72) when |m: &Mods| m.has("pack") => { by cvt_pack }
+    } = "cvt" since (6, 5, 72) when |m: &Mods| m.has("pack") => {
+            [
+                "pack", "sat", let to(PackedTo): (bool, u32) = (*dst_signed, *dst_bits),
+                dst_signed = to.0, dst_bits = to.1, src_ty(&[S32]), let third("b32"): bool = c.is_some()
+            ]
+            where { third == (dst_bits < 16) => "8 bits and fewer go with `.b32` and a third source" }
+            (dst(B32), a(S32), b(S32), c((B32, third)))
+        }
     /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b` and `cvt.rn.satfinite.e4m3x2.f16x2 d, a`: two floats to a
     /// pair of 8 bits and fewer each; `a` of two sources becomes the upper element.
     CvtToTiny {
@@ -486,13 +578,88 @@ instructions! {
 "video" {
     /// `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`
     Video(Box<Video>)
-        = "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vset" => { by video }
+        = "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vset" => {
+        /// Scalar video instruction: `vadd.s32.u32.u32.sat d, a.b0, b.h1, c`. Types are `.u32` and `.s32`.
+        struct Video {
+            op: VideoOp, dst_ty: ScalarType, a_ty: ScalarType, b_ty: ScalarType, sat: bool,
+            /// What is done with `c`, which is there unless it is nothing.
+            merge: VideoMerge,
+            dst: Reg, a: (Operand, VideoSelect), b: (Operand, VideoSelect), c: Option<Operand>,
+        }
+        [
+            op(1), dst_ty(VideoResult(op)), a_ty(INT32), b_ty(video_second(op)), sat("sat"),
+            let how(op): () = (),
+            let second(MERGES): Option<ReduxOp> = merge.op()
+        ]
+        where { !sat || !matches!(op, VideoOp::Set(_)) => "a comparison has no `.sat`" }
+        (
+            let to(): (Reg, VideoSelect) = (*dst, merge.part()), dst = to.0,
+            merge = second.map_or(VideoMerge::of(to.1), VideoMerge::Op),
+            a(), b(), c((B32, merge.takes_third()))
+        )
+        where { second.is_none() || to.1 == VideoSelect::Whole => "a part is written, or the result is merged" }
+    }
     /// `vmad`
-    VideoMad(Box<VideoMad>) = "vmad" => { by video_mad }
+    VideoMad(Box<VideoMad>) = "vmad" => {
+        /// `vmad.dtype.atype.btype{.po}{.sat}{.shr7,.shr15} d, {-}a.sel, {-}b.sel, {-}c`
+        struct VideoMad {
+            dst_ty: ScalarType, a_ty: ScalarType, b_ty: ScalarType, sat: bool,
+            /// `.po`: one is added (no operand may be negated).
+            plus_one: bool,
+            /// 0, 7 or 15.
+            shift_bits: u32,
+            dst: Reg, a: (Operand, VideoSelect), b: (Operand, VideoSelect), c: Operand,
+            /// `-a` or `-b`
+            negate_product: bool,
+            /// `-c`
+            negate_c: bool,
+        }
+        [dst_ty(INT32), a_ty(INT32), b_ty(INT32), plus_one("po"), sat("sat"), shift_bits(ProductShift)]
+        (
+            dst(B32), let minus_a(Minus): bool = *negate_product, a(), let minus_b(Minus): bool = false, b(),
+            negate_c(Minus), c(B32), negate_product = minus_a != minus_b
+        )
+        where {
+            !(negate_product && negate_c) => "either the product or `c` is negated",
+            !(plus_one && (minus_a || minus_b || negate_c)) => "`.po` leaves no operand negated",
+        }
+    }
     /// `vadd2`, `vset4`, ...
     VideoSimd(Box<VideoSimd>)
         = "vadd2" | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4"
-        | "vsub4" | "vavrg4" | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => { by video_simd }
+        | "vsub4" | "vavrg4" | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => {
+        /// SIMD video instruction: `vadd4.u32.u32.u32.sat d.b3210, a.b3210, b.b7654, c`.
+        struct VideoSimd {
+            /// Not a shift.
+            op: VideoOp,
+            /// 2 halfwords or 4 bytes.
+            lanes: u32,
+            dst_ty: ScalarType, a_ty: ScalarType, b_ty: ScalarType, sat: bool,
+            /// `.add`: the selected results are summed, with `c`, into one number.
+            accumulate: bool,
+            dst: Reg,
+            /// Bit `i` set: element `i` of the result is written (else it is that of `c`).
+            write_mask: u8,
+            a: Operand,
+            /// For each element which of the 4 halves (or 8 bytes) of `{b, a}` is taken; 0 is `a`'s lowest.
+            a_select: [u8; 4],
+            b: Operand, b_select: [u8; 4], c: Operand,
+        }
+        [
+            lanes(LaneCount), op(lanes), dst_ty(VideoResult(op)), a_ty(INT32), b_ty(video_second(op)), sat("sat"),
+            let how(op): () = (), accumulate("add")
+        ]
+        where {
+            !(sat && accumulate) => "`.sat` and `.add` do not go together",
+            !sat || !matches!(op, VideoOp::Set(_)) => "a comparison has no `.sat`",
+        }
+        (
+            let to(Lanes(lanes)): (Reg, u8) = (*dst, *write_mask), dst = to.0, write_mask = to.1,
+            let left(Elements(lanes, 0)): (Operand, [u8; 4]) = (*a, *a_select), a = left.0, a_select = left.1,
+            let right(Elements(lanes, lanes)): (Operand, [u8; 4]) = (*b, *b_select),
+            b = right.0, b_select = right.1, c(B32)
+        )
+    }
 }
 
 "control flow" {
@@ -521,13 +688,39 @@ instructions! {
     /// `barrier.cluster`: `aligned` as for `barrier`.
     BarrierCluster { op: ClusterBarrier, aligned: bool }
         = "barrier" since (7, 8, 90) when |m: &Mods| m.has("cluster") => { ["cluster", op, aligned("aligned")] () }
+    /// `bar.red`, `barrier.red`: `.popc` is no operation on predicates, and has a number as result.
+    BarrierReduce {
+        op: Option<BoolOp>, aligned: bool, dst: Reg, id: Operand, threads: Option<Operand>, pred: PredOperand
+    } = "bar" | "barrier" when |m: &Mods| m.has("red") => {
+            [
+                let free(Suffix("rier")): bool = !*aligned, let block("cta"): bool = false,
+                let written("aligned"): bool = false, aligned = !free || written, "red",
+                let popc("popc"): bool = op.is_none(),
+                op((!popc).then_some(AND_OR)),
+                let ty(&[if popc { U32 } else { Pred }]): ScalarType = if popc { U32 } else { Pred }
+            ]
+            where { free || !written => "`bar` is aligned without saying so" }
+            (dst(ty), id(U32), threads(UnlessPredicate(U32)), pred())
+        }
     /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
-    /// execute it together.
-    Barrier { op: BarrierOp, aligned: bool, id: Operand, threads: Option<Operand> }
-        = "bar" | "barrier" => { by barrier }
+    /// execute it together; those that arrive do not wait.
+    Barrier { arrives: bool, aligned: bool, id: Operand, threads: Option<Operand> }
+        = "bar" | "barrier" => {
+            [
+                let free(Suffix("rier")): bool = !*aligned, let block("cta"): bool = false,
+                let written("aligned"): bool = false, aligned = !free || written,
+                arrives(Either("sync", "arrive"))
+            ]
+            where { free || !written => "`bar` is aligned without saying so" }
+            (id(U32), threads(U32))
+            where { threads.is_some() || !arrives => "`.arrive` needs the number of threads" }
+        }
     /// `fence.proxy` and `membar.proxy`
     FenceProxy { kind: ProxyKind }
-        = "fence" | "membar" since (7, 5, 70) when |m: &Mods| m.has("proxy") => { by fence_proxy }
+        = "fence" | "membar" since (7, 5, 70) when |m: &Mods| m.has("proxy") => {
+            [let old(Named("membar")): bool = false, "proxy", kind(InWords)]
+            where { !old || kind == ProxyKind::Alias => "`membar` knows only `.alias`" } ()
+        }
     /// `membar`
     Membar { level: MembarLevel } = "membar" => { [level] () }
     /// `fence`. `.mbarrier_init`: a release, made cheaper for new objects that the cluster is to see.
@@ -545,9 +738,51 @@ instructions! {
         = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("pending_count") => {
             ["pending_count", "b64"] (dst(B32), state(B64))
         }
-    /// `mbarrier`, `cp.async.mbarrier.arrive`
-    Mbarrier(Box<Mbarrier>)
-        = "mbarrier" | "cp" since (7, 0, 80) when |m: &Mods| m.is("mbarrier") || m.has("mbarrier") => { by mbarrier }
+    /// `mbarrier.init`: a new object, whose phases take `count` arrivals. An object also counts transactions, bytes
+    /// that copies bring: a phase ends when all have arrived and no bytes are missing.
+    MbarrierInit { space: Space, addr: Address, count: Operand }
+        = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("init") => {
+            ["init", space(BLOCK), "b64"] (addr(space), count(U32))
+        }
+    /// `mbarrier.inval`: the memory is no barrier any more.
+    MbarrierInvalidate { space: Space, addr: Address }
+        = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("inval") => { ["inval", space(BLOCK), "b64"] (addr(space)) }
+    /// `mbarrier.test_wait`, `.try_wait`, which may wait for some time: whether the phase has ended that a state
+    /// from an arrival is of, or the one with this parity.
+    MbarrierWait {
+        waits: bool, parity: bool, order: Option<(AtomOrder, Scope)>, space: Space, pred: Reg, addr: Address,
+        phase: Operand, limit: Option<Operand>
+    } = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("test_wait") || m.has("try_wait") => {
+            [waits(Either("test_wait", "try_wait")), parity("parity"), order(AtomOrder::Acquire), space(BLOCK), "b64"]
+            (pred(Pred), addr(space), phase(if parity { U32 } else { B64 }), limit(U32))
+            where { limit.is_none() || waits => "only `.try_wait` waits for some time" }
+        }
+    /// `mbarrier.arrive`, `mbarrier.arrive_drop`, after which later phases take fewer: `dst` is the state before,
+    /// `count` the arrivals, one if absent. `.expect_tx`: one arrival, and first `count` more bytes are expected.
+    MbarrierArrive {
+        drop: bool, expect_tx: bool, no_complete: bool, order: Option<(AtomOrder, Scope)>, space: Space,
+        dst: Dst, addr: Address, count: Option<Operand>
+    } = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("arrive") || m.has("arrive_drop") => {
+            [
+                drop(Either("arrive", "arrive_drop")), expect_tx("expect_tx"), no_complete("noComplete"),
+                order(AtomOrder::Release), space(BLOCK_OR_CLUSTER), "b64"
+            ]
+            (dst(B64), addr(space), count(U32))
+            where { count.is_some() || !(expect_tx || no_complete) => "it needs a number" }
+        }
+    /// `mbarrier.expect_tx`, `mbarrier.complete_tx`: as many more bytes are expected, have come.
+    MbarrierTransactions {
+        complete: bool, order: Option<(AtomOrder, Scope)>, space: Space, addr: Address, bytes: Operand
+    } = "mbarrier" since (8, 0, 90) when |m: &Mods| m.has("expect_tx") || m.has("complete_tx") => {
+            [complete(Either("expect_tx", "complete_tx")), order(AtomOrder::Relaxed), space(BLOCK_OR_CLUSTER), "b64"]
+            (addr(space), bytes(U32))
+        }
+    /// `cp.async.mbarrier.arrive`: arrives when the thread's copies so far are done. `.noinc`: the arrival was
+    /// counted in the object's `count`.
+    CpAsyncArrive { noinc: bool, space: Space, addr: Address }
+        = "cp" since (7, 0, 80) when |m: &Mods| m.has("mbarrier") => {
+            ["async", "mbarrier", "arrive", noinc("noinc"), space(BLOCK), "b64"] (addr(space))
+        }
     /// `griddepcontrol`
     Griddepcontrol { action: GriddepAction } = "griddepcontrol" since (7, 8, 90) => { [action] () }
 }
@@ -555,9 +790,17 @@ instructions! {
 "atomics" {
     /// `atom` on a vector
     AtomVector(Box<AtomVector>) = "atom" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
-        AtomVector {
-            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
-            noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
+        /// `atom.v2...`, `red.v4...`: one atomic operation an element, `.add`, `.min` or `.max`.
+        struct AtomVector {
+            op: AtomOp, ty: ScalarType, space: Space,
+            /// `None` means relaxed.
+            order: Option<AtomOrder>,
+            /// `None` means `Gpu`.
+            scope: Option<Scope>,
+            noftz: bool,
+            /// The old values; empty for `red`.
+            dsts: Dsts,
+            addr: Address, srcs: Srcs, policy: Option<Operand>,
         }
         [
             order, scope, space(&[Space::Generic, Space::Global]), op, noftz("noftz"),
@@ -569,9 +812,22 @@ instructions! {
     }
     /// `atom`
     Atom(Box<Atom>) = "atom" => {
-        Atom {
-            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
-            noftz: bool, dst: Dst, addr: Address, b: Operand, c: Option<Operand>, policy: Option<Operand>,
+        /// `atom` and, without destination, `red`, on one element or packed ones.
+        struct Atom {
+            op: AtomOp, ty: ScalarType, space: Space,
+            /// `None` means relaxed.
+            order: Option<AtomOrder>,
+            /// `None` means `Gpu`.
+            scope: Option<Scope>,
+            noftz: bool,
+            /// The old value.
+            dst: Dst,
+            addr: Address,
+            /// For `cas` the value compared with.
+            b: Operand,
+            /// `cas`: the new value.
+            c: Option<Operand>,
+            policy: Option<Operand>,
         }
         [
             order, scope, space(ATOMIC), op, noftz("noftz"),
@@ -622,7 +878,7 @@ instructions! {
     /// `match.sync`
     Match { mode: MatchMode, ty: ScalarType, dst: Dst, pred: Dst, src: Operand, mask: Operand }
         = "match" since (6, 0, 70) => {
-            [mode, "sync", ty(B32_64)] (dst(B32) | pred(Pred), src(ty), mask(B32))
+            [mode, "sync", ty(B32_64)] (dst(B32), pred(Beside(Pred)), src(ty), mask(B32))
             where { pred.is_none() || mode == MatchMode::All => "only `.all` says whether all agree" }
         }
     /// `activemask.b32`
@@ -636,21 +892,34 @@ instructions! {
         }
     /// `shfl`, `shfl.sync`
     Shfl(Box<Shfl>) = "shfl" => {
-        Shfl {
-            mode: ShflMode, dst: Dst, pred: Dst, src: Operand, b: Operand, c: Operand, mask: Option<Operand>,
+        /// `shfl` and `shfl.sync`
+        #[derive(Copy)]
+        struct Shfl {
+            mode: ShflMode, dst: Dst,
+            /// True if the source lane was in range.
+            pred: Dst,
+            /// The 32-bit value that other lanes read.
+            src: Operand,
+            /// Lane, delta or mask.
+            b: Operand,
+            /// Segment mask in bits 8 to 12, clamp in bits 0 to 4.
+            c: Operand,
+            mask: Option<Operand>,
         }
         [let sync(Sync): bool = mask.is_some(), mode, "b32"]
-        (dst(B32) | pred(Pred), src(B32), b(B32), c(B32), mask((B32, sync)))
+        (dst(B32), pred(Beside(Pred)), src(B32), b(B32), c(B32), mask((B32, sync)))
     }
     /// `elect.sync`: the elected lane to `dst`, "it is me" to `pred`.
     Elect { dst: Dst, pred: Reg, mask: Operand }
-        = "elect" since (8, 0, 90) => { ["sync"] (dst(B32) | pred(Pred), mask(B32)) }
+        = "elect" since (8, 0, 90) => { ["sync"] (dst(B32), pred(Beside(Pred)), mask(B32)) }
 }
 
 "clusters" {
     /// `mapa`
     Mapa(Box<Mapa>) = "mapa" since (7, 8, 90) => {
-        Mapa { space: Space, ty: ScalarType, dst: Reg, src: Operand, rank: Operand }
+        /// The address of the same variable in another block of the cluster, which `rank` names.
+        #[derive(Copy)]
+        struct Mapa { space: Space, ty: ScalarType, dst: Reg, src: Operand, rank: Operand }
         [space(CLUSTER), ty(&[U32, U64])] (dst(ty), src(ty), rank(U32))
     }
     /// `getctarank`: the rank of the block whose shared memory an address is in; `ty` is the address's.
@@ -668,15 +937,100 @@ instructions! {
 }
 
 "matrices" {
-    /// `mma`, `mma.sp`, `wmma.mma`
-    Mma(Box<Mma>) = "mma" | "wmma" since (6, 0, 70) when |m: &Mods| m.is("mma") || m.has("mma") => { by mma }
+    /// `mma`, `mma.sp`
+    Mma(Box<Mma>) = "mma" since (6, 4, 70) => {
+        /// `D = A * B + C`
+        struct Mma {
+            product: Product, d: Dsts, a: Srcs, b: Srcs, c: Srcs,
+            /// `mma.sp`: where the elements of A are that are not zero, and which threads of each four have that.
+            metadata: Option<Operand>, selector: Option<u32>,
+        }
+        [
+            let sparsity(): Option<Sparsity> = product.sparsity, "sync", "aligned",
+            let shape(): MatrixShape = product.shape, let a_col(Layout): bool = product.a_col,
+            let b_col(Layout): bool = product.b_col, let satfinite("satfinite"): bool = product.satfinite,
+            let d_ty(): MatrixType = product.d_ty, let a_ty(): MatrixType = product.a_ty,
+            let b_ty(): MatrixType = product.b_ty, let c_ty(): MatrixType = product.c_ty,
+            let bits(): Option<BitProduct> = product.bits, let counted(When(bits.is_some(), "popc")): () = (),
+            product = Product {
+                wmma: false, shape, a_col, b_col, a_ty, b_ty, c_ty, d_ty, satfinite, bits, sparsity
+            }
+        ]
+        where { product.exists() => "these types, layouts and sizes do not go together" }
+        (
+            d(product.part(MatrixOperand::D)), a(product.part(MatrixOperand::A)),
+            b(product.part(MatrixOperand::B)), c(product.part(MatrixOperand::C)),
+            metadata((B32, sparsity.is_some())), selector(("the sparsity selector", sparsity.is_some()))
+        )
+        where { selector.is_none_or(|selector| selector < 4) => "the selector is less than 4" }
+    }
+    /// `wmma.mma`
+    Wmma(Box<Mma>) = "wmma" since (6, 0, 70) when |m: &Mods| m.has("mma") => {
+        Mma {
+            product: Product, d: Dsts, a: Srcs, b: Srcs, c: Srcs, metadata: Option<Operand>, selector: Option<u32>,
+        }
+        [
+            metadata = None, selector = None, "mma", let bits(): Option<BitProduct> = product.bits,
+            let counted(When(bits.is_some(), "popc")): () = (), "sync", "aligned",
+            let a_col(Layout): bool = product.a_col, let b_col(Layout): bool = product.b_col,
+            let shape(): MatrixShape = product.shape, let d_ty(): MatrixType = product.d_ty,
+            let factors(HalvesOr): (MatrixType, MatrixType) = (product.a_ty, product.b_ty),
+            let c_ty(): MatrixType = product.c_ty, let satfinite("satfinite"): bool = product.satfinite,
+            product = Product {
+                wmma: true, shape, a_col, b_col, a_ty: factors.0, b_ty: factors.1, c_ty, d_ty, satfinite, bits,
+                sparsity: None
+            }
+        ]
+        where { product.exists() => "these types, layouts and sizes do not go together" }
+        (
+            d(product.part(MatrixOperand::D)), a(product.part(MatrixOperand::A)),
+            b(product.part(MatrixOperand::B)), c(product.part(MatrixOperand::C))
+        )
+    }
     /// `wmma.load`, `wmma.store`
-    WmmaMemory(Box<WmmaMemory>) = "wmma" since (6, 0, 70) => { by wmma_memory }
+    WmmaMemory(Box<WmmaMemory>) = "wmma" since (6, 0, 70) => {
+        /// A matrix between memory and registers: A, B or C to load, D to store.
+        struct WmmaMemory {
+            operand: MatrixOperand,
+            /// Columns lie one after another.
+            col: bool,
+            /// Sizes of the product.
+            shape: MatrixShape,
+            space: Space, ty: MatrixType, addr: Address,
+            /// Elements from one row (or column) to the next; if absent they follow each other.
+            stride: Option<Operand>,
+            dsts: Dsts, srcs: Srcs,
+        }
+        [
+            let loads(Either("store", "load")): bool = *operand != MatrixOperand::D, operand, "sync", "aligned",
+            col(Either("row", "col")), shape, space(&[Space::Generic, Space::Global, Space::Shared]), ty
+        ]
+        where {
+            loads == (operand != MatrixOperand::D) => "A, B and C are loaded, D is stored",
+            fragment_exists(operand, shape, ty) => "this type has no such shape",
+        }
+        (
+            dsts(fragment(loads, shape, operand, ty)), addr(space),
+            srcs(fragment(!loads, shape, operand, ty)), stride(U32)
+        )
+    }
     /// `ldmatrix`, `stmatrix`
-    MatrixMemory(Box<MatrixMemory>) = "ldmatrix" | "stmatrix" since (6, 5, 75) => { by matrix_memory }
+    MatrixMemory(Box<MatrixMemory>) = "ldmatrix" | "stmatrix" since (6, 5, 75) => {
+        /// 8 by 8 matrices of 16 bits in shared memory, loaded or stored; each thread has the address of a row.
+        struct MatrixMemory { transposed: bool, space: Space, addr: Address, dsts: Dsts, srcs: Srcs }
+        [
+            let stores(Named("stmatrix")): bool = !srcs.is_empty(), "sync", "aligned", "m8n8",
+            let count(Times): usize = dsts.len() + srcs.len(), transposed("trans"), space(BLOCK), "b16"
+        ]
+        (
+            dsts((B32, if stores { 0 } else { count })), addr(space),
+            srcs((B32, if stores { count } else { 0 }))
+        )
+    }
     /// `movmatrix`
     Movmatrix(Box<MoveMatrix>) = "movmatrix" since (7, 8, 75) => {
-        MoveMatrix { dst: Reg, src: Operand }
+        /// The transpose of a matrix of 8 by 8.
+        struct MoveMatrix { dst: Reg, src: Operand }
         ["sync", "aligned", "m8n8", "trans", "b16"] (dst(B32), src(B32))
     }
     /// `wgmma.fence`
@@ -690,7 +1044,31 @@ instructions! {
         ["wait_group", "sync", "aligned"] (pending("the number of groups"))
     }
     /// `wgmma.mma_async`
-    Wgmma(Box<Wgmma>) = "wgmma" since (8, 0, 90) => { by wgmma }
+    Wgmma(Box<Wgmma>) = "wgmma" since (8, 0, 90) => {
+        /// A product by four warps: `D = A * B + D`
+        struct Wgmma {
+            /// `m` is 64.
+            shape: MatrixShape, d_ty: MatrixType, a_ty: MatrixType, b_ty: MatrixType, satfinite: bool,
+            /// Added to.
+            d: Dsts,
+            a: LeftFactor,
+            /// Descriptor of B.
+            b: Operand,
+            /// If false, the product alone.
+            adds: PredOperand,
+            /// Take A negated, B negated.
+            negated: [bool; 2],
+            /// In shared memory columns of A lie one after another, rows of B.
+            turned: [bool; 2],
+        }
+        ["mma_async", "sync", "aligned", shape, satfinite("satfinite"), d_ty, a_ty, b_ty]
+        where { exists(shape, [d_ty, a_ty, b_ty], satfinite) => "these types and sizes do not go together" }
+        (
+            d((d_ty.register(), registers(shape, d_ty))), a(), b(B64), adds(),
+            negated(Flags(if d_ty == MatrixType::S32 { 2 } else { 0 }, [1, -1])),
+            turned(Flags(first_turned(a_ty, &a), [0, 1]))
+        )
+    }
 }
 
 "asynchronous copies" {
@@ -713,7 +1091,40 @@ instructions! {
             (addr(Space::Global), size(U32), policy((B64, hint)))
         }
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
-    BulkCopy(Box<BulkCopy>) = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["async", "bulk"]) => { by cp_bulk }
+    BulkCopy(Box<BulkCopy>) = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["async", "bulk"]) => {
+        /// A copy of many bytes by one thread, a multiple of 16.
+        struct BulkCopy {
+            /// `cp.reduce`: what is done with what is there, and the type of the elements.
+            reduce: Option<(AtomOp, ScalarType)>,
+            dst_space: Space, src_space: Space, dst: Address, src: Address, size: Operand,
+            /// The barrier object that is told of the bytes; without one the copy belongs to a bulk group.
+            object: Option<Address>,
+            /// Blocks of the cluster that get the bytes.
+            multicast: Option<Operand>,
+            policy: Option<Operand>,
+        }
+        [
+            let reduces("reduce"): bool = reduce.is_some(), "async", "bulk", dst_space(InFull), src_space(InFull),
+            let told("mbarrier::complete_tx::bytes"): bool = object.is_some(),
+            let grouped("bulk_group"): bool = object.is_none(),
+            let many("multicast::cluster"): bool = multicast.is_some(),
+            let hint("L2::cache_hint"): bool = policy.is_some(),
+            let op(reduces.then_some(AtomOp::ALL)): Option<AtomOp> = reduce.map(|reduce| reduce.0),
+            let noftz("noftz"): bool = adds_halves(*reduce),
+            let ty(op.map(|op| bulk_types(op, dst_space))): Option<ScalarType> = reduce.map(|reduce| reduce.1),
+            reduce = op.zip(ty)
+        ]
+        where {
+            told != grouped => "it completes by an object or by a group",
+            noftz == adds_halves(reduce) => "additions of halves, and nothing else, have `.noftz`",
+            bulk_exists((dst_space, src_space), told, reduces, many)
+                => "these state spaces and ways of completing do not go together",
+        }
+        (
+            dst(dst_space), src(src_space), size(U32), object((Space::Shared, told)), multicast((B16, many)),
+            policy((B64, hint))
+        )
+    }
     /// `cp.async.commit_group`
     CpAsyncCommitGroup {} = "cp" since (7, 0, 80) when |m: &Mods| m.has("commit_group") => { ["async", "commit_group"] () }
     /// `cp.async.wait_group N`: until at most `pending` groups are pending.
@@ -727,8 +1138,25 @@ instructions! {
     /// all, if `ignore_src`) are zero.
     CpAsync {
         dst: Address, src: Address, size_bytes: u32, src_size: Option<Operand>,
-        ignore_src: Option<PredOperand>, cache: Box<CacheHints>
-    } = "cp" since (7, 0, 80) => { by cp_async }
+        ignore_src: Option<PredOperand>, cache: Option<Box<CacheHints>>
+    } = "cp" since (7, 0, 80) => {
+            [
+                "async", let op(COPY_CACHES): Option<CacheOp> = hints(cache).op,
+                let to(&[Space::Shared]): Space = Space::Shared, let from(&[Space::Global]): Space = Space::Global,
+                let more(): CacheHints = hints(cache)
+            ]
+            where { op.is_some() => "`.ca` or `.cg` is needed" }
+            (
+                dst(to), src(from), size_bytes("the number of bytes"), ignore_src(IfPredicate),
+                src_size(UnlessPolicy(U32, more.policy.is_some())),
+                let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
+                cache = boxed(op, more, policy)
+            )
+            where {
+                matches!((size_bytes, op), (16, _) | (4 | 8, Some(CacheOp::Ca)))
+                    => "4, 8 or 16 bytes are copied, by `.cg` 16",
+            }
+        }
 }
 
 "cache" {
@@ -745,19 +1173,120 @@ instructions! {
     /// `discard...L2 [a], 128`: the contents become undefined.
     Discard { space: Space, addr: Address, size_bytes: u32 }
         = "discard" since (7, 4, 80) => { [space, "L2"] (addr(space), size_bytes("the number of bytes")) }
-    /// `createpolicy`
-    CreatePolicy { dst: Reg, policy: Box<CreatePolicy> } = "createpolicy" since (7, 4, 80) => { by create_policy }
+    /// `createpolicy.fractional`: two priorities, and the share of the accesses that has the first.
+    PolicyFractional { primary: L2Eviction, secondary: Option<L2Eviction>, dst: Reg, fraction: Option<Operand> }
+        = "createpolicy" since (7, 4, 80) when |m: &Mods| m.has("fractional") => {
+            ["fractional", primary, secondary, "b64"] (dst(B64), fraction(F32))
+        }
+    /// `createpolicy.range`: the first priority for `size` bytes of `total` from `addr` on.
+    PolicyRange {
+        space: Space, primary: L2Eviction, secondary: Option<L2Eviction>, dst: Reg, addr: Address,
+        size: Operand, total: Operand
+    } = "createpolicy" since (7, 4, 80) when |m: &Mods| m.has("range") => {
+            ["range", space, primary, secondary, "b64"] (dst(B64), addr(space), size(U32), total(U32))
+        }
+    /// `createpolicy.cvt.L2`: of an access property.
+    PolicyConvert { dst: Reg, src: Operand }
+        = "createpolicy" since (7, 4, 80) => { ["cvt", "L2", "b64"] (dst(B64), src(B64)) }
 }
 
 "textures and surfaces" {
     /// `tex`
-    Tex(Box<Tex>) = "tex" => { by tex }
+    Tex(Box<Tex>) = "tex" => {
+        /// A fetch through a texture object: four elements, or two of `.f16x2`.
+        struct Tex {
+            lod: TexLod,
+            /// `tld4`: what is gathered.
+            component: Option<TexComponent>,
+            geometry: TexGeometry, dst_ty: ScalarType,
+            /// `.f32` (sampled) or `.s32` (fetched).
+            coord_ty: ScalarType,
+            dsts: Dsts,
+            /// Residency predicate of sparse textures.
+            resident: Dst,
+            texture: Operand,
+            /// In independent mode.
+            sampler: Option<Operand>,
+            /// As written, padding included.
+            coords: Srcs,
+            /// Level of detail.
+            level: Option<Operand>,
+            /// Gradients; empty if there are none.
+            dx: Srcs, dy: Srcs,
+            /// Texel offsets; empty if there are none.
+            offsets: Srcs,
+            /// Depth to compare with.
+            compare: Option<Operand>,
+        }
+        [
+            component = None, lod, geometry, let count(): usize = dsts.len(),
+            dst_ty(&[U32, S32, F32, F16x2]), coord_ty(coordinate_types(geometry))
+        ]
+        where { count == texels(dst_ty) => "the result is `.v4` or `.v2.f16x2`" }
+        (
+            dsts(WideVector(dst_ty, count)), resident(Beside(Pred)),
+            "[" texture(U64), sampler(If64Bits), coords(Coordinates(geometry, coord_ty)) "]",
+            level((coord_ty, lod == TexLod::Level)), dx(Gradient(lod, geometry)), dy(Gradient(lod, geometry)),
+            offsets(IfBraces(S32)), compare(F32)
+        )
+    }
     /// `tld4`
-    Tld4(Box<Tex>) = "tld4" => { by tex }
+    Tld4(Box<Tex>) = "tld4" => {
+        Tex {
+            lod: TexLod, component: Option<TexComponent>, geometry: TexGeometry, dst_ty: ScalarType,
+            coord_ty: ScalarType, dsts: Dsts, resident: Dst, texture: Operand, sampler: Option<Operand>, coords: Srcs,
+            level: Option<Operand>, dx: Srcs, dy: Srcs, offsets: Srcs, compare: Option<Operand>,
+        }
+        [
+            lod = TexLod::Implicit, level = None, dx = Srcs::default(), dy = Srcs::default(),
+            component(Some(TexComponent::ALL)), geometry, let count(): usize = dsts.len(),
+            dst_ty(&[U32, S32, F32, F16x2]), coord_ty(&[F32])
+        ]
+        where { count == texels(dst_ty) => "the result is `.v4` or `.v2.f16x2`" }
+        (
+            dsts(WideVector(dst_ty, count)), resident(Beside(Pred)),
+            "[" texture(U64), sampler(If64Bits), coords(Coordinates(geometry, coord_ty)) "]",
+            offsets(IfBraces(S32)), compare(F32)
+        )
+    }
     /// `suld.b`
-    Suld { access: Box<Surface>, dsts: Dsts } = "suld" => { by surface }
-    /// `sust`
-    Sust { access: Box<Surface>, srcs: Srcs } = "sust" => { by surface }
+    Suld(Box<Surface>) = "suld" => {
+        /// Access to a surface object.
+        struct Surface {
+            /// `.p` and not `.b` (raw bytes; the x coordinate counts bytes).
+            formatted: bool,
+            geometry: TexGeometry, cache: Option<CacheOp>, ty: ScalarType,
+            /// Out of bounds.
+            clamp: SurfaceClamp,
+            /// Loaded.
+            dsts: Dsts,
+            surface: Operand,
+            /// As written, padding included.
+            coords: Srcs,
+            /// Stored.
+            srcs: Srcs,
+        }
+        [
+            formatted = false, srcs = Srcs::default(), "b", geometry,
+            cache(SURFACE_CACHES),
+            let count(): usize = dsts.len(), ty(SURFACE), clamp
+        ]
+        where { check texel_vector(count, ty) }
+        (dsts(WideVector(ty, count)), "[" surface(U64), coords(Coordinates(geometry, S32)) "]")
+    }
+    /// `sust.b`, `sust.p`
+    Sust(Box<Surface>) = "sust" => {
+        Surface {
+            formatted: bool, geometry: TexGeometry, cache: Option<CacheOp>, ty: ScalarType, clamp: SurfaceClamp,
+            dsts: Dsts, surface: Operand, coords: Srcs, srcs: Srcs,
+        }
+        [
+            dsts = Dsts::default(), formatted(Either("b", "p")), geometry, cache(STORE_CACHES),
+            let count(): usize = srcs.len(), ty(if formatted { &[B32] } else { SURFACE }), clamp
+        ]
+        where { check texel_vector(count, ty) }
+        ("[" surface(U64), coords(Coordinates(geometry, S32)) "]", srcs(WideVector(ty, count)))
+    }
     /// `txq`: `level` for `txq.level`.
     Txq { query: TexQuery, dst: Reg, object: Operand, level: Option<Operand> }
         = "txq" => {

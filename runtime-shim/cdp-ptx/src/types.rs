@@ -353,6 +353,16 @@ words! {
 }
 
 words! {
+    /// How `tex` chooses a mipmap level.
+    TexLod { Implicit = "", Base = "base", Level = "level", Gradient = "grad", }
+}
+
+words! {
+    /// The component that `tld4` gathers.
+    TexComponent { R = "r", G = "g", B = "b", A = "a", }
+}
+
+words! {
     /// What a surface access out of bounds does.
     SurfaceClamp { Trap = "trap", Clamp = "clamp", Zero = "zero", }
 }

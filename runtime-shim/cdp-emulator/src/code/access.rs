@@ -1,6 +1,6 @@
 //! Accesses to memory: where, how wide, what they say about order, and what becomes of what they bring.
 
-use cdp_ptx::inst::{LoadOrder, StoreOrder};
+use cdp_ptx::inst::AccessOrder;
 use cdp_ptx::{AtomOrder, Scope};
 
 /// A state space as the interpreter distinguishes them.
@@ -138,25 +138,14 @@ impl From<Scope> for Reach {
     }
 }
 
-impl From<LoadOrder> for Order {
-    fn from(order: LoadOrder) -> Order {
+impl From<AccessOrder> for Order {
+    fn from(order: AccessOrder) -> Order {
         let (sem, reach) = match order {
-            LoadOrder::Weak => return Order::WEAK,
-            LoadOrder::Volatile => (Sem::Volatile, Reach::Device),
-            LoadOrder::Relaxed(scope) | LoadOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
-            LoadOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
-        };
-        Order { sem, reach }
-    }
-}
-
-impl From<StoreOrder> for Order {
-    fn from(order: StoreOrder) -> Order {
-        let (sem, reach) = match order {
-            StoreOrder::Weak => return Order::WEAK,
-            StoreOrder::Volatile => (Sem::Volatile, Reach::Device),
-            StoreOrder::Relaxed(scope) | StoreOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
-            StoreOrder::Release(scope) => (Sem::Release, scope.into()),
+            AccessOrder::Weak => return Order::WEAK,
+            AccessOrder::Volatile => (Sem::Volatile, Reach::Device),
+            AccessOrder::Relaxed(scope) | AccessOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
+            AccessOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
+            AccessOrder::Release(scope) => (Sem::Release, scope.into()),
         };
         Order { sem, reach }
     }

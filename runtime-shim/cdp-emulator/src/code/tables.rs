@@ -315,7 +315,7 @@ pub struct Remote {
 #[derive(Clone, Debug)]
 pub struct Tensor {
     /// Types, shape, layouts.
-    pub facts: cdp_ptx::matrix::Mma,
+    pub facts: cdp_ptx::matrix::Product,
     /// Rows of A; wide for `.f64`.
     pub a: Vec<u32>,
     /// Rows of B.

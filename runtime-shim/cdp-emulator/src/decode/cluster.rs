@@ -1,7 +1,7 @@
 //! Decoding of what blocks of a cluster do with each other.
 
-use cdp_ptx::cluster::{ClusterBarrier, Mapa, RemoteAccess};
 use cdp_ptx::inst::Address;
+use cdp_ptx::inst::{ClusterBarrier, Mapa, RemoteAccess};
 use cdp_ptx::{Operand, Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};

@@ -1,6 +1,6 @@
 //! Decoding of data movement: moves, conversions, loads, stores, address conversions.
 
-use cdp_ptx::inst::{Address, AddressBase, LoadOrder, StoreOrder};
+use cdp_ptx::inst::{AccessOrder, Address, AddressBase};
 use cdp_ptx::{CvtRounding, Inst, Operand, Reg, ScalarType, Space, Symbol};
 
 use super::dispatch::is_memory;
@@ -264,7 +264,7 @@ impl Decoder<'_> {
     pub(super) fn load(
         &mut self,
         space: Space,
-        order: LoadOrder,
+        order: AccessOrder,
         ty: T,
         dsts: &[Option<Reg>],
         addr: &Address,
@@ -318,7 +318,7 @@ impl Decoder<'_> {
     pub(super) fn store(
         &mut self,
         space: Space,
-        order: StoreOrder,
+        order: AccessOrder,
         ty: T,
         addr: &Address,
         srcs: &[Operand],

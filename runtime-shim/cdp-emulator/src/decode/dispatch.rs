@@ -1,11 +1,11 @@
 //! The one place where every PTX instruction is named. A new instruction of `cdp-ptx` does not
 //! compile until it is decided here what the device does with it.
 
-use cdp_ptx::{Inst, ScalarType, Space};
+use cdp_ptx::{BoolOp, Inst, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, float, half, int, tiny};
-use crate::code::{Async, CopyOrder, Op, Order, Sem};
+use crate::code::{Async, BarrierKind, CopyOrder, NONE, Op, Order, Sem};
 
 impl Decoder<'_> {
     /// Decodes one instruction; the guard and the origin are already set.
@@ -286,8 +286,19 @@ impl Decoder<'_> {
             Inst::Trap {} => self.simple(Op::Trap),
             Inst::Brkpt {} => self.simple(Op::Brkpt),
 
-            Inst::Barrier { op, aligned, id, threads } => {
-                self.barrier(*op, *aligned, *id, *threads)
+            Inst::Barrier { arrives, aligned, id, threads } => {
+                let kind = if *arrives { BarrierKind::Arrive } else { BarrierKind::Sync };
+                self.barrier(kind, *aligned, *id, *threads, ((0, 0), NONE))
+            }
+            Inst::BarrierReduce { op, aligned, dst, id, threads, pred } => {
+                let (kind, dst) = match op {
+                    None => (BarrierKind::RedPopc, self.narrow_dst(*dst)?),
+                    Some(BoolOp::And) => (BarrierKind::RedAnd, self.pred_dst(*dst)?),
+                    Some(BoolOp::Or) => (BarrierKind::RedOr, self.pred_dst(*dst)?),
+                    Some(BoolOp::Xor) => return Err("`bar.red.xor`".to_string()),
+                };
+                let pred = self.pred(*pred)?;
+                self.barrier(kind, *aligned, *id, *threads, (pred, dst))
             }
             Inst::BarWarpSync { mask } => {
                 let a = self.narrow(*mask)?;
@@ -334,7 +345,7 @@ impl Decoder<'_> {
             }
             Inst::Redux { .. } => self.redux(inst),
             Inst::Shfl(shfl) => self.shfl(shfl),
-            Inst::Mma(mma) => self.mma(mma),
+            Inst::Mma(mma) | Inst::Wmma(mma) => self.mma(mma),
             Inst::Wgmma(wgmma) => self.wgmma(wgmma),
             // A product is done when it is issued, but for the race checker.
             Inst::WgmmaFence {} => self.simple(Op::Nop),
@@ -348,7 +359,12 @@ impl Decoder<'_> {
             Inst::WmmaMemory(memory) => self.wmma_memory(memory),
             Inst::MatrixMemory(memory) => self.matrix_memory(memory),
             Inst::Movmatrix(matrix) => self.movmatrix(matrix),
-            Inst::Mbarrier(barrier) => self.mbarrier(barrier),
+            Inst::MbarrierInit { .. }
+            | Inst::MbarrierInvalidate { .. }
+            | Inst::MbarrierWait { .. }
+            | Inst::MbarrierArrive { .. }
+            | Inst::MbarrierTransactions { .. }
+            | Inst::CpAsyncArrive { .. } => self.mbarrier(inst),
             Inst::MbarrierPendingCount { dst, state } => self.pending_count(*dst, *state),
             Inst::Elect { dst, pred, mask } => self.elect(*dst, *pred, *mask),
             // Every launch waits for its stream: only the race checker knows what does not.
@@ -384,17 +400,18 @@ impl Decoder<'_> {
             | Inst::PrefetchUniform { .. }
             | Inst::ApplyPriority { .. }
             | Inst::Discard { .. } => self.simple(Op::Nop),
-            Inst::CreatePolicy { dst, policy: _ } => {
+            Inst::PolicyFractional { dst, .. }
+            | Inst::PolicyRange { dst, .. }
+            | Inst::PolicyConvert { dst, .. } => {
                 let d = self.wide_dst(*dst)?;
                 let zero = self.constant(0, true);
                 self.alu::<int::Mov64>(d, [zero, 0, 0], 0);
                 Ok(())
             }
 
-            Inst::Tex(tex) => self.texture(tex, false),
-            Inst::Tld4(tex) => self.texture(tex, true),
-            Inst::Suld { access, dsts } => self.surface_load(access, dsts),
-            Inst::Sust { access, srcs } => self.surface_store(access, srcs),
+            Inst::Tex(tex) | Inst::Tld4(tex) => self.texture(tex),
+            Inst::Suld(access) => self.surface_load(access),
+            Inst::Sust(access) => self.surface_store(access),
             Inst::Txq { query, dst, object, level: _ } => self.query(*query, *dst, *object),
             Inst::Suq { query, dst, object } => self.query(*query, *dst, *object),
 

@@ -1,23 +1,41 @@
 //! Decoding of barriers that are objects in shared memory.
 
-use cdp_ptx::inst::Address;
-use cdp_ptx::mbarrier::{Mbarrier, MbarrierOp, MbarrierPhase};
-use cdp_ptx::{Operand, Reg, Space};
+use cdp_ptx::inst::{Address, BulkCopy as BulkCopyInst};
+use cdp_ptx::{AtomOrder, Inst, Operand, Reg, Scope, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::bits;
 use crate::code::{BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Place, Reach, Sem};
 
 impl Decoder<'_> {
-    pub(super) fn mbarrier(&mut self, barrier: &Mbarrier) -> Decoded {
-        let (place, row, wide, offset) = self.object_address(barrier.space, &barrier.addr)?;
+    pub(super) fn mbarrier(&mut self, inst: &Inst) -> Decoded {
         let one = Operand::Imm(1);
-        let (op, operand, dst) = match barrier.op {
-            MbarrierOp::Init { count } => (ObjectOp::Init, self.narrow(count)?, NONE),
-            MbarrierOp::Inval => (ObjectOp::Invalidate, NONE, NONE),
-            MbarrierOp::ExpectTx { bytes } => (ObjectOp::Expect, self.narrow(bytes)?, NONE),
-            MbarrierOp::CompleteTx { bytes } => (ObjectOp::Complete, self.narrow(bytes)?, NONE),
-            MbarrierOp::Arrive { dst, count, expect_tx, drop, no_complete: _ } => {
+        // PTX ISA: arrivals release and waits acquire, within the block.
+        let within = |order: Option<(AtomOrder, Scope)>| match order {
+            Some((order, scope)) => Order::of_atomic(Some(order), Some(scope)),
+            None => Order { sem: Sem::AcqRel, reach: Reach::Block },
+        };
+        let (space, addr, order, op, operand, dst) = match *inst {
+            Inst::MbarrierInit { space, addr, count } => {
+                (space, addr, None, ObjectOp::Init, self.narrow(count)?, NONE)
+            }
+            Inst::MbarrierInvalidate { space, addr } => {
+                (space, addr, None, ObjectOp::Invalidate, NONE, NONE)
+            }
+            Inst::MbarrierTransactions { complete, order, space, addr, bytes } => {
+                let op = if complete { ObjectOp::Complete } else { ObjectOp::Expect };
+                (space, addr, order, op, self.narrow(bytes)?, NONE)
+            }
+            Inst::MbarrierArrive {
+                drop,
+                expect_tx,
+                no_complete: _,
+                order,
+                space,
+                dst,
+                addr,
+                count,
+            } => {
                 let dst = dst.map(|reg| self.wide_dst(reg)).transpose()?.unwrap_or(NONE);
                 let count = self.narrow(count.unwrap_or(one))?;
                 let op = match (expect_tx, drop) {
@@ -26,34 +44,35 @@ impl Decoder<'_> {
                     (true, false) => ObjectOp::ArriveExpecting,
                     (true, true) => ObjectOp::ArriveExpectingAndDrop,
                 };
-                (op, count, dst)
+                (space, addr, order, op, count, dst)
             }
-            MbarrierOp::Wait { pred, phase, waits: _, limit: _ } => {
+            Inst::MbarrierWait { parity, order, space, pred, addr, phase, .. } => {
                 let dst = self.pred_dst(pred)?;
-                match phase {
-                    MbarrierPhase::State(state) => (ObjectOp::TestState, self.wide(state)?, dst),
-                    MbarrierPhase::Parity(odd) => (ObjectOp::TestParity, self.narrow(odd)?, dst),
-                }
+                let (op, phase) = match parity {
+                    false => (ObjectOp::TestState, self.wide(phase)?),
+                    true => (ObjectOp::TestParity, self.narrow(phase)?),
+                };
+                (space, addr, order, op, phase, dst)
             }
             // Without `.noinc` the arrival takes back what it adds.
-            MbarrierOp::CpAsyncArrive { noinc: false } => (ObjectOp::CopiesArrive, NONE, NONE),
-            MbarrierOp::CpAsyncArrive { noinc: true } => {
-                (ObjectOp::CopiesArriveCounted, self.narrow(one)?, NONE)
+            Inst::CpAsyncArrive { noinc: false, space, addr } => {
+                (space, addr, None, ObjectOp::CopiesArrive, NONE, NONE)
             }
+            Inst::CpAsyncArrive { noinc: true, space, addr } => {
+                (space, addr, None, ObjectOp::CopiesArriveCounted, self.narrow(one)?, NONE)
+            }
+            _ => return Err("no instruction on a barrier object".to_string()),
         };
+        let (place, row, wide, offset) = self.object_address(space, &addr)?;
+        let order = within(order);
         let imm = self.out.objects.len() as u32;
-        let order = match barrier.order {
-            Some((order, scope)) => Order::of_atomic(Some(order), Some(scope)),
-            // PTX ISA: arrivals release and waits acquire, within the block.
-            None => Order { sem: Sem::AcqRel, reach: Reach::Block },
-        };
         self.out.objects.push(BarrierObject { op, place, wide, offset, order, operand, dst });
         let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::BarrierObject) };
         self.emit(inst);
         Ok(())
     }
 
-    pub(super) fn bulk_copy(&mut self, copy: &cdp_ptx::bulk::BulkCopy) -> Decoded {
+    pub(super) fn bulk_copy(&mut self, copy: &BulkCopyInst) -> Decoded {
         let mut part = |space: Space, address: &Address| {
             let parts = self.address(space, address)?;
             match parts.row {

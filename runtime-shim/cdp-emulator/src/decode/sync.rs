@@ -1,7 +1,7 @@
 //! Decoding of barriers, atomics, warp-wide exchanges, asynchronous copies, textures.
 
-use cdp_ptx::inst::{Atom, AtomVector, BarrierOp, PredOperand, Shfl, Surface, Tex};
-use cdp_ptx::{AtomOp, BoolOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexQuery, VoteMode};
+use cdp_ptx::inst::{Atom, AtomVector, PredOperand, Shfl, Surface, Tex};
+use cdp_ptx::{AtomOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexLod, TexQuery, VoteMode};
 
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
@@ -14,28 +14,14 @@ type T = ScalarType;
 impl Decoder<'_> {
     pub(super) fn barrier(
         &mut self,
-        op: BarrierOp,
+        kind: BarrierKind,
         aligned: bool,
         id: Operand,
         threads: Option<Operand>,
+        (pred, dst): ((u32, u32), u32),
     ) -> Decoded {
         let id = self.narrow(id)?;
         let threads = threads.map(|t| self.narrow(t)).transpose()?.unwrap_or(NONE);
-        let (kind, pred, dst) = match op {
-            BarrierOp::Sync => (BarrierKind::Sync, (0, 0), NONE),
-            BarrierOp::Arrive => (BarrierKind::Arrive, (0, 0), NONE),
-            BarrierOp::RedPopc { dst, pred } => {
-                (BarrierKind::RedPopc, self.pred(pred)?, self.narrow_dst(dst)?)
-            }
-            BarrierOp::RedPred { op, dst, pred } => {
-                let kind = match op {
-                    BoolOp::And => BarrierKind::RedAnd,
-                    BoolOp::Or => BarrierKind::RedOr,
-                    BoolOp::Xor => return Err("`bar.red.xor`".to_string()),
-                };
-                (kind, self.pred(pred)?, self.pred_dst(dst)?)
-            }
-        };
         let imm = self.out.barriers.len() as u32;
         self.out.barriers.push(Barrier { kind, aligned, id, threads, pred, dst });
         let inst = crate::code::Inst { imm, ..self.blank(Op::Barrier) };
@@ -263,20 +249,14 @@ impl Decoder<'_> {
         Ok((layer, rows))
     }
 
-    pub(super) fn texture(&mut self, tex: &Tex, gather: bool) -> Decoded {
-        use cdp_ptx::inst::TexLod;
-        if tex.offsets.is_some() || tex.compare.is_some() || tex.resident.is_some() {
+    pub(super) fn texture(&mut self, tex: &Tex) -> Decoded {
+        if !tex.offsets.is_empty() || tex.compare.is_some() || tex.resident.is_some() {
             return Err("texture fetches with offsets, depth comparison or residency".to_string());
         }
-        let component = match &tex.lod {
-            TexLod::Implicit | TexLod::Base => None,
-            // There is one level, so the level does not matter.
-            TexLod::Level(_) => None,
-            TexLod::Gather(component) if gather => Some(*component),
-            TexLod::Gather(_) | TexLod::Gradient(..) => {
-                return Err("texture fetches with gradients".to_string());
-            }
-        };
+        // There is one level, so which is asked for does not matter.
+        if tex.lod == TexLod::Gradient {
+            return Err("texture fetches with gradients".to_string());
+        }
         let texture = self.wide(tex.texture)?;
         let (layer, coords) = self.coordinates(tex.geometry, &tex.coords)?;
         let mut dsts = Vec::new();
@@ -291,7 +271,7 @@ impl Decoder<'_> {
             layer,
             coords,
             dsts,
-            gather: component,
+            gather: tex.component.map(|component| component as u8),
         };
         fetch.check()?;
         let imm = self.out.textures.len() as u32;
@@ -325,10 +305,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    pub(super) fn surface_load(&mut self, access: &Surface, dsts: &[Option<Reg>]) -> Decoded {
-        let wide = dsts.iter().flatten().any(|reg| matches!(self.reg(*reg), RegPlace::Wide(_)));
+    pub(super) fn surface_load(&mut self, access: &Surface) -> Decoded {
+        let wide =
+            access.dsts.iter().flatten().any(|reg| matches!(self.reg(*reg), RegPlace::Wide(_)));
         let mut rows = Vec::new();
-        for dst in dsts {
+        for dst in &access.dsts {
             rows.push(match dst {
                 Some(reg) => self.dst(*reg, wide)?,
                 None => NONE,
@@ -337,9 +318,9 @@ impl Decoder<'_> {
         self.surface(access, rows, wide, false)
     }
 
-    pub(super) fn surface_store(&mut self, access: &Surface, srcs: &[Operand]) -> Decoded {
+    pub(super) fn surface_store(&mut self, access: &Surface) -> Decoded {
         let wide = access.ty.bits() == 64;
-        let rows = srcs.iter().map(|src| self.row(*src, wide)).collect::<Result<_, _>>()?;
+        let rows = access.srcs.iter().map(|src| self.row(*src, wide)).collect::<Result<_, _>>()?;
         self.surface(access, rows, wide, true)
     }
 

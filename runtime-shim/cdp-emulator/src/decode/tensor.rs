@@ -29,25 +29,22 @@ impl Decoder<'_> {
             let wide = ty == MatrixType::F64;
             srcs.iter().map(|src| this.row(*src, wide)).collect::<Result<Vec<u32>, String>>()
         };
-        let a = rows(self, &mma.a, mma.a_ty)?;
-        let b = rows(self, &mma.b, mma.b_ty)?;
-        let c = rows(self, &mma.c, mma.c_ty)?;
+        let a = rows(self, &mma.a, mma.product.a_ty)?;
+        let b = rows(self, &mma.b, mma.product.b_ty)?;
+        let c = rows(self, &mma.c, mma.product.c_ty)?;
         let mut d = Vec::with_capacity(mma.d.len());
         for dst in &mma.d {
             d.push(match dst {
-                Some(reg) => self.dst(*reg, mma.d_ty == MatrixType::F64)?,
+                Some(reg) => self.dst(*reg, mma.product.d_ty == MatrixType::F64)?,
                 None => NONE,
             });
         }
-        let sparsity = match &mma.sparsity {
-            Some(sparsity) => Some((self.narrow(sparsity.metadata)?, u32::from(sparsity.selector))),
+        let sparsity = match mma.metadata.zip(mma.selector) {
+            Some((metadata, selector)) => Some((self.narrow(metadata)?, selector)),
             None => None,
         };
         let imm = self.out.tensors.len() as u32;
-        let mut facts = mma.clone();
-        // The operands are rows now.
-        (facts.a, facts.b, facts.c) = (Box::new([]), Box::new([]), Box::new([]));
-        facts.d = Box::new([]);
+        let facts = mma.product;
         self.out.tensors.push(Tensor { facts, a, b, c, d, sparsity });
         let inst = crate::code::Inst { imm, ..self.blank(Op::Mma) };
         self.emit(inst);

@@ -92,7 +92,7 @@ fn places_all(tensor: &Tensor) -> bool {
 }
 
 /// Elements whose products are added up at once.
-fn group(facts: &cdp_ptx::matrix::Mma) -> usize {
+fn group(facts: &cdp_ptx::matrix::Product) -> usize {
     use cdp_ptx::matrix::MatrixType as T;
     match facts.a_ty {
         // `wmma` takes four at a time.

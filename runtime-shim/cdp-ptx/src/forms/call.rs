@@ -242,7 +242,6 @@ impl Printer<'_> {
                 CallSignature::Targets(id) => &body.call_tables[id.index()].name,
             });
         }
-        self.out.push(';');
     }
 
     fn call_list(&mut self, list: &[CallArg], signature: CallParams, results: bool) {

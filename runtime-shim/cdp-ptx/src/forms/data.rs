@@ -1,4 +1,4 @@
-//! Moves with their packing and unpacking forms, `cvt.pack` and `lop3`.
+//! `mov` with its packing and unpacking forms.
 
 use crate::inst::*;
 use crate::parse::lexer::Tok;
@@ -6,7 +6,7 @@ use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
-use crate::print::operand::Arg::*;
+use crate::syntax::Arg;
 use crate::types::*;
 
 use ScalarType::*;
@@ -86,64 +86,6 @@ impl<'a> Parser<'a> {
         };
         Ok((part, count))
     }
-
-    /// `cvt.pack.sat.TYPE.s32{.b32} d, a, b{, c}`
-    pub fn cvt_pack(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
-        mods.word("pack")?;
-        mods.word("sat")?;
-        let (dst_signed, dst_bits) = mods.need("a type to convert to", |word| {
-            let bits = word.get(1..)?.parse().ok().filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
-            match word.as_bytes()[0] {
-                b's' => Some((true, bits)),
-                b'u' => Some((false, bits)),
-                _ => None,
-            }
-        })?;
-        let src_ty = mods.ty(&[S32])?;
-        let third = mods.peek_ty().is_some();
-        if third {
-            mods.ty(&[B32])?;
-        }
-        mods.require(
-            third == (dst_bits < 16),
-            "8 bits and fewer go with `.b32` and a third source",
-        )?;
-        mods.finish()?;
-        let (dst, a, b) = self.d_a_b(B32)?;
-        let c = if third { Some(self.next_operand(B32)?) } else { None };
-        Ok(Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c })
-    }
-
-    /// `lop3`
-    pub fn lop3(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
-        let op = mods.take(BoolOp::from_str);
-        mods.require(op != Some(BoolOp::Xor), "only `.and` and `.or` do")?;
-        mods.ty(&[B32])?;
-        mods.finish()?;
-        let (dst, pred_dst) = match op {
-            Some(_) => {
-                let dst = self.dst(B32, Width::Exact)?;
-                self.expect(b'|')?;
-                (dst, self.dst(Pred, Width::Exact)?)
-            }
-            None => (Some(self.register(B32)?), None),
-        };
-        let a = self.next_operand(B32)?;
-        let b = self.next_operand(B32)?;
-        let c = self.next_operand(B32)?;
-        self.comma()?;
-        let token = self.peek;
-        let table = self.integer("the look-up table")?;
-        let Ok(table) = u8::try_from(table) else {
-            fail!(self, token, Limit, "the look-up table {table} is not 0 to 255");
-        };
-        let mut pred = None;
-        if let Some(op) = op {
-            self.comma()?;
-            pred = Some(Lop3Pred { op, dst: pred_dst, with: self.pred_operand()? });
-        }
-        Ok(Inst::Lop3 { table, dst, a, b, c, pred })
-    }
 }
 
 impl Printer<'_> {
@@ -153,18 +95,20 @@ impl Printer<'_> {
         match inst {
             Inst::Mov { ty, dst, src } => {
                 self.word(ty.as_str());
-                self.args(&[D(*dst), S(src, *ty)]);
+                dst.write(self, *ty);
+                src.write(self, *ty);
             }
             Inst::MovVector { ty, dsts, srcs } => {
                 self.vector(dsts.len());
                 self.word(ty.as_str());
+                dsts.write(self, (*ty, dsts.len()));
+                self.separate();
                 match srcs.first() {
+                    // All four components of one.
                     Some(Operand::Special(special)) => {
-                        // All four components of one.
-                        let name = special.to_string();
-                        self.args(&[Ds(dsts), T(name.trim_end_matches(".x"))]);
+                        self.out.push_str(special.to_string().trim_end_matches(".x"));
                     }
-                    _ => self.args(&[Ds(dsts), Braced(srcs, *ty)]),
+                    _ => self.braced(srcs, *ty),
                 }
             }
             Inst::MovPack { ty, dst, srcs } => {
@@ -175,41 +119,16 @@ impl Printer<'_> {
                     32 => B32,
                     _ => B64,
                 };
-                self.args(&[D(*dst), Braced(srcs, part)]);
+                dst.write(self, *ty);
+                self.separate();
+                self.braced(srcs, part);
             }
             Inst::MovUnpack { ty, dsts, src } => {
                 self.word(ty.as_str());
-                self.args(&[Ds(dsts), S(src, *ty)]);
+                dsts.write(self, (*ty, dsts.len()));
+                src.write(self, *ty);
             }
             _ => unreachable!("the rows that name this function"),
-        }
-    }
-
-    /// `cvt.pack`
-    pub fn cvt_pack(&mut self, inst: &Inst) {
-        fields!(inst, Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c });
-        self.mnemonic("cvt.pack.sat");
-        self.word(&format!("{}{dst_bits}", if *dst_signed { "s" } else { "u" }));
-        self.word(src_ty.as_str());
-        self.flag(c.is_some(), "b32");
-        self.args(&[D(*dst), S(a, S32), S(b, S32), SOpt(c, B32)]);
-    }
-
-    /// `lop3`
-    pub fn lop3(&mut self, inst: &Inst) {
-        fields!(inst, Inst::Lop3 { table, dst, a, b, c, pred });
-        self.mnemonic("lop3");
-        let sources = [S(a, B32), S(b, B32), S(c, B32), N(i64::from(*table))];
-        match pred {
-            None => {
-                self.word("b32");
-                self.args(&[&[O(*dst)], &sources[..]].concat());
-            }
-            Some(pred) => {
-                self.words(&[pred.op.as_str(), "b32"]);
-                let first = [Both(*dst, pred.dst)];
-                self.args(&[&first[..], &sources, &[P(&pred.with)]].concat());
-            }
         }
     }
 }

@@ -62,6 +62,8 @@ pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The next token.
     pub peek: Token<'a>,
+    /// No comma comes before the next operand: it is the first, or the comma has been taken.
+    pub at_start: bool,
     /// The function whose body is being read.
     pub st: FunctionState<'a>,
     /// Unknown instructions are kept.
@@ -89,6 +91,7 @@ impl<'a> Parser<'a> {
         Ok(Parser {
             lexer,
             peek,
+            at_start: false,
             st: FunctionState::default(),
             lenient: false,
             module: Module {

@@ -69,11 +69,6 @@ impl<'a> Mods<'a> {
         self.take(vector).unwrap_or(1)
     }
 
-    /// Takes the state space; generic if there is none.
-    pub fn space(&mut self) -> Space {
-        self.take(Space::of).unwrap_or(Space::Generic)
-    }
-
     /// Is this the opcode?
     pub fn is(&self, opcode: &str) -> bool {
         self.opcode.text == opcode
@@ -96,7 +91,12 @@ impl<'a> Mods<'a> {
 
     /// Is a word of this kind there, not yet taken?
     pub fn any<T>(&self, read: impl Fn(&str) -> Option<T>) -> bool {
-        self.untaken().any(|(_, word)| read(word).is_some())
+        self.count_of(read) > 0
+    }
+
+    /// How many words of this kind are there, not yet taken?
+    pub fn count_of<T>(&self, read: impl Fn(&str) -> Option<T>) -> usize {
+        self.untaken().filter(|(_, word)| read(word).is_some()).count()
     }
 
     /// The scalar types that are not taken yet.

@@ -44,6 +44,24 @@ impl<'a> Parser<'a> {
         self.expect(b',')
     }
 
+    /// What separates an operand from the one before it.
+    pub fn separate(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.at_start) { Ok(()) } else { self.comma() }
+    }
+
+    /// Is there one more operand? Takes the comma before it.
+    pub fn more(&mut self) -> Result<bool> {
+        self.at_start = self.at_start || self.eat(b',')?;
+        Ok(self.at_start)
+    }
+
+    /// The bracket before some operands.
+    pub fn open(&mut self) -> Result<()> {
+        self.separate()?;
+        self.at_start = true;
+        self.expect(b'[')
+    }
+
     fn unknown_name<T>(&self, token: &Token) -> Result<T> {
         fail!(self, token, UnknownName, "{token} is not declared")
     }
@@ -124,12 +142,6 @@ impl<'a> Parser<'a> {
     /// A source operand of exactly the width of `ty`.
     pub fn operand(&mut self, ty: ScalarType) -> Result<Operand> {
         self.operand_of(ty, Width::Exact)
-    }
-
-    /// `, operand`
-    pub fn next_operand(&mut self, ty: ScalarType) -> Result<Operand> {
-        self.comma()?;
-        self.operand(ty)
     }
 
     /// A source operand.
@@ -411,18 +423,6 @@ impl<'a> Parser<'a> {
         let address = self.address()?;
         self.check_space(&token, space, &address)?;
         Ok(address)
-    }
-
-    /// `d, a`
-    pub fn d_a(&mut self, d: ScalarType, a: ScalarType) -> Result<(Reg, Operand)> {
-        let dst = self.register(d)?;
-        Ok((dst, self.next_operand(a)?))
-    }
-
-    /// `d, a, b`, all of one type.
-    pub fn d_a_b(&mut self, ty: ScalarType) -> Result<(Reg, Operand, Operand)> {
-        let (dst, a) = self.d_a(ty, ty)?;
-        Ok((dst, a, self.next_operand(ty)?))
     }
 
     /// The error for an instruction that is not known, or known and not supported.

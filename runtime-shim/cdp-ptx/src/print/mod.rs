@@ -13,7 +13,14 @@ use crate::types::*;
 
 /// The text of a module.
 pub(crate) fn print_module(module: &Module) -> String {
-    let mut printer = Printer { module, current: None, out: String::new(), inlined: Vec::new() };
+    let mut printer = Printer {
+        module,
+        current: None,
+        out: String::new(),
+        start: 0,
+        pending: "",
+        inlined: Vec::new(),
+    };
     printer.module();
     printer.out
 }
@@ -24,6 +31,9 @@ pub(crate) struct Printer<'a> {
     /// The function whose body is being printed.
     current: Option<(&'a Function, &'a Body)>,
     pub out: String,
+    /// Where the instruction begins that is being written, and what stands before its next operand.
+    pub start: usize,
+    pub pending: &'static str,
     /// Names of inlined functions, in the order of first mention.
     inlined: Vec<&'a str>,
 }
@@ -435,22 +445,23 @@ impl<'a> Printer<'a> {
         }
         for table in &body.branch_tables {
             let _ = write!(self.out, "{}: .branchtargets", table.name);
-            let name = |id: &LabelId| operand::Arg::T(&body.labels[id.index()].name);
-            let targets: Vec<_> = table.targets.iter().map(name).collect();
-            self.args(&targets);
-            self.out.push('\n');
+            let labels = table.targets.iter().map(|id| &body.labels[id.index()].name);
+            self.names(labels);
         }
         for table in &body.call_tables {
             let _ = write!(self.out, "{}: .calltargets", table.name);
             let functions = &self.module.functions;
-            let names: Vec<_> = table
-                .functions
-                .iter()
-                .map(|id| operand::Arg::T(&functions[id.index()].name))
-                .collect();
-            self.args(&names);
-            self.out.push('\n');
+            self.names(table.functions.iter().map(|id| &functions[id.index()].name));
         }
+    }
+
+    fn names<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
+        self.pending = " ";
+        for name in names {
+            self.separate();
+            self.out.push_str(name);
+        }
+        self.out.push_str(";\n");
     }
 
     fn location(&mut self, location: &'a Location) {

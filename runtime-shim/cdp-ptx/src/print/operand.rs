@@ -7,35 +7,6 @@ use crate::inst::*;
 use crate::module::*;
 use crate::types::*;
 
-/// One operand of an instruction.
-#[derive(Clone, Copy)]
-pub(crate) enum Arg<'a> {
-    /// A register.
-    D(Reg),
-    /// A register or `_`.
-    O(Dst),
-    /// `d|p`
-    Both(Dst, Dst),
-    /// A source of a type.
-    S(&'a Operand, ScalarType),
-    /// A source that may be missing.
-    SOpt(&'a Option<Operand>, ScalarType),
-    /// A predicate.
-    P(&'a PredOperand),
-    /// A memory operand.
-    A(&'a Address),
-    /// Destinations, in braces if there are several.
-    Ds(&'a [Dst]),
-    /// Sources, in braces if there are several.
-    Ss(&'a [Operand], ScalarType),
-    /// Sources, always in braces.
-    Braced(&'a [Operand], ScalarType),
-    /// A number.
-    N(i64),
-    /// Text.
-    T(&'a str),
-}
-
 impl Printer<'_> {
     /// A line with one instruction.
     pub fn instruction(&mut self, instruction: &Instruction) {
@@ -47,6 +18,25 @@ impl Printer<'_> {
         }
         self.inst(&instruction.inst);
         self.out.push('\n');
+    }
+
+    /// What separates an operand from the one before it.
+    pub fn separate(&mut self) {
+        self.out.push_str(self.pending);
+        self.pending = ", ";
+    }
+
+    /// The bracket before some operands.
+    pub fn open(&mut self) {
+        self.separate();
+        self.out.push('[');
+        self.pending = "";
+    }
+
+    /// Another opcode of the row than the first.
+    pub fn rename(&mut self, opcode: &str) {
+        self.out.truncate(self.start);
+        self.out.push_str(opcode);
     }
 
     /// An opcode, or the next part of one.
@@ -79,11 +69,6 @@ impl Printer<'_> {
         }
     }
 
-    /// `.space`, unless it is generic.
-    pub fn space(&mut self, space: Space) {
-        self.flag(space != Space::Generic, space.as_str());
-    }
-
     /// `.v2`, unless there is one element.
     pub fn vector(&mut self, len: usize) {
         match len {
@@ -91,45 +76,6 @@ impl Printer<'_> {
             4 => self.word("v4"),
             8 => self.word("v8"),
             _ => {}
-        }
-    }
-
-    /// Writes `args` after the mnemonic, with commas, and ends the instruction.
-    pub fn args(&mut self, args: &[Arg]) {
-        let mut separator = " ";
-        for arg in args {
-            if matches!(arg, Arg::SOpt(None, _)) {
-                continue;
-            }
-            self.out.push_str(separator);
-            separator = ", ";
-            self.arg(*arg);
-        }
-        self.out.push(';');
-    }
-
-    pub fn arg(&mut self, arg: Arg) {
-        match arg {
-            Arg::D(reg) => self.reg(reg),
-            Arg::O(dst) => self.dst(dst),
-            Arg::Both(dst, pair) => {
-                self.dst(dst);
-                self.out.push('|');
-                self.dst(pair);
-            }
-            Arg::S(operand, ty) => self.operand(operand, ty),
-            Arg::SOpt(operand, ty) => {
-                if let Some(operand) = operand {
-                    self.operand(operand, ty);
-                }
-            }
-            Arg::P(pred) => self.pred(pred),
-            Arg::A(address) => self.brackets(address),
-            Arg::Ds(dsts) => self.dsts(dsts),
-            Arg::Ss(srcs, ty) => self.srcs(srcs, ty),
-            Arg::Braced(srcs, ty) => self.braces(srcs, |printer, src| printer.operand(src, ty)),
-            Arg::N(number) => self.number(number),
-            Arg::T(text) => self.out.push_str(text),
         }
     }
 
@@ -147,6 +93,11 @@ impl Printer<'_> {
             [src] => self.operand(src, ty),
             srcs => self.braces(srcs, |printer, src| printer.operand(src, ty)),
         }
+    }
+
+    /// Sources, always in braces.
+    pub fn braced(&mut self, srcs: &[Operand], ty: ScalarType) {
+        self.braces(srcs, |printer, src| printer.operand(src, ty));
     }
 
     /// `p`, `!p`

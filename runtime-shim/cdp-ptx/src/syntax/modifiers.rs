@@ -1,8 +1,9 @@
 //! Modifiers: what each kind between the dots reads and writes.
 
 use super::Modifier;
-use crate::cluster::ClusterBarrier;
+
 use crate::inst::*;
+use crate::matrix::{MatrixShape, MatrixType};
 use crate::parse::Parser;
 use crate::parse::Result;
 use crate::parse::mods::Mods;
@@ -13,6 +14,22 @@ use crate::types::*;
 pub(crate) struct Either(pub &'static str, pub &'static str);
 /// True if the opcode ends so.
 pub(crate) struct Suffix(pub &'static str);
+/// True if the opcode is this and not the row's first.
+pub(crate) struct Named(pub &'static str);
+/// Words that are there where that is so.
+pub(crate) struct When(pub bool, pub &'static str);
+/// A state space that is always written, the block's own shared memory in full.
+pub(crate) struct InFull;
+/// `.row` or `.col`, whether it is the latter.
+pub(crate) struct Layout;
+/// The types of two factors, which are not said of halves.
+pub(crate) struct HalvesOr;
+/// A word that may have two parts.
+pub(crate) struct InWords;
+/// How often: `.x1`, `.x2`, `.x4`.
+pub(crate) struct Times;
+/// The type to whose range two values are cut: whether it is signed, and its bits.
+pub(crate) struct PackedTo;
 /// `.sync`, which exchanges between lanes have had to have since sm_70 and PTX 6.4.
 pub(crate) struct Sync;
 /// Whether a comparison has a name that is for unsigned types alone. The word stays for the comparison.
@@ -120,9 +137,129 @@ modifiers! {
             false => mods.need(&format!("`.{no}` or `.{yes}`"), |word| (word == no).then_some(false)),
         },
         write |there, out| out.word(if there { yes } else { no });
+    bool, _ => Layout:
+        read |p, mods| mods.need("`.row` or `.col`", |word| match word {
+            "row" => Some(false),
+            "col" => Some(true),
+            _ => None,
+        }),
+        write |col, out| out.word(if col { "col" } else { "row" });
+    (MatrixType, MatrixType), _ => HalvesOr:
+        read |p, mods| {
+            let said = mods.count_of(MatrixType::from_str) > 2;
+            let mut factor = || match said {
+                true => mods.need("a type", MatrixType::from_str),
+                false => Ok(MatrixType::F16),
+            };
+            Ok((factor()?, factor()?))
+        },
+        write |types, out| if types.0 != MatrixType::F16 {
+            out.words(&[types.0.as_str(), types.1.as_str()]);
+        };
     bool, Suffix(suffix) => Suffix:
         read |p, mods| Ok(mods.opcode.text.ends_with(suffix)),
         write |there, out| out.mnemonic(if there { suffix } else { "" });
+    bool, Named(other) => Named:
+        read |p, mods| Ok(mods.is(other)),
+        write |there, out| if there { out.rename(other) };
+    (), When(there, words) => When:
+        read |p, mods| words.split('.').filter(|_| there).try_for_each(|word| mods.word(word)),
+        write |nothing, out| out.flag(there, words);
+    Space, _ => InFull:
+        read |p, mods| mods.need("a state space", Space::of),
+        write |space, out| out.word(match space {
+            Space::Shared => "shared::cta",
+            space => space.as_str(),
+        });
+    usize, _ => Times:
+        read |p, mods| mods.need("`.x1`, `.x2` or `.x4`", |word| match word {
+            "x1" => Some(1),
+            "x2" => Some(2),
+            "x4" => Some(4),
+            _ => None,
+        }),
+        write |count, out| out.word(&format!("x{count}"));
+    (bool, u32), _ => PackedTo:
+        read |p, mods| mods.need("a type to convert to", |word| {
+            let bits = word.get(1..)?.parse().ok().filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
+            match word.as_bytes()[0] {
+                b's' => Some((true, bits)),
+                b'u' => Some((false, bits)),
+                _ => None,
+            }
+        }),
+        write |to, out| out.word(&format!("{}{}", if to.0 { "s" } else { "u" }, to.1));
+    MatrixShape, _ => ():
+        read |p, mods| mods.need("a shape such as `.m16n8k16`", MatrixShape::from_word),
+        write |shape, out| out.word(&shape.to_string());
+    /// The word is that of the ordering that is not relaxed.
+    AccessOrder, word => &str:
+        read |p, mods| {
+            if mods.flag("weak") {
+                return Ok(AccessOrder::Weak);
+            }
+            if mods.flag("volatile") {
+                return Ok(AccessOrder::Volatile);
+            }
+            let (mmio, relaxed) = (mods.flag("mmio"), mods.flag("relaxed"));
+            mods.require(relaxed || !mmio, "`.mmio` goes with `.relaxed`")?;
+            if !relaxed && !mods.flag(word) {
+                return Ok(AccessOrder::Weak);
+            }
+            let scope = mods.need("a scope such as `.gpu`", Scope::from_str)?;
+            Ok(match (mmio, relaxed, word) {
+                (true, ..) => AccessOrder::Mmio(scope),
+                (_, true, _) => AccessOrder::Relaxed(scope),
+                (.., "acquire") => AccessOrder::Acquire(scope),
+                _ => AccessOrder::Release(scope),
+            })
+        },
+        write |order, out| match order {
+            AccessOrder::Weak => {}
+            AccessOrder::Volatile => out.word("volatile"),
+            AccessOrder::Relaxed(scope) => out.words(&["relaxed", scope.as_str()]),
+            AccessOrder::Acquire(scope) => out.words(&["acquire", scope.as_str()]),
+            AccessOrder::Release(scope) => out.words(&["release", scope.as_str()]),
+            AccessOrder::Mmio(scope) => out.words(&["mmio", "relaxed", scope.as_str()]),
+        };
+    /// Relaxed, or the ordering given; both with a scope.
+    Option<(AtomOrder, Scope)>, full => AtomOrder:
+        read |p, mods| {
+            let Some(order) = mods.take(AtomOrder::from_str) else { return Ok(None) };
+            let known = order == full || order == AtomOrder::Relaxed;
+            mods.require(known, "arrivals release, waits acquire")?;
+            let scope = mods.need("a scope such as `.cta`", Scope::from_str)?;
+            let near = matches!(scope, Scope::Cta | Scope::Cluster);
+            mods.require(near, "the scope is `.cta` or `.cluster`")?;
+            Ok(Some((order, scope)))
+        },
+        write |order, out| if let Some((order, scope)) = order {
+            out.words(&[order.as_str(), scope.as_str()]);
+        };
+    /// All but the operator; the policy that the words announce is an operand.
+    CacheHints, _ => ():
+        read |p, mods| Ok(CacheHints {
+            op: None,
+            l1: mods.take(L1Eviction::from_str),
+            l2: mods.take(L2Eviction::from_str),
+            prefetch: mods.take(L2Prefetch::from_str),
+            policy: mods.flag("L2::cache_hint").then_some(Operand::Imm(0)),
+        }),
+        write |hints, out| {
+            out.maybe(hints.l1);
+            out.maybe(hints.l2);
+            out.flag(hints.policy.is_some(), "L2::cache_hint");
+            out.maybe(hints.prefetch);
+        };
+    /// Two words for some.
+    ProxyKind, _ => InWords:
+        read |p, mods| {
+            let first = mods.need("a proxy such as `.alias`", ProxyKind::from_str)?;
+            let narrow = |word: &str| ProxyKind::from_str(&format!("async.{word}"));
+            let is_async = first == ProxyKind::Async;
+            Ok(mods.take(|word| narrow(word).filter(|_| is_async)).unwrap_or(first))
+        },
+        write |kind, out| out.word(kind.as_str());
     bool, _ => Sync:
         read |p, mods| {
             let there = mods.flag("sync");
@@ -138,6 +275,28 @@ modifiers! {
     /// `.v2`, `.v4`, `.v8`; 1 if there is none.
     usize, _ => ():
         read |p, mods| Ok(mods.lanes()), write |count, out| out.vector(count);
+}
+
+/// Any of some words, or none.
+impl<W: Word> Modifier<&[W]> for Option<W> {
+    fn read(_: &Parser, mods: &mut Mods, allowed: &[W]) -> Result<Option<W>> {
+        Ok(mods.take(|word| W::of(word).filter(|word| allowed.contains(word))))
+    }
+
+    fn write(&self, printer: &mut Printer, _: &[W]) {
+        printer.maybe(*self);
+    }
+}
+
+/// One of some words where there are some.
+impl<W: Word> Modifier<Option<&[W]>> for Option<W> {
+    fn read(parser: &Parser, mods: &mut Mods, allowed: Option<&[W]>) -> Result<Option<W>> {
+        allowed.map(|allowed| Modifier::read(parser, mods, allowed)).transpose()
+    }
+
+    fn write(&self, printer: &mut Printer, _: Option<&[W]>) {
+        printer.maybe(*self);
+    }
 }
 
 /// Nothing where the type is one of integers.

@@ -1,7 +1,7 @@
 //! Operands: what each kind between the commas reads and writes.
 
+use super::Arg;
 use super::modifiers::Pointer;
-use super::{Arg, Separator};
 use crate::inst::*;
 use crate::module::{BranchTableId, LabelId, Reg};
 use crate::parse::Parser;
@@ -10,20 +10,44 @@ use crate::parse::body::Name;
 use crate::parse::operand::Width;
 use crate::print::Printer;
 use crate::types::*;
+use crate::warpgroup::LeftFactor;
 
 /// The register may be wider than the type.
 pub(crate) struct Wide(pub ScalarType);
+/// [`Wide`], so many of them.
+pub(crate) struct WideVector(pub ScalarType, pub usize);
 /// [`Wide`], or a special register where that is so.
 pub(crate) struct WideOrSpecial(pub ScalarType, pub bool);
 /// A value of the type, or the address of a variable of the state space.
 pub(crate) struct InSpace(pub ScalarType, pub Space);
 /// In brackets, as objects are.
 pub(crate) struct Bracketed(pub ScalarType);
+/// After `|`.
+pub(crate) struct Beside(pub ScalarType);
+/// An address of a load, after which `.unified` says nothing.
+pub(crate) struct Unified(pub Space);
 /// Bytes, 8 where nothing is written.
 pub(crate) struct Alignment;
+/// Those of two flags that are not before the first, each as one number or the other.
+pub(crate) struct Flags(pub usize, pub [i64; 2]);
+/// There if the next operand is a predicate.
+pub(crate) struct IfPredicate;
+/// There if the next operand is no predicate.
+pub(crate) struct UnlessPredicate(pub ScalarType);
+/// There if a comma is, unless the next operand is the policy that the modifiers announce.
+pub(crate) struct UnlessPolicy(pub ScalarType, pub bool);
 
-/// Declares how operands are read and written that are always there.
-macro_rules! operands {
+/// There if the next operand is a register of 64 bits.
+pub(crate) struct If64Bits;
+/// There, and of any number, if the next operand is in braces.
+pub(crate) struct IfBraces(pub ScalarType);
+/// The coordinates of a texture or surface.
+pub(crate) struct Coordinates(pub TexGeometry, pub ScalarType);
+/// A gradient, if the level is chosen by one.
+pub(crate) struct Gradient(pub TexLod, pub TexGeometry);
+
+/// Declares operands that say themselves whether they are there.
+macro_rules! placed {
     ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
         read |$p:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
         $(#[$doc])*
@@ -40,12 +64,29 @@ macro_rules! operands {
         }
     )*};
 }
+pub(super) use placed;
+
+/// Declares operands that are always there.
+macro_rules! operands {
+    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
+        read |$p:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {
+        placed! {$(
+            $(#[$doc])*
+            $ty, $spec => $kind:
+                read |$p| { $p.separate()?; $read },
+                write |$value, $out| { $out.separate(); $write };
+        )*}
+    };
+}
+pub(super) use operands;
 
 operands! {
     Reg, ty => ScalarType:
         read |p| p.register(ty), write |reg, out| out.reg(*reg);
     Reg, Wide(ty) => Wide:
         read |p| p.register_of(ty, Width::AtLeast), write |reg, out| out.reg(*reg);
+    Dst, ty => ScalarType:
+        read |p| p.dst(ty, Width::Exact), write |dst, out| out.dst(*dst);
     Operand, ty => ScalarType:
         read |p| p.operand(ty), write |operand, out| out.operand(operand, ty);
     Operand, WideOrSpecial(ty, special) => WideOrSpecial:
@@ -55,8 +96,7 @@ operands! {
         },
         write |operand, out| out.operand(operand, ty);
     Operand, _ => Pointer:
-        read |p| { let ty = p.address_ty(); p.operand(ty) },
-        write |operand, out| out.operand(operand, ScalarType::B64);
+        read |p| p.operand(p.address_ty()), write |operand, out| out.operand(operand, ScalarType::B64);
     Operand, InSpace(ty, space) => InSpace:
         read |p| {
             let token = p.peek;
@@ -82,20 +122,47 @@ operands! {
         };
     PredOperand, _ => ():
         read |p| p.pred_operand(), write |operand, out| out.pred(operand);
-    /// So many registers.
-    Dsts, (ty, count) => (ScalarType, usize):
-        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
-    /// So many values.
-    Srcs, (ty, count) => (ScalarType, usize):
-        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
+    Dsts, WideVector(ty, count) => WideVector:
+        read |p| p.dsts(ty, count, Width::AtLeast), write |dsts, out| out.dsts(dsts);
+    Srcs, WideVector(ty, count) => WideVector:
+        read |p| p.srcs(ty, count, Width::AtLeast), write |srcs, out| out.srcs(srcs, ty);
     Address, space => Space:
         read |p| p.space_address(space), write |address, out| out.brackets(address);
+    Address, Unified(space) => Unified:
+        read |p| {
+            let address = p.space_address(space)?;
+            p.eat_dot("unified")?;
+            Ok(address)
+        },
+        write |address, out| out.brackets(address);
     /// In any state space.
     Address, _ => ():
         read |p| p.address(), write |address, out| out.brackets(address);
     /// A number, which the text names in messages.
     u32, what => &str:
         read |p| p.number_u32(what), write |number, out| out.number(i64::from(*number));
+    LeftFactor, _ => ():
+        read |p| match p.at(b'{') {
+            true => p.srcs(ScalarType::B32, 4, Width::Exact).map(LeftFactor::Registers),
+            false => p.operand(ScalarType::B64).map(LeftFactor::Shared),
+        },
+        write |factor, out| match factor {
+            LeftFactor::Registers(list) => out.srcs(list, ScalarType::B32),
+            LeftFactor::Shared(descriptor) => out.operand(descriptor, ScalarType::B64),
+        };
+    /// A table of eight bits.
+    u8, what => &str:
+        read |p| {
+            let token = p.peek;
+            let table = p.integer(what)?;
+            let Ok(table) = u8::try_from(table) else {
+                fail!(p, token, Limit, "{what} {table} is not 0 to 255");
+            };
+            Ok(table)
+        },
+        write |table, out| out.number(i64::from(*table));
+    Srcs, Coordinates(geometry, ty) => Coordinates:
+        read |p| p.coordinates(geometry, ty), write |srcs, out| out.braced(srcs, ty);
     LabelId, _ => ():
         read |p| p.label_name(),
         write |label, out| {
@@ -107,9 +174,7 @@ operands! {
             let name = p.ident("a list of branch targets")?;
             match p.st.lookup(name.text) {
                 Some(Name::Branches(table)) => Ok(table),
-                _ => {
-                    fail!(p, name, UnknownName, "{name} is not a `.branchtargets` list")
-                }
+                _ => fail!(p, name, UnknownName, "{name} is not a `.branchtargets` list"),
             }
         },
         write |table, out| {
@@ -118,120 +183,167 @@ operands! {
         };
 }
 
-/// After `|` it may be missing.
-impl Arg<ScalarType> for Dst {
-    fn read(p: &mut Parser, ty: ScalarType) -> Result<Dst> {
-        p.dst(ty, Width::Exact)
-    }
-
-    fn write(&self, printer: &mut Printer, _: ScalarType) {
-        printer.dst(*self);
-    }
-
-    fn read_after(separator: Separator, p: &mut Parser, ty: ScalarType) -> Result<Dst> {
-        match separator {
-            Separator::Bar if !p.eat(b'|')? => return Ok(None),
-            Separator::Comma => p.comma()?,
-            _ => {}
-        }
-        p.dst(ty, Width::Exact)
-    }
-
-    fn write_after(&self, separator: Separator, printer: &mut Printer, _: ScalarType) {
-        if separator != Separator::Bar || self.is_some() {
-            printer.out.push_str(separator.text());
-            printer.dst(*self);
-        }
-    }
+placed! {
+    Dst, Beside(ty) => Beside:
+        read |p| if p.eat(b'|')? { p.dst(ty, Width::Exact) } else { Ok(None) },
+        write |dst, out| if dst.is_some() {
+            out.out.push('|');
+            out.dst(*dst);
+        };
+    Reg, Beside(ty) => Beside:
+        read |p| { p.expect(b'|')?; p.register(ty) },
+        write |reg, out| {
+            out.out.push('|');
+            out.reg(*reg);
+        };
+    /// So many registers; none is no operand.
+    Dsts, (ty, count) => (ScalarType, usize):
+        read |p| {
+            if count == 0 {
+                return Ok(Box::new([]));
+            }
+            p.separate()?;
+            p.dsts(ty, count, Width::Exact)
+        },
+        write |dsts, out| if !dsts.is_empty() {
+            out.separate();
+            out.dsts(dsts);
+        };
+    /// So many values; none is no operand.
+    Srcs, (ty, count) => (ScalarType, usize):
+        read |p| {
+            if count == 0 {
+                return Ok(Box::new([]));
+            }
+            p.separate()?;
+            p.srcs(ty, count, Width::Exact)
+        },
+        write |srcs, out| if !srcs.is_empty() {
+            out.separate();
+            out.srcs(srcs, ty);
+        };
+    [bool; 2], Flags(first, [no, yes]) => Flags:
+        read |p| {
+            let mut flags = [false; 2];
+            for flag in &mut flags[first..] {
+                p.separate()?;
+                let (token, number) = (p.peek, p.integer("a flag")?);
+                if number != no && number != yes {
+                    fail!(p, token, Limit, "{number} where {no} or {yes} is expected");
+                }
+                *flag = number == yes;
+            }
+            Ok(flags)
+        },
+        write |flags, out| for flag in &flags[first..] {
+            out.separate();
+            out.number(if *flag { yes } else { no });
+        };
+    /// There if a comma is.
+    Option<Operand>, ty => ScalarType:
+        read |p| { let there = p.more()?; Arg::read(p, (ty, there)) },
+        write |operand, out| operand.write(out, (ty, true));
+    Option<Operand>, UnlessPolicy(ty, announced) => UnlessPolicy:
+        read |p| {
+            let there = p.more()? && !(announced && p.at_64_bit_register());
+            Arg::read(p, (ty, there))
+        },
+        write |operand, out| operand.write(out, (ty, true));
+    Option<Operand>, UnlessPredicate(ty) => UnlessPredicate:
+        read |p| { let there = p.more()? && !p.at_predicate(); Arg::read(p, (ty, there)) },
+        write |operand, out| operand.write(out, (ty, true));
+    Option<PredOperand>, _ => IfPredicate:
+        read |p| { let there = p.more()? && p.at_predicate(); Arg::read(p, ((), there)) },
+        write |pred, out| pred.write(out, ((), true));
+    Option<Operand>, _ => If64Bits:
+        read |p| { let there = p.more()? && p.at_64_bit_register(); Arg::read(p, (ScalarType::U64, there)) },
+        write |operand, out| operand.write(out, (ScalarType::U64, true));
+    Srcs, IfBraces(ty) => IfBraces:
+        read |p| {
+            if !(p.more()? && p.at(b'{')) {
+                return Ok(Srcs::default());
+            }
+            p.separate()?;
+            Ok(p.operand_list(ty, Width::Exact)?.into())
+        },
+        write |srcs, out| if !srcs.is_empty() {
+            out.separate();
+            out.braced(srcs, ty);
+        };
+    Srcs, Gradient(lod, geometry) => Gradient:
+        read |p| {
+            if lod != TexLod::Gradient {
+                return Ok(Srcs::default());
+            }
+            p.separate()?;
+            p.gradient(geometry)
+        },
+        write |srcs, out| if !srcs.is_empty() {
+            out.separate();
+            out.braced(srcs, ScalarType::F32);
+        };
+    u32, _ => Alignment:
+        read |p| if p.eat(b',')? { p.alignment() } else { Ok(8) },
+        write |align, out| { out.separate(); out.number(i64::from(*align)); };
 }
 
 /// The operand is there if the flag says so.
-impl Arg<(ScalarType, bool)> for Option<Operand> {
-    fn read(p: &mut Parser, (ty, _): (ScalarType, bool)) -> Result<Self> {
-        p.operand(ty).map(Some)
+impl<Spec, T: Arg<Spec>> Arg<(Spec, bool)> for Option<T> {
+    fn read(p: &mut Parser, (spec, there): (Spec, bool)) -> Result<Self> {
+        if there { T::read(p, spec).map(Some) } else { Ok(None) }
     }
 
-    fn write(&self, printer: &mut Printer, (ty, _): (ScalarType, bool)) {
+    fn write(&self, printer: &mut Printer, (spec, _): (Spec, bool)) {
         if let Some(operand) = self {
-            printer.operand(operand, ty);
-        }
-    }
-
-    fn read_after(
-        separator: Separator,
-        p: &mut Parser,
-        (ty, there): (ScalarType, bool),
-    ) -> Result<Self> {
-        if !there {
-            return Ok(None);
-        }
-        Operand::read_after(separator, p, ty).map(Some)
-    }
-
-    fn write_after(&self, separator: Separator, printer: &mut Printer, spec: (ScalarType, bool)) {
-        if let Some(operand) = self {
-            operand.write_after(separator, printer, spec.0);
+            operand.write(printer, spec);
         }
     }
 }
 
-/// The operand is there if a comma is.
-impl Arg<ScalarType> for Option<Operand> {
-    fn read(p: &mut Parser, ty: ScalarType) -> Result<Self> {
-        Arg::read(p, (ty, true))
-    }
-
-    fn write(&self, printer: &mut Printer, ty: ScalarType) {
-        Arg::write(self, printer, (ty, true));
-    }
-
-    fn read_after(separator: Separator, p: &mut Parser, ty: ScalarType) -> Result<Self> {
-        let there = p.at(b',');
-        Arg::read_after(separator, p, (ty, there))
-    }
-
-    fn write_after(&self, separator: Separator, printer: &mut Printer, ty: ScalarType) {
-        Arg::write_after(self, separator, printer, (ty, true));
-    }
-}
-
-/// The predicate that the operation among the modifiers is done with.
-impl Arg<Option<BoolOp>> for Option<Combine> {
-    fn read(p: &mut Parser, op: Option<BoolOp>) -> Result<Option<Combine>> {
-        op.map(|op| Ok(Combine { op, with: p.pred_operand()? })).transpose()
-    }
-
-    fn write(&self, printer: &mut Printer, _: Option<BoolOp>) {
-        if let Some(combine) = self {
-            printer.pred(&combine.with);
+impl Parser<'_> {
+    /// `{layer, x, y}`: as many as the shape has, or as padded to four.
+    fn coordinates(&mut self, geometry: TexGeometry, ty: ScalarType) -> Result<Srcs> {
+        use TexGeometry::*;
+        let start = self.peek;
+        let list = if self.eat(b'{')? {
+            // The index of an array's layer comes first.
+            let mut layer = matches!(geometry, A1 | A2 | ACube | A2Ms);
+            let list = self.list(|parser| {
+                parser.operand(if std::mem::take(&mut layer) { ScalarType::U32 } else { ty })
+            })?;
+            self.expect(b'}')?;
+            list
+        } else {
+            vec![self.operand(ty)?]
+        };
+        let (least, most) = match geometry {
+            D1 => (1, 1),
+            D2 | A1 => (2, 2),
+            D3 | A2 | Cube | ACube | D2Ms | A2Ms => (3, 4),
+        };
+        if !(least..=most).contains(&list.len()) {
+            let (what, found) = ("texture or surface takes", list.len());
+            fail!(
+                self,
+                start,
+                Operand,
+                "a `.{geometry}` {what} {least} coordinates, {found} are given"
+            );
         }
+        Ok(list.into())
     }
 
-    fn read_after(_: Separator, p: &mut Parser, op: Option<BoolOp>) -> Result<Option<Combine>> {
-        if op.is_some() {
-            p.comma()?;
+    /// As many elements as the texture has dimensions; four for three.
+    fn gradient(&mut self, geometry: TexGeometry) -> Result<Srcs> {
+        use TexGeometry::*;
+        let count = match geometry {
+            D1 | A1 => 1,
+            D2 | A2 | D2Ms | A2Ms => 2,
+            D3 | Cube | ACube => 4,
+        };
+        if !self.at(b'{') && self.vector_register().is_none() {
+            return self.expected("`{` and the gradient");
         }
-        Arg::read(p, op)
-    }
-
-    fn write_after(&self, separator: Separator, printer: &mut Printer, op: Option<BoolOp>) {
-        if self.is_some() {
-            printer.out.push_str(separator.text());
-        }
-        Arg::write(self, printer, op);
-    }
-}
-
-impl Arg<Alignment> for u32 {
-    fn read(p: &mut Parser, _: Alignment) -> Result<u32> {
-        p.alignment()
-    }
-
-    fn write(&self, printer: &mut Printer, _: Alignment) {
-        printer.number(i64::from(*self));
-    }
-
-    fn read_after(_: Separator, p: &mut Parser, _: Alignment) -> Result<u32> {
-        if p.eat(b',')? { p.alignment() } else { Ok(8) }
+        self.srcs(ScalarType::F32, count, Width::Exact)
     }
 }
