@@ -1,4 +1,4 @@
-// What the raising of launches (raise.rs) needs of LLVM that its C interface lacks: inlining one call,
+// What the raising of launches (`raise/`) needs of LLVM that its C interface lacks: inlining one call,
 // making registers of variables, and the place in the source that an instruction comes from.
 
 #include "llvm-c/Core.h"

@@ -8,24 +8,32 @@
 //! anywhere outside the functions that go, as a callee, an operand or in an initialiser, keeps its function.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+
+use cdp_ptx::outline::{Item, ItemKind, items};
 
 /// The text without the functions, defined or declared, that nothing reachable mentions; `None` when there are none,
-/// or when the text is not what the scanner understands.
+/// or when the text is not understood.
 pub(crate) fn without_unreachable_functions(ptx: &str) -> Option<String> {
     if !defines_functions(ptx) {
         return None;
     }
-    let outline = Outline::read(ptx)?;
-    let kept = outline.reachable();
-    if outline.functions.iter().all(|function| kept.contains(function.name)) {
+    let items = items(ptx).ok()?;
+    let is_understood = |item: &Item<'_>| item.is_complete && !item.name.is_empty();
+    let (functions, others): (Vec<&Item<'_>>, Vec<&Item<'_>>) =
+        items.iter().partition(|item| item.kind == ItemKind::Function);
+    if !functions.iter().copied().all(is_understood) {
+        return None;
+    }
+    let kept = reachable(&functions, &others);
+    if functions.iter().all(|function| kept.contains(function.name)) {
         return None;
     }
     let mut out = String::with_capacity(ptx.len());
     let mut at = 0;
-    for function in outline.functions.iter().filter(|function| !kept.contains(function.name)) {
-        out += &ptx[at..function.place.start];
-        at = function.place.end;
+    for function in functions.iter().filter(|function| !kept.contains(function.name)) {
+        let place = function.place();
+        out += &ptx[at..place.start];
+        at = place.end;
     }
     Some(out + &ptx[at..])
 }
@@ -36,173 +44,24 @@ fn defines_functions(ptx: &str) -> bool {
     ptx.match_indices(".func").any(|(at, _)| !ptx[..at].ends_with(EXTERN))
 }
 
-/// A function's definition or declaration.
-struct Function<'t> {
-    name: &'t str,
-    place: Range<usize>,
-    /// What its body mentions.
-    mentions: Vec<&'t str>,
-}
-
-/// A module as its functions and what stands around them.
-#[derive(Default)]
-struct Outline<'t> {
-    functions: Vec<Function<'t>>,
-    /// What is mentioned outside functions.
-    roots: Vec<&'t str>,
-}
-
-impl<'t> Outline<'t> {
-    fn read(ptx: &'t str) -> Option<Outline<'t>> {
-        let mut outline = Outline::default();
-        let mut words = Words { text: ptx, at: 0 };
-        // Where the directives of linkage before `.func` begin.
-        let mut start = None;
-        while let Some(token) = words.next()? {
-            match token {
-                Token::Directive(at, "visible" | "weak" | "extern") => start = start.or(Some(at)),
-                Token::Directive(at, "func") => {
-                    let function = words.function(start.take().unwrap_or(at))?;
-                    outline.functions.push(function);
-                }
-                Token::Name(name) => {
-                    outline.roots.push(name);
-                    start = None;
-                }
-                Token::Directive(..) | Token::Symbol(_) => start = None,
-            }
-        }
-        Some(outline)
+/// Names of functions that what stands outside functions leads to.
+fn reachable<'t>(functions: &[&Item<'t>], others: &[&Item<'t>]) -> HashSet<&'t str> {
+    let mut mentions: HashMap<&str, Vec<&'t str>> = HashMap::new();
+    for function in functions {
+        // The names of a declaration's parameters are no one's.
+        let mentioned = function.names().filter(|_| function.has_body);
+        mentions.entry(function.name).or_default().extend(mentioned);
     }
-
-    /// Names of functions that what stands outside functions leads to.
-    fn reachable(&self) -> HashSet<&'t str> {
-        let mut bodies: HashMap<&str, Vec<&'t str>> = HashMap::new();
-        for function in &self.functions {
-            bodies.entry(function.name).or_default().extend(&function.mentions);
-        }
-        let mut kept = HashSet::new();
-        let mut work = self.roots.clone();
-        while let Some(name) = work.pop() {
-            if let Some(mentions) = bodies.get(name)
-                && kept.insert(name)
-            {
-                work.extend(mentions);
-            }
-        }
-        kept
-    }
-}
-
-/// What the scanner tells apart.
-enum Token<'t> {
-    /// `.visible`, a type or a modifier: where its dot is, and the word behind it.
-    Directive(usize, &'t str),
-    /// A name of the module's or of a function's.
-    Name(&'t str),
-    /// Any other character.
-    Symbol(u8),
-}
-
-/// Reads PTX word by word, without comments, strings, registers and numbers.
-struct Words<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Words<'t> {
-    /// The next token, `Some(None)` at the end, `None` where a comment or a string does not end.
-    #[allow(clippy::option_option)]
-    fn next(&mut self) -> Option<Option<Token<'t>>> {
-        let bytes = self.text.as_bytes();
-        loop {
-            let Some(&first) = bytes.get(self.at) else { return Some(None) };
-            let rest = &bytes[self.at..];
-            match first {
-                b'/' if rest.starts_with(b"//") => self.skip(|rest| rest.find('\n'), 2)?,
-                b'/' if rest.starts_with(b"/*") => {
-                    self.skip(|rest| rest.find("*/").map(|end| end + 2), 2)?;
-                }
-                b'"' => self.skip(end_of_string, 1)?,
-                b'%' | b'0'..=b'9' => {
-                    self.at += 1;
-                    self.word();
-                }
-                b'.' => {
-                    let dot = self.at;
-                    self.at += 1;
-                    return Some(Some(Token::Directive(dot, self.word())));
-                }
-                _ if is_name(first) => return Some(Some(Token::Name(self.word()))),
-                _ => {
-                    self.at += 1;
-                    if !first.is_ascii_whitespace() {
-                        return Some(Some(Token::Symbol(first)));
-                    }
-                }
-            }
+    let mut kept = HashSet::new();
+    let mut work: Vec<&str> = others.iter().flat_map(|item| item.names()).collect();
+    while let Some(name) = work.pop() {
+        if let Some(mentioned) = mentions.get(name)
+            && kept.insert(name)
+        {
+            work.extend(mentioned);
         }
     }
-
-    /// Goes behind what opens here with `opened` bytes and ends where `end` says; a comment of one line may end
-    /// with the text.
-    fn skip(&mut self, end: impl Fn(&str) -> Option<usize>, opened: usize) -> Option<()> {
-        let body = self.at + opened;
-        let rest = &self.text[body..];
-        let one_line = self.text[self.at..].starts_with("//");
-        self.at = body + end(rest).or(one_line.then_some(rest.len()))?;
-        Some(())
-    }
-
-    fn word(&mut self) -> &'t str {
-        let rest = &self.text[self.at..];
-        let end = rest.bytes().position(|byte| !is_name(byte)).unwrap_or(rest.len());
-        self.at += end;
-        &rest[..end]
-    }
-
-    /// The rest of a function whose `.func` was read, and which began at `start`.
-    fn function(&mut self, start: usize) -> Option<Function<'t>> {
-        let mut function = Function { name: "", place: start..start, mentions: Vec::new() };
-        let (mut parentheses, mut braces) = (0_usize, 0_usize);
-        loop {
-            match self.next()?? {
-                Token::Symbol(b'(') => parentheses += 1,
-                Token::Symbol(b')') => parentheses = parentheses.checked_sub(1)?,
-                Token::Symbol(b'{') => braces += 1,
-                Token::Symbol(b'}') => {
-                    braces = braces.checked_sub(1)?;
-                    if braces == 0 {
-                        break;
-                    }
-                }
-                Token::Symbol(b';') if braces == 0 => break,
-                Token::Name(name) if function.name.is_empty() && parentheses == 0 => {
-                    function.name = name;
-                }
-                // The names of parameters are no one's: they say nothing of the function.
-                Token::Name(name) if braces > 0 => function.mentions.push(name),
-                Token::Name(_) | Token::Directive(..) | Token::Symbol(_) => {}
-            }
-        }
-        function.place.end = self.at;
-        (!function.name.is_empty()).then_some(function)
-    }
-}
-
-/// Behind the quotation mark that ends a string.
-fn end_of_string(rest: &str) -> Option<usize> {
-    let mut escaped = false;
-    let end = rest.bytes().position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    })?;
-    Some(end + 1)
-}
-
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+    kept
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 mod common;
 
-use cdp_emulator::StreamId;
-use common::fragments::{checksum, element, format, mix};
-use common::{HEADER, load};
+use common::HEADER;
+use common::fragments::{Case, assert_results, checksum, element, format, mix};
 
 /// A line of `data/tensor.txt`.
 struct Row {
@@ -170,38 +169,20 @@ impl Row {
 fn results_are_those_of_the_hardware() {
     let rows = rows();
     assert!(rows.len() > 225, "{}", rows.len());
-    let header = HEADER.replace("8.5", "8.6");
-    let mut text = header;
-    for (index, row) in rows.iter().enumerate() {
-        text += &row.kernel(index);
-    }
-    let mut bench = load(&text).unwrap();
-    let mut wrong = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let bytes = row.input();
-        let stored = if row.counts[3] < 0 { 4 } else { row.counts[3] } as usize;
-        let size = row.trials as usize * stored * 32 * row.bits as usize / 8;
-        let input = bench.device.alloc(bytes.len() as u64).unwrap();
-        let output = bench.device.alloc(size as u64).unwrap();
-        let _ = bench.device.copy_to_device(input, &bytes, StreamId::NULL).unwrap();
-        let params = [input.to_le_bytes(), output.to_le_bytes()].concat();
-        let run = bench.run_with(&format!("k{index}"), row.trials, 32, &params);
-        run.unwrap_or_else(|report| panic!("{}: {report}", row.name));
-        let found = bench.read(output, size);
-        if let Ok(name) = std::env::var("CDP_TENSOR_DUMP")
-            && name == row.name
-        {
-            let width = row.bits as usize / 8;
-            for trial in found.chunks(size / row.trials as usize) {
-                let words = trial.chunks(width).map(|word| {
-                    word.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>()
-                });
-                println!("{}", words.collect::<String>());
+    let cases: Vec<Case> = rows
+        .iter()
+        .enumerate()
+        .map(|(index, row)| {
+            let stored = if row.counts[3] < 0 { 4 } else { row.counts[3] } as usize;
+            Case {
+                name: row.name,
+                kernel: row.kernel(index),
+                input: row.input(),
+                trials: row.trials,
+                output_bytes: row.trials as usize * stored * 32 * row.bits as usize / 8,
+                sum: row.sum,
             }
-        }
-        if checksum(&found) != row.sum {
-            wrong.push(row.name);
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+        })
+        .collect();
+    assert_results(&HEADER.replace("8.5", "8.6"), 32, &cases);
 }

@@ -3,9 +3,8 @@
 
 mod common;
 
-use cdp_emulator::StreamId;
-use common::fragments::{checksum, element, format, mix};
-use common::{HEADER, load};
+use common::HEADER;
+use common::fragments::{Case, assert_results, checksum, element, format, mix};
 
 /// Bytes of shared memory: A in the first half, B in the second.
 const SHARED: usize = 32 << 10;
@@ -150,29 +149,17 @@ more:
 fn results_are_those_of_the_hardware() {
     let rows = rows();
     assert!(rows.len() > 50, "{}", rows.len());
-    let mut text = HEADER.to_string();
-    for (index, row) in rows.iter().enumerate() {
-        text += &row.kernel(index);
-    }
-    let mut bench = load(&text).unwrap();
-    let mut wrong = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let bytes = row.input();
-        let size = row.trials as usize * row.registers as usize * 512;
-        let input = bench.device.alloc(bytes.len() as u64).unwrap();
-        let output = bench.device.alloc(size as u64).unwrap();
-        let _ = bench.device.copy_to_device(input, &bytes, StreamId::NULL).unwrap();
-        let params = [input.to_le_bytes(), output.to_le_bytes()].concat();
-        let run = bench.run_with(&format!("k{index}"), row.trials, THREADS, &params);
-        run.unwrap_or_else(|report| panic!("{}: {report}", row.name));
-        let found = bench.read(output, size);
-        if std::env::var("CDP_TENSOR_DUMP").is_ok_and(|name| name == row.name || name == "all") {
-            let hex: String = found.iter().map(|byte| format!("{byte:02x}")).collect();
-            println!("{} {:016x} {hex}", row.name, checksum(&found));
-        }
-        if checksum(&found) != row.sum {
-            wrong.push(row.name);
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    let cases: Vec<Case> = rows
+        .iter()
+        .enumerate()
+        .map(|(index, row)| Case {
+            name: row.name,
+            kernel: row.kernel(index),
+            input: row.input(),
+            trials: row.trials,
+            output_bytes: row.trials as usize * row.registers as usize * 512,
+            sum: row.sum,
+        })
+        .collect();
+    assert_results(HEADER, THREADS, &cases);
 }

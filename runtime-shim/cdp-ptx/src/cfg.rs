@@ -196,7 +196,9 @@ fn ends_block(module: &Module, instruction: &Instruction) -> bool {
 
 fn never_returns(module: &Module, inst: &Inst) -> bool {
     match inst {
-        Inst::Call { target: CallTarget::Direct(id), .. } => module.functions[id.index()].noreturn,
+        Inst::Call { target: CallTarget::Direct(id), .. } => {
+            module.functions[id.index()].limits.noreturn
+        }
         _ => false,
     }
 }

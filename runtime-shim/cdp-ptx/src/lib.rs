@@ -21,9 +21,11 @@ pub mod cfg;
 mod conditions;
 mod forms;
 pub mod inst;
+mod limits;
 pub mod matrix;
 pub mod module;
 pub mod normal;
+pub mod outline;
 mod parse;
 mod print;
 mod syntax;
@@ -33,6 +35,7 @@ pub mod warpgroup;
 
 pub use error::{ErrorKind, ParseError};
 pub use inst::{Address, AddressBase, Inst, Operand};
+pub use limits::Limits;
 pub use module::*;
 pub use types::*;
 

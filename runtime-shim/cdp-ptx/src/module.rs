@@ -3,13 +3,14 @@
 //!
 //! Instructions themselves are in [`crate::inst`]. Nothing here reads or writes text.
 
-use crate::inst::Inst;
+use crate::inst::{CallSignature, CallTarget, Inst};
+use crate::limits::Limits;
 use crate::types::{ScalarType, Space};
 
-/// Declares an index type into one of the tables of a module or of a function.
-macro_rules! index {
-    ($(#[$meta:meta])* $name:ident) => {
-        $(#[$meta])*
+/// Declares index types into the tables of a module or of a function.
+macro_rules! indices {
+    ($($name:ident of $table:literal,)*) => {$(
+        #[doc = concat!("Index into [`", $table, "`].")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub u32);
         impl $name {
@@ -18,48 +19,20 @@ macro_rules! index {
                 self.0 as usize
             }
         }
-    };
+    )*};
 }
 
-index! {
-    /// Index into [`Module::functions`].
-    FunctionId
-}
-index! {
-    /// Index into [`Module::variables`].
-    GlobalId
-}
-index! {
-    /// Index into [`Module::files`].
-    FileId
-}
-index! {
-    /// Index into [`Body::registers`].
-    Reg
-}
-index! {
-    /// Index into [`Body::variables`].
-    LocalId
-}
-index! {
-    /// Index into [`Body::labels`].
-    LabelId
-}
-index! {
-    /// Index into [`Body::locations`].
-    LocationId
-}
-index! {
-    /// Index into [`Body::prototypes`].
-    PrototypeId
-}
-index! {
-    /// Index into [`Body::branch_tables`].
-    BranchTableId
-}
-index! {
-    /// Index into [`Body::call_tables`].
-    CallTableId
+indices! {
+    FunctionId of "Module::functions",
+    GlobalId of "Module::variables",
+    FileId of "Module::files",
+    Reg of "Body::registers",
+    LocalId of "Body::variables",
+    LabelId of "Body::labels",
+    LocationId of "Body::locations",
+    PrototypeId of "Body::prototypes",
+    BranchTableId of "Body::branch_tables",
+    CallTableId of "Body::call_tables",
 }
 
 /// A line of the PTX text, counted from 1; 0 when unknown. All lines compare equal, so that two
@@ -104,6 +77,26 @@ impl Module {
     pub fn variable(&self, name: &str) -> Option<GlobalId> {
         let position = self.variables.iter().position(|v| v.name == name)?;
         Some(GlobalId(position as u32))
+    }
+
+    /// The return parameters and the parameters of what a call in `body` goes to.
+    pub fn signature<'m>(
+        &'m self,
+        body: &'m Body,
+        target: &CallTarget,
+    ) -> (&'m [Param], &'m [Param]) {
+        let id = match target {
+            CallTarget::Direct(id) => *id,
+            CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
+                body.call_tables[id.index()].functions[0]
+            }
+            CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
+                let prototype = &body.prototypes[id.index()];
+                return (&prototype.returns, &prototype.params);
+            }
+        };
+        let function = &self.functions[id.index()];
+        (&function.returns, &function.params)
     }
 
     /// Bytes of an address.
@@ -186,8 +179,6 @@ pub struct Function {
     pub params: Vec<Param>,
     /// `.maxntid`, `.reqntid` and other directives.
     pub limits: Limits,
-    /// `.noreturn`
-    pub noreturn: bool,
     /// The function this one is an `.alias` of. Then `body` is `None`.
     pub alias_of: Option<FunctionId>,
     /// `None` for a declaration.
@@ -207,50 +198,6 @@ impl Function {
             (offset, param.size_bytes())
         });
         (layout.collect(), end)
-    }
-}
-
-/// Performance and launch directives of a function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// `.maxntid x, y, z` (missing ones are 1).
-    pub max_threads: Option<[u32; 3]>,
-    /// `.reqntid x, y, z` (missing ones are 1).
-    pub required_threads: Option<[u32; 3]>,
-    /// `.minnctapersm`
-    pub min_blocks_per_sm: Option<u32>,
-    /// `.maxnctapersm`
-    pub max_blocks_per_sm: Option<u32>,
-    /// `.maxnreg`
-    pub max_registers: Option<u32>,
-    /// `.reqnctapercluster x, y, z` (missing ones are 1).
-    pub required_cluster_blocks: Option<[u32; 3]>,
-    /// `.explicitcluster`
-    pub explicit_cluster: bool,
-    /// `.maxclusterrank`
-    pub max_cluster_rank: Option<u32>,
-    /// `.blocksareclusters`
-    pub blocks_are_clusters: bool,
-    /// `.abi_preserve`
-    pub abi_preserve: Option<u32>,
-    /// `.abi_preserve_control`
-    pub abi_preserve_control: Option<u32>,
-    /// `.attribute(.unified(uuid1, uuid2))`
-    pub unified: Option<(u64, u64)>,
-    /// `.pragma` strings of the function.
-    pub pragmas: Vec<String>,
-}
-
-impl Limits {
-    /// Is there a directive that only a defined kernel can have?
-    pub fn has_launch_limits(&self) -> bool {
-        let others = Limits {
-            abi_preserve: self.abi_preserve,
-            abi_preserve_control: self.abi_preserve_control,
-            unified: self.unified,
-            ..Limits::default()
-        };
-        *self != others
     }
 }
 
@@ -484,12 +431,8 @@ pub struct Prototype {
     pub returns: Vec<Param>,
     /// Parameters.
     pub params: Vec<Param>,
-    /// `.noreturn`
-    pub noreturn: bool,
-    /// `.abi_preserve`
-    pub abi_preserve: Option<u32>,
-    /// `.abi_preserve_control`
-    pub abi_preserve_control: Option<u32>,
+    /// `.noreturn`, `.abi_preserve`
+    pub limits: Limits,
 }
 
 /// `.branchtargets`: the table of a `brx.idx`.

@@ -211,7 +211,7 @@ macro_rules! body {
 /// }
 /// ```
 ///
-/// A modifier is a word, or a field with the words it may be in parentheses; an operand is a field with
+/// Variants of one syntax stand together, with commas. A modifier is a word, or a field with the words it may be in parentheses; an operand is a field with
 /// its type in parentheses. `let name(...): Type = value` is a modifier that no field holds: read into
 /// `name`, written from `value`. `field = value` is a field that the text does not say. Of rows with one
 /// opcode the first whose guard holds is taken. `let` and `=` are possible between operands as well; `"["` and
@@ -220,12 +220,12 @@ macro_rules! body {
 /// which a row with `struct` declares, and `{ by function }`
 /// names the function of parser and printer that does what rows cannot say.
 macro_rules! instructions {
-    ($($family:literal { $(
+    ($($family:literal { $($(
         $(#[$doc:meta])*
         $name:ident $(($boxed:ty))? $({ $($field:ident: $ty:ty),* $(,)? })?
             = $($opcode:literal)|+ $(since($major:literal, $minor:literal, $sm:literal))?
-              $(when $guard:expr)? => $syntax:tt
-    )* })*) => {
+              $(when $guard:expr)?
+    ),+ => $syntax:tt )* })*) => {
         /// An instruction: one variant for each kind of work, every modifier an enum or a flag, every operand
         /// resolved. Meant for an exhaustive `match` in an executor.
         ///
@@ -260,7 +260,7 @@ macro_rules! instructions {
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)] // The list above is the one home of what a field means.
         pub enum Inst {
-            $($($(#[$doc])* $name $(($boxed))? $({ $($field: $ty),* })?,)*)*
+            $($($($(#[$doc])* $name $(($boxed))? $({ $($field: $ty),* })?,)+)*)*
             /// An instruction that is not known (made by [`crate::parse_lenient`] only), and why.
             Unknown { text: Box<str>, why: Box<str> },
         }
@@ -268,13 +268,13 @@ macro_rules! instructions {
         $($(body! { $syntax })*)*
 
         /// The rows of the table, in its order.
-        pub const ROWS: &[Row] = &[$($(Row {
+        pub const ROWS: &[Row] = &[$($($(Row {
             family: $family,
             variant: stringify!($name),
             opcodes: &[$($opcode),+],
             since: &[$((($major, $minor), $sm))?],
             syntax: stringify!($syntax),
-        },)*)*];
+        },)+)*)*];
 
         impl<'a> Parser<'a> {
             /// Reads an instruction after its opcode, up to its semicolon.
@@ -285,7 +285,7 @@ macro_rules! instructions {
             ) -> Result<Inst> {
                 let mods = &mut self.mods(word)?;
                 let inst = match word.text {
-                    $($($($opcode)|+ $(if ($guard)(mods))? => {
+                    $($($($($opcode)|+ $(if ($guard)(mods))? => {
                         #[allow(unused_variables)]
                         fn row<'a>(
                             p: &mut Parser<'a>,
@@ -295,7 +295,7 @@ macro_rules! instructions {
                         }
                         $(self.since(mods, ($major, $minor), $sm)?;)?
                         row(self, mods)
-                    })*)*
+                    })+)*)*
                     _ => self.unknown_instruction(mods),
                 };
                 inst.map_err(|error| self.explain(mods, error))
@@ -310,9 +310,9 @@ macro_rules! instructions {
                 p.pending = " ";
                 match inst {
                     Inst::Unknown { text, why: _ } => p.mnemonic(text),
-                    $($(Inst::$name { .. } => {
+                    $($($(Inst::$name { .. } => {
                         write_row!(p, inst, [$($opcode)+], $name $(($boxed))? $({ $($field: $ty),* })?, $syntax)
-                    })*)*
+                    })+)*)*
                 }
                 p.out.push(';');
             }

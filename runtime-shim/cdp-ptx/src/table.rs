@@ -16,7 +16,7 @@ use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::*;
 use crate::types::*;
-use crate::warpgroup::{LeftFactor, exists, first_turned, registers};
+use crate::warpgroup::{LeftFactor, exists, registers};
 
 use ScalarType::*;
 
@@ -191,12 +191,18 @@ instructions! {
 "integer and floating arithmetic" {
     /// `add.cc`, `addc`, `addc.cc`
     AddCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand }
-        = "add" | "addc" when carries => {
+        = "add" | "addc" when carries,
+    /// `sub.cc`, `subc`, `subc.cc`: of the complement, so that the carry is 1 if nothing is borrowed
+    SubCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand }
+        = "sub" | "subc" when carries => {
             [carry_in(Suffix("c")), carry_out("cc"), ty(INT32_64)] (dst(ty), a(ty), b(ty))
         }
     /// `add.f32.f16` and the like: `a` is of the narrower `src_ty` and is widened; `b` is `.f32`.
     AddMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
-        = "add" since (8, 6, 100) when mixed => {
+        = "add" since (8, 6, 100) when mixed,
+    /// `sub.f32.f16`
+    SubMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
+        = "sub" since (8, 6, 100) when mixed => {
             [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
         }
     /// `add`. `sat_int` is `.sat` on `.s32`.
@@ -208,16 +214,6 @@ instructions! {
                 !sat_int || ty == S32 => "of the integers only `.s32` has `.sat`",
             }
             (dst(ty), a(ty), b(ty))
-        }
-    /// `sub.cc`, `subc`, `subc.cc`: of the complement, so that the carry is 1 if nothing is borrowed
-    SubCarry { ty: ScalarType, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand }
-        = "sub" | "subc" when carries => {
-            [carry_in(Suffix("c")), carry_out("cc"), ty(INT32_64)] (dst(ty), a(ty), b(ty))
-        }
-    /// `sub.f32.f16`
-    SubMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
-        = "sub" since (8, 6, 100) when mixed => {
-            [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
         }
     /// `sub`
     Sub { ty: ScalarType, mode: FloatMode, sat_int: bool, dst: Reg, a: Operand, b: Operand }
@@ -299,19 +295,19 @@ instructions! {
             (dst(ty), a(ty), b(ty))
         }
     /// `div` of integers.
-    DivInt { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
-        = "div" => { [ty(INTS)] (dst(ty), a(ty), b(ty)) }
+    DivInt { ty: ScalarType, dst: Reg, a: Operand, b: Operand } = "div",
     /// `rem`
     Rem { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
         = "rem" => { [ty(INTS)] (dst(ty), a(ty), b(ty)) }
     /// `abs`
-    Abs { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
-        = "abs" => { [ftz("ftz"), ty(SIGNED)] where { check flushing(ty, ftz) } (dst(ty), src(ty)) }
+    Abs { ty: ScalarType, ftz: bool, dst: Reg, src: Operand } = "abs",
     /// `neg`
     Neg { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
         = "neg" => { [ftz("ftz"), ty(SIGNED)] where { check flushing(ty, ftz) } (dst(ty), src(ty)) }
     /// `min`
-    Min(MinMax) = "min" => {
+    Min(MinMax) = "min",
+    /// `max`
+    Max(MinMax) = "max" => {
         /// Two- and three-input minimum or maximum.
         #[derive(Copy)]
         struct MinMax {
@@ -323,17 +319,6 @@ instructions! {
             /// `.abs` of the three-input form: of the magnitudes.
             abs: bool,
             relu: bool, dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
-        }
-        [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
-        where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
-        (dst(ty), a(ty), b(ty), c(ty))
-        where { check min_max_inputs(ty, xorsign_abs, abs, &c) }
-    }
-    /// `max`
-    Max(MinMax) = "max" => {
-        MinMax {
-            ty: ScalarType, ftz: bool, nan: bool, xorsign_abs: bool, abs: bool, relu: bool,
-            dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
         }
         [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
         where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
@@ -356,14 +341,11 @@ instructions! {
     Rsqrt { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
         = "rsqrt" => { ["approx", ftz("ftz"), ty(FLOATS)] (dst(ty), src(ty)) }
     /// `sin.approx.f32`
-    Sin { ftz: bool, dst: Reg, src: Operand }
-        = "sin" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    Sin { ftz: bool, dst: Reg, src: Operand } = "sin",
     /// `cos.approx.f32`
-    Cos { ftz: bool, dst: Reg, src: Operand }
-        = "cos" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    Cos { ftz: bool, dst: Reg, src: Operand } = "cos",
     /// `lg2.approx.f32`
-    Lg2 { ftz: bool, dst: Reg, src: Operand }
-        = "lg2" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
+    Lg2 { ftz: bool, dst: Reg, src: Operand } = "lg2" => { ["approx", ftz("ftz"), "f32"] (dst(F32), src(F32)) }
     /// `ex2.approx`, of `.f32`, `.f16`, `.f16x2`, `.bf16`, `.bf16x2`
     Ex2 { ty: ScalarType, ftz: bool, dst: Reg, src: Operand }
         = "ex2" => {
@@ -423,11 +405,9 @@ instructions! {
     Prmt { mode: PrmtMode, dst: Reg, a: Operand, b: Operand, c: Operand }
         = "prmt" => { ["b32", mode] (dst(B32), a(B32), b(B32), c(B32)) }
     /// `and`
-    And { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
-        = "and" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
+    And { ty: ScalarType, dst: Reg, a: Operand, b: Operand } = "and",
     /// `or`
-    Or { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
-        = "or" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
+    Or { ty: ScalarType, dst: Reg, a: Operand, b: Operand } = "or",
     /// `xor`
     Xor { ty: ScalarType, dst: Reg, a: Operand, b: Operand }
         = "xor" => { [ty(BITS_AND_PRED)] (dst(ty), a(ty), b(ty)) }
@@ -1066,7 +1046,7 @@ instructions! {
         (
             d((d_ty.register(), registers(shape, d_ty))), a(), b(B64), adds(),
             negated(Flags(if d_ty == MatrixType::S32 { 2 } else { 0 }, [1, -1])),
-            turned(Flags(first_turned(a_ty, &a), [0, 1]))
+            turned(Flags(a.first_turned(a_ty), [0, 1]))
         )
     }
 }

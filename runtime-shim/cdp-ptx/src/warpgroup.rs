@@ -47,11 +47,13 @@ pub(crate) fn registers(shape: MatrixShape, d_ty: MatrixType) -> usize {
     (shape.n * d_ty.bits() / 64) as usize
 }
 
-/// The first factor that may be turned, of two: those of halves that are in shared memory.
-pub(crate) fn first_turned(a_ty: MatrixType, a: &LeftFactor) -> usize {
-    match (a_ty, a) {
-        (MatrixType::F16 | MatrixType::BF16, LeftFactor::Shared(_)) => 0,
-        (MatrixType::F16 | MatrixType::BF16, LeftFactor::Registers(_)) => 1,
-        _ => 2,
+impl LeftFactor {
+    /// The first factor that may be turned, of two: those of halves that are in shared memory.
+    pub(crate) fn first_turned(&self, ty: MatrixType) -> usize {
+        match (ty, self) {
+            (MatrixType::F16 | MatrixType::BF16, LeftFactor::Shared(_)) => 0,
+            (MatrixType::F16 | MatrixType::BF16, LeftFactor::Registers(_)) => 1,
+            _ => 2,
+        }
     }
 }

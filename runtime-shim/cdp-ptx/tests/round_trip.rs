@@ -142,7 +142,7 @@ fn llvm_initialisers() {
     let resolved = module.resolve_alias(module.function("other_name").expect("there"));
     assert_eq!(Some(resolved), module.function("impl"));
     let die = &module.functions[module.function("die").expect("die").index()];
-    assert!(die.noreturn && die.linkage == Linkage::Extern);
+    assert!(die.limits.noreturn && die.linkage == Linkage::Extern);
 }
 
 #[test]

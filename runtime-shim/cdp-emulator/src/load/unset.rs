@@ -390,7 +390,6 @@ fn declaration(unset: Unset) -> Function {
         returns: Vec::new(),
         params: Vec::new(),
         limits: Default::default(),
-        noreturn: false,
         alias_of: None,
         body: None,
         line: Default::default(),

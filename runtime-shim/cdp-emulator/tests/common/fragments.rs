@@ -1,4 +1,7 @@
-//! Random elements of matrices, as the programs made them whose results on an H200 are kept.
+//! Random elements of matrices, as the programs made them whose results on an H200 are kept, and the run of
+//! what was run there.
+
+use cdp_emulator::StreamId;
 
 /// A well mixed number from another one.
 pub fn mix(state: u64) -> u64 {
@@ -56,4 +59,41 @@ pub fn element((e, m): (u32, u32), mode: u32, r: u64) -> u64 {
         }
     };
     sign << (e + m) | (exponent as u64) << m | fraction
+}
+
+/// A kernel that was run on the H200.
+pub struct Case {
+    pub name: &'static str,
+    /// Its text; it is called `k` and its number.
+    pub kernel: String,
+    pub input: Vec<u8>,
+    /// Blocks, each on its own part of the input and the output.
+    pub trials: u32,
+    pub output_bytes: usize,
+    /// Checksum of the output on the H200.
+    pub sum: u64,
+}
+
+/// Runs each case on the CPU device. `CDP_TENSOR_DUMP` names a case (or `all`) whose output is shown.
+pub fn assert_results(header: &str, threads: u32, cases: &[Case]) {
+    let kernels = cases.iter().map(|case| case.kernel.as_str());
+    let mut bench = super::load(&(header.to_string() + &kernels.collect::<String>())).unwrap();
+    let mut wrong = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let input = bench.device.alloc(case.input.len() as u64).unwrap();
+        let output = bench.device.alloc(case.output_bytes as u64).unwrap();
+        let _ = bench.device.copy_to_device(input, &case.input, StreamId::NULL).unwrap();
+        let params = [input.to_le_bytes(), output.to_le_bytes()].concat();
+        let run = bench.run_with(&format!("k{index}"), case.trials, threads, &params);
+        run.unwrap_or_else(|report| panic!("{}: {report}", case.name));
+        let found = bench.read(output, case.output_bytes);
+        if std::env::var("CDP_TENSOR_DUMP").is_ok_and(|name| name == case.name || name == "all") {
+            let hex: String = found.iter().map(|byte| format!("{byte:02x}")).collect();
+            println!("{} {:016x} {hex}", case.name, checksum(&found));
+        }
+        if checksum(&found) != case.sum {
+            wrong.push(case.name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

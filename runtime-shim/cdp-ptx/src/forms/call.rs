@@ -54,8 +54,9 @@ impl<'a> Parser<'a> {
                 }
             },
         };
-        let returns = self.check_args(&callee, &target, returns, true)?;
-        let args = self.check_args(&callee, &target, args, false)?;
+        let (results, params) = self.module.signature(&self.st.body, &target);
+        let returns = self.check_args(&callee, results, returns, "results")?;
+        let args = self.check_args(&callee, params, args, "arguments")?;
         Ok(Inst::Call { target, returns, args, uniform })
     }
 
@@ -129,38 +130,16 @@ impl<'a> Parser<'a> {
     fn check_args(
         &self,
         callee: &Token<'a>,
-        target: &CallTarget,
+        params: &[Param],
         list: Vec<(Token<'a>, Argument)>,
-        results: bool,
+        what: &str,
     ) -> Result<Box<[CallArg]>> {
-        let of_function = |id: FunctionId| {
-            let function = &self.module.functions[id.index()];
-            if results { &function.returns } else { &function.params }
-        };
-        let params: &[Param] = match target {
-            CallTarget::Direct(id) => of_function(*id),
-            CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
-                let prototype = &self.st.body.prototypes[id.index()];
-                if results { &prototype.returns } else { &prototype.params }
-            }
-            CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
-                of_function(self.st.body.call_tables[id.index()].functions[0])
-            }
-        };
-        let what = if results { "results" } else { "arguments" };
         // An array without a size at the end stands for what a variadic function is given.
         let variadic = params.last().is_some_and(|param| param.array_len == Some(0));
         let optional = usize::from(variadic);
         if list.len() > params.len() || list.len() + optional < params.len() {
-            fail!(
-                self,
-                callee,
-                Operand,
-                "{} takes {} {what}, {} are given",
-                callee,
-                params.len(),
-                list.len()
-            );
+            let (wanted, given) = (params.len(), list.len());
+            fail!(self, callee, Operand, "{callee} takes {wanted} {what}, {given} are given");
         }
         let pairs = list.into_iter().zip(params);
         pairs.map(|((token, arg), param)| self.check_arg(&token, arg, param)).collect()
@@ -213,17 +192,9 @@ impl Printer<'_> {
         self.mnemonic("call");
         self.flag(*uniform, "uni");
         self.out.push(' ');
-        let signature = match target {
-            CallTarget::Direct(id) => CallParams::Function(*id),
-            CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
-                CallParams::Prototype(*id)
-            }
-            CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
-                CallParams::Function(self.body().call_tables[id.index()].functions[0])
-            }
-        };
+        let (results, params) = self.module.signature(self.body(), target);
         if !returns.is_empty() {
-            self.call_list(returns, signature, true);
+            self.call_list(returns, results);
             self.out.push_str(", ");
         }
         match target {
@@ -232,7 +203,7 @@ impl Printer<'_> {
         }
         if !args.is_empty() || !matches!(target, CallTarget::Direct(_)) {
             self.out.push_str(", ");
-            self.call_list(args, signature, false);
+            self.call_list(args, params);
         }
         if let CallTarget::Indirect { signature, .. } = target {
             let body = self.body();
@@ -244,18 +215,7 @@ impl Printer<'_> {
         }
     }
 
-    fn call_list(&mut self, list: &[CallArg], signature: CallParams, results: bool) {
-        let module = self.module;
-        let params = match signature {
-            CallParams::Function(id) => {
-                let function = &module.functions[id.index()];
-                if results { &function.returns } else { &function.params }
-            }
-            CallParams::Prototype(id) => {
-                let prototype = &self.body().prototypes[id.index()];
-                if results { &prototype.returns } else { &prototype.params }
-            }
-        };
+    fn call_list(&mut self, list: &[CallArg], params: &[Param]) {
         self.out.push('(');
         for (position, arg) in list.iter().enumerate() {
             self.out.push_str(if position > 0 { ", " } else { "" });
@@ -272,11 +232,4 @@ impl Printer<'_> {
         }
         self.out.push(')');
     }
-}
-
-/// Whose parameters a call's arguments are.
-#[derive(Clone, Copy)]
-enum CallParams {
-    Function(FunctionId),
-    Prototype(PrototypeId),
 }

@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::error::ParseError;
-use crate::parse::lexer::{Lexer, Tok, Token};
+use crate::outline::{Item, ItemKind, ends, items};
+use crate::parse::lexer::{Tok, Token};
 
 mod layout;
 
@@ -87,72 +88,35 @@ pub fn normalize(text: &str, form: &NormalForm) -> Result<String, NormalError> {
     let items = items(text)?;
     let functions: Vec<&Item<'_>> = items.iter().filter(|item| item.is_function()).collect();
     for name in &form.functions {
-        if !functions.iter().any(|item| item.answers_to(name)) {
+        if !functions.iter().any(|item| answers_to(item, name)) {
             let there = functions.iter().map(|item| format!("`{}`", item.name)).collect();
             return Err(NormalError::NoFunction { name: name.clone(), there });
         }
     }
     let chosen = |item: &Item<'_>| {
-        form.functions.is_empty() || form.functions.iter().any(|name| item.answers_to(name))
+        form.functions.is_empty() || form.functions.iter().any(|name| answers_to(item, name))
     };
-    let mentioned: HashSet<&str> = functions
-        .iter()
-        .filter(|item| item.has_body() && chosen(item))
-        .flat_map(|item| item.tokens.iter().filter(|token| token.tok == Tok::Ident))
-        .map(|token| token.text)
-        .collect();
+    let shown_bodies = functions.iter().filter(|item| item.has_body && chosen(item));
+    let mentioned: HashSet<&str> = shown_bodies.flat_map(|item| item.names()).collect();
     let mut out = String::new();
     for item in &items {
         let shown = match item.kind {
-            Kind::Header => form.header,
-            Kind::Body => chosen(item),
-            Kind::Declaration | Kind::Variable => {
-                form.functions.is_empty() || chosen(item) || mentioned.contains(item.name)
-            }
+            ItemKind::Header => form.header,
+            ItemKind::Section => false,
+            _ => chosen(item) || !item.has_body && mentioned.contains(item.name),
         };
         if shown {
-            let is_compact = matches!(item.kind, Kind::Header | Kind::Variable);
-            if !out.is_empty() && !is_compact {
+            if !out.is_empty() && item.is_function() {
                 out.push('\n');
             }
-            out += &layout::lines(&renumbered(item), item.kind == Kind::Body);
+            out += &layout::lines(&renumbered(item), item.has_body);
         }
     }
     Ok(out)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// `.version`, `.target`, `.address_size`.
-    Header,
-    /// A function with a body.
-    Body,
-    /// A function without one.
-    Declaration,
-    /// Anything else that ends with a semicolon.
-    Variable,
-}
-
-/// Something at the top of a module.
-struct Item<'a> {
-    kind: Kind,
-    /// Its symbol; empty for the header.
-    name: &'a str,
-    tokens: Vec<Token<'a>>,
-}
-
-impl Item<'_> {
-    fn is_function(&self) -> bool {
-        self.has_body() || self.kind == Kind::Declaration
-    }
-
-    fn has_body(&self) -> bool {
-        self.kind == Kind::Body
-    }
-
-    fn answers_to(&self, name: &str) -> bool {
-        self.is_function() && (self.name == name || source_name(self.name) == Some(name))
-    }
+fn answers_to(item: &Item<'_>, name: &str) -> bool {
+    item.is_function() && (item.name == name || source_name(item.name) == Some(name))
 }
 
 /// The last part of the name in the source that a symbol of the Itanium C++ ABI stands for.
@@ -166,107 +130,6 @@ fn source_name(symbol: &str) -> Option<&str> {
         rest = &rest[digits + length..];
     }
     last
-}
-
-/// The module's items in order, without what debuggers alone read.
-fn items(text: &str) -> Result<Vec<Item<'_>>, ParseError> {
-    let tokens = tokens(text)?;
-    let mut items = Vec::new();
-    let mut at = 0;
-    while let Some(first) = tokens.get(at) {
-        let begun = at;
-        let word = if first.tok == Tok::Dot { first.text } else { "" };
-        match word {
-            "version" | "target" | "address_size" => {
-                at = end_of_line(&tokens, at);
-                let tokens = tokens[begun..at].to_vec();
-                items.push(Item { kind: Kind::Header, name: "", tokens });
-            }
-            "section" => at = end_of_item(&tokens, at),
-            _ => {
-                at = end_of_item(&tokens, at);
-                items.push(item(&tokens[begun..at]));
-            }
-        }
-    }
-    Ok(items)
-}
-
-fn item<'a>(tokens: &[Token<'a>]) -> Item<'a> {
-    let is_function = |token: &Token<'_>| {
-        token.tok == Tok::Dot && (token.text == "entry" || token.text == "func")
-    };
-    // The results of a function stand in parentheses before its name.
-    let mut depth = 0_u32;
-    let mut name = "";
-    for token in tokens {
-        match token.tok {
-            Tok::Punct(b'(') => depth += 1,
-            Tok::Punct(b')') => depth = depth.saturating_sub(1),
-            Tok::Ident if depth == 0 => {
-                name = token.text;
-                break;
-            }
-            _ => {}
-        }
-    }
-    let kind = match tokens.iter().any(is_function) {
-        true if tokens.last().is_some_and(|token| token.tok == Tok::Punct(b'}')) => Kind::Body,
-        true => Kind::Declaration,
-        false => Kind::Variable,
-    };
-    Item { kind, name, tokens: tokens.to_vec() }
-}
-
-/// All tokens but those of `.loc` and `.file`, which end with their line.
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
-    let mut lexer = Lexer::new(text);
-    let mut tokens: Vec<Token<'_>> = Vec::new();
-    let mut left_out = None;
-    loop {
-        let token = lexer.next_token()?;
-        if token.tok == Tok::Eof {
-            return Ok(tokens);
-        }
-        let begins = tokens.last().is_none_or(|last| last.line != token.line || ends(last));
-        if begins && token.tok == Tok::Dot && matches!(token.text, "loc" | "file") {
-            left_out = Some(token.line);
-        }
-        if left_out != Some(token.line) {
-            tokens.push(token);
-        }
-    }
-}
-
-/// Whether a statement may begin after this token.
-fn ends(token: &Token<'_>) -> bool {
-    matches!(token.tok, Tok::Punct(b';' | b'{' | b'}' | b':'))
-}
-
-fn end_of_line(tokens: &[Token<'_>], at: usize) -> usize {
-    let line = tokens[at].line;
-    at + tokens[at..].iter().take_while(|token| token.line == line).count()
-}
-
-/// Past the semicolon or the body of the item that begins here.
-fn end_of_item(tokens: &[Token<'_>], begun: usize) -> usize {
-    let mut depth = 0_u32;
-    let mut is_initialised = false;
-    for (at, token) in tokens.iter().enumerate().skip(begun) {
-        match token.tok {
-            Tok::Punct(b'{') => depth += 1,
-            Tok::Punct(b'}') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 && !is_initialised {
-                    return at + 1;
-                }
-            }
-            Tok::Punct(b'=') if depth == 0 => is_initialised = true,
-            Tok::Punct(b';') if depth == 0 => return at + 1,
-            _ => {}
-        }
-    }
-    tokens.len()
 }
 
 /// A token as it will be written: its text may be another than the source's.

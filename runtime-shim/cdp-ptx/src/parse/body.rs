@@ -228,10 +228,9 @@ impl<'a> Parser<'a> {
                 self.eat(b';').map(|_| ())
             }
             "pragma" => {
-                self.next()?;
-                let text = self.string("the pragma's string")?.to_string();
+                let text = self.pragma()?;
                 self.module.functions[self.st.id.index()].limits.pragmas.push(text);
-                self.expect(b';')
+                Ok(())
             }
             "file" => self.file(),
             "section" => self.section(),

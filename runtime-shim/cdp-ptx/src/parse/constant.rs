@@ -2,7 +2,6 @@
 
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
-use crate::error::ErrorKind;
 use crate::types::ScalarType;
 
 /// The value of a constant expression. PTX computes integers in 64 bits.
@@ -86,10 +85,10 @@ impl<'a> Parser<'a> {
             [b'0', _, ..] => u64::from_str_radix(&text[1..], 8),
             _ => text.parse(),
         };
-        parsed.map_err(|_| {
-            let message = format!("{} is not an integer of at most 64 bits", token);
-            self.error_at(token, ErrorKind::Limit, message)
-        })
+        let Ok(value) = parsed else {
+            fail!(self, token, Limit, "{token} is not an integer of at most 64 bits");
+        };
+        Ok(value)
     }
 
     fn float_literal(&self, token: &Token) -> Result<Constant> {
@@ -105,10 +104,10 @@ impl<'a> Parser<'a> {
             [b'0', b'd' | b'D', ..] => hex(16).map(|bits| Constant::Double(f64::from_bits(bits))),
             _ => text.parse().ok().map(Constant::Double),
         };
-        value.ok_or_else(|| {
-            let message = format!("{} is not a number", token);
-            self.error_at(token, ErrorKind::Syntax, message)
-        })
+        let Some(value) = value else {
+            fail!(self, token, Syntax, "{token} is not a number");
+        };
+        Ok(value)
     }
 
     /// A constant expression.
@@ -131,10 +130,10 @@ impl<'a> Parser<'a> {
     pub fn constant_bits(&mut self, ty: ScalarType) -> Result<u64> {
         let token = self.peek;
         let value = self.constant()?;
-        value.bits_as(ty).ok_or_else(|| {
-            let message = format!("the constant {} is not a `.{ty}`", token);
-            self.error_at(&token, ErrorKind::Operand, message)
-        })
+        let Some(bits) = value.bits_as(ty) else {
+            fail!(self, token, Operand, "the constant {token} is not a `.{ty}`");
+        };
+        Ok(bits)
     }
 
     fn ternary(&mut self, depth: u32) -> Result<Constant> {
@@ -168,10 +167,10 @@ impl<'a> Parser<'a> {
             self.check_depth(depth)?;
             self.next()?;
             let right = self.binary(level + 1, depth + 1)?;
-            left = apply(operator.text, left, right).ok_or_else(|| {
-                let message = format!("`{}` cannot be computed here", operator.text);
-                self.error_at(&operator, ErrorKind::Operand, message)
-            })?;
+            let Some(value) = apply(operator.text, left, right) else {
+                fail!(self, operator, Operand, "{operator} cannot be computed here");
+            };
+            left = value;
         }
     }
 
@@ -199,10 +198,10 @@ impl<'a> Parser<'a> {
                 self.check_depth(depth)?;
                 self.next()?;
                 let value = self.unary(depth + 1)?;
-                apply_unary(operator, value).ok_or_else(|| {
-                    let message = format!("`{}` needs an integer", operator as char);
-                    self.error_at(&token, ErrorKind::Operand, message)
-                })
+                let Some(value) = apply_unary(operator, value) else {
+                    fail!(self, token, Operand, "{token} needs an integer");
+                };
+                Ok(value)
             }
             Tok::Punct(b'(') => {
                 self.check_depth(depth)?;

@@ -2,6 +2,7 @@
 
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
+use crate::limits::Limits;
 use crate::module::*;
 use crate::types::*;
 
@@ -20,7 +21,7 @@ impl<'a> Parser<'a> {
             "entry" => FunctionKind::Kernel,
             _ => FunctionKind::Func,
         };
-        let mut limits = Limits { unified: self.attributes()?.unified, ..Limits::default() };
+        let unified = self.attributes()?.unified;
         let of = match kind {
             FunctionKind::Kernel => ParamsOf::Kernel,
             FunctionKind::Func => ParamsOf::Func,
@@ -31,8 +32,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.ident("the function's name")?;
         let params = if self.at(b'(') { self.params(of)? } else { Vec::new() };
-        let mut noreturn = false;
-        self.directives(&mut limits, &mut noreturn)?;
+        let limits = Limits { unified, ..self.directives()? };
         let defined = self.at(b'{');
         if !defined && limits.has_launch_limits() {
             return self.expected("`{` (launch limits stand on definitions only)");
@@ -44,7 +44,6 @@ impl<'a> Parser<'a> {
             returns: returns.iter().map(|(_, param)| param.clone()).collect(),
             params: params.iter().map(|(_, param)| param.clone()).collect(),
             limits,
-            noreturn,
             alias_of: None,
             body: None,
             line: PtxLine(start.line),
@@ -182,73 +181,24 @@ impl<'a> Parser<'a> {
     }
 
     /// Everything between the parameter list and the body or semicolon.
-    fn directives(&mut self, limits: &mut Limits, noreturn: &mut bool) -> Result<()> {
+    fn directives(&mut self) -> Result<Limits> {
+        let mut limits = Limits::default();
         while self.peek.tok == Tok::Dot {
-            match self.peek.text {
-                "maxntid" => {
-                    self.next()?;
-                    limits.max_threads = Some(self.three_numbers("the number of threads")?);
-                }
-                "reqntid" => {
-                    self.next()?;
-                    limits.required_threads = Some(self.three_numbers("the number of threads")?);
-                }
-                "minnctapersm" => {
-                    self.next()?;
-                    limits.min_blocks_per_sm = Some(self.number_u32("the number of blocks")?);
-                }
-                "maxnctapersm" => {
-                    self.next()?;
-                    limits.max_blocks_per_sm = Some(self.number_u32("the number of blocks")?);
-                }
-                "maxnreg" => {
-                    self.next()?;
-                    limits.max_registers = Some(self.number_u32("the number of registers")?);
-                }
-                "reqnctapercluster" => {
-                    self.next()?;
-                    limits.required_cluster_blocks =
-                        Some(self.three_numbers("the number of blocks")?);
-                }
-                "explicitcluster" => {
-                    self.next()?;
-                    limits.explicit_cluster = true;
-                }
-                "maxclusterrank" => {
-                    self.next()?;
-                    limits.max_cluster_rank = Some(self.number_u32("the rank")?);
-                }
-                "blocksareclusters" => {
-                    self.next()?;
-                    limits.blocks_are_clusters = true;
-                }
-                "abi_preserve" => {
-                    self.next()?;
-                    limits.abi_preserve = Some(self.number_u32("the number of registers")?);
-                }
-                "abi_preserve_control" => {
-                    self.next()?;
-                    limits.abi_preserve_control = Some(self.number_u32("the number of registers")?);
-                }
-                "noreturn" => {
-                    self.next()?;
-                    *noreturn = true;
-                }
-                "pragma" => {
-                    self.next()?;
-                    let text = self.string("the pragma's string")?.to_string();
-                    limits.pragmas.push(text);
-                    self.expect(b';')?;
-                }
+            let directive = self.peek;
+            match directive.text {
+                "pragma" => limits.pragmas.push(self.pragma()?),
                 // The next declaration begins: this one had no semicolon.
                 "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global"
                 | "const" | "shared" | "local" | "file" | "section" | "alias" | "loc" => break,
-                _ => {
-                    fail!(self, self.peek, Syntax, "unknown directive {}", self.peek);
+                word => {
+                    self.next()?;
+                    if !limits.read(self, word)? {
+                        fail!(self, directive, Syntax, "unknown directive {directive}");
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(limits)
     }
 
     /// What follows `.callprototype`: `(returns) _ (params) .noreturn;`
@@ -259,21 +209,11 @@ impl<'a> Parser<'a> {
         }
         self.ident("`_`")?;
         let params = if self.at(b'(') { self.params(ParamsOf::Prototype)? } else { Vec::new() };
-        let mut limits = Limits::default();
-        let mut noreturn = false;
-        self.directives(&mut limits, &mut noreturn)?;
+        let limits = self.directives()?;
         self.expect(b';')?;
-        let plain = |list: Vec<(Token<'a>, Param)>| -> Vec<Param> {
-            list.into_iter().map(|(_, param)| param).collect()
-        };
-        Ok(Prototype {
-            name: name.to_string(),
-            returns: plain(returns),
-            params: plain(params),
-            noreturn,
-            abi_preserve: limits.abi_preserve,
-            abi_preserve_control: limits.abi_preserve_control,
-        })
+        let plain = |list: Vec<(_, Param)>| list.into_iter().map(|(_, param)| param).collect();
+        let (returns, params) = (plain(returns), plain(params));
+        Ok(Prototype { name: name.to_string(), returns, params, limits })
     }
 }
 

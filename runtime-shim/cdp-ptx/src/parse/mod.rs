@@ -199,10 +199,10 @@ impl<'a> Parser<'a> {
     pub fn number_u32(&mut self, what: &str) -> Result<u32> {
         let token = self.peek;
         let value = self.number(what)?;
-        u32::try_from(value).map_err(|_| {
-            let message = format!("{what} is {value}, which is more than 32 bits hold");
-            self.error_at(&token, ErrorKind::Limit, message)
-        })
+        let Ok(value) = u32::try_from(value) else {
+            fail!(self, token, Limit, "{what} is {value}, which is more than 32 bits hold");
+        };
+        Ok(value)
     }
 
     /// `item {, item}`
@@ -212,18 +212,6 @@ impl<'a> Parser<'a> {
             list.push(item(self)?);
         }
         Ok(list)
-    }
-
-    /// `number {, number {, number}}` with 1 for what is missing.
-    pub fn three_numbers(&mut self, what: &str) -> Result<[u32; 3]> {
-        let mut values = [self.number_u32(what)?, 1, 1];
-        for value in &mut values[1..] {
-            if !self.eat(b',')? {
-                break;
-            }
-            *value = self.number_u32(what)?;
-        }
-        Ok(values)
     }
 
     /// Takes a string or fails.
@@ -245,17 +233,17 @@ impl<'a> Parser<'a> {
         let version = token.text.split_once('.').and_then(|(major, minor)| {
             Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
         });
-        self.module.version = version.ok_or_else(|| {
-            let message = format!("expected a version such as 8.5, found {}", token);
-            self.error_at(&token, ErrorKind::Syntax, message)
-        })?;
-        if self.module.version.0 > 9 {
-            let (major, minor) = self.module.version;
+        let Some((major, minor)) = version else {
+            fail!(self, token, Syntax, "expected a version such as 8.5, found {token}");
+        };
+        self.module.version = (major, minor);
+        if major > 9 {
+            let version = format!("{major}.{minor}");
             fail!(
                 self,
                 token,
                 Unsupported,
-                "PTX ISA version {major}.{minor} is not known (up to 9.x is)"
+                "PTX ISA version {version} is not known (up to 9.x is)"
             );
         }
         if !self.eat_dot("target")? {
@@ -306,10 +294,9 @@ impl<'a> Parser<'a> {
             "file" => self.file(),
             "section" => self.section(),
             "pragma" => {
-                self.next()?;
-                let text = self.string("the pragma's string")?;
-                self.module.pragmas.push(text.to_string());
-                self.expect(b';')
+                let text = self.pragma()?;
+                self.module.pragmas.push(text);
+                Ok(())
             }
             "alias" => self.alias(),
             "loc" => {
@@ -327,6 +314,14 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `.pragma "text";`
+    fn pragma(&mut self) -> Result<String> {
+        self.next()?;
+        let text = self.string("the pragma's string")?.to_string();
+        self.expect(b';')?;
+        Ok(text)
+    }
+
     fn unsupported_item<T>(&self, what: &str) -> Result<T> {
         fail!(self, self.peek, Unsupported, "{what} are not supported")
     }
@@ -334,16 +329,11 @@ impl<'a> Parser<'a> {
     fn address_size(&mut self) -> Result<()> {
         self.next()?;
         let token = self.peek;
-        self.module.address_bits = self.number_u32("the address size")?;
-        if !matches!(self.module.address_bits, 32 | 64) {
-            fail!(
-                self,
-                token,
-                Limit,
-                "the address size is {}, not 32 or 64",
-                self.module.address_bits
-            );
+        let bits = self.number_u32("the address size")?;
+        if !matches!(bits, 32 | 64) {
+            fail!(self, token, Limit, "the address size is {bits}, not 32 or 64");
         }
+        self.module.address_bits = bits;
         Ok(())
     }
 

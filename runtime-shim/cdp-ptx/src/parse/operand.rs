@@ -200,13 +200,8 @@ impl<'a> Parser<'a> {
             width => bits == width,
         };
         if !types_agree(special.ty(), ty) || !fits {
-            fail!(
-                self,
-                name,
-                Operand,
-                "`{special}` is a `.{}`, where a `.{ty}` is needed",
-                special.ty()
-            );
+            let own = special.ty();
+            fail!(self, name, Operand, "`{special}` is a `.{own}`, where a `.{ty}` is needed");
         }
         Ok(Operand::Special(special))
     }
@@ -427,13 +422,8 @@ impl<'a> Parser<'a> {
 
     /// The error for an instruction that is not known, or known and not supported.
     pub fn unknown_instruction<T>(&self, mods: &Mods<'a>) -> Result<T> {
-        fail!(
-            self,
-            mods.opcode,
-            UnknownInstruction,
-            "unknown instruction `{}`: the CPU device does not run it",
-            mods.full_name()
-        )
+        let message = format!("unknown instruction `{}`", mods.full_name());
+        fail!(self, mods.opcode, UnknownInstruction, "{message}: the CPU device does not run it")
     }
 
     /// Is the next operand `!p` or a predicate register?

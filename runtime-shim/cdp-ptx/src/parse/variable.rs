@@ -3,7 +3,6 @@
 use super::constant::Constant;
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
-use crate::error::ErrorKind;
 use crate::module::*;
 use crate::types::*;
 
@@ -175,12 +174,8 @@ impl<'a> Parser<'a> {
         if self.at(b'=') {
             let equals = self.next()?;
             if !matches!(space, Space::Global | Space::Const) || linkage == Linkage::Extern {
-                fail!(
-                    self,
-                    equals,
-                    Syntax,
-                    "only defined `.global` and `.const` variables have initial values"
-                );
+                let which = "only defined `.global` and `.const` variables";
+                fail!(self, equals, Syntax, "{which} have initial values");
             }
             let mut filler = Filler { init: Initializer::default(), count: 0 };
             self.initializer(&mut variable, &mut filler)?;
@@ -325,10 +320,10 @@ impl<'a> Parser<'a> {
                 false => self.number("an offset")?,
             } as i64;
             let sum = if minus { offset.checked_sub(value) } else { offset.checked_add(value) };
-            offset = sum.ok_or_else(|| {
-                let message = "this offset is out of range".to_string();
-                self.error_at(&token, ErrorKind::Limit, message)
-            })?;
+            let Some(sum) = sum else {
+                fail!(self, token, Limit, "this offset is out of range");
+            };
+            offset = sum;
         }
         Ok(offset)
     }

@@ -96,7 +96,7 @@ impl<'a> Printer<'a> {
         for function in &module.functions {
             if everything || function.body.is_none() {
                 self.header(function);
-                self.call_limits(function);
+                function.limits.write_call(&mut self.out);
                 self.out.push_str(";\n");
             }
         }
@@ -292,62 +292,12 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Directives of kernels, which stand on definitions only.
-    fn launch_limits(&mut self, function: &Function) {
-        let limits = &function.limits;
-        let out = &mut self.out;
-        let mut three = |name: &str, value: Option<[u32; 3]>| {
-            if let Some([x, y, z]) = value {
-                let _ = write!(out, " .{name} {x}, {y}, {z}");
-            }
-        };
-        three("maxntid", limits.max_threads);
-        three("reqntid", limits.required_threads);
-        three("reqnctapercluster", limits.required_cluster_blocks);
-        let mut one = |name: &str, value: Option<u32>| {
-            if let Some(value) = value {
-                let _ = write!(out, " .{name} {value}");
-            }
-        };
-        one("minnctapersm", limits.min_blocks_per_sm);
-        one("maxnctapersm", limits.max_blocks_per_sm);
-        one("maxnreg", limits.max_registers);
-        one("maxclusterrank", limits.max_cluster_rank);
-        if limits.explicit_cluster {
-            out.push_str(" .explicitcluster");
-        }
-        if limits.blocks_are_clusters {
-            out.push_str(" .blocksareclusters");
-        }
-    }
-
-    /// Directives of device functions, which a declaration repeats.
-    fn call_limits(&mut self, function: &Function) {
-        self.abi(
-            function.noreturn,
-            function.limits.abi_preserve,
-            function.limits.abi_preserve_control,
-        );
-    }
-
-    fn abi(&mut self, noreturn: bool, preserve: Option<u32>, preserve_control: Option<u32>) {
-        if noreturn {
-            self.out.push_str(" .noreturn");
-        }
-        if let Some(count) = preserve {
-            let _ = write!(self.out, " .abi_preserve {count}");
-        }
-        if let Some(count) = preserve_control {
-            let _ = write!(self.out, " .abi_preserve_control {count}");
-        }
-    }
-
     fn definition(&mut self, function: &'a Function) {
         let Some(body) = &function.body else { return };
         self.current = Some((function, body));
         self.header(function);
-        self.launch_limits(function);
-        self.call_limits(function);
+        function.limits.write_launch(&mut self.out);
+        function.limits.write_call(&mut self.out);
         self.out.push_str("\n{\n");
         for pragma in &function.limits.pragmas {
             let _ = writeln!(self.out, "\t.pragma \"{pragma}\";");
@@ -439,8 +389,7 @@ impl<'a> Printer<'a> {
             }
             self.out.push_str("_ ");
             self.params(&prototype.params);
-            let Prototype { noreturn, abi_preserve, abi_preserve_control, .. } = prototype;
-            self.abi(*noreturn, *abi_preserve, *abi_preserve_control);
+            prototype.limits.write_call(&mut self.out);
             self.out.push_str(";\n");
         }
         for table in &body.branch_tables {

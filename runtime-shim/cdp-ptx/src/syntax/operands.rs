@@ -322,12 +322,12 @@ impl Parser<'_> {
             D3 | A2 | Cube | ACube | D2Ms | A2Ms => (3, 4),
         };
         if !(least..=most).contains(&list.len()) {
-            let (what, found) = ("texture or surface takes", list.len());
+            let given = list.len();
             fail!(
                 self,
                 start,
                 Operand,
-                "a `.{geometry}` {what} {least} coordinates, {found} are given"
+                "`.{geometry}` takes {least} coordinates, {given} are given"
             );
         }
         Ok(list.into())

@@ -577,6 +577,9 @@ vote.sync.ballot.pred %p0, %p1, -1;
 shfl.sync.up.b64 %rd0, %rd1, 1, 0, -1;
 redux.sync.add.f32 %f0, %f1, -1;
 bar.arrive 0;
+bar.aligned.sync 0;
+mbarrier.expect_tx.acquire.cta.shared.b64 [sv], 16;
+createpolicy.fractional.global.L2::evict_last.b64 %rd0;
 membar.gpu;
 fence.gl;
 ",
@@ -628,6 +631,8 @@ vmad.s32.s32.s32 %r0, -%r1, %r2, -%r3;
 tex.2dms.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4, %f5, %f6, %f7>];
 ld.global.v2.u32 %r0, [gv];
 lop3.b32 %r0, %r1, %r2, %r3, 256;
+lop3.b32 %r0|%p0, %r1, %r2, %r3, 128;
+cvt.pack.sat.u8.s32.b32 %r0, %f1, %r2, %r3;
 cp.async.ca.shared.global [sv], [gv], 5;
 cp.async.cg.shared.global [sv], [gv], 4;
 call nosuch;
