@@ -108,6 +108,30 @@ end:
     assert_eq!(loads(1), (1, 9));
 }
 
+/// Of others LLVM would write `.u31` and the like.
+#[test]
+fn variables_are_integers_that_ptx_has() {
+    let module = |bits: u32| {
+        let body = format!(
+            "@seen = addrspace(1) global i{bits} 1
+define ptx_kernel void @k(ptr %p) {{
+  %v = load i{bits}, ptr addrspace(1) @seen
+  %w = trunc i{bits} %v to i1
+  store i1 %w, ptr %p
+  ret void
+}}"
+        );
+        read(&body, LaunchAbi::Cdp2V2)
+    };
+    for bits in [8, 16, 32, 64, 128] {
+        assemble(&module(bits).unwrap(), "sm_90", 64);
+    }
+    for bits in [2, 31, 65, 256] {
+        let refused = module(bits).unwrap_err().to_string();
+        assert!(refused.contains(&format!("`@seen` has type i{bits}")), "{refused}");
+    }
+}
+
 #[test]
 fn bad_calls_are_named() {
     let call = |text: &str| {

@@ -6,7 +6,7 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::{TargetData, TargetMachine};
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, FunctionValue};
 
 use crate::error::{LowerError, Result};
@@ -69,11 +69,13 @@ pub fn verify(module: &Module<'_>) -> Result<()> {
         }
         check_kernel(kernel).map_err(refused)?;
     }
+    check_variables(module).map_err(refused)?;
     check_names(module).map_err(refused)
 }
 
-/// Widths of integers that LLVM 22 writes as PTX parameters; of others it writes `.u24` and the like.
-const PARAM_INT_BITS: [u32; 6] = [1, 8, 16, 32, 64, 128];
+/// Widths of integers that LLVM 22 writes as PTX parameters and variables; of others it writes `.u24` and the
+/// like.
+const INT_BITS: [u32; 6] = [1, 8, 16, 32, 64, 128];
 
 /// What LLVM would write as PTX that no assembler takes, or give up on.
 fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
@@ -85,7 +87,7 @@ fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
     for (index, param) in kernel.get_param_iter().enumerate() {
         let wrong = match param.get_type() {
             BasicTypeEnum::IntType(ty) if ty.get_bit_width() > 128 => continue,
-            BasicTypeEnum::IntType(ty) if !PARAM_INT_BITS.contains(&ty.get_bit_width()) => {
+            BasicTypeEnum::IntType(ty) if !INT_BITS.contains(&ty.get_bit_width()) => {
                 "integers as parameters have 1, 8, 16, 32, 64 or 128 bits: widen it, or put it into a \
                  struct"
             }
@@ -95,6 +97,22 @@ fn check_kernel(kernel: FunctionValue<'_>) -> std::result::Result<(), String> {
         };
         let ty = kernel::type_text(param.get_type());
         return Err(format!("parameter {index} of kernel `{name}` has type {ty}; {wrong}"));
+    }
+    Ok(())
+}
+
+/// Variables of integers that PTX has not; within arrays and structs LLVM writes bytes.
+fn check_variables(module: &Module<'_>) -> std::result::Result<(), String> {
+    for global in module.get_globals() {
+        if let AnyTypeEnum::IntType(ty) = global.get_value_type()
+            && !INT_BITS.contains(&ty.get_bit_width())
+        {
+            let (name, bits) = (global.get_name().to_string_lossy(), ty.get_bit_width());
+            return Err(format!(
+                "variable `@{name}` has type i{bits}; integers as variables have 1, 8, 16, 32, 64 or 128 bits: \
+                 widen it, or put it into a struct"
+            ));
+        }
     }
     Ok(())
 }

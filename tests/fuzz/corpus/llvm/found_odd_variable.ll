@@ -1,0 +1,8 @@
+target triple = "nvptx64-nvidia-cuda"
+
+@seen = addrspace(1) global i31 0
+
+define ptx_kernel void @mark() {
+  store i32 77, ptr addrspacecast (ptr addrspace(1) @seen to ptr)
+  ret void
+}
