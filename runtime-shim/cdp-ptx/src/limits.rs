@@ -1,16 +1,26 @@
 //! The directives between a function's parameters and its body, each once: its field, its word, and what
 //! follows it.
 
-use crate::parse::{Parser, Result};
+use crate::error::ParseError;
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Where the numbers of a directive come from.
+pub(crate) trait Numbers {
+    /// The next number, which the text names in messages.
+    fn number_u32(&mut self, what: &str) -> Result<u32>;
+    /// Is there one more? Takes the comma before it.
+    fn comma_follows(&mut self) -> Result<bool>;
+}
 
 /// What a directive says.
 trait Limit: Sized {
-    fn read(parser: &mut Parser, what: &str) -> Result<Self>;
+    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Self>;
     fn write(&self, out: &mut String, word: &str);
 }
 
 impl Limit for bool {
-    fn read(_: &mut Parser, _: &str) -> Result<bool> {
+    fn read(_: &mut impl Numbers, _: &str) -> Result<bool> {
         Ok(true)
     }
 
@@ -22,8 +32,8 @@ impl Limit for bool {
 }
 
 impl Limit for Option<u32> {
-    fn read(parser: &mut Parser, what: &str) -> Result<Option<u32>> {
-        parser.number_u32(what).map(Some)
+    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Option<u32>> {
+        numbers.number_u32(what).map(Some)
     }
 
     fn write(&self, out: &mut String, word: &str) {
@@ -35,13 +45,13 @@ impl Limit for Option<u32> {
 
 /// One to three numbers; missing ones are 1.
 impl Limit for Option<[u32; 3]> {
-    fn read(parser: &mut Parser, what: &str) -> Result<Option<[u32; 3]>> {
-        let mut values = [parser.number_u32(what)?, 1, 1];
+    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Option<[u32; 3]>> {
+        let mut values = [numbers.number_u32(what)?, 1, 1];
         for value in &mut values[1..] {
-            if !parser.eat(b',')? {
+            if !numbers.comma_follows()? {
                 break;
             }
-            *value = parser.number_u32(what)?;
+            *value = numbers.number_u32(what)?;
         }
         Ok(Some(values))
     }
@@ -78,10 +88,10 @@ macro_rules! limits {
             }
 
             /// Reads what follows a directive; false if it is not one of these.
-            pub(crate) fn read(&mut self, parser: &mut Parser, word: &str) -> Result<bool> {
+            pub(crate) fn read(&mut self, numbers: &mut impl Numbers, word: &str) -> Result<bool> {
                 match word {
-                    $($launch_word => self.$launch = Limit::read(parser, $launch_what)?,)*
-                    $($call_word => self.$call = Limit::read(parser, $call_what)?,)*
+                    $($launch_word => self.$launch = Limit::read(numbers, $launch_what)?,)*
+                    $($call_word => self.$call = Limit::read(numbers, $call_what)?,)*
                     _ => return Ok(false),
                 }
                 Ok(true)

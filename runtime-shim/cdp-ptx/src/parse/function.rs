@@ -2,7 +2,7 @@
 
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, Numbers};
 use crate::module::*;
 use crate::types::*;
 
@@ -214,6 +214,16 @@ impl<'a> Parser<'a> {
         let plain = |list: Vec<(_, Param)>| list.into_iter().map(|(_, param)| param).collect();
         let (returns, params) = (plain(returns), plain(params));
         Ok(Prototype { name: name.to_string(), returns, params, limits })
+    }
+}
+
+impl Numbers for Parser<'_> {
+    fn number_u32(&mut self, what: &str) -> Result<u32> {
+        Parser::number_u32(self, what)
+    }
+
+    fn comma_follows(&mut self) -> Result<bool> {
+        self.eat(b',')
     }
 }
 
