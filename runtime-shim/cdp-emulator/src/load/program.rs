@@ -1,12 +1,13 @@
 //! What is loaded: modules, kernels and what launches ask of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::api::{KernelInfo, Variable};
 use crate::error::Error;
 use crate::exec::SharedPlace;
 use crate::hardware::DEFAULT_SHARED_BYTES;
+use crate::hash::IntMap;
 
 /// A kernel, ready to launch.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ pub struct Program {
     /// Kernels by [`crate::KernelId`].
     pub kernels: Vec<Kernel>,
     /// Kernel number by function number.
-    pub kernel_of_function: HashMap<u32, u32>,
+    pub kernel_of_function: IntMap<u32, u32>,
     /// Functions whose address some code or variable has.
     pub named: HashSet<u32>,
     /// Modules by [`ModuleId`]; `None` once unloaded.

@@ -67,7 +67,12 @@ impl Core {
             *caller.last_error() = errors::MEMORY_ALLOCATION;
             return Outcome::Value(0);
         };
+        let is_first = self.grid(caller.grid).is_some_and(|grid| grid.buffers.capacity() == 0);
+        let spare = if is_first { self.spare_buffers.pop() } else { None };
         if let Some(grid) = self.grid_state(caller.grid) {
+            if let Some(spare) = spare {
+                grid.buffers = spare;
+            }
             grid.buffers.insert(address, ParameterBuffer { size_bytes, config });
         }
         Outcome::Value(address)

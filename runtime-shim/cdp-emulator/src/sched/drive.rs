@@ -13,6 +13,8 @@ use crate::work::{BlockKey, GridKey, NodeId};
 
 /// Warp-instructions of a slice.
 const SLICE: i64 = 1 << 18;
+/// The same of grids that cannot watch others: between slices threads without work are given some.
+const SLICE_APART: i64 = 1 << 14;
 /// Launches by warps of a block after which it pauses.
 const LAUNCHES_A_PAUSE: u32 = 2;
 /// Grids that wait for nothing after which it does, if they may run on several host threads.
@@ -296,6 +298,7 @@ impl Core {
         let Some(mut block) = self.take_block(key) else { return };
         self.wake_lanes(key, &mut block);
         let longest = match self.machine.schedule_seed {
+            None if self.grid(grid).is_some_and(|grid| grid.apart) => SLICE_APART,
             None => SLICE,
             Some(_) => 1 + (next_random(&mut self.random) % 4096) as i64,
         };

@@ -12,6 +12,9 @@ use crate::load::Kernel;
 use crate::memory::SiteRef;
 use crate::work::GridKey;
 
+/// Tables of parameter buffers that are kept for other grids, and places in the largest of them.
+const MOST_SPARE: usize = 64;
+
 /// A launch, checked or not.
 #[derive(Clone, Debug)]
 pub struct LaunchRequest {
@@ -397,6 +400,12 @@ impl Core {
         for buffer in grid.buffers.keys() {
             self.release_params(*buffer);
             self.release_slot();
+        }
+        if (1..MOST_SPARE).contains(&grid.buffers.capacity())
+            && self.spare_buffers.len() < MOST_SPARE
+        {
+            grid.buffers.clear();
+            self.spare_buffers.push(std::mem::take(&mut grid.buffers));
         }
         if let Some(parent) = grid.parent
             && let Some(parent) = self.grid_mut(parent)

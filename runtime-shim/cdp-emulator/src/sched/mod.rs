@@ -227,6 +227,8 @@ pub struct Core {
     spare_blocks: Vec<Box<Block>>,
     streams: Vec<Option<HostStream>>,
     events: Vec<Option<HostEvent>>,
+    /// Tables of parameter buffers that grids no longer need, all empty.
+    pub spare_buffers: Vec<IntMap<u64, ParameterBuffer>>,
     /// Free slots for parameter buffers.
     pub param_slots: Slots,
     /// Launches that hold a slot of the pending pool.
@@ -349,6 +351,7 @@ impl Core {
             spare_blocks: Vec::new(),
             streams: vec![Some(HostStream::default())],
             events: Vec::new(),
+            spare_buffers: Vec::new(),
             param_slots: Slots::default(),
             pending_launches: 0,
             lost_slots: 0,

@@ -61,15 +61,9 @@ impl Pool {
     /// A pool of so many threads besides the caller's. Fewer if the system gives no more.
     pub fn new(threads: usize) -> Pool {
         let shared = Arc::new(Shared::default());
-        for _ in 0..threads {
-            let of_thread = shared.clone();
-            let spawned = std::thread::Builder::new()
-                .name("cdp device".to_string())
-                .spawn(move || of_thread.work());
-            if spawned.is_err() {
-                break;
-            }
-        }
+        // They are hungry from the start, so that work is there when they come.
+        shared.hungry.store(threads as isize, Ordering::Relaxed);
+        Shared::spawn(&shared, 0, threads);
         Pool(shared)
     }
 
@@ -77,6 +71,11 @@ impl Pool {
     #[inline]
     pub fn is_hungry(&self) -> bool {
         self.0.hungry.load(Ordering::Relaxed) > 0
+    }
+
+    /// How many.
+    pub fn hungry(&self) -> u64 {
+        self.0.hungry.load(Ordering::Relaxed).max(0) as u64
     }
 
     /// Offers a piece of work.
@@ -154,9 +153,27 @@ impl Task {
 }
 
 impl Shared {
+    /// Begins the threads from `first` to `end`: one, which begins the others, each half of them another one. To begin a
+    /// thread takes longer than a small grid.
+    fn spawn(shared: &Arc<Shared>, first: usize, end: usize) {
+        if first == end {
+            return;
+        }
+        let of_thread = shared.clone();
+        let life = move || {
+            let middle = first + 1 + (end - first - 1) / 2;
+            Shared::spawn(&of_thread, first + 1, middle);
+            Shared::spawn(&of_thread, middle, end);
+            of_thread.work();
+        };
+        let spawned = std::thread::Builder::new().name("cdp device".to_string()).spawn(life);
+        if spawned.is_err() {
+            shared.hungry.fetch_sub((end - first) as isize, Ordering::Relaxed);
+        }
+    }
+
     /// The life of a thread.
     fn work(&self) {
-        self.hungry.fetch_add(1, Ordering::Relaxed);
         let mut looks = 0;
         loop {
             if self.queued.load(Ordering::Acquire) == 0 && looks < LOOKS {

@@ -136,7 +136,9 @@ impl Core {
         }
         self.turns += 1;
         if self.turns > WARM_UP_TURNS || self.instructions > WARM_UP_INSTRUCTIONS {
-            self.pool = Some(Arc::new(Pool::new(self.threads - 1)));
+            let pool = Arc::new(Pool::new(self.threads - 1));
+            self.pool = Some(pool.clone());
+            return Some(pool);
         }
         None
     }
@@ -148,7 +150,7 @@ impl Core {
         }
         let Some(pool) = self.hungry_pool() else { return };
         while pool.is_hungry() {
-            let Some((key, first, end)) = self.to_give() else { return };
+            let Some((key, first, end)) = self.to_give(pool.hungry().max(1)) else { return };
             let Some(pending) = self.pending_at(key) else { return };
             let Some(lent) = self.lend(&pool, key, first, end, pending) else { return };
             let task = pool.give(Box::new(lent));
@@ -159,9 +161,9 @@ impl Core {
         }
     }
 
-    /// Blocks that another thread could run: of the grid whose turn is last, half of them if they are those
-    /// that this thread comes to next.
-    fn to_give(&self) -> Option<(GridKey, u64, u64)> {
+    /// Blocks that another thread could run: of the grid whose turn is last; if they are those that this thread comes
+    /// to next, one share of them for each of so many threads and this one.
+    fn to_give(&self, threads: u64) -> Option<(GridKey, u64, u64)> {
         let front = *self.ready_grids.values().next()?;
         let front_is_next = self.ready_blocks.is_empty()
             || self.ready_grids.keys().next() < self.ready_blocks.keys().next();
@@ -177,9 +179,13 @@ impl Core {
                 (cost, _) => cost,
             };
             let launches = self.program.kernels[grid.info.kernel as usize].launches;
-            let keep =
-                if key == front && front_is_next || grid.started { left.div_ceil(2) } else { 0 };
-            let given = left - keep;
+            let shared = key == front && front_is_next || grid.started;
+            let given = match left {
+                2.. if shared => (left / (threads + 1)).max(1),
+                _ if shared => 0,
+                _ => left,
+            };
+            let keep = left - given;
             if given > 0 && (launches || given.saturating_mul(cost) >= WORTH) {
                 return Some((key, grid.next_block + keep, end));
             }
