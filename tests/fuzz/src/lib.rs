@@ -54,7 +54,9 @@ pub fn run(name: &str, data: &[u8]) {
     HOOK.call_once(|| std::panic::set_hook(Box::new(remember)));
     let target = TARGETS.iter().find(|target| target.name == name);
     (target.unwrap_or_else(|| panic!("there is no target `{name}`")).run)(data);
-    if let Some(caught) = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    // A statement of its own: the hook locks again.
+    let caught = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(caught) = caught {
         panic!("a panic was made an error: {caught}");
     }
 }
