@@ -253,6 +253,8 @@ pub struct Report {
     pub kind: ReportKind,
     /// What was observed, in a sentence with the numbers.
     pub message: String,
+    /// What CUDA itself writes of it to standard error: whole lines, or nothing.
+    pub said: String,
     /// What to do about it, if there is a common cure.
     pub help: Option<String>,
     /// Which thread, where. `None` when the report is about no thread in particular.

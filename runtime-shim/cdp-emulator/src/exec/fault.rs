@@ -22,6 +22,8 @@ pub struct Fault {
     pub kind: ReportKind,
     /// In a sentence.
     pub message: String,
+    /// What CUDA itself says of it on standard error, whole lines.
+    pub said: String,
     /// The cure.
     pub help: Option<String>,
     /// Lane that did it.
@@ -40,6 +42,7 @@ impl Fault {
         Box::new(Fault {
             kind,
             message: message.into(),
+            said: String::new(),
             help: None,
             lane,
             site: None,

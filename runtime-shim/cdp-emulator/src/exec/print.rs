@@ -101,10 +101,10 @@ pub fn vprintf(
     Ok(())
 }
 
-/// `__assertfail`: prints what CUDA prints, for the first lane; the program ends.
+/// `__assertfail`: says what CUDA says, of each lane; the program ends.
 pub fn assert_failed(
     machine: &Machine,
-    block: &mut Block,
+    block: &Block,
     warp: &Warp,
     run: &Running<'_>,
     call: &Call,
@@ -117,14 +117,15 @@ pub fn assert_failed(
     };
     let (condition, file, function) = (text(0), text(1), text(3));
     let line = calls::argument(warp, &run.path, call, 2, lane) as u32;
-    for lane in lanes_of(run.path.mask) {
+    let said = lanes_of(run.path.mask).map(|lane| {
         let [bx, by, bz] = block.index;
         let [tx, ty, tz] = block.grid.thread_index(warp.index * 32 + lane as u32);
-        let text = format!(
+        format!(
             "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{condition}` failed.\n"
-        );
-        block.output.push(PrintEntry { text: text.into_bytes(), cost_bytes: 64 });
-    }
+        )
+    });
+    let said = said.collect();
     let message = format!("assertion `{condition}` failed at {file}:{line}");
-    Fault::new(ReportKind::AssertFailed, Some(lane as u32), message)
+    let fault = Fault::new(ReportKind::AssertFailed, Some(lane as u32), message);
+    Box::new(Fault { said, ..*fault })
 }

@@ -67,6 +67,7 @@ impl Core {
         Report {
             kind,
             message,
+            said: String::new(),
             help: None,
             site: site.map(|site| self.site(&site)),
             grid_path: site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),
@@ -257,6 +258,7 @@ impl Core {
                 Relation::Siblings => ReportKind::SiblingConflict,
             },
             message,
+            said: String::new(),
             help: Some(cure(conflict, kinship)),
             site: is_thread(&conflict.now).then(|| self.site(&conflict.now.site)),
             grid_path: path(&conflict.now),

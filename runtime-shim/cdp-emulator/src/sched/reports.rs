@@ -58,6 +58,7 @@ impl Core {
         Report {
             kind: fault.kind,
             message: fault.message.clone(),
+            said: fault.said.clone(),
             help: fault.help.clone(),
             site: fault.site.map(|site| self.site(&site)),
             grid_path: fault.site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),

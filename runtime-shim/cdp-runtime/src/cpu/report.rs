@@ -10,7 +10,7 @@ use crate::error::CudaError;
 use crate::names::kernel_base_name;
 
 /// A report as text, several lines, ending with a line break: with the names of the source, and the
-/// guilty line of it where its file is at hand.
+/// guilty line of it where its file is at hand. What CUDA itself would have said comes first.
 pub fn human(report: &Report) -> String {
     let severity = if report.warning { "warning" } else { "error" };
     let named = with_source_names(report);
@@ -20,7 +20,7 @@ pub fn human(report: &Report) -> String {
     let rest = text.strip_prefix(&first).unwrap_or("").trim_start_matches('\n');
     // The first line after the sentence is where it was.
     let (place, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-    let mut out = format!("device {severity}: {first}\n");
+    let mut out = format!("{}device {severity}: {first}\n", report.said);
     let mut push = |text: &str| {
         if !text.is_empty() {
             out.push_str(text);
