@@ -15,7 +15,9 @@ use libtest_mimic::{Failed, Trial};
 use crate::cases::Directives;
 use crate::oracle;
 use crate::run::{execute, execute_in_orders, execute_with, foreign_program, runtime_library};
-use crate::support::{Outcome, cases, compiler, explain, files, job, read, root, stem, trial};
+use crate::support::{
+    Outcome, cases, cdpc, compiler, explain, files, job, read, root, stem, trial,
+};
 
 /// What a program of `samples/nested` takes as its first argument.
 pub const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
@@ -144,6 +146,14 @@ fn functions_are_kept() -> Outcome {
     let name = b"__cdp_sequence_record";
     if !object.windows(name.len()).any(|part| part == name) {
         return Err("the object has not the functions".into());
+    }
+    std::fs::write(kept, "damaged").map_err(|error| error.to_string())?;
+    let mut again = cdpc();
+    again.env("CDP_CACHE_DIR", folder.path()).arg("build").arg(&path).args(["-O3", "-o"]);
+    again.arg(folder.path().join("again.cubin")).arg("-flaunch-opt=safe");
+    let made = again.output().map_err(|error| error.to_string())?;
+    if !made.status.success() || std::fs::read(kept).is_ok_and(|bytes| bytes == b"damaged") {
+        return Err("a damaged object is not made anew".into());
     }
     Ok(())
 }

@@ -53,11 +53,13 @@ impl Compiler {
             .map(|cache| cache.join("recorded").join(&key).with_extension("o"));
         let known = known(&key).or_else(|| std::fs::read(file.as_ref()?).ok());
         let known = known.and_then(|bytes| DeviceObject::from_bytes(STEM, bytes).ok());
+        let is_known = known.is_some();
         let object = match known {
             Some(object) => object,
             None => self.assemble(job, STEM, functions, arch, options)?.object,
         };
-        if let Some(file) = file.filter(|file| !file.exists()) {
+        // A file that held no object is written anew.
+        if let Some(file) = file.filter(|file| !is_known || !file.exists()) {
             // Without it the next process makes it anew.
             let _ = keep(&file, &object.bytes);
         }
