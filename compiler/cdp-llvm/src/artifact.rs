@@ -206,9 +206,8 @@ impl LlvmModule {
     fn define_recorded_launches(&self) {
         let Some(abi) = self.optimized.recorded else { return };
         let (context, module, _) = self.parts();
-        let declared =
-            |name| module.get_function(name).is_some_and(|f| f.count_basic_blocks() == 0);
-        if declared(sequence::BEGIN) {
+        let begin = module.get_function(sequence::BEGIN);
+        if begin.is_some_and(|begin| begin.count_basic_blocks() == 0) {
             let linked = sequence::code::link(context, module, abi);
             debug_assert!(linked.is_ok(), "{linked:?}");
         }

@@ -9,11 +9,10 @@ use cdp_toolchain::{
     AddressSize, Arch, HostLinkOptions, ObjectParts, host_link, is_archive, launch_stub_names,
 };
 
-use crate::analysis::SourceInput;
 use crate::build::{Build, parts};
 use crate::compiler::{Compiler, cancel_of_this_thread, with_cancel};
 use crate::cuda::{Half, Read};
-use crate::error::{Error, guard};
+use crate::error::Error;
 use crate::failure::Failure;
 use crate::host_pass::HostPass;
 use crate::input::{Input, InputKind};
@@ -31,12 +30,6 @@ enum HostHalf {
     Clang(Result<Read, Error>),
     /// Of a `.cdp` file.
     Own(Result<HostPass, Error>),
-}
-
-/// A host half that is being made.
-enum Started<'scope> {
-    Clang(ScopedJoinHandle<'scope, Result<Read, Error>>),
-    Own(ScopedJoinHandle<'scope, Result<HostPass, Error>>),
 }
 
 impl Build<'_> {
@@ -125,34 +118,33 @@ impl Build<'_> {
         let (compiler, request) = (self.compiler, self.request);
         let (job, options) = (request.job, request.options);
         let (callable, cancel) = (self.host_code_is_callable(), cancel_of_this_thread());
-        let read = |source: &SourceInput| compiler.read_cuda(job, source, Half::Host, options);
-        let host_pass = |source: &SourceInput| {
-            let run = || HostPass::run(compiler, source, options, callable);
-            with_cancel(cancel.clone(), || guard("host pass", &source.name(), run))
+        let make = |input: &Input| match input {
+            Input::Cuda(source) => {
+                Some(HostHalf::Clang(compiler.read_cuda(job, source, Half::Host, options)))
+            }
+            Input::Source(source) => {
+                let run = || HostPass::run(compiler, source, options, callable);
+                Some(HostHalf::Own(with_cancel(cancel.clone(), run)))
+            }
+            Input::Bytes(..) => None,
         };
-        let (read, host_pass) = (&read, &host_pass);
-        let panicked = || Error::request("a thread of the host half panicked");
+        let make = &make;
+        // Where one thread was asked for, or no other can be had, our own half is made when the device's is done.
+        let wanted = |input: &Input| match input {
+            Input::Cuda(_) => true,
+            Input::Source(_) => options.threads != 1,
+            Input::Bytes(..) => false,
+        };
         std::thread::scope(|scope| {
-            let threads = request.inputs.iter().map(|input| match input {
-                Input::Cuda(source) => Some(Started::Clang(scope.spawn(move || read(source)))),
-                // Where one thread was asked for, or no other can be had, the half is made when the device's is done.
-                Input::Source(source) if options.threads != 1 => {
-                    let thread = Builder::new().spawn_scoped(scope, move || host_pass(source));
-                    thread.ok().map(Started::Own)
-                }
-                _ => None,
-            });
+            let start = |input| Builder::new().spawn_scoped(scope, move || make(input)).ok();
+            let threads =
+                request.inputs.iter().map(|input| if wanted(input) { start(input) } else { None });
             let threads: Vec<_> = threads.collect();
             let device = self.device_images(archs);
-            let join = |started: Started<'_>| match started {
-                Started::Clang(thread) => {
-                    HostHalf::Clang(thread.join().unwrap_or_else(|_| Err(panicked())))
-                }
-                Started::Own(thread) => {
-                    HostHalf::Own(thread.join().unwrap_or_else(|_| Err(panicked())))
-                }
-            };
-            (device, threads.into_iter().map(|thread| thread.map(join)).collect())
+            let panicked =
+                |_| Some(HostHalf::Own(Err(Error::request("a thread of the host half panicked"))));
+            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(panicked);
+            (device, threads.into_iter().map(|thread| thread.and_then(join)).collect())
         })
     }
 

@@ -73,12 +73,7 @@ impl Compiler {
         digest.add(arch.to_string());
         digest.add(format!("{:?}", options.opt_level));
         for ptxas in self.toolchain().toolkits().iter().filter_map(|kit| kit.ptxas.as_ref()) {
-            // A later release at the same place is another file.
-            digest.add(ptxas.as_os_str().as_encoded_bytes());
-            if let Ok(file) = ptxas.metadata() {
-                digest.add(file.len().to_le_bytes());
-                digest.add(format!("{:?}", file.modified().ok()));
-            }
+            digest.add_tool(ptxas);
         }
         digest.finish()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::measure::capture;
-use crate::cargo::{output, root, target_dir};
+use crate::cargo::{in_path, output, root, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::table::Align;
 use crate::ui::Ui;
@@ -34,16 +34,13 @@ pub fn table(ui: &Ui, benchmark: &Path, rounds: usize) -> Outcome<(Vec<Align>, V
 }
 
 fn build() -> Outcome<Option<std::path::PathBuf>> {
-    let found = Command::new("gcc").arg("--version").output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        return Ok(None);
-    }
+    let Some(gcc) = in_path("gcc") else { return Ok(None) };
     let work = target_dir()?.join("bench-run");
     std::fs::create_dir_all(&work)
         .map_err(|error| Failure::io("make the folder", &work, &error))?;
     let program = work.join("reference");
     let source = root().join("runtime-shim/cdp-emulator/examples/bench/reference.c");
-    let mut command = Command::new("gcc");
+    let mut command = Command::new(gcc);
     command.arg("-O2").arg(source).arg("-o").arg(&program);
     output(&mut command)?;
     Ok(Some(program))

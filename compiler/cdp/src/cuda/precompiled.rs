@@ -158,13 +158,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn path(&self, includes: &[String]) -> PathBuf {
         let mut digest = Digest::new();
-        // A later clang of the same version number is another file.
-        let real = self.program.canonicalize().unwrap_or_else(|_| self.program.to_owned());
-        digest.add(real.as_os_str().as_encoded_bytes());
-        if let Ok(file) = real.metadata() {
-            digest.add(file.len().to_le_bytes());
-            digest.add(format!("{:?}", file.modified().ok()));
-        }
+        digest.add_tool(&self.program.canonicalize().unwrap_or_else(|_| self.program.to_owned()));
         self.asked.common.iter().for_each(|word| digest.add(word.as_encoded_bytes()));
         includes.iter().for_each(|name| digest.add(name));
         self.folder.join(digest.finish()).with_extension("pch")

@@ -30,6 +30,7 @@ use std::collections::HashMap;
 use cdp_ptx as ptx;
 
 use self::frame::RegPlace;
+pub use self::named::Named;
 use crate::code::{Callee, Function, NONE, Op, SourceLines};
 use crate::report::SourceLine;
 

@@ -1,20 +1,41 @@
-//! The registers that an instruction names, without regard to what it does with them.
+//! The registers that an instruction names.
 
 use cdp_ptx as ptx;
 
+/// The registers that an instruction names, but for its guard.
+pub struct Named {
+    /// As operands.
+    pub operands: Vec<ptx::Reg>,
+    /// As results; one that is read and written in the same place as well.
+    pub results: Vec<ptx::Reg>,
+}
+
+impl Named {
+    /// Reads them off an instruction.
+    pub fn of(inst: &ptx::Inst) -> Named {
+        // Of the data that instructions consist of, operands alone wrap their register.
+        const WRAPPED: &str = "Reg(";
+        let text = format!("{inst:?}");
+        let mut named = Named { operands: Vec::new(), results: Vec::new() };
+        let mut from = 0;
+        while let Some(at) = text[from..].find(WRAPPED).map(|at| from + at) {
+            from = at + WRAPPED.len();
+            let digits = text[from..].bytes().take_while(u8::is_ascii_digit).count();
+            if let Ok(number) = text[from..from + digits].parse() {
+                let is_operand = text[..at].ends_with(WRAPPED);
+                let list = if is_operand { &mut named.operands } else { &mut named.results };
+                list.push(ptx::Reg(number));
+            }
+        }
+        named
+    }
+}
+
 /// Registers that an instruction reads or writes, but for its guard.
 pub fn registers_of(inst: &ptx::Inst) -> Vec<ptx::Reg> {
-    let text = format!("{inst:?}");
-    let mut found = Vec::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find("Reg(") {
-        rest = &rest[at + 4..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if let Ok(number) = rest[..digits].parse() {
-            found.push(ptx::Reg(number));
-        }
-    }
-    found
+    let Named { mut operands, results } = Named::of(inst);
+    operands.extend(results);
+    operands
 }
 
 /// Marks the registers that an instruction reads, as far as it matters for finding unused results

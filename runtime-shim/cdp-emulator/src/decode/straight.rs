@@ -1,7 +1,7 @@
 //! Marks what `exec::straight` runs: instructions that follow each other, and their accesses to shared memory
 //! through one row of addresses.
 
-use crate::code::{Access, Base, Function, Inst, NONE, Op, Place};
+use crate::code::{Base, Function, Inst, NONE, Op, Place};
 
 /// Sets [`Inst::ahead`] and [`Access::base`].
 pub fn mark(function: &mut Function) {
@@ -23,9 +23,7 @@ pub fn mark(function: &mut Function) {
             match bases.iter().find(|(row, _)| *row == inst.a) {
                 Some(&(_, first)) => {
                     set_base(&mut function.code[index], Base::Again);
-                    if first_is_alone(&function.code[first]) {
-                        set_base(&mut function.code[first], Base::First);
-                    }
+                    set_base(&mut function.code[first], Base::First);
                 }
                 None => bases.push((inst.a, index)),
             }
@@ -46,13 +44,6 @@ fn goes_by_row(inst: &Inst) -> bool {
     let (Op::Load(access) | Op::Store(access)) = inst.op else { return false };
     let word = access.size_log2 == if access.wide_register { 3 } else { 2 };
     access.place == Place::Shared && access.count == 1 && word && inst.a != NONE
-}
-
-fn first_is_alone(inst: &Inst) -> bool {
-    matches!(
-        inst.op,
-        Op::Load(Access { base: Base::Alone, .. }) | Op::Store(Access { base: Base::Alone, .. })
-    )
 }
 
 fn set_base(inst: &mut Inst, base: Base) {

@@ -18,7 +18,7 @@ use cdp_ptx::{
 };
 use cdp_ptx::{Operand, ParamStorage, Reg, Register, ScalarType, Space};
 
-use crate::decode::{Target, UnitLinks};
+use crate::decode::{Named, Target, UnitLinks};
 use crate::services::{Service, Unset};
 
 /// Words of bits that the search may take for one function; larger ones are left alone.
@@ -73,25 +73,6 @@ fn rule(inst: &Inst) -> Rule {
         | I::Shr { .. } => Rule::Computes,
         _ => Rule::Gives,
     }
-}
-
-/// Registers that an instruction reads, and those that it writes, but for its guard. One that it reads and writes in
-/// the same place counts as written.
-fn registers(inst: &Inst) -> (Vec<Reg>, Vec<Reg>) {
-    // Of the data that instructions consist of, operands alone wrap their register.
-    const OPERAND: &str = "Reg(";
-    let text = format!("{inst:?}");
-    let (mut read, mut written) = (Vec::new(), Vec::new());
-    let mut from = 0;
-    while let Some(at) = text[from..].find("Reg(").map(|at| from + at) {
-        from = at + OPERAND.len();
-        let digits = text[from..].bytes().take_while(u8::is_ascii_digit).count();
-        if let Ok(number) = text[from..from + digits].parse() {
-            let list = if text[..at].ends_with(OPERAND) { &mut read } else { &mut written };
-            list.push(Reg(number));
-        }
-    }
-    (read, written)
 }
 
 /// What the instructions of a function do to registers.
@@ -364,8 +345,8 @@ pub fn watch(module: &mut Module, id: FunctionId, links: &mut UnitLinks) {
         .instructions
         .iter()
         .map(|instruction| {
-            let (read, written) = registers(&instruction.inst);
-            Effects { read, written, guard: instruction.guard }
+            let Named { operands, results } = Named::of(&instruction.inst);
+            Effects { read: operands, written: results, guard: instruction.guard }
         })
         .collect();
     let first = exposed(module, function, body, &effects);

@@ -388,10 +388,10 @@ pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
                 Some(removed) => Ok(removed),
                 None => Err(CudaError::INVALID_VALUE.into()),
             })?;
-        if removed.is_of_device() {
-            process::current()?.device.destroy_graph(executable as u64)?;
-        }
         let state = process::current()?;
+        if removed.is_of_device() {
+            state.device.destroy_graph(executable as u64)?;
+        }
         let mut lanes = removed.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.destroy(&*state.device);
         release_all(&removed.graph.objects)

@@ -18,6 +18,7 @@ const PTX: &str = include_str!("../sequence.ptx");
 /// What stands in both for the entry points of the device runtime.
 const GET: &str = "__cdp_get_buffer";
 const FIRE: &str = "__cdp_launch_buffer";
+const ENTRIES: [EntryPoint; 2] = [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice];
 /// Between these lines the functions stand in PTX.
 const OPENS: &str = "// Functions of recorded launches, the same in every program.\n";
 const CLOSES: &str = "// The end of these functions.\n";
@@ -52,21 +53,11 @@ pub(crate) fn link<'ctx>(
 /// Puts the functions into PTX that declares some of them.
 pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32) -> String {
     let Some((declarations, rest)) = before_bodies(&ptx) else { return ptx };
-    let mut out = String::with_capacity(ptx.len() + PTX.len());
-    let mut known = false;
-    for piece in pieces(declarations) {
-        match declares(piece) {
-            Some(_) => {
-                known = true;
-                out += &piece.replacen(DECLARED, ".func", 1);
-            }
-            None => out += piece,
-        }
-    }
-    if !known {
+    if !pieces(declarations).any(declares) {
         return ptx;
     }
-    for entry in [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice] {
+    let mut out = respelt(declarations, DECLARED, ".func");
+    for entry in ENTRIES {
         if !declarations.contains(abi.symbol(entry, false)) {
             out += &abi.ptx_declaration(entry, address_bits, false);
         }
@@ -85,13 +76,7 @@ pub fn split(ptx: &str) -> Option<(String, String)> {
     let abi =
         LaunchAbi::ALL.into_iter().find(|abi| abi.is_v2() && functions == for_abi(PTX, *abi))?;
     let (declarations, rest) = before_bodies(&ptx[..opens])?;
-    let mut program = String::with_capacity(ptx.len());
-    for piece in pieces(declarations) {
-        match declares(piece) {
-            Some(_) => program += &piece.replacen(".func", DECLARED, 1),
-            None => program += piece,
-        }
-    }
+    let mut program = respelt(declarations, ".func", DECLARED);
     program += rest;
     program += &ptx[closes + CLOSES.len()..];
     let header: Vec<&str> = [".version", ".target", ".address_size"]
@@ -99,7 +84,7 @@ pub fn split(ptx: &str) -> Option<(String, String)> {
         .filter_map(|word| ptx.lines().find(|line| line.starts_with(word)))
         .collect();
     let mut part = header.join("\n") + "\n";
-    for entry in [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice] {
+    for entry in ENTRIES {
         part += &abi.ptx_declaration(entry, 64, false);
     }
     for piece in functions.split_inclusive('\n') {
@@ -121,16 +106,20 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(';')
 }
 
-/// The function of recorded launches that a piece declares.
-fn declares(piece: &str) -> Option<&'static str> {
-    if !piece.ends_with(';') {
-        return None;
-    }
-    let at = piece.rfind(".func")?;
-    let name = piece[at..]
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .find(|word| CALLED.contains(word))?;
-    CALLED.into_iter().find(|called| *called == name)
+/// Whether a piece declares one of the functions of recorded launches.
+fn declares(piece: &str) -> bool {
+    let words = |at: usize| piece[at..].split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let is_called = |at: usize| words(at).any(|word| CALLED.contains(&word));
+    piece.ends_with(';') && piece.rfind(".func").is_some_and(is_called)
+}
+
+/// Declarations, those of the functions of recorded launches with `to` in the place of `from`.
+fn respelt(declarations: &str, from: &str, to: &str) -> String {
+    let respell = |piece: &str| match declares(piece) {
+        true => piece.replacen(from, to, 1),
+        false => piece.to_owned(),
+    };
+    pieces(declarations).map(respell).collect()
 }
 
 #[cfg(test)]
