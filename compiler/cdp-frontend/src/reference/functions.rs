@@ -7,9 +7,9 @@ use cdp_ir::runtime::{Availability, RUNTIME_TABLE};
 
 use super::codes::link;
 use super::{Doc, code, codes_of};
-use crate::check::builtins::functions::{GROUPS, Group};
+use crate::check::builtins::functions::{GROUPS, Group, rows as rows_of};
 use crate::check::builtins::{
-    BuiltinFn, Lower, all_functions, index, outside as outside_of, outside_names,
+    BuiltinFn, Lower, all_functions, outside as outside_of, outside_names,
 };
 use crate::diagnostics::Code;
 
@@ -213,7 +213,7 @@ pub fn device_runtime(doc: &mut Doc) {
     let cdp1_only = format!("no: {}", link(Code::E0601));
     let mut rows = Vec::new();
     for row in RUNTIME_TABLE {
-        let overloads: Vec<&BuiltinFn> = index::rows(row.name).collect();
+        let overloads: Vec<&BuiltinFn> = rows_of(row.name).collect();
         let mut forms: Vec<String> =
             overloads.iter().map(|func| code(&prototype(func.name, func.signature))).collect();
         if forms.is_empty() {

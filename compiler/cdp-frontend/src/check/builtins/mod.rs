@@ -1,10 +1,10 @@
 //! What CUDA declares without the program saying so: builtin functions, types, constants and
 //! variables, each found by name when it is first used.
 //!
-//! Nothing is set up at start: function rows stand in static tables with an index made when this
-//! crate is compiled ([`index`]), signatures are text parsed on demand ([`signature`]), and what is
-//! best said in CUDA C (`make_float4`, SIMD-in-word functions) is a row whose body is text that the
-//! checker compiles when the function is called ([`Lower::Inline`]).
+//! Functions are declared in CUDA ([`functions`]). Nothing is set up at start: their rows stand in static
+//! tables with an index made when this crate is compiled, signatures are text parsed on demand
+//! ([`signature`]), and what is best said in CUDA C (`make_float4`, SIMD-in-word functions) is a row whose
+//! body is text that the checker compiles when the function is called ([`Lower::Inline`]).
 //!
 //! For the checker:
 //! - a name that no scope of the program declares is looked up here, before "undeclared" is said;
@@ -22,7 +22,7 @@
 
 pub mod constants;
 pub mod functions;
-pub mod index;
+mod index;
 mod outside;
 pub mod signature;
 pub mod types;
@@ -232,7 +232,7 @@ impl Overload {
 /// All overloads of a function name, in the order of the tables; empty for an unknown name.
 pub fn lookup_function(name: &str) -> Vec<Overload> {
     let mut found = Vec::new();
-    for func in index::rows(name) {
+    for func in functions::rows(name) {
         if func.types.is_empty() {
             found.push(Overload { func, subst: None });
         } else {
@@ -254,7 +254,7 @@ pub fn template_names() -> impl Iterator<Item = &'static str> {
 
 /// Whether there is a builtin function of this name.
 pub fn is_function_name(name: &str) -> bool {
-    index::rows(name).next().is_some()
+    functions::rows(name).next().is_some()
 }
 
 /// Every row of every table, for the documentation and the tests.

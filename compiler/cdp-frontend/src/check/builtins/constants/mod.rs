@@ -2,6 +2,8 @@
 //!
 //! Values are CUDA 13.0's; they were printed by a program, not copied from its headers.
 
+use super::index::Index;
+
 mod attributes;
 mod enumerators;
 mod errors;
@@ -56,39 +58,22 @@ const TABLES_CONST: &[ConstTable] = &[
     macros::STREAMS,
 ];
 
-const SLOTS: usize = 2048;
-
-/// As [`super::index`]: table number in the high half, row number plus one in the low half.
-static INDEX: [u32; SLOTS] = build();
-
-const fn hash(name: &[u8]) -> usize {
-    let mut hash: u32 = 0x811c_9dc5;
-    let mut at = 0;
-    while at < name.len() {
-        hash = (hash ^ name[at] as u32).wrapping_mul(0x0100_0193);
-        at += 1;
-    }
-    (hash ^ (hash >> 15)) as usize & (SLOTS - 1)
-}
+static INDEX: Index<1024> = index();
 
 #[allow(long_running_const_eval)]
-const fn build() -> [u32; SLOTS] {
-    let mut slots = [0; SLOTS];
+const fn index() -> Index<1024> {
+    let mut index = Index::EMPTY;
     let mut table = 0;
     while table < TABLES_CONST.len() {
         let rows = TABLES_CONST[table].rows;
         let mut row = 0;
         while row < rows.len() {
-            let mut slot = hash(rows[row].0.as_bytes());
-            while slots[slot] != 0 {
-                slot = (slot + 1) & (SLOTS - 1);
-            }
-            slots[slot] = ((table as u32) << 16) | (row as u32 + 1);
+            index.insert(rows[row].0, table, row);
             row += 1;
         }
         table += 1;
     }
-    slots
+    index
 }
 
 /// Looks up a constant.
@@ -97,11 +82,9 @@ pub fn lookup_constant(name: &str) -> Option<BuiltinConst> {
     if !name.starts_with("cuda") && !name.starts_with("CUDA") {
         return None;
     }
-    let start = hash(name.as_bytes());
-    (0..SLOTS)
-        .map(|step| INDEX[(start + step) & (SLOTS - 1)])
-        .take_while(|&entry| entry != 0)
-        .map(|entry| (&TABLES[(entry >> 16) as usize], (entry & 0xffff) as usize - 1))
+    INDEX
+        .candidates(name)
+        .map(|(table, row)| (&TABLES[table], row))
         .find(|(table, row)| table.rows[*row].0 == name)
         .map(|(table, row)| constant(table, row))
 }
@@ -141,7 +124,7 @@ mod tests {
                 assert!(super::super::is_type_name(name), "{name}");
             }
         }
-        assert!(count * 2 <= SLOTS, "{count} constants: raise SLOTS");
+        assert!(INDEX.is_sparse(), "{count} constants: a larger index");
         assert_eq!(lookup_constant("cudaNoSuchThing"), None);
         assert_eq!(
             lookup_constant("cudaErrorLaunchPendingCountExceeded").map(|c| c.value),

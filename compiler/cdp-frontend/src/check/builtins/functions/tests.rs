@@ -16,6 +16,16 @@ fn lowerings(lower: &'static Lower, found: &mut Vec<&'static Lower>) {
 }
 
 #[test]
+fn every_row_is_found_and_the_index_is_sparse() {
+    for row in all_functions() {
+        assert!(super::rows(row.name).any(|found| std::ptr::eq(found, row)), "{}", row.name);
+    }
+    assert!(super::INDEX.is_sparse(), "{} rows: a larger index", all_functions().count());
+    assert_eq!(super::rows("no_such_function").count(), 0);
+    assert_eq!(super::rows("").count(), 0);
+}
+
+#[test]
 fn every_signature_parses_and_names_known_types() {
     for func in all_functions() {
         for overload in lookup_function(func.name) {

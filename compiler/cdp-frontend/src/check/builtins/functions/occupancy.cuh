@@ -1,10 +1,15 @@
-//! Occupancy helpers that CUDA computes in a header, and so do we, on both sides.
+// Occupancy helpers that CUDA computes in a header, and so do we, on both sides.
 
-use super::{BuiltinFn, Lower, row};
+/// The block size that fills a multiprocessor most, and the blocks that fill the device.
+[both] cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, kernel func,
+    size_t shared_bytes = 0, int block_size_limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(min_grid_size, block_size, func, shared_bytes, block_size_limit, 0u);
+}
 
-/// Tries block sizes downwards in whole warps, and keeps the first of those that fill a
-/// multiprocessor most.
-const SEARCH: &str = "{
+// Tries block sizes downwards in whole warps, and keeps the first of those that fill a multiprocessor most.
+/// The same, with flags.
+[both] cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* min_grid_size, int* block_size,
+    kernel func, size_t shared_bytes = 0, int block_size_limit = 0, unsigned flags = 0) {
     if (!min_grid_size || !block_size || !func) return cudaErrorInvalidValue;
     int device = 0, most_threads = 0, warp_threads = 0, multiprocessors = 0;
     cudaFuncAttributes attributes;
@@ -36,33 +41,4 @@ const SEARCH: &str = "{
     *min_grid_size = best_blocks * multiprocessors;
     *block_size = best_size;
     return cudaSuccess;
-}";
-
-const FORWARD: &str = "{ return cudaOccupancyMaxPotentialBlockSizeWithFlags(min_grid_size, block_size, \
-    func, shared_bytes, block_size_limit, 0u); }";
-
-const fn both(
-    name: &'static str,
-    signature: &'static str,
-    body: &'static str,
-    summary: &'static str,
-) -> BuiltinFn {
-    row(name, signature, Lower::Inline(body), Lower::Inline(body), summary)
 }
-
-pub(super) const ROWS: &[BuiltinFn] = &[
-    both(
-        "cudaOccupancyMaxPotentialBlockSize",
-        "cudaError_t(int* min_grid_size,int* block_size,kernel func,size_t shared_bytes=0,\
-         int block_size_limit=0)",
-        FORWARD,
-        "The block size that fills a multiprocessor most, and the blocks that fill the device.",
-    ),
-    both(
-        "cudaOccupancyMaxPotentialBlockSizeWithFlags",
-        "cudaError_t(int* min_grid_size,int* block_size,kernel func,size_t shared_bytes=0,\
-         int block_size_limit=0,unsigned flags=0)",
-        SEARCH,
-        "The same, with flags.",
-    ),
-];
