@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cdp_runtime::capi::calls::{CALLS, State};
+use cdp_runtime::capi::driver;
 
 fn repository() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -56,6 +57,17 @@ fn options(source: &Path) -> Vec<String> {
     }
 }
 
+/// Makes a library with the driver's name and functions, as toolkits have one to link with.
+fn driver_to_link_with(folder: &Path) {
+    let labels: String =
+        driver::functions().map(|(name, ..)| format!(".globl {name}\n{name}:\n")).collect();
+    let text = format!("{labels}ud2\n.section .note.GNU-stack,\"\",@progbits\n");
+    std::fs::write(folder.join("stub.s"), text).expect("a scratch file");
+    let mut link = Command::new("cc");
+    link.current_dir(folder).args(["-shared", "-nostdlib", "-Wl,-soname,libcuda.so.1"]);
+    succeed(link.args(["stub.s", "-o", "libcuda.so"]));
+}
+
 /// Compiles and links a program as anyone would, runs it with this library and compares its output.
 ///
 /// # Errors
@@ -72,10 +84,17 @@ fn check(toolkit: &Path, source: &Path) -> Result<(), String> {
     nvcc.current_dir(folder).args(["-arch=sm_90", "-cudart", "shared", "-o", "program"]);
     nvcc.arg("program.cu").args(options(source)).arg("-I").arg(source.parent().expect("a folder"));
     nvcc.arg("-L.").arg("-L").arg(real.parent().expect("a folder"));
+    let text = std::fs::read_to_string(source).expect("a program");
+    if text.contains("<cuda.h>") {
+        driver_to_link_with(folder);
+        nvcc.arg("-lcuda");
+    }
     succeed(&mut nvcc);
     let ours = folder.join("ours");
     std::fs::create_dir(&ours).expect("a scratch folder");
-    std::os::unix::fs::symlink(our_library(), ours.join("libcudart.so.13")).expect("a link");
+    for name in ["libcudart.so.13", "libcuda.so.1"] {
+        std::os::unix::fs::symlink(our_library(), ours.join(name)).expect("a link");
+    }
     let mut command = Command::new(folder.join("program"));
     command.env("LD_LIBRARY_PATH", &ours).env("CDP_DEVICE", "cpu");
     let output = command.output().expect("it runs");
@@ -89,9 +108,10 @@ fn check(toolkit: &Path, source: &Path) -> Result<(), String> {
 }
 
 /// Those of `tests/cases/cuda` that ask most of the runtime and that nvcc compiles quickly.
-const CUDA_CASES: [&str; 12] = [
+const CUDA_CASES: [&str; 13] = [
     "conditional_nodes",
     "device_graphs",
+    "driver_calls",
     "graph_memory",
     "launch_forms",
     "layered_arrays",
@@ -134,7 +154,7 @@ fn programs_of_nvcc_run_unchanged() {
     };
     let wanted = std::env::var("CDP_PROGRAM").unwrap_or_default();
     let mut programs = programs();
-    assert!(programs.len() >= 43, "{} programs", programs.len());
+    assert!(programs.len() >= 44, "{} programs", programs.len());
     programs.retain(|path| path.to_string_lossy().contains(&wanted));
     // nvcc takes seconds for each and one core.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -197,6 +217,52 @@ fn the_table_has_every_call_of_the_header_once() {
     assert!(count > 300, "{count} declarations");
 }
 
+/// What CUDA's header declares of the driver, with every version of a function and every variant.
+#[test]
+fn every_function_of_the_drivers_header_is_there_once() {
+    let Some(toolkit) = toolkit() else { return };
+    let header = toolkit.join("include/cuda.h");
+    let mut count = 0;
+    for define in ["NONE", "CUDA_API_PER_THREAD_DEFAULT_STREAM", "__CUDA_API_VERSION_INTERNAL"] {
+        let mut read = Command::new("cpp");
+        let text = succeed(read.args(["-P", "-D", define]).arg(&header)).stdout;
+        let text = String::from_utf8(text).expect("a header");
+        for (at, _) in text.match_indices("CUresult") {
+            let rest = text[at..].trim_start_matches("CUresult").trim_start();
+            let name: String =
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let is_call = rest[name.len()..].trim_start().starts_with('(');
+            if is_call && name.starts_with("cu") {
+                count += 1;
+                assert_eq!(driver::functions().filter(|row| row.0 == name).count(), 1, "{name}");
+            }
+        }
+    }
+    assert!(count > 1000, "{count} declarations");
+}
+
+/// The functions of the driver, without versions and variants of one name.
+fn drivers(done: bool) -> (usize, String) {
+    let base = |name: &'static str| {
+        let name = name.trim_end_matches("_ptsz").trim_end_matches("_ptds");
+        match name.rsplit_once("_v") {
+            Some((base, number)) if number.parse::<u32>().is_ok() => base,
+            _ => name,
+        }
+    };
+    let of = |wanted: bool| {
+        let rows = driver::functions().filter(move |row| row.1 == wanted);
+        rows.map(move |row| base(row.0)).collect::<std::collections::BTreeSet<_>>()
+    };
+    let mut names = of(done);
+    if !done {
+        // Old versions of what is done.
+        names.retain(|name| !of(true).contains(name));
+    }
+    let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    (list.len(), list.join(", "))
+}
+
 /// The documentation's page of the calls.
 fn page() -> String {
     let base = |name: &str| !name.contains("_pt") && !name.starts_with("__");
@@ -246,6 +312,22 @@ fn page() -> String {
     text += &format!(
         "\n## Not yet ({not_yet})\n\nThey say so on standard error and return \
          `cudaErrorNotYetImplemented`.\n\n{not_yet_names}\n"
+    );
+    let ((done, done_names), (others, other_names)) = (drivers(true), drivers(false));
+    text += &format!(
+        "\n## Calls of the driver\n\nPrograms that call `cuInit`, `cuModuleLoadData`, `cuLaunchKernel` and their kin beside \
+         the runtime, or alone, link with `-lcuda` or without; neither needs the driver to be there. On a GPU each call \
+         goes on to the driver's own function, in all its versions, and the runtime's calls use the context that is current. \
+         Streams, events and memory of both kinds of calls are the same there and on the CPU device; graphs and memory \
+         pools of the two are the same on the CPU device only. Kernels of the program itself are in the context in which \
+         the first of them was used.\n\n\
+         On the CPU device modules are loaded from PTX and fat binaries with PTX, linked ones (`cuLinkCreate`) too; there \
+         is one device, and every context sees its memory. `cudaGetDriverEntryPoint` and `cuGetProcAddress` find all \
+         functions. For a program that nvcc linked with `-lcuda`, the shared library takes the driver's place as well: \
+         `ln -s $PWD/target/release/libcudart.so lib/libcuda.so.1`, on a machine without a driver.\n\n\
+         ### Done on the CPU device ({done})\n\n{done_names}\n\n\
+         ### Not on the CPU device ({others})\n\nThey say so on standard error and return \
+         `CUDA_ERROR_NOT_SUPPORTED`.\n\n{other_names}\n"
     );
     text
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::choice::{DeviceChoice, gpu_for};
 use crate::cpu::{CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
+use crate::driver_state::context;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::gpu::{self, GpuDevice};
 use crate::image::DEFAULT_CAPABILITY;
@@ -101,6 +102,11 @@ pub fn runtime() -> Result<&'static Runtime> {
 }
 
 impl Runtime {
+    /// What the devices are.
+    pub fn kind(&self) -> DeviceKind {
+        self.kind
+    }
+
     /// Number of devices.
     pub fn count(&self) -> i32 {
         self.count
@@ -146,6 +152,7 @@ pub fn current() -> Result<Arc<DeviceState>> {
     if state.lost.load(Ordering::Relaxed) {
         return Err(CudaError::DEVICES_UNAVAILABLE.into());
     }
+    context::used_by_the_runtime();
     Ok(state)
 }
 

@@ -24,6 +24,12 @@ use crate::tool::Tool;
 /// What programs, and objects of nvcc and clang, call. Everything else is the library's own affair.
 const PREFIXES: [&str; 3] = ["cuda", "__cuda", "__cdp_"];
 
+/// Whether a name is a call of the driver. A program that has no need of these may have such names of its own, which
+/// then hide the library's.
+fn is_drivers(name: &str) -> bool {
+    name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
 /// Merges the sections that every function and constant of Rust has of its own, and leaves out what only
 /// a compiler reads.
 const SCRIPT: &str = "\
@@ -98,7 +104,7 @@ fn names(archive: &[u8]) -> Vec<String> {
         .flatten()
         .flatten()
         .filter_map(|symbol| Some(std::str::from_utf8(symbol.name()).ok()?.to_owned()))
-        .filter(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        .filter(|name| is_drivers(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
         .collect();
     names.sort();
     names.dedup();
@@ -118,6 +124,9 @@ fn link(archive: &Path) -> Result<Vec<u8>, ToolError> {
     let job = Job::new(JobOptions::default())?;
     job.write("merge.ld", SCRIPT.as_bytes())?;
     job.write("names", (names.join("\n") + "\n").as_bytes())?;
+    let weak: String =
+        names.iter().filter(|name| is_drivers(name)).map(|name| format!("{name}\n")).collect();
+    job.write("weak", weak.as_bytes())?;
     // Every name is a root; in a response file, because they are many.
     let roots: String = names.iter().map(|name| format!("-u {name}\n")).collect();
     job.write("roots", roots.as_bytes())?;
@@ -127,7 +136,13 @@ fn link(archive: &Path) -> Result<Vec<u8>, ToolError> {
             .into();
     args.extend([archive.into(), "-o".into(), "whole.o".into()]);
     job.run(Tool::Cc, Path::new("ld"), args)?;
-    let args = ["--strip-unneeded", "--keep-global-symbols=names", "whole.o", "small.o"];
+    let args = [
+        "--strip-unneeded",
+        "--keep-global-symbols=names",
+        "--weaken-symbols=weak",
+        "whole.o",
+        "small.o",
+    ];
     job.run(Tool::Cc, Path::new("objcopy"), args.map(OsString::from).into())?;
     let merged = job.read("small.o")?;
     Ok(settle(&merged).unwrap_or(merged))
@@ -142,7 +157,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = Job::new(JobOptions::default()).unwrap();
         let sources = [
-            ("a.s", ".section .text.a,\"ax\"\n.globl cudaOne\ncudaOne: call helper\nret\n"),
+            (
+                "a.s",
+                ".section .text.a,\"ax\"\n.globl cudaOne\ncudaOne: call helper\nret\n.globl cuOne\ncuOne: ret\n.globl cubic\ncubic: ret\n",
+            ),
             (
                 "b.s",
                 ".section .text.b,\"ax\"\n.globl helper\nhelper: ret\n.globl unused\nunused: ret\n",
@@ -167,7 +185,8 @@ mod tests {
             .filter(|symbol| symbol.is_global() && symbol.is_definition())
             .filter_map(|symbol| symbol.name().ok())
             .collect();
-        assert_eq!(globals, ["cudaOne"]);
+        assert_eq!(globals, ["cuOne", "cudaOne"]);
+        assert!(file.symbols().any(|symbol| symbol.name() == Ok("cuOne") && symbol.is_weak()));
         assert_eq!(
             file.sections().filter(|s| s.name().is_ok_and(|n| n.starts_with(".text"))).count(),
             1

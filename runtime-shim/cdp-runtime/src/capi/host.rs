@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{call, given, put};
-use crate::device::StreamHandle;
+use super::{call, driver, given, put};
+use crate::device::{DeviceKind, StreamHandle};
+use crate::driver_state;
 use crate::error::{CudaError, Result};
 use crate::graph::{Op, capture};
 use crate::process;
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn cudaGetDriverEntryPoint(
     unsafe { cudaGetDriverEntryPointByVersion(symbol, function, version, flags, status) }
 }
 
-/// `cudaGetDriverEntryPointByVersion`: the CPU device has no driver, so that nothing is found there.
+/// `cudaGetDriverEntryPointByVersion`: on the CPU device the functions of [`super::driver`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
     symbol: *const std::ffi::c_char,
@@ -155,9 +156,19 @@ pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
         given(symbol.cast_mut())?;
         // SAFETY: a string, as CUDA demands of the caller.
         let symbol = unsafe { std::ffi::CStr::from_ptr(symbol) };
-        let found: Result<u64> =
-            process::current()?.device.driver_function(symbol, version as i32, flags);
-        let address = found.unwrap_or(0);
+        let device = process::current()?;
+        let address = match device.device.kind() {
+            DeviceKind::Gpu => {
+                // The program has calls of the driver from now on.
+                driver_state::mixed();
+                device.device.driver_function(symbol, version as i32, flags).unwrap_or(0)
+            }
+            DeviceKind::Cpu => {
+                let per_thread = flags & driver::PER_THREAD_FLAG != 0;
+                let found = driver::by_name(&symbol.to_string_lossy(), version, per_thread);
+                found.map_or(0, |found| found as u64)
+            }
+        };
         unsafe { put(function, address as *mut c_void)? };
         if !status.is_null() {
             unsafe { status.write(if address == 0 { NOT_FOUND } else { FOUND }) };

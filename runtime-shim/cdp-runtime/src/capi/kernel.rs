@@ -47,7 +47,7 @@ pub(super) unsafe fn param_bytes<'a>(
 ///
 /// # Safety
 /// `args` holds a pointer to the bytes of each parameter.
-unsafe fn launch(
+pub(super) unsafe fn launch(
     handle: *const c_void,
     config: LaunchConfig<'_>,
     args: *mut *mut c_void,
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn cudaLaunchKernelExC(
 ///
 /// # Safety
 /// `config` is null or valid, with as many attributes as it says.
-unsafe fn described<'a>(config: *const RuntimeLaunchConfig) -> Result<LaunchConfig<'a>> {
+pub(super) unsafe fn described<'a>(config: *const RuntimeLaunchConfig) -> Result<LaunchConfig<'a>> {
     // SAFETY: the caller's promise, here and below.
     let given = unsafe { config.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     let attributes = match given.attribute_count {

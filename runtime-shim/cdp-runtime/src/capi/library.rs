@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
+use super::driver::linked;
 use super::{call, given, put};
 use crate::abi::PtxText;
 use crate::error::{CudaError, DeviceError, Result};
@@ -39,7 +40,7 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 ///
 /// # Safety
 /// `code` points to a whole cubin, a whole fat binary or PTX with a NUL at its end.
-unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
+pub(super) unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
     const HEADER_BYTES: usize = 64;
     const FATBIN_HEADER_BYTES: usize = 16;
     // SAFETY: the caller's promise, here and below: the first bytes of each form are there.
@@ -55,6 +56,9 @@ unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
     } else if begins(&fatbin::MAGIC.to_le_bytes()) {
         let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
         fatbin::claimed_bytes(header).ok_or_else(invalid)?
+    } else if begins(linked::MAGIC) {
+        let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
+        linked::claimed_bytes(header).ok_or_else(invalid)?
     } else {
         unsafe { CStr::from_ptr(code.cast()) }.count_bytes() as u64 + 1
     };
@@ -72,14 +76,16 @@ fn record(code: &'static [u8]) -> ImageRecord {
     if code.starts_with(ELF_MAGIC) {
         return ImageRecord { machine_code: code, ptx: Ptx::default() };
     }
-    let text = Box::leak(Box::new(PtxText { text: code.as_ptr(), bytes: code.len() as u64 }));
+    let pieces = if code.starts_with(linked::MAGIC) { linked::pieces(code) } else { vec![code] };
+    let texts =
+        pieces.iter().map(|piece| PtxText { text: piece.as_ptr(), bytes: piece.len() as u64 });
     ImageRecord {
         machine_code: &[],
-        ptx: Ptx { texts: std::slice::from_ref(text), ..Ptx::default() },
+        ptx: Ptx { texts: Vec::leak(texts.collect()), ..Ptx::default() },
     }
 }
 
-fn load(code: &'static [u8]) -> Result<u64> {
+pub(super) fn load(code: &'static [u8]) -> Result<u64> {
     let image = registry::add_image(record(code));
     // What is wrong with the code is said now.
     if let Err(error) = process::current()?.load_image(image) {

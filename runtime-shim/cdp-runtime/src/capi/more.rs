@@ -6,17 +6,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::memory::copy;
 use super::{call, given, put};
-use crate::device::StreamHandle;
+use crate::device::{DeviceKind, StreamHandle};
 use crate::error::{CudaError, Result};
 use crate::{process, registry};
 
-/// `cudaGetFuncBySymbol`: a function is known by its host function, like a kernel.
+/// `cudaGetFuncBySymbol`: what `cuLaunchKernel` takes. On the CPU device a function is known by its host function, like
+/// a kernel.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetFuncBySymbol(
     function: *mut *mut c_void,
     symbol: *const c_void,
 ) -> u32 {
-    unsafe { super::cudaGetKernel(function, symbol) }
+    call(|| {
+        given(function)?;
+        let state = process::current()?;
+        let kernel = state.kernel(symbol as usize)?.kernel;
+        let found = match state.device.kind() {
+            DeviceKind::Gpu => state.device.driver_kernel(kernel)?,
+            DeviceKind::Cpu => symbol as u64,
+        };
+        unsafe { put(function, found as *mut c_void) }
+    })
 }
 
 /// `cudaFuncGetName`: the symbol.

@@ -128,9 +128,6 @@ pub unsafe extern "C" fn cudaGetDriverEntryPoint_ptsz(
     unsafe { cudaGetDriverEntryPoint(symbol, function, flags | PER_THREAD_FLAG, status) }
 }
 
-/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
-const PER_THREAD_FLAG: u64 = 2;
-
 /// `cudaGetDriverEntryPointByVersion` of the driver's functions with a stream for each thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion_ptsz(

@@ -64,6 +64,10 @@ pub trait Modules {
     fn variable(&self, module: ModuleHandle, symbol: &str) -> Result<(u64, u64)>;
     /// Offset and bytes of each parameter, as the device has them.
     fn kernel_params(&self, kernel: KernelHandle) -> Result<Vec<(u64, u64)>>;
+    /// The driver's own handle of a kernel, 0 without a driver.
+    fn driver_kernel(&self, _kernel: KernelHandle) -> Result<u64> {
+        Ok(0)
+    }
     /// `cudaFuncGetAttributes`
     fn kernel_attributes(&self, kernel: KernelHandle) -> Result<KernelAttributes>;
     /// `cudaFuncSetAttribute`; attribute by number.

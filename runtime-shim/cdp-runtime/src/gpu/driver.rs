@@ -51,6 +51,11 @@ const LIBRARY_NAMES: [&CStr; 2] = [c"libcuda.so.1", c"libcuda.so"];
 /// libcuda, which stays in the process to its end.
 struct Library(*mut c_void);
 
+// SAFETY: what `dlopen` returns is for all threads.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+
 impl Library {
     fn open() -> Option<Library> {
         let open = |name: &CStr| {
@@ -58,7 +63,13 @@ impl Library {
             // program relies on.
             unsafe { dlopen(name.as_ptr(), RTLD_NOW) }
         };
-        LIBRARY_NAMES.into_iter().map(open).find(|handle| !handle.is_null()).map(Library)
+        let opened = LIBRARY_NAMES.into_iter().map(open).map(Library);
+        // This library may lie in the driver's place, for programs that want one where there is none.
+        let is_drivers = |library: &Library| {
+            let start = library.symbol(c"cuInit");
+            !library.0.is_null() && start != Some(crate::capi::cuInit as *mut c_void)
+        };
+        opened.into_iter().find(is_drivers)
     }
 
     fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
@@ -81,6 +92,7 @@ macro_rules! driver_functions {
         /// The loaded functions, named as in the driver.
         #[allow(non_snake_case, missing_docs)]
         pub struct Driver {
+            library: Library,
             $(pub $name: unsafe extern "C" fn($($ty),*) -> CUresult,)*
         }
 
@@ -109,6 +121,7 @@ macro_rules! driver_functions {
                             )),
                         }
                     },)*
+                    library,
                 })
             }
         }
@@ -127,6 +140,8 @@ driver_functions! {
     cuDevicePrimaryCtxRetain(*mut Handle, i32);
     cuDevicePrimaryCtxReset_v2(i32);
     cuCtxSetCurrent(Handle);
+    cuCtxGetCurrent(*mut Handle);
+    cuCtxGetDevice(*mut i32);
     cuCtxSynchronize();
     cuCtxGetLimit(*mut usize, c_uint);
     cuCtxSetLimit(c_uint, usize);
@@ -232,6 +247,14 @@ pub fn driver() -> Result<&'static Driver> {
         }
     });
     loaded.as_ref().map_err(Clone::clone)
+}
+
+/// A function of the driver by its symbol, `None` if it has none of that name.
+///
+/// # Errors
+/// Why there is no driver.
+pub fn driver_symbol(name: &CStr) -> Result<Option<*mut c_void>> {
+    Ok(driver()?.library.symbol(name))
 }
 
 /// The runtime's code for a driver result. They agree but for a few (runtime manual, `cudaError_t`).

@@ -16,10 +16,12 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::driver::driver_symbol;
 use self::driver::{Driver, Handle, check, driver};
 
 use crate::array::ArrayHandle;
 use crate::device::*;
+use crate::driver_state::is_mixed;
 use crate::error::{CudaError, DeviceError, Result};
 
 /// Number of GPUs that the driver shows.
@@ -121,9 +123,26 @@ impl GpuDevice {
             check(status)?;
             *context = retained as u64;
         }
+        if is_mixed() && self.is_current()? {
+            return Ok(self.driver);
+        }
         // SAFETY: a retained primary context. Setting the same one again costs nanoseconds.
         check(unsafe { (self.driver.cuCtxSetCurrent)(*context as Handle) })?;
         Ok(self.driver)
+    }
+
+    /// Whether a context of this device is current on the calling thread: of a program that makes contexts
+    /// itself, the runtime's calls use that one.
+    fn is_current(&self) -> Result<bool> {
+        let (mut current, mut ordinal) = (std::ptr::null_mut(), 0);
+        // SAFETY: targets valid.
+        check(unsafe { (self.driver.cuCtxGetCurrent)(&mut current) })?;
+        if current.is_null() {
+            return Ok(false);
+        }
+        // SAFETY: target valid, a context is current.
+        check(unsafe { (self.driver.cuCtxGetDevice)(&mut ordinal) })?;
+        Ok(ordinal == self.ordinal)
     }
 
     fn handles(&self) -> MutexGuard<'_, Handles> {
@@ -132,21 +151,22 @@ impl GpuDevice {
 
     /// The driver's stream: a predefined one or one that is alive.
     fn stream(&self, stream: StreamHandle) -> Result<Handle> {
-        if stream.0 <= StreamHandle::PER_THREAD.0 || self.handles().streams.contains(&stream.0) {
+        let known = stream.0 <= StreamHandle::PER_THREAD.0 || is_mixed();
+        if known || self.handles().streams.contains(&stream.0) {
             return Ok(stream.0 as Handle);
         }
         Err(CudaError::INVALID_RESOURCE_HANDLE.into())
     }
 
     fn event(&self, event: EventHandle) -> Result<Handle> {
-        if self.handles().events.contains(&event.0) {
+        if is_mixed() || self.handles().events.contains(&event.0) {
             return Ok(event.0 as Handle);
         }
         Err(CudaError::INVALID_RESOURCE_HANDLE.into())
     }
 
     fn array(&self, array: ArrayHandle) -> Result<Handle> {
-        if self.handles().arrays.contains(&array.0) {
+        if is_mixed() || self.handles().arrays.contains(&array.0) {
             return Ok(array.0 as Handle);
         }
         Err(CudaError::INVALID_RESOURCE_HANDLE.into())

@@ -136,6 +136,10 @@ impl Modules for GpuDevice {
         Ok((address, bytes as u64))
     }
 
+    fn driver_kernel(&self, kernel: KernelHandle) -> Result<u64> {
+        Ok(self.function(kernel)? as u64)
+    }
+
     fn kernel_params(&self, kernel: KernelHandle) -> Result<Vec<(u64, u64)>> {
         let function = self.function(kernel)?;
         let driver = self.bind()?;
