@@ -257,9 +257,7 @@ impl<'a> Checker<'a> {
         let mut floating: Option<Basic> = None;
         let mut mixed = false;
         for (index, arg) in args.iter().enumerate() {
-            let ty = self.promoted_type(arg.ty);
-            let basic = self.types.basic(ty).filter(|basic| basic.is_arithmetic())?;
-            // Only the floating parameters of the rows take part (`ldexp(float, int)`).
+            // Only the floating parameters of the rows take part (`ldexp(float, int)`, `frexp(float, int*)`).
             let floating_param = candidates.iter().filter(|c| promotes(c)).any(|candidate| {
                 matches!(candidate.params.get(index),
                     Some(ParamKind::Type(ty)) if self.types.is_floating(*ty))
@@ -267,6 +265,8 @@ impl<'a> Checker<'a> {
             if !floating_param {
                 continue;
             }
+            let ty = self.promoted_type(arg.ty);
+            let basic = self.types.basic(ty).filter(|basic| basic.is_arithmetic())?;
             mixed |= floating.is_some_and(|other| other != basic) || !basic.is_floating();
             floating = Some(basic);
             if basic != Basic::Float {

@@ -18,3 +18,11 @@
 #define M_SQRT1_2 0.70710678118654752440
 typedef float float_t;
 typedef double double_t;
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+#define FP_ILOGB0 (-2147483647 - 1)
+#define FP_ILOGBNAN (-2147483647 - 1)
+#define MAXFLOAT 3.40282347e+38F

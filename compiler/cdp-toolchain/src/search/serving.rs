@@ -20,7 +20,9 @@ impl Toolchain {
             Some(toolkit) if toolkit.version().is_none() => {
                 let what = toolkit.ptxas.as_ref().or(toolkit.nvlink.as_ref());
                 let what = what.map_or("ptxas".into(), |path| path.display().to_string());
-                let message = format!("`{what} --version` does not say its version within seconds");
+                let message = format!(
+                    "`{what} --version` names no version of CUDA, or does not end within seconds"
+                );
                 broken(&toolkit.root, toolkit.origin, message)
             }
             _ => Ok(()),

@@ -280,3 +280,29 @@ float __fdividef(float x, float y) = ptx "div.approx[.ftz].f32";
 float __saturatef(float x) = ptx "cvt[.ftz].sat.f32.f32";
 /// Reciprocal of the square root, rounded to nearest even.
 float __frsqrt_rn(float x) = libdevice frsqrt_rn;
+
+// What the C library has macros for, and C++ functions. All are quiet about NaN.
+each $NAME | $BODY | $SUMMARY {
+    isgreater | x > y | Whether x is greater.
+    isgreaterequal | x >= y | Whether x is not less.
+    isless | x < y | Whether x is less.
+    islessequal | x <= y | Whether x is not greater.
+    islessgreater | x < y or x > y | Whether they differ and none is a NaN.
+    isunordered | x != x or y != y | Whether one of them is a NaN.
+} {
+    /// $SUMMARY
+    [std, promoting] bool $NAME(double x, double y) = refuse "compare with operators" host { return $BODY; }
+    [std] bool $NAME(float x, float y) = refuse "compare with operators" host { return $BODY; }
+}
+each $NAME | $BODY | $RESULT | $SUMMARY {
+    isnormal | fabs(x) >= $MIN and isfinite(x) | bool | Whether x is finite, not zero and not subnormal.
+    fpclassify | isnan(x) ? 0 : isinf(x) ? 1 : x == 0 ? 2 : fabs(x) >= $MIN ? 4 : 3 | int | One of FP_NAN and its like.
+} {
+    /// $SUMMARY
+    each $T | $MIN | $MORE {
+        double | 2.2250738585072014e-308 | , promoting
+        float | 1.17549435e-38F |
+    } {
+        [std$MORE] $RESULT $NAME($T x) = refuse "ask isnan, isinf or compare" host { return $BODY; }
+    }
+}
