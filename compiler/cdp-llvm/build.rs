@@ -9,6 +9,7 @@ const FILES: &[&str] = &[
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/guard.cpp",
+    "src/join.cpp",
     "src/latch.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",

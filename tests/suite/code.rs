@@ -11,13 +11,14 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 11] = [
+    let tests: [(&str, bool, fn() -> Outcome); 12] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
         ("copies_load_before_they_store", true, order_of_copies),
         ("words_that_were_loaded_are_not_read_again", true, words),
         ("long_copies_stay_loops", true, long_copies),
+        ("choices_by_two_conditions_are_one", true, choices),
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
         ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
@@ -264,6 +265,29 @@ fn loops_of_clang() -> Outcome {
             accesses(source, name)?.iter().filter(|access| access.starts_with("ld.")).count();
         if loads != 5 {
             return Err(format!("{name}: {loads} loads, not 5").into());
+        }
+    }
+    Ok(())
+}
+
+/// One choice by both conditions of a range, not two that wait for each other.
+fn choices() -> Outcome {
+    let bench = Bench::new()?;
+    let cases = [
+        ("beyond", "x > 1.0f || x < 0.0f", "or.pred"),
+        ("within", "x < 1.0f && x > 0.0f", "and.pred"),
+    ];
+    for (name, condition, word) in cases {
+        let file = format!("{name}.cdp");
+        let source = format!(
+            "__global__ void k(float *p, float y)\n{{\n    float x = p[threadIdx.x];\n    \
+             p[threadIdx.x] = {condition} ? y : x;\n}}\n"
+        );
+        bench.write(&file, &source)?;
+        let (ptx, _) = bench.cdpc(&["build", &file, "--emit", "ptx", "-o", "-"], 0)?;
+        let count = |word: &str| ptx.lines().filter(|line| line.trim().starts_with(word)).count();
+        if (count("selp.f32"), count(word)) != (1, 1) {
+            return Err(format!("{name}:\n{ptx}").into());
         }
     }
     Ok(())

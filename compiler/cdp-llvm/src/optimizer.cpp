@@ -73,6 +73,10 @@ struct CdpOptimizer {
         Passes.addPass(OneLatch());
         return true;
       }
+      if (Name == "join-conditions") {
+        Passes.addPass(JoinConditions());
+        return true;
+      }
       if (Name == "divide-wide") {
         Passes.addPass(DivideWide());
         return true;

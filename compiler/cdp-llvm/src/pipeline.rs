@@ -19,7 +19,7 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
                          hoist-common-insts;sink-common-insts>";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
-/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words` and `divide-wide`.
+/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide` and `join-conditions`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -48,7 +48,8 @@ pub(crate) fn device() -> String {
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,widen-indices,\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),wide-words,divide-wide)"
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),wide-words,divide-wide,\
+         join-conditions)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
     format!("{answers},{early},ipsccp,globalopt,{bottom_up},globaldce,{last}")

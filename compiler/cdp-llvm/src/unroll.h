@@ -1,5 +1,6 @@
 // Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
-// constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp).
+// constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
+// conditions (join.cpp).
 
 #pragma once
 
@@ -39,5 +40,10 @@ struct WideWords : llvm::PassInfoMixin<WideWords> {
 
 /// Gives loops one block that goes back to the beginning.
 struct OneLatch : llvm::PassInfoMixin<OneLatch> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Keeps two conditions of a choice one.
+struct JoinConditions : llvm::PassInfoMixin<JoinConditions> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
