@@ -32,6 +32,7 @@ mod sched;
 mod services;
 mod symbol;
 mod tensor;
+mod tensor_map;
 mod texture;
 mod work;
 
@@ -44,4 +45,5 @@ pub use report::{Related, Report, ReportKind};
 pub use runtime::errors::{name as cuda_error_name, text as cuda_error_text};
 pub use sched::KernelProfile;
 pub use sched::trace::{TraceEvent, TraceGrid, chrome_json};
+pub use tensor_map::{MAP_BYTES as TENSOR_MAP_BYTES, MapRefusal, TensorMap};
 pub use texture::{AddressMode, ChannelKind, TextureDescriptor};

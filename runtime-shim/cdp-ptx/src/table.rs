@@ -88,6 +88,19 @@ const BLOCK: &[Space] = &[Space::Generic, Space::Shared];
 const BLOCK_OR_CLUSTER: &[Space] = &[Space::Generic, Space::Shared, Space::SharedCluster];
 /// The shared memory of a cluster's blocks.
 const CLUSTER: &[Space] = &[Space::Generic, Space::SharedCluster];
+/// What the elements of a tensor are combined by.
+const TENSOR_SUMS: &[AtomOp] = &[
+    AtomOp::Add,
+    AtomOp::Min,
+    AtomOp::Max,
+    AtomOp::Inc,
+    AtomOp::Dec,
+    AtomOp::And,
+    AtomOp::Or,
+    AtomOp::Xor,
+];
+/// Where a tensor map can be prefetched from.
+const MAPS: &[Space] = &[Space::Generic, Space::Const, Space::Param];
 const ATOMIC: &[Space] = &[Space::Generic, Space::Global, Space::Shared, Space::SharedCluster];
 
 instructions! {
@@ -1061,6 +1074,55 @@ instructions! {
         = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "wait_group"]) => {
             ["async", "bulk", "wait_group", read("read")] (pending("the number of groups"))
         }
+    /// `cp.async.bulk.prefetch.tensor`
+    TensorPrefetch { dims: TensorDims, map: Operand, coords: Srcs, policy: Option<Operand> }
+        = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "prefetch", "tensor"]) => {
+            [
+                "async", "bulk", "prefetch", "tensor", dims, "L2", "global", let tile("tile"): bool = true,
+                let hint("L2::cache_hint"): bool = policy.is_some()
+            ]
+            ("[" map(B64), coords(Braced(S32, dims.count())) "]", policy((B64, hint)))
+        }
+    /// `cp.async.bulk.tensor.global.shared::cta`, `cp.reduce.async.bulk.tensor`: a box of a tensor is stored, or
+    /// combined with what is there.
+    TensorStore { reduce: Option<AtomOp>, dims: TensorDims, map: Operand, coords: Srcs, src: Address, policy: Option<Operand> }
+        = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "tensor", "bulk_group"]) => {
+            [
+                let reduces("reduce"): bool = reduce.is_some(), "async", "bulk", "tensor", dims, "global", "shared::cta",
+                reduce(reduces.then_some(TENSOR_SUMS)), let tile("tile"): bool = true, "bulk_group",
+                let hint("L2::cache_hint"): bool = policy.is_some()
+            ]
+            ("[" map(B64), coords(Braced(S32, dims.count())) "]", src(Space::Shared), policy((B64, hint)))
+        }
+    /// `cp.async.bulk.tensor.shared::cluster.global`
+    TensorLoad(Box<TensorLoad>) = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "tensor"]) => {
+        /// A copy of a box of a tensor into shared memory by one thread.
+        struct TensorLoad {
+            dims: TensorDims, dst_space: Space, dst: Address,
+            /// The generic address of the tensor map.
+            map: Operand,
+            /// Of the first element, those next to one another in memory first.
+            coords: Srcs,
+            /// The barrier object that is told of the bytes.
+            object: Address,
+            /// Blocks of the cluster that get the bytes.
+            multicast: Option<Operand>,
+            policy: Option<Operand>,
+        }
+        [
+            "async", "bulk", "tensor", dims, dst_space(InFull), "global", let tile("tile"): bool = true,
+            "mbarrier::complete_tx::bytes", let many("multicast::cluster"): bool = multicast.is_some(),
+            let hint("L2::cache_hint"): bool = policy.is_some()
+        ]
+        where {
+            matches!(dst_space, Space::Shared | Space::SharedCluster) && (!many || dst_space == Space::SharedCluster)
+                => "boxes go to `.shared::cta`, or to `.shared::cluster`, there also to several blocks",
+        }
+        (
+            dst(dst_space), "[" map(B64), coords(Braced(S32, dims.count())) "]", object(Space::Shared),
+            multicast((B16, many)), policy((B64, hint))
+        )
+    }
     /// `cp.async.bulk.prefetch.L2.global`
     BulkPrefetch { addr: Address, size: Operand, policy: Option<Operand> }
         = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "prefetch"]) => {
@@ -1140,7 +1202,12 @@ instructions! {
 }
 
 "cache" {
-    /// `prefetch`; `tensormap` for `prefetch.tensormap`.
+    /// `prefetch.tensormap`
+    PrefetchMap { space: Space, addr: Address }
+        = "prefetch" since (8, 0, 90) when |m: &Mods| m.has("tensormap") => {
+            [space(MAPS), "tensormap"] (addr(space))
+        }
+    /// `prefetch`
     Prefetch { space: Space, level: PrefetchLevel, addr: Address }
         = "prefetch" => { [space, level] (addr(space)) }
     /// `prefetchu.L1`
@@ -1298,8 +1365,13 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("ldmatrix", "m16n16", "for sm_100a"),
     ("ldmatrix", "m8n16", "for sm_100a"),
     ("stmatrix", "m16n8", "for sm_100a"),
-    ("cp", "tensor", "tensor maps"),
-    ("prefetch", "tensormap", "tensor maps"),
+    ("cp", "im2col", "tensor maps of convolutions"),
+    ("cp", "im2col::w", "for sm_100a"),
+    ("cp", "im2col::w::128", "for sm_100a"),
+    ("cp", "tile::gather4", "for sm_100a"),
+    ("cp", "tile::scatter4", "for sm_100a"),
+    ("cp", "cta_group::1", "for sm_100a"),
+    ("cp", "cta_group::2", "for sm_100a"),
     ("st", "bulk", "stores of many bytes"),
     ("st", "mmio", "asynchronous stores to devices"),
 ];

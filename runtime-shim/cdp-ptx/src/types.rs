@@ -353,6 +353,18 @@ words! {
 }
 
 words! {
+    /// Dimensions of a tensor.
+    TensorDims { D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", }
+}
+
+impl TensorDims {
+    /// How many there are.
+    pub const fn count(self) -> usize {
+        self as usize + 1
+    }
+}
+
+words! {
     /// How `tex` chooses a mipmap level.
     TexLod { Implicit = "", Base = "base", Level = "level", Gradient = "grad", }
 }

@@ -207,6 +207,8 @@ pub enum Op {
     GroupProduct,
     /// Bulk copy number `imm` of [`Function::bulk_copies`].
     BulkCopy,
+    /// Copy of a box number `imm` of [`Function::tensor_copies`].
+    TensorCopy,
     /// `cp.async` number `imm` of [`Function::async_copies`].
     AsyncCopy,
     /// Video instruction number `imm` of [`Function::videos`].
@@ -344,6 +346,8 @@ pub struct Function {
     pub videos: Vec<VideoInst>,
     /// Bulk copies.
     pub bulk_copies: Vec<BulkCopy>,
+    /// Copies of boxes of tensors.
+    pub tensor_copies: Vec<TensorCopy>,
     /// Stores and reductions that a barrier object is told of.
     pub remotes: Vec<Remote>,
     /// Products of matrices.

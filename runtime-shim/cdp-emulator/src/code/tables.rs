@@ -296,6 +296,27 @@ pub struct BulkCopy {
     pub object: (u32, bool, i32),
 }
 
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`
+#[derive(Clone, Debug)]
+pub struct TensorCopy {
+    /// From global to shared memory, and not back.
+    pub load: bool,
+    /// What is done with what is there.
+    pub reduce: Option<AtomOp>,
+    /// Row of the map's generic address, of 64 bits.
+    pub map: u32,
+    /// Rows of the first element's coordinates.
+    pub coords: Box<[u32]>,
+    /// Row of the box in shared memory, whether it has 64 bits, and what is added.
+    pub shared: (u32, bool, i32),
+    /// Box and barrier object may be of another block of the cluster.
+    pub to_cluster: bool,
+    /// Row of the blocks of the cluster that get the bytes, or [`super::NONE`].
+    pub multicast: u32,
+    /// The barrier object, or [`super::NONE`] for its row.
+    pub object: (u32, bool, i32),
+}
+
 /// `st.async`, `red.async`
 #[derive(Clone, Debug)]
 pub struct Remote {

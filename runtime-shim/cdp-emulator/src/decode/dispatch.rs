@@ -393,10 +393,15 @@ impl Decoder<'_> {
                 let (of, pending, read) = (Async::Bulk, *pending, *read);
                 self.simple(Op::Copies(CopyOrder::Wait { of, pending, read }))
             }
-            Inst::BulkPrefetch { .. } => self.simple(Op::Nop),
+            Inst::BulkPrefetch { .. } | Inst::TensorPrefetch { .. } => self.simple(Op::Nop),
+            Inst::TensorLoad(load) => self.tensor_load(load),
+            Inst::TensorStore { reduce, map, coords, src, .. } => {
+                self.tensor_store(*reduce, *map, coords, src)
+            }
 
             // Hints.
             Inst::Prefetch { .. }
+            | Inst::PrefetchMap { .. }
             | Inst::PrefetchUniform { .. }
             | Inst::ApplyPriority { .. }
             | Inst::Discard { .. } => self.simple(Op::Nop),

@@ -1,11 +1,13 @@
-//! Decoding of barriers that are objects in shared memory.
+//! Decoding of barriers that are objects in shared memory, and of the bulk copies that tell them.
 
-use cdp_ptx::inst::{Address, BulkCopy as BulkCopyInst};
-use cdp_ptx::{AtomOrder, Inst, Operand, Reg, Scope, Space};
+use cdp_ptx::inst::{Address, BulkCopy as BulkCopyInst, TensorLoad};
+use cdp_ptx::{AtomOp, AtomOrder, Inst, Operand, Reg, Scope, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::bits;
-use crate::code::{BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Place, Reach, Sem};
+use crate::code::{
+    BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Place, Reach, Sem, TensorCopy,
+};
 
 impl Decoder<'_> {
     pub(super) fn mbarrier(&mut self, inst: &Inst) -> Decoded {
@@ -72,17 +74,67 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    pub(super) fn bulk_copy(&mut self, copy: &BulkCopyInst) -> Decoded {
-        let mut part = |space: Space, address: &Address| {
-            let parts = self.address(space, address)?;
-            match parts.row {
-                NONE => Err("a bulk copy of parameters or local variables".to_string()),
-                row => Ok((row, parts.wide, parts.offset)),
-            }
+    /// A side of a bulk copy: row, whether it has 64 bits, what is added.
+    fn side(&mut self, space: Space, address: &Address) -> Result<(u32, bool, i32), String> {
+        let parts = self.address(space, address)?;
+        match parts.row {
+            NONE => Err("a bulk copy of parameters or local variables".to_string()),
+            row => Ok((row, parts.wide, parts.offset)),
+        }
+    }
+
+    pub(super) fn tensor_load(&mut self, load: &TensorLoad) -> Decoded {
+        let copy = TensorCopy {
+            load: true,
+            reduce: None,
+            map: self.wide(load.map)?,
+            coords: self.narrow_list(&load.coords)?,
+            shared: self.side(load.dst_space, &load.dst)?,
+            to_cluster: load.dst_space == Space::SharedCluster,
+            multicast: load.multicast.map(|m| self.narrow(m)).transpose()?.unwrap_or(NONE),
+            object: self.side(load.dst_space, &load.object)?,
         };
-        let (dst, src) = (part(copy.dst_space, &copy.dst)?, part(copy.src_space, &copy.src)?);
+        self.tensor_copy(copy)
+    }
+
+    pub(super) fn tensor_store(
+        &mut self,
+        reduce: Option<AtomOp>,
+        map: Operand,
+        coords: &[Operand],
+        src: &Address,
+    ) -> Decoded {
+        self.out.independent &= reduce.is_none();
+        let copy = TensorCopy {
+            load: false,
+            reduce,
+            map: self.wide(map)?,
+            coords: self.narrow_list(coords)?,
+            shared: self.side(Space::Shared, src)?,
+            to_cluster: false,
+            multicast: NONE,
+            object: (NONE, false, 0),
+        };
+        self.tensor_copy(copy)
+    }
+
+    fn narrow_list(&mut self, operands: &[Operand]) -> Result<Box<[u32]>, String> {
+        operands.iter().map(|&operand| self.narrow(operand)).collect()
+    }
+
+    fn tensor_copy(&mut self, copy: TensorCopy) -> Decoded {
+        let imm = self.out.tensor_copies.len() as u32;
+        self.out.tensor_copies.push(copy);
+        let inst = crate::code::Inst { imm, ..self.blank(Op::TensorCopy) };
+        self.emit(inst);
+        Ok(())
+    }
+
+    pub(super) fn bulk_copy(&mut self, copy: &BulkCopyInst) -> Decoded {
+        let dst = self.side(copy.dst_space, &copy.dst)?;
+        let src = self.side(copy.src_space, &copy.src)?;
         let object = match &copy.object {
-            Some(object) => part(copy.dst_space, object)?,
+            Some(object) => self.side(copy.dst_space, object)?,
             None => (NONE, false, 0),
         };
         let size = self.narrow(copy.size)?;

@@ -244,6 +244,7 @@ impl<'a> Decoder<'a> {
             async_copies: Vec::new(),
             videos: Vec::new(),
             bulk_copies: Vec::new(),
+            tensor_copies: Vec::new(),
             remotes: Vec::new(),
             tensors: Vec::new(),
             group_products: Vec::new(),

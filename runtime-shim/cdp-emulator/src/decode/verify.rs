@@ -290,6 +290,14 @@ impl Verifier<'_> {
                 self.optional(copy.multicast, Shape::Narrow)?;
                 self.optional(copy.object.0, Shape::row(copy.object.1))
             }
+            Op::TensorCopy => {
+                let copy = self.entry(imm, &function.tensor_copies)?;
+                self.is(copy.map, Shape::Wide)?;
+                copy.coords.iter().try_for_each(|&row| self.is(row, Shape::Narrow))?;
+                self.row(copy.shared.0, copy.shared.1)?;
+                self.optional(copy.multicast, Shape::Narrow)?;
+                self.optional(copy.object.0, Shape::row(copy.object.1))
+            }
             Op::Remote => {
                 let remote = self.entry(imm, &function.remotes)?;
                 self.row(remote.addr.0, remote.addr.1)?;

@@ -1,6 +1,8 @@
 //! Bulk copies: many bytes between global and shared memory by one thread, and stores and reductions in
 //! another block's shared memory that a barrier object there is told of. All are done at once.
 
+use cdp_ptx::{AtomOp, ScalarType};
+
 use super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
 use super::door::{self, Touch};
 use super::fault::Fault;
@@ -61,13 +63,7 @@ pub fn copy(
             return Err(apart(lane));
         }
         let own = owner.unwrap_or(block.rank);
-        let ranks = match copy.multicast {
-            NONE => 1 << own,
-            // SAFETY: decoded row.
-            row => unsafe { read_row(run.regs, row, false, lane) as u32 & 0xffff },
-        };
-        for rank in (0..32).filter(|rank| ranks >> rank & 1 != 0) {
-            let owner = (rank != block.rank).then_some(rank);
+        for owner in ranks(run, copy.multicast, lane, own, block.rank) {
             let data = data.clone();
             cluster::in_memory_of(block, owner, lane, |block| {
                 in_bounds(block, lane, to, bytes)?;
@@ -139,8 +135,27 @@ pub fn remote(
 /// The order of `st.async`, `red.async` and `cp.reduce.async.bulk`.
 const RELAXED: Order = Order { sem: Sem::Relaxed, reach: Reach::Device };
 
+/// The blocks of the cluster that get the bytes of a copy, `None` for the own of rank `here`: those of a mask
+/// in a row, or the one of rank `to`.
+pub(super) fn ranks(
+    run: &Running<'_>,
+    multicast: u32,
+    lane: usize,
+    to: u32,
+    here: u32,
+) -> impl Iterator<Item = Option<u32>> + use<> {
+    let ranks = match multicast {
+        NONE => 1 << to,
+        // SAFETY: decoded row.
+        row => unsafe { read_row(run.regs, row, false, lane) as u32 & 0xffff },
+    };
+    (0..32)
+        .filter(move |rank| ranks >> rank & 1 != 0)
+        .map(move |rank| (rank != here).then_some(rank))
+}
+
 /// The bytes are of one block, the barrier object of another.
-fn apart(lane: usize) -> Box<Fault> {
+pub(super) fn apart(lane: usize) -> Box<Fault> {
     let message =
         "the barrier object is not in the shared memory of the block that the bytes go to";
     Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
@@ -149,7 +164,7 @@ fn apart(lane: usize) -> Box<Fault> {
 
 /// Whose shared memory an address is in, if another block's, and the offset in it. `reach`: it may be
 /// another block's of the cluster.
-fn in_shared(
+pub(super) fn in_shared(
     block: &Block,
     warp: &Warp,
     lane: usize,
@@ -177,7 +192,7 @@ fn in_shared(
 }
 
 /// Checks an offset in the memory that is the block's for now.
-fn in_bounds(block: &Block, lane: usize, offset: u64, bytes: u64) -> Step<()> {
+pub(super) fn in_bounds(block: &Block, lane: usize, offset: u64, bytes: u64) -> Step<()> {
     let end = offset.checked_add(bytes);
     if offset >= space::WINDOW_BYTES || end.is_none_or(|end| end > block.shared.len() as u64) {
         return Err(bad_shared(block, &[offset; 32], 1 << lane, bytes, true));
@@ -209,9 +224,9 @@ fn deliver(
 ) {
     let side = if copy.reduce.is_some() { Side::Sum } else { Side::Target };
     watch(machine, block, warp, run, (copy.to_shared, to), lane, data.len() as u64, (side, of));
-    if copy.reduce.is_some() {
+    if let Some(how) = copy.reduce {
         let old = read(block, copy.to_shared, to, data.len());
-        reduce(copy, &old, &mut data);
+        reduce(how, &old, &mut data);
     }
     if copy.to_shared {
         let range = to as usize..to as usize + data.len();
@@ -225,7 +240,7 @@ fn deliver(
 
 /// A side of a copy.
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+pub(super) enum Side {
     Source,
     Target,
     /// The target of a reduction, each element of which is atomic.
@@ -247,6 +262,23 @@ fn watch(
     if machine.watch.is_none() {
         return;
     }
+    for at in (0..bytes).step_by(UNIT as usize) {
+        touch(machine, block, warp, run, (shared, base + at), lane, UNIT, (side, of));
+    }
+}
+
+/// A few bytes of a side pass the door of memory.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn touch(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    (shared, at): (bool, u64),
+    lane: usize,
+    bytes: u64,
+    (side, of): (Side, Async),
+) {
     let touch = Touch {
         shared,
         reads: side != Side::Target,
@@ -254,10 +286,8 @@ fn watch(
         kind: door::Kind::Later(of),
         order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
-    for at in (0..bytes).step_by(UNIT as usize) {
-        let places: Addresses = [base + at; 32];
-        door::memory(machine, block, warp, run, touch, &places, 1 << lane, UNIT, None);
-    }
+    let places: Addresses = [at; 32];
+    door::memory(machine, block, warp, run, touch, &places, 1 << lane, bytes, None);
 }
 
 fn read(block: &Block, in_shared: bool, at: u64, bytes: usize) -> Vec<u8> {
@@ -271,8 +301,7 @@ fn read(block: &Block, in_shared: bool, at: u64, bytes: usize) -> Vec<u8> {
 }
 
 /// Combines what is there with what comes, element by element.
-fn reduce(copy: &BulkCopy, old: &[u8], data: &mut [u8]) {
-    let Some((op, ty)) = copy.reduce else { return };
+pub(super) fn reduce((op, ty): (AtomOp, ScalarType), old: &[u8], data: &mut [u8]) {
     let width = ty.bytes() as usize;
     for (old, new) in old.chunks_exact(width).zip(data.chunks_exact_mut(width)) {
         let value = |bytes: &[u8]| {

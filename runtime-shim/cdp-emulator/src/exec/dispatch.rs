@@ -5,8 +5,8 @@ use super::path::{Next, Running, exit};
 use super::rows::{fill_with, lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp};
 use super::{
-    address, atomics, barrier, bulk, calls, cluster, collective, diverge, door, mbarrier, memory,
-    special, surface, tensor, warpgroup,
+    address, atomics, barrier, bulk, bulk_tensor, calls, cluster, collective, diverge, door,
+    mbarrier, memory, special, surface, tensor, warpgroup,
 };
 use crate::alu::video;
 use crate::code::{Inst, Op, PredLogic, VideoInst};
@@ -61,6 +61,7 @@ pub fn execute<'m>(
             }
         }
         Op::BulkCopy => bulk::copy(machine, block, warp, run, inst, active)?,
+        Op::TensorCopy => bulk_tensor::copy(machine, block, warp, run, inst, active)?,
         Op::AsyncCopy => memory::async_copy(machine, block, warp, run, inst, active)?,
         Op::Texture => surface::fetch(machine, block, warp, run, inst, active)?,
         Op::Surface => surface::access(machine, block, warp, run, inst, active)?,

@@ -10,6 +10,7 @@ pub mod atomics;
 pub mod barrier;
 pub mod block;
 pub mod bulk;
+pub mod bulk_tensor;
 pub mod calls;
 pub mod checks;
 pub mod cluster;

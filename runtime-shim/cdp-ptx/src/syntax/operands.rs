@@ -20,6 +20,8 @@ pub(crate) struct WideVector(pub ScalarType, pub usize);
 pub(crate) struct WideOrSpecial(pub ScalarType, pub bool);
 /// A value of the type, or the address of a variable of the state space.
 pub(crate) struct InSpace(pub ScalarType, pub Space);
+/// In braces, so many of them.
+pub(crate) struct Braced(pub ScalarType, pub usize);
 /// In brackets, as objects are.
 pub(crate) struct Bracketed(pub ScalarType);
 /// After `|`.
@@ -138,6 +140,17 @@ operands! {
     /// In any state space.
     Address, _ => ():
         read |p| p.address(), write |address, out| out.brackets(address);
+    Srcs, Braced(ty, count) => Braced:
+        read |p| {
+            let start = p.peek;
+            let list = p.operand_list(ty, Width::Exact)?;
+            let given = list.len();
+            if given != count {
+                fail!(p, start, Operand, "{count} values are expected, {given} are given");
+            }
+            Ok(list.into())
+        },
+        write |srcs, out| out.braced(srcs, ty);
     /// A number, which the text names in messages.
     u32, what => &str:
         read |p| p.number_u32(what), write |number, out| out.number(i64::from(*number));

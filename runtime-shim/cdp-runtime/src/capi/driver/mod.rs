@@ -19,6 +19,7 @@ mod memory;
 mod modules;
 mod names;
 mod streams;
+mod tensor_maps;
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -30,6 +31,7 @@ pub use self::forward::*;
 pub use self::memory::*;
 pub use self::modules::*;
 pub use self::streams::*;
+pub use self::tensor_maps::*;
 
 use super::*;
 use crate::device::DeviceKind;
@@ -224,6 +226,7 @@ pub fn functions() -> impl Iterator<Item = (&'static str, bool, *const ())> {
         modules::OWN,
         streams::OWN,
         streams::PER_THREAD,
+        tensor_maps::OWN,
     ];
     let own = own.into_iter().flatten().map(|(name, function)| (*name, true, function.0));
     let described = cuLaunchKernelEx_ptsz as *const ();

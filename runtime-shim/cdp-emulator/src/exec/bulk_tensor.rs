@@ -1,0 +1,201 @@
+//! Copies of boxes of tensors between global and shared memory, by tensor maps ([`crate::tensor_map`]). One
+//! thread copies at a time, and all is done at once; `bulk` has what copies of plain bytes share with these.
+
+use super::bulk::{Side, apart, in_bounds, in_shared, ranks, reduce, touch};
+use super::checks::{OnLane, bad_global, misaligned};
+use super::fault::Fault;
+use super::path::Running;
+use super::rows::{lanes_of, read_row};
+use super::{Block, Machine, Step, Warp, cluster, mbarrier, memory};
+use crate::code::{Async, Inst, TensorCopy};
+use crate::report::ReportKind;
+use crate::tensor_map::{BoxRow, MAP_BYTES, TensorMap};
+
+/// What a box in shared memory is aligned to (PTX ISA, `cp.async.bulk.tensor`).
+const BOX_ALIGN: u64 = 128;
+/// Bytes that a swizzle leaves together.
+const CHUNK: u64 = 16;
+
+/// Executes `cp.async.bulk.tensor` or `cp.reduce.async.bulk.tensor` in the active lanes, one after another.
+pub fn copy(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    active: u32,
+) -> Step<()> {
+    let copy = &run.function.tensor_copies[inst.imm as usize];
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        let address = unsafe { read_row(run.regs, copy.map, true, lane) };
+        let map = map_at(machine, block, warp, address, lane)?;
+        if map.size.len() != copy.coords.len() {
+            let message = format!(
+                "a copy in {} dimensions by a tensor map of {}",
+                copy.coords.len(),
+                map.size.len()
+            );
+            return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message));
+        }
+        // SAFETY: decoded rows.
+        let coord = |&row: &u32| unsafe { read_row(run.regs, row, false, lane) } as i32;
+        let first: Vec<i32> = copy.coords.iter().map(coord).collect();
+        let one = One { machine, run, warp, lane, copy, map: &map, first: &first };
+        match copy.load {
+            true => one.load(block)?,
+            false => one.store(block)?,
+        }
+    }
+    Ok(())
+}
+
+/// The map at a generic address.
+fn map_at(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    address: u64,
+    lane: usize,
+) -> Step<TensorMap> {
+    let mut bytes = [0; MAP_BYTES];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        let address = address.wrapping_add(at as u64);
+        *byte = memory::read_byte(machine, block, warp, address, lane)?;
+    }
+    TensorMap::decode(&bytes).ok_or_else(|| {
+        let message = format!("no tensor map is at {address:#x}");
+        Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+            .help("cuTensorMapEncodeTiled makes it; pass it to the kernel as a `const __grid_constant__ CUtensorMap`")
+    })
+}
+
+/// One lane's copy.
+struct One<'a> {
+    machine: &'a Machine,
+    run: &'a Running<'a>,
+    warp: &'a Warp,
+    lane: usize,
+    copy: &'a TensorCopy,
+    map: &'a TensorMap,
+    first: &'a [i32],
+}
+
+impl One<'_> {
+    /// An address that the instruction names.
+    fn place(&self, (row, wide, offset): (u32, bool, i32)) -> u64 {
+        // SAFETY: decoded row.
+        let base = unsafe { read_row(self.run.regs, row, wide, self.lane) };
+        base.wrapping_add(i64::from(offset) as u64)
+    }
+
+    /// Global to shared memory; what is outside of the tensor becomes zeros, and counts.
+    fn load(&self, block: &mut Block) -> Step<()> {
+        let (lane, warp, reach) = (self.lane, self.warp, self.copy.to_cluster);
+        let bytes = self.map.box_bytes();
+        let (to, object) = (self.place(self.copy.shared), self.place(self.copy.object));
+        let (owner, to) = in_shared(block, warp, lane, to, (bytes, BOX_ALIGN), true, reach)?;
+        let (keeper, at) = in_shared(block, warp, lane, object, (8, 8), true, reach)?;
+        if keeper != owner {
+            return Err(apart(lane));
+        }
+        let of = Async::Object(at);
+        let mut data = vec![0; bytes as usize];
+        for row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
+            self.check(&row, false)?;
+            self.touch_global(block, &row, Side::Source, of);
+            let start = (row.offset + row.skipped) as usize;
+            // SAFETY: checked to be allocated.
+            unsafe { read_global(row.address, &mut data[start..start + row.bytes as usize]) };
+            block.counters.load_transactions += row.bytes.div_ceil(128);
+        }
+        let own = owner.unwrap_or(block.rank);
+        for owner in ranks(self.run, self.copy.multicast, lane, own, block.rank) {
+            cluster::in_memory_of(block, owner, lane, |block| {
+                in_bounds(block, lane, to, bytes)?;
+                for (number, chunk) in data.chunks_exact(CHUNK as usize).enumerate() {
+                    let place = self.map.swizzled(to + number as u64 * CHUNK);
+                    in_bounds(block, lane, place, CHUNK)?;
+                    self.touch(block, (true, place), CHUNK, Side::Target, of);
+                    let range = place as usize..(place + CHUNK) as usize;
+                    block.shared[range.clone()].copy_from_slice(chunk);
+                    block.written[range].fill(0xff);
+                }
+                mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, bytes)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Shared to global memory; what is outside of the tensor is left out.
+    fn store(&self, block: &mut Block) -> Step<()> {
+        let bytes = self.map.box_bytes();
+        let from = self.place(self.copy.shared);
+        let aligned = (bytes, BOX_ALIGN);
+        let (_, from) = in_shared(block, self.warp, self.lane, from, aligned, false, false)?;
+        for row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
+            self.check(&row, true)?;
+            let mut data = self.gather(block, from + row.offset)?;
+            let data = &mut data[row.skipped as usize..(row.skipped + row.bytes) as usize];
+            let side = if self.copy.reduce.is_some() { Side::Sum } else { Side::Target };
+            self.touch_global(block, &row, side, Async::Bulk);
+            if let Some(op) = self.copy.reduce {
+                let mut old = vec![0; data.len()];
+                // SAFETY: checked to be allocated.
+                unsafe { read_global(row.address, &mut old) };
+                reduce((op, self.map.element_type()), &old, data);
+            }
+            // SAFETY: checked to be writable.
+            unsafe { (row.address as *mut u8).copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+            block.counters.store_transactions += row.bytes.div_ceil(128);
+        }
+        Ok(())
+    }
+
+    /// A row of the box as it stands in shared memory.
+    fn gather(&self, block: &mut Block, from: u64) -> Step<Vec<u8>> {
+        let mut data = Vec::with_capacity(self.map.row_bytes() as usize);
+        for at in (0..self.map.row_bytes()).step_by(CHUNK as usize) {
+            let place = self.map.swizzled(from + at);
+            in_bounds(block, self.lane, place, CHUNK)?;
+            self.touch(block, (true, place), CHUNK, Side::Source, Async::Bulk);
+            data.extend_from_slice(&block.shared[place as usize..(place + CHUNK) as usize]);
+        }
+        Ok(data)
+    }
+
+    fn check(&self, row: &BoxRow, write: bool) -> Step<()> {
+        let (machine, at) = (self.machine, row.address);
+        let width = u64::from(self.map.element_type().bytes());
+        if !at.is_multiple_of(width) {
+            return Err(misaligned(at, width, write).on(self.lane));
+        }
+        let writable = || machine.memory.find(at).is_some_and(|extent| extent.writable);
+        if !machine.memory.contains(at, row.bytes) || write && !writable() {
+            return Err(bad_global(machine, at, row.bytes, write).on(self.lane));
+        }
+        Ok(())
+    }
+
+    /// The elements of a row pass the door of memory: they need not be aligned to more than themselves.
+    fn touch_global(&self, block: &mut Block, row: &BoxRow, side: Side, of: Async) {
+        if self.machine.watch.is_none() {
+            return;
+        }
+        let width = u64::from(self.map.element_type().bytes());
+        for at in (0..row.bytes).step_by(width as usize) {
+            self.touch(block, (false, row.address + at), width, side, of);
+        }
+    }
+
+    fn touch(&self, block: &mut Block, at: (bool, u64), bytes: u64, side: Side, of: Async) {
+        touch(self.machine, block, self.warp, self.run, at, self.lane, bytes, (side, of));
+    }
+}
+
+/// # Safety
+/// The bytes are allocated.
+unsafe fn read_global(from: u64, to: &mut [u8]) {
+    // SAFETY: the caller's.
+    unsafe { to.as_mut_ptr().copy_from_nonoverlapping(from as *const u8, to.len()) };
+}
