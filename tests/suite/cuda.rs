@@ -28,7 +28,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
     }
-    let others: [(&str, fn() -> Outcome); 13] = [
+    let others: [(&str, fn() -> Outcome); 14] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -38,6 +38,7 @@ pub fn trials() -> Vec<Trial> {
         ("no_clang", no_clang),
         ("precompiled_headers", precompiled_headers),
         ("objects", objects),
+        ("managed_objects", managed_objects),
         ("static_names", static_names),
         ("read_once", read_once),
         ("included_sources", included_sources),
@@ -441,10 +442,63 @@ fn objects() -> Outcome {
         let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
         execute(&program, "output of what nvcc linked", PARTS_SAY)?;
     }
-    write(dir, "m.cu", "__managed__ int m;\n__global__ void k() { m = 1; }\n")?;
-    let (code, _, message) = run_in(dir, &["build", "-c", "m.cu", "-o", "m.o"])?;
-    same("exit code", &code.to_string(), "2")?;
-    contains("the message", &message, "m.cu has `__managed__` variables")
+    Ok(())
+}
+
+/// Two files of managed variables: one declares the other's, both have a `static` one of one name.
+const MANAGED: [(&str, &str); 2] = [
+    (
+        "m.cu",
+        "#include <cstdio>
+__managed__ int level = 3;
+static __managed__ int own = 10;
+namespace deep { __managed__ double ratio[2] = {0.5, 0.25}; }
+__global__ void child(int n) { atomicAdd(&level, n); own += n; deep::ratio[1] *= 2; }
+void other();
+void first() { child<<<1, 1>>>(4); other(); cudaDeviceSynchronize();
+    int copied; cudaMemcpyFromSymbol(&copied, level, sizeof copied);
+    printf(\"%d %d %d %g\\n\", level, copied, own, deep::ratio[1]); }
+",
+    ),
+    (
+        "n.cu",
+        "#include <cstdio>
+extern __managed__ int level;
+static __managed__ int own = 20;
+__global__ void child(int n);
+__global__ void parent(int n) { child<<<1, 1>>>(n); own += 1; }
+void other() { cudaDeviceSynchronize(); level += 100; parent<<<1, 1>>>(own); cudaDeviceSynchronize(); printf(\"%d\\n\", own); }
+void first();
+int main() { first(); return 0; }
+",
+    ),
+];
+const MANAGED_SAY: &str = "21\n127 127 34 1\n";
+
+/// Objects of files with managed variables register themselves with NVIDIA's runtime too.
+fn managed_objects() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    for (name, text) in MANAGED {
+        write(dir, name, text)?;
+    }
+    for name in ["m", "n"] {
+        let (source, object) = (format!("{name}.cu"), format!("{name}.o"));
+        succeed(dir, &["build", "-c", &source, "-o", &object, "--arch", "sm_90"])?;
+    }
+    let run = |who: &str| {
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, &format!("output of what {who} linked"), MANAGED_SAY)
+    };
+    succeed(dir, &["build", "m.o", "n.o", "--emit", "exe", "-o", "program"])?;
+    run("cdpc")?;
+    succeed(dir, &["build", "m.cu", "n.o", "-o", "program"])?;
+    run("cdpc of a source and an object")?;
+    if oracle::has_nvcc() {
+        link_by_nvcc(dir, COMPUTE_90, &["m.o", "n.o"])?;
+        run("nvcc")?;
+    }
+    Ok(())
 }
 
 fn dependencies_and_keys() -> Outcome {

@@ -4,6 +4,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
@@ -16,7 +17,9 @@ static constexpr int RegisteringPriority = 101;
 
 static bool isEntry(const User *Use) {
   if (auto *Variable = dyn_cast<GlobalVariable>(Use))
-    return Variable->getSection() == "llvm_offload_entries" || Variable->getName().starts_with("llvm.");
+    // The last is clang's list of what device code of this file uses of other files.
+    return Variable->getSection() == "llvm_offload_entries" || Variable->getName().starts_with("llvm.") ||
+           Variable->getName() == "__clang_gpu_used_external";
   return isa<Constant>(Use) && all_of(Use->users(), isEntry) && !Use->user_empty();
 }
 
@@ -33,8 +36,9 @@ static StringRef deviceSymbol(GlobalVariable &Variable) {
   return Variable.getName();
 }
 
-/// A function that yields the variable's place, asking the runtime the first time.
-static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *Slot) {
+/// A function that yields the variable's place, asking the runtime the first time; `Handle` is where the unit's
+/// handle is kept, null for a program of ours.
+static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *Slot, GlobalVariable *Handle) {
   LLVMContext &C = M.getContext();
   auto *Pointer = PointerType::getUnqual(C);
   FunctionCallee Init = M.getOrInsertFunction("__cudaInitModule", Type::getInt8Ty(C), Pointer);
@@ -47,23 +51,47 @@ static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *S
   IRBuilder<> B(Entry);
   B.CreateCondBr(B.CreateIsNull(B.CreateLoad(Pointer, Slot)), Ask, Known);
   B.SetInsertPoint(Ask);
-  B.CreateCall(Init, ConstantPointerNull::get(Pointer));
+  Value *Unit = ConstantPointerNull::get(Pointer);
+  B.CreateCall(Init, Handle ? B.CreateLoad(Pointer, Handle) : Unit);
   B.CreateBr(Known);
   B.SetInsertPoint(Known);
   B.CreateRet(B.CreateLoad(Pointer, Slot));
   return F;
 }
 
-static void registerSlot(Module &M, IRBuilder<> &B, GlobalVariable &Variable, GlobalVariable *Slot) {
+static void registerSlot(Module &M, IRBuilder<> &B, GlobalVariable &Variable, GlobalVariable *Slot, Value *Handle,
+                         StringRef Symbol) {
   Type *Int = B.getInt32Ty(), *Pointer = B.getPtrTy();
   Type *Parameters[] = {Pointer, Pointer, Pointer, Pointer, Int, B.getInt64Ty(), Int, Int};
   FunctionCallee Register = M.getOrInsertFunction(
       "__cudaRegisterManagedVar", FunctionType::get(B.getVoidTy(), Parameters, false));
   Value *Null = ConstantPointerNull::get(B.getPtrTy());
-  Value *Name = B.CreateGlobalString(deviceSymbol(Variable));
+  Value *Name = B.CreateGlobalString(Symbol);
   uint64_t Bytes = M.getDataLayout().getTypeAllocSize(Variable.getValueType());
-  B.CreateCall(Register, {Null, Slot, Null, Name, B.getInt32(0), B.getInt64(Bytes), B.getInt32(0),
-                          B.getInt32(0)});
+  // NVIDIA's runtime wants an address by which it knows the variable; ours knows it by the slot. Files that share
+  // a variable have a slot each, so that those of the others need an address of their own.
+  Value *Own = Variable.isDeclaration() ? Slot : &Variable;
+  Value *Shadow = Handle ? Own : Null;
+  B.CreateCall(Register, {Handle ? Handle : Null, Slot, Shadow, Name, B.getInt32(Variable.isDeclaration()),
+                          B.getInt64(Bytes), B.getInt32(0), B.getInt32(0)});
+}
+
+/// Takes out the call that registers the variable as a plain one, in objects that register themselves. The
+/// symbol in device code.
+static std::string unregister(Function &Globals, GlobalVariable &Variable) {
+  std::string Symbol = Variable.getName().str();
+  for (Instruction &I : make_early_inc_range(instructions(Globals))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call || !Call->getCalledFunction() || Call->getCalledFunction()->getName() != "__cudaRegisterVar" ||
+        Call->getArgOperand(1)->stripPointerCasts() != &Variable)
+      continue;
+    auto *Name = dyn_cast<GlobalVariable>(Call->getArgOperand(3)->stripPointerCasts());
+    auto *Text = Name && Name->hasInitializer() ? dyn_cast<ConstantDataSequential>(Name->getInitializer()) : nullptr;
+    if (Text && Text->isCString())
+      Symbol = Text->getAsCString().str();
+    Call->eraseFromParent();
+  }
+  return Symbol;
 }
 
 /// Puts calls of the accessor where the variable is used. The name of another variable whose initial value
@@ -108,22 +136,38 @@ extern "C" char *cdp_managed_host(LLVMModuleRef Module, const char *Section, siz
       Variables.push_back(&V);
   if (Variables.empty())
     return nullptr;
-  auto *Constructor = Function::Create(FunctionType::get(Type::getVoidTy(M.getContext()), false),
-                                       GlobalValue::InternalLinkage, "__cdp_register_managed", M);
-  IRBuilder<> B(BasicBlock::Create(M.getContext(), "", Constructor));
+  // clang writes this function into objects that register themselves; programs of ours have a constructor of
+  // their own.
+  Function *Globals = M.getFunction("__cuda_register_globals");
+  if (Globals && (Globals->isDeclaration() || Globals->arg_size() != 1))
+    return LLVMCreateMessage("`__cuda_register_globals` is not clang's");
   auto *Pointer = PointerType::getUnqual(M.getContext());
+  Function *Home = Globals;
+  if (!Home) {
+    Home = Function::Create(FunctionType::get(Type::getVoidTy(M.getContext()), false),
+                            GlobalValue::InternalLinkage, "__cdp_register_managed", M);
+    ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Home));
+    appendToGlobalCtors(M, Home, RegisteringPriority);
+  }
+  Instruction *End = Home->back().getTerminator();
+  GlobalVariable *Kept = nullptr;
+  if (Globals) {
+    Kept = new GlobalVariable(M, Pointer, false, GlobalValue::InternalLinkage, ConstantPointerNull::get(Pointer),
+                              "__cdp_unit");
+    IRBuilder<>(End).CreateStore(Globals->getArg(0), Kept);
+  }
   for (GlobalVariable *V : Variables) {
     auto *Slot = new GlobalVariable(M, Pointer, false, GlobalValue::InternalLinkage,
                                     ConstantPointerNull::get(Pointer), "__cdp_slot_" + V->getName());
-    registerSlot(M, B, *V, Slot);
-    if (GlobalVariable *Other = redirect(*V, accessor(M, *V, Slot)))
+    std::string Symbol = Globals ? unregister(*Globals, *V) : deviceSymbol(*V).str();
+    if (GlobalVariable *Other = redirect(*V, accessor(M, *V, Slot, Kept)))
       return LLVMCreateMessage(("the initial value of `" + Other->getName() +
                                 "` has the address of `__managed__` variable `" + V->getName() + "`")
                                    .str()
                                    .c_str());
+    IRBuilder<> B(End);
+    registerSlot(M, B, *V, Slot, Globals ? Globals->getArg(0) : nullptr, Symbol);
     V->setSection("");
   }
-  B.CreateRetVoid();
-  appendToGlobalCtors(M, Constructor, RegisteringPriority);
   return nullptr;
 }

@@ -64,20 +64,6 @@ impl Build<'_> {
             let code = self.cuda_device(source, arch, false)?;
             self.add_images(source, arch, code, &mut images)?;
         }
-        if cuda::has_managed(source, &self.out.dependencies) {
-            return Err(Error::Request {
-                message: format!(
-                    "{} has `__managed__` variables, which clang's host objects cannot register",
-                    source.name()
-                ),
-                cure: Some(
-                    "name all files in one command with -o PROGRAM, or allocate with \
-                     cudaMallocManaged"
-                        .into(),
-                ),
-            }
-            .into());
-        }
         let fatbin = self.relocatable(source, &images)?;
         let name = cuda::relocatable_name(source);
         job.write(&name, &fatbin).map_err(Error::Tool)?;

@@ -320,7 +320,7 @@ fn page() -> String {
          goes on to the driver's own function, in all its versions, and the runtime's calls use the context that is current. \
          Streams, events and memory of both kinds of calls are the same there and on the CPU device; graphs and memory \
          pools of the two are the same on the CPU device only. Kernels of the program itself are in the context in which \
-         the first of them was used.\n\n\
+         the first of them was used. None of this has been run on a GPU yet.\n\n\
          On the CPU device modules are loaded from PTX and fat binaries with PTX, linked ones (`cuLinkCreate`) too; there \
          is one device, and every context sees its memory. `cudaGetDriverEntryPoint` and `cuGetProcAddress` find all \
          functions. For a program that nvcc linked with `-lcuda`, the shared library takes the driver's place as well: \

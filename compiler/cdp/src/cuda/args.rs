@@ -70,7 +70,7 @@ pub(super) fn request(
         }
         Half::Host
         | Half::HostAlone
-        | Half::HostUnoptimised
+        | Half::HostUnoptimised(_)
         | Half::HostBitcode
         | Half::Text(None)
         | Half::Check(None) => {
@@ -79,7 +79,7 @@ pub(super) fn request(
             for arch in options.archs() {
                 add(&[&format!("--cuda-gpu-arch={arch}")]);
             }
-            if half == Half::HostAlone {
+            if is_alone(half) {
                 add(&["--no-offload-new-driver"]);
             }
             host(&mut add, half, options);
@@ -99,18 +99,25 @@ pub(super) fn request(
     }
     let (words, extension): (&[&str], _) = match half {
         Half::Device(_) | Half::HostBitcode => (&["-c", "-emit-llvm"], "bc"),
-        Half::HostUnoptimised => (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc"),
+        Half::HostUnoptimised(_) => {
+            (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc")
+        }
         Half::Host | Half::HostAlone => (&["-c"], "o"),
         Half::Text(_) => (&["-E", "-P"], "i"),
         Half::Check(_) => (&["-fsyntax-only"], ""),
     };
     rest.extend(words.iter().map(OsString::from));
-    if half == Half::HostAlone {
+    if is_alone(half) {
         let image = job.work_dir().join(super::relocatable_name(source));
         rest.extend(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"].map(OsString::from));
         rest.push(image.into());
     }
     Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// Whether the half is to hold the device code and register itself.
+fn is_alone(half: Half) -> bool {
+    matches!(half, Half::HostAlone | Half::HostUnoptimised(true))
 }
 
 /// What `static` kernels and variables of device code are told apart by when several files are linked: the

@@ -50,8 +50,8 @@ pub(crate) enum Half {
     /// An object of the host half that holds the device code ([`relocatable_name`]) and registers itself
     /// with NVIDIA's runtime.
     HostAlone,
-    /// Bitcode that the object of the host half is made of.
-    HostUnoptimised,
+    /// Bitcode that the object of the host half is made of; true for one as [`Half::HostAlone`].
+    HostUnoptimised(bool),
     /// Bitcode of the host half, not optimised, for looking at.
     HostBitcode,
     /// The text after preprocessing, of the device half or the host half.
@@ -216,15 +216,16 @@ impl Compiler {
         half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
-        if half != Half::Host {
+        if !matches!(half, Half::Host | Half::HostAlone) {
             return self.read_half(job, source, half, options);
         }
+        let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
         if has_managed(source, &[]) {
-            return self.host_with_managed(job, source, options);
+            return self.host_with_managed(job, source, unoptimised, options);
         }
         let read = self.read_half(job, source, half, options)?;
         match read.bytes.is_some() && has_managed(source, &read.dependencies) {
-            true => self.host_with_managed(job, source, options),
+            true => self.host_with_managed(job, source, unoptimised, options),
             false => Ok(read),
         }
     }
@@ -234,9 +235,10 @@ impl Compiler {
         &self,
         job: &Job,
         source: &SourceInput,
+        half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
-        let mut read = self.read_half(job, source, Half::HostUnoptimised, options)?;
+        let mut read = self.read_half(job, source, half, options)?;
         if let Some(bitcode) = read.bytes.take().filter(|_| !job.is_dry_run()) {
             let redirected = cdp_llvm::redirect_managed(&source.name(), &bitcode)
                 .map_err(|error| from_foreign(&source.name(), error))?;
@@ -324,7 +326,7 @@ impl Compiler {
 }
 
 /// Whether a source, or what it includes, may declare a managed variable.
-pub(crate) fn has_managed(source: &SourceInput, dependencies: &[PathBuf]) -> bool {
+fn has_managed(source: &SourceInput, dependencies: &[PathBuf]) -> bool {
     let names = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| names_managed(&text));
     source.own_text().is_some_and(|text| names_managed(text.as_bytes()))
         || dependencies.iter().any(names)
