@@ -2,7 +2,7 @@
 //! pages, and the page of all options.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
@@ -11,7 +11,7 @@ use crate::cli_streams::with_input;
 use crate::support::{Outcome, blessing, cases, cdpc, read, root, run_limited, same, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let mut tests: Vec<(&str, fn() -> Outcome)> = vec![
+    let tests: Vec<(&str, fn() -> Outcome)> = vec![
         ("command_line_page", page),
         ("completions", completions),
         ("manual_pages", manual),
@@ -28,19 +28,11 @@ pub fn trials() -> Vec<Trial> {
         ("output_directory", directory),
         ("graph_in_a_browser", browser),
         ("kernels_chosen_at_run_time", chosen),
-        ("sources_that_are_too_large", too_large),
         ("ptx_that_no_ptxas_reads", newer_ptx),
         ("the_machines_own_architecture", native),
         ("stack_of_a_kernel", stack),
         ("lines_of_other_compilers", other_lines),
     ];
-    if cfg!(unix) {
-        tests.push(("broken_tools_are_not_replaced", broken_tools));
-        tests.push(("out_of_memory_is_exit_3", memory));
-    }
-    if cfg!(target_os = "linux") {
-        tests.push(("memory_of_a_long_kernel", long_kernel));
-    }
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
 }
 
@@ -338,144 +330,6 @@ fn addresses() -> Outcome {
     expect(&["check", "-m32", "--arch", "sm_89", &file], 0).map(|_| ())
 }
 
-/// A toolkit that the user names and that does not work.
-#[cfg(unix)]
-fn broken_tools() -> Outcome {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = folder()?;
-    let out = path(&folder, "a.cubin");
-    for (script, what) in [("sleep 100", "hangs"), ("exit 1", "fails"), ("echo nothing", "lies")] {
-        let kit = folder.path().join(what);
-        std::fs::create_dir_all(kit.join("bin")).map_err(|error| error.to_string())?;
-        let ptxas = kit.join("bin/ptxas");
-        std::fs::write(&ptxas, format!("#!/bin/sh\n{script}\n"))
-            .map_err(|error| error.to_string())?;
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&ptxas, mode).map_err(|error| error.to_string())?;
-        let begun = Instant::now();
-        let kit = kit.display().to_string();
-        let (_, said) = expect(&["build", HELLO, "-o", &out, "--cuda-path", &kit], 3)?;
-        contains(&said, &[&kit, "does not work", "--version"])?;
-        if begun.elapsed() > Duration::from_secs(15) {
-            return Err(format!("it took {:?}", begun.elapsed()).into());
-        }
-    }
-    let nowhere = path(&folder, "nowhere");
-    for variable in ["CUDA_HOME", "CUDA_PATH"] {
-        let mut command = cdpc();
-        command.env_remove("CUDA_HOME").env_remove("CUDA_PATH").env(variable, &nowhere);
-        let args = ["build", HELLO, "-o", &out];
-        let done = run_limited(command.args(args), Duration::from_secs(60))?;
-        if done.status.code() != Some(3) {
-            return Err(format!("{variable}: {}", done.status).into());
-        }
-        contains(&text(&done.stderr), &[variable, &nowhere])?;
-        // Where no tool is needed, nothing is wrong.
-        let mut command = cdpc();
-        command.env_remove("CUDA_HOME").env_remove("CUDA_PATH").env(variable, &nowhere);
-        let args = ["build", HELLO, "--emit", "ptx", "-o", "-"];
-        let done = run_limited(command.args(args), Duration::from_secs(60))?;
-        if done.status.code() != Some(0) {
-            return Err(format!("{variable}: {}\n{}", done.status, text(&done.stderr)).into());
-        }
-    }
-    let compiler = path(&folder, "no-such-gcc");
-    let exe = path(&folder, "a.exe");
-    contains(&expect(&["build", HELLO, "-o", &exe, "-ccbin", &compiler], 3)?.1, &["no-such-gcc"])
-}
-
-#[cfg(not(unix))]
-fn broken_tools() -> Outcome {
-    Ok(())
-}
-
-/// Under a limit of memory, a sentence and no abort.
-fn memory() -> Outcome {
-    let folder = folder()?;
-    let temp = path(&folder, "temp");
-    std::fs::create_dir(&temp).map_err(|error| error.to_string())?;
-    let kernel = write(&folder, "a.cdp", "__global__ void k(int *p) { *p = 1; }\n")?;
-    let big = path(&folder, "big.cdp");
-    let declarations: String = (0..400_000).map(|n| format!("int name_{n} = {n};\n")).collect();
-    std::fs::write(&big, declarations).map_err(|error| error.to_string())?;
-    let foreign = path(&folder, "big.ll");
-    let globals: String = (0..1_500_000).map(|n| format!("@g{n} = global i32 {n}\n")).collect();
-    std::fs::write(&foreign, globals).map_err(|error| error.to_string())?;
-    // A program is looked at before it is compiled; LLVM IR is not.
-    let cases: [(&str, u64, i32, &str); 4] = [
-        (
-            "run --device cpu --kernel k --arg 'zeros i32[20000000000]' KERNEL",
-            4_000_000,
-            3,
-            "memory",
-        ),
-        ("build --emit ptx -o /dev/null FOREIGN", 1_300_000, 3, "memory"),
-        ("check BIG", 1_200_000, 1, "error[E0116]"),
-        ("build --emit ptx -o /dev/null BIG", 1_200_000, 1, "error[E0116]"),
-    ];
-    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
-    for (line, kilobytes, code, wanted) in cases {
-        let line =
-            line.replace("KERNEL", &kernel).replace("BIG", &big).replace("FOREIGN", &foreign);
-        let script = format!("ulimit -v {kilobytes}; exec {} {line}", executable.display());
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &script]).env("CDP_TESTS_AS_CDPC", "1").env("TMPDIR", &temp);
-        let done = run_limited(&mut command, Duration::from_secs(120))?;
-        let said = text(&done.stderr);
-        let told = said.contains(wanted) && !said.contains("report this");
-        if done.status.code() != Some(code) || !told {
-            return Err(format!("{line}: {}\n{said}", done.status).into());
-        }
-        let left = std::fs::read_dir(&temp).map_err(|error| error.to_string())?.count();
-        if left > 0 {
-            return Err(format!("{line}: {left} folders stayed").into());
-        }
-    }
-    Ok(())
-}
-
-/// The most memory of a process in kilobytes, looked at until it ends.
-fn peak_kilobytes(mut command: std::process::Command) -> Result<u64, Failed> {
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let now = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-        peak = now.unwrap_or(0).max(peak);
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) if status.success() => return Ok(peak),
-            Some(status) => return Err(format!("{status}").into()),
-            None => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
-}
-
-/// Checking a program takes less than 40 times the memory of its text.
-fn long_kernel() -> Outcome {
-    let folder = folder()?;
-    let peak = |name: &str, statements: usize| -> Result<(u64, u64), Failed> {
-        let mut text =
-            String::from("__global__ void k(int *p, int n) { int a = 1, b = 2, c = 3;\n");
-        for number in 0..statements {
-            text += &format!("    a = b * {number} + p[(c + {}) % n]; b ^= a;\n", number % 97);
-        }
-        text += "    p[0] = a + b + c;\n}\nint main() { return 0; }\n";
-        let file = write(&folder, name, &text)?;
-        let mut command = cdpc();
-        command.args(["check", &file]);
-        Ok((peak_kilobytes(command)?, text.len() as u64 >> 10))
-    };
-    let (before, _) = peak("small.cdp", 1)?;
-    let (after, text) = peak("long.cdp", 50_000)?;
-    let times = (after - before) / text;
-    match times < 40 {
-        true => Ok(()),
-        false => Err(format!("{after} KB for {text} KB of text: {times} times").into()),
-    }
-}
-
 fn colours() -> Outcome {
     let folder = folder()?;
     let file = write(&folder, "a.cdp", "int a = b;\n")?;
@@ -602,17 +456,6 @@ fn chosen() -> Outcome {
         contains(&expect(&["check", &wrong], 1)?.1, &[said, "@cdp.launch.as"])?;
     }
     Ok(())
-}
-
-/// Said before anything is read.
-fn too_large() -> Outcome {
-    let folder = folder()?;
-    let file = path(&folder, "a.cdp");
-    let made = std::fs::File::create(&file).and_then(|file| file.set_len((64 << 20) + 1));
-    made.map_err(|error| error.to_string())?;
-    contains(&expect(&["check", &file], 3)?.1, &["a.cdp", "larger than 64 MB"])?;
-    let includes = write(&folder, "b.cdp", "#include \"a.cdp\"\n")?;
-    contains(&expect(&["check", &includes], 1)?.1, &["a.cdp"])
 }
 
 /// The tools are asked what they read before they are given it.

@@ -9,6 +9,7 @@ mod build_systems;
 mod capi;
 mod cases;
 mod cli;
+mod cli_limits;
 mod cli_options;
 mod cli_signals;
 mod cli_streams;
@@ -62,6 +63,7 @@ fn main() {
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
     trials.extend(cli::trials());
+    trials.extend(cli_limits::trials());
     trials.extend(cli_options::trials());
     trials.extend(cli_streams::trials());
     #[cfg(unix)]

@@ -36,7 +36,7 @@ fn documented_forms_parse_and_round_trip() {
 
 #[test]
 fn excluded_forms_are_refused() {
-    for (family, table) in tables::REFUSED {
+    for (family, table) in tables::refused::REFUSED {
         for line in lines(table) {
             let result = cdp_ptx::parse(&module_with(&line));
             let error = match result {

@@ -12,11 +12,13 @@
 //! Depth: the parser refuses programs whose [`Expr::depth`] or [`Stmt::depth`] would pass
 //! [`MAX_DEPTH`], so a recursive walk of any tree is safe on a 64 MB stack.
 
+mod basic;
 mod decl;
 mod expr;
 mod stmt;
 mod types;
 
+pub use basic::Basic;
 pub use decl::*;
 pub use expr::*;
 pub use stmt::*;

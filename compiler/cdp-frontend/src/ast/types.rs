@@ -74,7 +74,8 @@ pub struct TypeSpec {
 pub enum TypeSpecKind {
     /// Refused or unparsable; already reported.
     Error,
-    Builtin(BuiltinType),
+    /// Words of C++, after folding `unsigned long int` and the like.
+    Builtin(Basic),
     /// `auto`.
     Auto,
     /// A typedef, alias, or a record or enum named without its keyword.
@@ -86,34 +87,6 @@ pub enum TypeSpecKind {
     TypeofExpr(Box<Expr>),
     /// `__typeof__(type)`.
     TypeofType(Box<TypeName>),
-}
-
-/// The arithmetic types and `void`, after folding `unsigned long int` and the like.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BuiltinType {
-    Void,
-    Bool,
-    /// Plain `char`, a type of its own.
-    Char,
-    SChar,
-    UChar,
-    WChar,
-    Char8,
-    Char16,
-    Char32,
-    Short,
-    UShort,
-    Int,
-    UInt,
-    Long,
-    ULong,
-    LongLong,
-    ULongLong,
-    Int128,
-    UInt128,
-    Float,
-    Double,
-    LongDouble,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

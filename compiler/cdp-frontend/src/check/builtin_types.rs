@@ -3,7 +3,6 @@
 use super::builtins::{self, BuiltinTypeDef, BuiltinTypeKind, SigBase, SigType};
 use super::ctype::{Basic, CEnum, CEnumerator, CField, CRecordKind, NsId, QualType, Quals};
 use super::state::Checker;
-use crate::ast::BuiltinType;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -21,7 +20,7 @@ impl<'a> Checker<'a> {
     pub(super) fn make_builtin_type(&mut self, def: BuiltinTypeDef) -> QualType {
         match def.kind {
             BuiltinTypeKind::Vector { elem, len } => {
-                let elem: QualType = basic_type(elem).into();
+                let elem: QualType = elem.into();
                 let fields = &builtins::types::VECTOR_FIELDS[..usize::from(len)];
                 let fields = fields.iter().map(|name| field(name, elem)).collect();
                 self.builtin_record(&def, Some(fields))
@@ -56,7 +55,6 @@ impl<'a> Checker<'a> {
             }
             BuiltinTypeKind::Opaque => self.builtin_record(&def, None),
             BuiltinTypeKind::Enum { underlying } => {
-                let basic = basic_type(underlying);
                 let enumerators: Vec<CEnumerator> = builtins::constants::enumerators(def.name)
                     .map(|item| CEnumerator { name: item.name.to_owned(), value: item.value })
                     .collect();
@@ -65,7 +63,7 @@ impl<'a> Checker<'a> {
                     ns: NsId::GLOBAL,
                     local_in: None,
                     scoped: false,
-                    underlying: basic,
+                    underlying,
                     fixed: false,
                     promotes_to: Basic::Int,
                     enumerators,
@@ -102,7 +100,7 @@ impl<'a> Checker<'a> {
     /// The type a signature names; `any`, `kernel` and `symbol` give `void`.
     pub fn sig_type(&mut self, sig: SigType) -> QualType {
         let mut ty: QualType = match sig.base {
-            SigBase::Builtin(builtin) => basic_type(builtin).into(),
+            SigBase::Builtin(basic) => basic.into(),
             SigBase::Named(name) => self.builtin_type(name).unwrap_or(Basic::Error.into()),
             SigBase::Any | SigBase::Kernel | SigBase::Symbol => Basic::Void.into(),
         };
@@ -135,9 +133,4 @@ fn field(name: &str, ty: QualType) -> CField {
         default: None,
         span: Span::NONE,
     }
-}
-
-/// The tables name no type that C has and we do not.
-fn basic_type(builtin: BuiltinType) -> Basic {
-    Basic::of(builtin).unwrap_or(Basic::Error)
 }

@@ -6,7 +6,6 @@
 use cdp_ir as ir;
 use cdp_ir::{Const, Expr, ExprKind, Type};
 
-use super::basic::promoted;
 use super::ctype::{Basic, CType, QualType, Quals};
 use super::rank::Class;
 use super::state::Checker;
@@ -265,11 +264,11 @@ impl<'a> Checker<'a> {
             if info.scoped {
                 return ty.unqualified();
             }
-            let basic = if info.fixed { promoted(info.underlying) } else { info.promotes_to };
+            let basic = if info.fixed { info.underlying.promoted() } else { info.promotes_to };
             return basic.into();
         }
         match self.types.basic(ty) {
-            Some(basic) => promoted(basic).into(),
+            Some(basic) => basic.promoted().into(),
             None => ty.unqualified(),
         }
     }

@@ -4,7 +4,7 @@
 //! types, so typedef names are gone here. What this is not: scopes and names (`scope`), conversions
 //! (`convert`), symbol names (`mangle`).
 
-pub use super::basic::Basic;
+pub use crate::ast::Basic;
 use cdp_ir::{FieldSpec, FloatKind, Layout, Packing, RecordId, Type, TypeId, TypeTable};
 
 use crate::intern::FastMap;

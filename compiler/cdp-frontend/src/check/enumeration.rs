@@ -1,6 +1,5 @@
 //! Enumerations: their types, enumerators, and what these fit into.
 
-use super::basic::promoted;
 use super::ctype::{Basic, CEnum, CEnumerator, QualType};
 use super::scope::{Entity, Slot};
 use super::state::Checker;
@@ -62,7 +61,7 @@ impl<'a> Checker<'a> {
             scoped: spec.scoped,
             underlying: basic,
             fixed,
-            promotes_to: promoted(basic),
+            promotes_to: basic.promoted(),
             enumerators: Vec::new(),
             complete: false,
             span: spec.keyword_span,

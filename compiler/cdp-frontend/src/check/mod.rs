@@ -16,8 +16,6 @@ mod arena;
 mod asm;
 mod assign;
 mod auto;
-#[doc(hidden)]
-pub mod basic;
 mod binary;
 mod builtin_call;
 mod builtin_types;

@@ -2,7 +2,6 @@
 
 use cdp_ir::{Expr, ExprKind};
 
-use super::basic::promoted;
 use super::builtins::{Lower, Overload};
 use super::ctype::{Basic, CType, QualType};
 use super::scope::FnId;
@@ -293,6 +292,6 @@ fn rank_basic(from: Basic, to: Basic) -> Option<Rank> {
         return None;
     }
     let promotes = (from == Basic::Float && to == Basic::Double)
-        || (from.is_integer() && promoted(from) == to && promoted(from) != from);
+        || (from.is_integer() && from.promoted() == to && from.promoted() != from);
     Some(if promotes { Rank::new(Class::Promotion, 0) } else { Rank::new(Class::Conversion, 0) })
 }

@@ -68,20 +68,7 @@ impl<'a> Checker<'a> {
     fn type_spec(&mut self, spec: &'a ast::TypeSpec, specs: &'a ast::DeclSpecs) -> QualType {
         match &spec.kind {
             TypeSpecKind::Error => Basic::Error.into(),
-            TypeSpecKind::Builtin(builtin) => match Basic::of(*builtin) {
-                Some(basic) => basic.into(),
-                None => {
-                    let help = "write `double`";
-                    let text = "`long double` is outside the `.cdp` subset";
-                    self.report(
-                        Diagnostic::new(Code::E0244, spec.span, text)
-                            .note("device code has no such format; nvcc computes in `double`")
-                            .help(help)
-                            .help(NAME_IT_CU),
-                    );
-                    Basic::Error.into()
-                }
-            },
+            TypeSpecKind::Builtin(basic) => (*basic).into(),
             TypeSpecKind::Auto => Basic::Auto.into(),
             TypeSpecKind::Named(name) => self.named_type(name),
             TypeSpecKind::Record(record) => self.record_spec(record, specs),

@@ -204,7 +204,7 @@ impl Parser<'_> {
         if let [only] = params.as_slice()
             && only.declarator.name.is_none()
             && only.declarator.parts.is_empty()
-            && matches!(only.specs.ty.kind, TypeSpecKind::Builtin(BuiltinType::Void))
+            && matches!(only.specs.ty.kind, TypeSpecKind::Builtin(Basic::Void))
         {
             params.clear();
         }

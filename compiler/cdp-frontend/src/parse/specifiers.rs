@@ -274,7 +274,7 @@ impl Parser<'_> {
             Refusal::COnly("bool") => {
                 self.report_c_word("bool");
                 self.at += 1;
-                self.push_type(reading, TypeSpecKind::Builtin(BuiltinType::Bool), at);
+                self.push_type(reading, TypeSpecKind::Builtin(Basic::Bool), at);
             }
             Refusal::COnly("auto") => {
                 self.report_c_word("auto");
@@ -359,9 +359,15 @@ impl Parser<'_> {
         if let Some(builtin) = builtin_type(&texts) {
             return TypeSpec { kind: TypeSpecKind::Builtin(builtin), span };
         }
-        let message = format!("`{}` is not a type", texts.join(" "));
-        let found = Diagnostic::new(Code::E0206, span, message);
-        self.report(found.label("these words do not go together"));
+        self.report(if matches!(texts[..], ["long", "double"] | ["double", "long"]) {
+            Diagnostic::new(Code::E0244, span, "`long double` is outside the `.cdp` subset")
+                .note("device code has no such format; nvcc computes in `double`")
+                .help("write `double`")
+                .help(NAME_IT_CU)
+        } else {
+            let message = format!("`{}` is not a type", texts.join(" "));
+            Diagnostic::new(Code::E0206, span, message).label("these words do not go together")
+        });
         TypeSpec { kind: TypeSpecKind::Error, span }
     }
 
@@ -455,8 +461,8 @@ fn storage_kind(text: &str) -> StorageKind {
     }
 }
 /// The type that a set of words means, in any order; `None` if they do not go together.
-pub(super) fn builtin_type(words: &[&str]) -> Option<BuiltinType> {
-    use BuiltinType as B;
+pub(super) fn builtin_type(words: &[&str]) -> Option<Basic> {
+    use Basic as B;
     let count = |word: &str| words.iter().filter(|other| other.trim_matches('_') == word).count();
     let (signed, unsigned, long) = (count("signed"), count("unsigned"), count("long"));
     let base: Vec<&str> = words
@@ -490,7 +496,6 @@ pub(super) fn builtin_type(words: &[&str]) -> Option<BuiltinType> {
         (["char32_t"], 0) => B::Char32,
         (["float"], 0) => B::Float,
         (["double"], 0) => B::Double,
-        (["double"], 1) => B::LongDouble,
         _ => return None,
     };
     (signed + unsigned == 0).then_some(ty)

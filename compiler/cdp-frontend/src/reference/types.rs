@@ -1,7 +1,6 @@
 //! Builtin variables, types and constants.
 
 use super::{Doc, code, codes_of};
-use crate::ast::BuiltinType;
 use crate::check::builtins::constants::{all_constants, enumerators};
 use crate::check::builtins::types::all_types;
 use crate::check::builtins::variables::VARIABLES;
@@ -53,11 +52,6 @@ fn can_be_written(basic: Basic) -> bool {
         && (basic.name().split(' ').all(keyword) || lookup_type(basic.name(), 8).is_some())
 }
 
-/// The name of an element type.
-fn element(ty: BuiltinType) -> &'static str {
-    Basic::of(ty).map_or("", Basic::name)
-}
-
 /// `float4` and its like.
 pub fn vectors(doc: &mut Doc) {
     doc.heading(2, "Vector types");
@@ -65,7 +59,7 @@ pub fn vectors(doc: &mut Doc) {
         "Structures with the fields `x`, `y`, `z`, `w`, each made by `make_` and its name. The numbers \
          are alignments in bytes.",
     );
-    let mut families: Vec<(BuiltinType, Vec<String>)> = Vec::new();
+    let mut families: Vec<(Basic, Vec<String>)> = Vec::new();
     for def in all_types() {
         let BuiltinTypeKind::Vector { elem, .. } = def.kind else { continue };
         let text = format!("`{}` {}", def.name, def.align);
@@ -76,7 +70,7 @@ pub fn vectors(doc: &mut Doc) {
     }
     let rows: Vec<Vec<String>> = families
         .into_iter()
-        .map(|(elem, names)| vec![code(element(elem)), names.join(", ")])
+        .map(|(elem, names)| vec![code(elem.name()), names.join(", ")])
         .collect();
     doc.table(&["Element", "Types"], &rows);
 }
@@ -133,7 +127,7 @@ pub fn enumerations(doc: &mut Doc) {
         let values: Vec<String> = enumerators(def.name)
             .map(|constant| format!("`{}` {}", constant.name, constant.value))
             .collect();
-        rows.push(vec![code(def.name), code(element(underlying)), values.join(", ")]);
+        rows.push(vec![code(def.name), code(underlying.name()), values.join(", ")]);
     }
     doc.table(&["Enumeration", "Type", "Enumerators"], &rows);
 }

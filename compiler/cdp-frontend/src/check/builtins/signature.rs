@@ -15,12 +15,12 @@
 //!
 //! Text, not data, because three thousand rows must stay readable and cost nothing until used.
 
-use crate::ast::BuiltinType;
+use crate::ast::Basic;
 
 /// The base of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SigBase {
-    Builtin(BuiltinType),
+    Builtin(Basic),
     /// A name for [`super::lookup_type`].
     Named(&'static str),
     Any,
@@ -133,37 +133,12 @@ impl SigType {
     }
 }
 
-/// The arithmetic type that C's words name.
-pub fn builtin_type(words: &str) -> Option<BuiltinType> {
-    Some(match words {
-        "void" => BuiltinType::Void,
-        "bool" => BuiltinType::Bool,
-        "char" => BuiltinType::Char,
-        "signed char" => BuiltinType::SChar,
-        "unsigned char" => BuiltinType::UChar,
-        "short" => BuiltinType::Short,
-        "unsigned short" => BuiltinType::UShort,
-        "int" => BuiltinType::Int,
-        "unsigned" | "unsigned int" => BuiltinType::UInt,
-        "long" => BuiltinType::Long,
-        "unsigned long" => BuiltinType::ULong,
-        "long long" => BuiltinType::LongLong,
-        "unsigned long long" => BuiltinType::ULongLong,
-        "__int128" => BuiltinType::Int128,
-        "unsigned __int128" => BuiltinType::UInt128,
-        "float" => BuiltinType::Float,
-        "double" => BuiltinType::Double,
-        "long double" => BuiltinType::LongDouble,
-        _ => return None,
-    })
-}
-
 fn base(text: &'static str) -> SigBase {
     match text {
         "any" => SigBase::Any,
         "kernel" => SigBase::Kernel,
         "symbol" => SigBase::Symbol,
-        _ => builtin_type(text).map_or(SigBase::Named(text), SigBase::Builtin),
+        _ => Basic::named(text).map_or(SigBase::Named(text), SigBase::Builtin),
     }
 }
 
@@ -176,7 +151,7 @@ fn split(text: &'static str) -> (&'static str, &'static str) {
 /// Words that belong to a type wherever they stand, so that the last word of `unsigned int` is
 /// not taken for a parameter's name.
 fn is_type_word(word: &str) -> bool {
-    matches!(word, "const" | "volatile" | "signed") || builtin_type(word).is_some()
+    matches!(word, "const" | "volatile" | "signed") || Basic::named(word).is_some()
 }
 
 /// The type and the name of a parameter; the name is empty when there is none.
@@ -272,7 +247,7 @@ mod tests {
     #[test]
     fn names_defaults_and_families() {
         let sig = Signature::parse("T(unsigned mask,T,int lane,int=32)", Some("long long"));
-        assert_eq!(sig.ret.base, SigBase::Builtin(BuiltinType::LongLong));
+        assert_eq!(sig.ret.base, SigBase::Builtin(Basic::LongLong));
         assert_eq!(sig.params[0].name, "mask");
         assert_eq!(sig.params[1].ty, sig.ret);
         assert_eq!(sig.params[3].default, Some(32));
@@ -285,7 +260,7 @@ mod tests {
             (SigBase::Named("size_t"), "count")
         );
         assert_eq!((sig.params[2].ty.base, sig.params[2].ty.pointers), (SigBase::Any, 2));
-        assert_eq!(sig.params[3].ty.base, SigBase::Builtin(BuiltinType::UInt));
+        assert_eq!(sig.params[3].ty.base, SigBase::Builtin(Basic::UInt));
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn the_rest() {
     refused("E0243", "void f(const std::vector<int> &v);");
     refused("E0243", "std::string s;");
     refused("E0244", "_Float16 h;");
+    refused("E0244", "const long double h = 1;");
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn declarations_outside() {
         codes(
             "int operator\"\"_k(unsigned long long a) { return 1; } int operator \"\" _m(long double);"
         ),
-        ["E0233", "E0233"]
+        ["E0233", "E0233", "E0244"]
     );
 }
 

@@ -3,7 +3,6 @@
 use cdp_ir::{CdpVersion, FastMath, Target, verify};
 
 use super::super::{Lower, Mode, Overload, Pass, SigBase, SigType, all_functions, lookup_function};
-use crate::ast::BuiltinType;
 use crate::check::{CheckOptions, check};
 use crate::parse::parse_text;
 use crate::preprocess::PreprocessOptions;
@@ -15,25 +14,7 @@ fn base_name(base: SigBase) -> &'static str {
         SigBase::Any => "int",
         SigBase::Kernel => "KERNEL",
         SigBase::Symbol => "SYMBOL",
-        SigBase::Builtin(builtin) => match builtin {
-            BuiltinType::Void => "void",
-            BuiltinType::Bool => "bool",
-            BuiltinType::Char => "char",
-            BuiltinType::SChar => "signed char",
-            BuiltinType::UChar => "unsigned char",
-            BuiltinType::Short => "short",
-            BuiltinType::UShort => "unsigned short",
-            BuiltinType::Int => "int",
-            BuiltinType::UInt => "unsigned int",
-            BuiltinType::Long => "long",
-            BuiltinType::ULong => "unsigned long",
-            BuiltinType::LongLong => "long long",
-            BuiltinType::ULongLong => "unsigned long long",
-            BuiltinType::Int128 => "__int128",
-            BuiltinType::UInt128 => "unsigned __int128",
-            BuiltinType::Float => "float",
-            _ => "double",
-        },
+        SigBase::Builtin(basic) => basic.name(),
     }
 }
 

@@ -64,8 +64,8 @@ fn templates_agree_with_their_signatures() {
             let Lower::Intrinsic(cdp_ir::Intrinsic::Ptx(template)) = lower else { continue };
             let sig = Signature::parse(func.signature, func.types.first().copied());
             assert_eq!(template.args.len(), sig.params.len(), "{}", func.name);
-            let void = sig.ret.base == SigBase::Builtin(crate::ast::BuiltinType::Void)
-                && sig.ret.pointers == 0;
+            let void =
+                sig.ret.base == SigBase::Builtin(crate::ast::Basic::Void) && sig.ret.pointers == 0;
             assert_eq!(template.results.is_empty(), void, "{}", func.name);
             for index in 0..template.args.len() + template.results.len() {
                 assert!(template.text.contains(&format!("${index}")), "{}: ${index}", func.name);

@@ -3,7 +3,7 @@
 //!
 //! Layouts are CUDA 13.0's (a program compiled by nvcc printed sizes, alignments and offsets).
 
-use crate::ast::BuiltinType;
+use crate::ast::Basic;
 
 use super::Header;
 
@@ -24,7 +24,7 @@ pub struct BuiltinTypeDef {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum BuiltinTypeKind {
     /// `float4`: a struct of `len` (1 to 4) fields `x`, `y`, `z`, `w`.
-    Vector { elem: BuiltinType, len: u8 },
+    Vector { elem: Basic, len: u8 },
     /// A structure: type text ([`super::SigType::parse`]) and name of each field. A type text may
     /// end in `[n]`.
     Record { fields: &'static [(&'static str, &'static str)] },
@@ -39,7 +39,7 @@ pub enum BuiltinTypeKind {
     /// A structure that is only declared (behind handles).
     Opaque,
     /// An unscoped enumeration; enumerators are in [`super::lookup_constant`].
-    Enum { underlying: BuiltinType },
+    Enum { underlying: Basic },
     /// A typedef for the type of this text, which may end in `[n]`.
     Alias(&'static str),
     /// `__half`.
@@ -53,52 +53,48 @@ pub const VECTOR_FIELDS: [&str; 4] = ["x", "y", "z", "w"];
 
 /// Vector types of one element type: names for one to four elements, and their alignments in bytes.
 struct VectorFamily {
-    elem: BuiltinType,
+    elem: Basic,
     names: [&'static str; 4],
     aligns: [u32; 4],
 }
 
-const fn family(elem: BuiltinType, names: [&'static str; 4], aligns: [u32; 4]) -> VectorFamily {
+const fn family(elem: Basic, names: [&'static str; 4], aligns: [u32; 4]) -> VectorFamily {
     VectorFamily { elem, names, aligns }
 }
 
 /// Two and four elements are aligned to their whole size up to 16 bytes, one and three to the
 /// element. `long` vectors are those of a 64-bit `long`; [`lookup_type`] corrects 32-bit ones.
 static VECTORS: [VectorFamily; 12] = [
-    family(BuiltinType::SChar, ["char1", "char2", "char3", "char4"], [1, 2, 1, 4]),
-    family(BuiltinType::UChar, ["uchar1", "uchar2", "uchar3", "uchar4"], [1, 2, 1, 4]),
-    family(BuiltinType::Short, ["short1", "short2", "short3", "short4"], [2, 4, 2, 8]),
-    family(BuiltinType::UShort, ["ushort1", "ushort2", "ushort3", "ushort4"], [2, 4, 2, 8]),
-    family(BuiltinType::Int, ["int1", "int2", "int3", "int4"], [4, 8, 4, 16]),
-    family(BuiltinType::UInt, ["uint1", "uint2", "uint3", "uint4"], [4, 8, 4, 16]),
-    family(BuiltinType::Long, ["long1", "long2", "long3", "long4"], [0, 0, 0, 16]),
-    family(BuiltinType::ULong, ["ulong1", "ulong2", "ulong3", "ulong4"], [0, 0, 0, 16]),
+    family(Basic::SChar, ["char1", "char2", "char3", "char4"], [1, 2, 1, 4]),
+    family(Basic::UChar, ["uchar1", "uchar2", "uchar3", "uchar4"], [1, 2, 1, 4]),
+    family(Basic::Short, ["short1", "short2", "short3", "short4"], [2, 4, 2, 8]),
+    family(Basic::UShort, ["ushort1", "ushort2", "ushort3", "ushort4"], [2, 4, 2, 8]),
+    family(Basic::Int, ["int1", "int2", "int3", "int4"], [4, 8, 4, 16]),
+    family(Basic::UInt, ["uint1", "uint2", "uint3", "uint4"], [4, 8, 4, 16]),
+    family(Basic::Long, ["long1", "long2", "long3", "long4"], [0, 0, 0, 16]),
+    family(Basic::ULong, ["ulong1", "ulong2", "ulong3", "ulong4"], [0, 0, 0, 16]),
+    family(Basic::LongLong, ["longlong1", "longlong2", "longlong3", "longlong4"], [8, 16, 8, 16]),
     family(
-        BuiltinType::LongLong,
-        ["longlong1", "longlong2", "longlong3", "longlong4"],
-        [8, 16, 8, 16],
-    ),
-    family(
-        BuiltinType::ULongLong,
+        Basic::ULongLong,
         ["ulonglong1", "ulonglong2", "ulonglong3", "ulonglong4"],
         [8, 16, 8, 16],
     ),
-    family(BuiltinType::Float, ["float1", "float2", "float3", "float4"], [4, 8, 4, 16]),
-    family(BuiltinType::Double, ["double1", "double2", "double3", "double4"], [8, 16, 8, 16]),
+    family(Basic::Float, ["float1", "float2", "float3", "float4"], [4, 8, 4, 16]),
+    family(Basic::Double, ["double1", "double2", "double3", "double4"], [8, 16, 8, 16]),
 ];
 
 /// The four-element types whose alignment is in their name (CUDA 13).
-static WIDE_VECTORS: [(&str, BuiltinType, u32); 10] = [
-    ("long4_16a", BuiltinType::Long, 16),
-    ("long4_32a", BuiltinType::Long, 32),
-    ("ulong4_16a", BuiltinType::ULong, 16),
-    ("ulong4_32a", BuiltinType::ULong, 32),
-    ("longlong4_16a", BuiltinType::LongLong, 16),
-    ("longlong4_32a", BuiltinType::LongLong, 32),
-    ("ulonglong4_16a", BuiltinType::ULongLong, 16),
-    ("ulonglong4_32a", BuiltinType::ULongLong, 32),
-    ("double4_16a", BuiltinType::Double, 16),
-    ("double4_32a", BuiltinType::Double, 32),
+static WIDE_VECTORS: [(&str, Basic, u32); 10] = [
+    ("long4_16a", Basic::Long, 16),
+    ("long4_32a", Basic::Long, 32),
+    ("ulong4_16a", Basic::ULong, 16),
+    ("ulong4_32a", Basic::ULong, 32),
+    ("longlong4_16a", Basic::LongLong, 16),
+    ("longlong4_32a", Basic::LongLong, 32),
+    ("ulonglong4_16a", Basic::ULongLong, 16),
+    ("ulonglong4_32a", Basic::ULongLong, 32),
+    ("double4_16a", Basic::Double, 16),
+    ("double4_32a", Basic::Double, 32),
 ];
 
 /// Looks up a type name. `pointer_bytes` (4 or 8) is also the size of `long`.

@@ -1,6 +1,6 @@
 //! Handles, enumerations and structures of the runtime API, and the 16-bit floating types.
 
-use crate::ast::BuiltinType;
+use crate::ast::Basic;
 
 use super::super::Header;
 use super::{BuiltinTypeDef, BuiltinTypeKind};
@@ -32,12 +32,12 @@ const fn union(
 }
 
 const fn enumeration(name: &'static str) -> BuiltinTypeDef {
-    def(name, BuiltinTypeKind::Enum { underlying: BuiltinType::UInt })
+    def(name, BuiltinTypeKind::Enum { underlying: Basic::UInt })
 }
 
 /// An enumeration with a negative enumerator.
 const fn signed_enumeration(name: &'static str) -> BuiltinTypeDef {
-    def(name, BuiltinTypeKind::Enum { underlying: BuiltinType::Int })
+    def(name, BuiltinTypeKind::Enum { underlying: Basic::Int })
 }
 
 const fn fp16(name: &'static str, kind: BuiltinTypeKind, align: u32) -> BuiltinTypeDef {

@@ -1,6 +1,5 @@
-//! The arithmetic types of C++, and CUDA's.
-
-use crate::ast::BuiltinType;
+//! The arithmetic types of C++, and CUDA's: in the tree those that are written as words of C++, in the checker
+//! all of them.
 
 /// The types without parts. `Half` and `BFloat16` are classes in CUDA's headers and are mangled and
 /// converted as such; here they are scalars, since the machine has them.
@@ -41,7 +40,7 @@ pub enum Basic {
 }
 
 impl Basic {
-    /// All, in the order of the enum, which is the order of the first ids of a [`CTypes`].
+    /// All, in the order of the enum, which is the order of the first ids of the checker's types.
     pub const ALL: [Basic; 26] = [
         Basic::Error,
         Basic::Void,
@@ -71,32 +70,13 @@ impl Basic {
         Basic::Auto,
     ];
 
-    /// The type that words such as `unsigned long` name; `None` for `long double`, which there is not.
-    pub fn of(builtin: BuiltinType) -> Option<Basic> {
-        Some(match builtin {
-            BuiltinType::Void => Basic::Void,
-            BuiltinType::Bool => Basic::Bool,
-            BuiltinType::Char => Basic::Char,
-            BuiltinType::SChar => Basic::SChar,
-            BuiltinType::UChar => Basic::UChar,
-            BuiltinType::WChar => Basic::WChar,
-            BuiltinType::Char8 => Basic::Char8,
-            BuiltinType::Char16 => Basic::Char16,
-            BuiltinType::Char32 => Basic::Char32,
-            BuiltinType::Short => Basic::Short,
-            BuiltinType::UShort => Basic::UShort,
-            BuiltinType::Int => Basic::Int,
-            BuiltinType::UInt => Basic::UInt,
-            BuiltinType::Long => Basic::Long,
-            BuiltinType::ULong => Basic::ULong,
-            BuiltinType::LongLong => Basic::LongLong,
-            BuiltinType::ULongLong => Basic::ULongLong,
-            BuiltinType::Int128 => Basic::Int128,
-            BuiltinType::UInt128 => Basic::UInt128,
-            BuiltinType::Float => Basic::Float,
-            BuiltinType::Double => Basic::Double,
-            BuiltinType::LongDouble => return None,
-        })
+    /// The type of C++ that this text names as [`Self::name`] does; `unsigned` is one too.
+    pub fn named(text: &str) -> Option<Basic> {
+        let text = if text == "unsigned" { "unsigned int" } else { text };
+        Basic::ALL
+            .into_iter()
+            .filter(|basic| basic.is_arithmetic() || *basic == Basic::Void)
+            .find(|basic| basic.name() == text)
     }
 
     /// The name in messages.
@@ -191,21 +171,21 @@ impl Basic {
             _ => 7,
         }
     }
-}
 
-/// What a type of at most `int`'s rank promotes to.
-pub fn promoted(basic: Basic) -> Basic {
-    match basic {
-        Basic::Bool
-        | Basic::Char
-        | Basic::SChar
-        | Basic::UChar
-        | Basic::Char8
-        | Basic::Short
-        | Basic::UShort
-        | Basic::Char16
-        | Basic::WChar => Basic::Int,
-        Basic::Char32 => Basic::UInt,
-        other => other,
+    /// What a type of at most `int`'s rank promotes to.
+    pub fn promoted(self) -> Basic {
+        match self {
+            Basic::Bool
+            | Basic::Char
+            | Basic::SChar
+            | Basic::UChar
+            | Basic::Char8
+            | Basic::Short
+            | Basic::UShort
+            | Basic::Char16
+            | Basic::WChar => Basic::Int,
+            Basic::Char32 => Basic::UInt,
+            other => other,
+        }
     }
 }
