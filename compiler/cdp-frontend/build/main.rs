@@ -1,10 +1,12 @@
-//! Generates the parser of `#if` lines from its grammar, the tables of CUDA's functions from their
-//! declarations, and a table of the pages that explain the codes.
+//! Generates the parser of `#if` lines from its grammar, the tables of CUDA's functions, types and
+//! constants from their declarations, and a table of the pages that explain the codes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 mod declarations;
+
+use declarations::Mistake;
 
 fn main() {
     lalrpop::Configuration::new()
@@ -14,28 +16,53 @@ fn main() {
         .expect("the grammar has conflicts: see the report above");
     write_pages();
     write_functions();
+    write_types();
 }
 
 /// `OUT_DIR/functions.rs`: for each file of declarations a constant of its name in capitals.
 fn write_functions() {
-    let folder = Path::new("src/check/builtins/functions");
-    println!("cargo:rerun-if-changed={}", folder.display());
     let mut tables = String::new();
-    for entry in fs::read_dir(folder).expect("the folder of declarations is there").flatten() {
-        let path = entry.path();
-        if path.extension().is_none_or(|extension| extension != "cuh") {
-            continue;
-        }
-        println!("cargo:rerun-if-changed={}", path.display());
-        let text = fs::read_to_string(&path).expect("declarations are UTF-8");
-        let rows = declarations::rows(&text).unwrap_or_else(|mistake| {
-            panic!("{}:{}: {}", path.display(), mistake.line, mistake.text)
-        });
+    for path in files("src/check/builtins/functions") {
+        let rows = read(&path, declarations::rows);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
         tables.push_str(&format!("const {stem}: &[BuiltinFn] = &[\n{rows}];\n"));
     }
+    write("functions.rs", &tables);
+}
+
+/// `OUT_DIR/types.rs` and `OUT_DIR/constants.rs`: expressions of the types and constants of all files.
+fn write_types() {
+    let (mut types, mut constants) = (String::new(), String::new());
+    for path in files("src/check/builtins/types") {
+        let declared = read(&path, declarations::types);
+        types.push_str(&declared.types);
+        constants.push_str(&declared.constants);
+    }
+    write("types.rs", &format!("&[\n{types}]\n"));
+    write("constants.rs", &format!("&[\n{constants}]\n"));
+}
+
+/// The files of declarations of a folder, sorted.
+fn files(folder: &str) -> Vec<PathBuf> {
+    println!("cargo:rerun-if-changed={folder}");
+    let entries = fs::read_dir(folder).expect("the folder of declarations is there");
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "cuh"));
+    files.sort();
+    files
+}
+
+/// What is made of a file.
+fn read<T>(path: &Path, make: fn(&str) -> Result<T, Mistake>) -> T {
+    println!("cargo:rerun-if-changed={}", path.display());
+    let text = fs::read_to_string(path).expect("declarations are UTF-8");
+    make(&text)
+        .unwrap_or_else(|mistake| panic!("{}:{}: {}", path.display(), mistake.line, mistake.text))
+}
+
+fn write(name: &str, text: &str) {
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&out).join("functions.rs"), tables).expect("OUT_DIR is writable");
+    fs::write(Path::new(&out).join(name), text).expect("OUT_DIR is writable");
 }
 
 /// `OUT_DIR/pages.rs`: a sorted array of (code, text) from `compiler/docs/codes`, which `codes` is a link
@@ -60,7 +87,5 @@ fn write_pages() {
         .iter()
         .map(|(code, path)| format!("    ({code:?}, include_str!({path:?})),\n"))
         .collect();
-    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&out).join("pages.rs"), format!("&[\n{rows}]\n"))
-        .expect("OUT_DIR is writable");
+    write("pages.rs", &format!("&[\n{rows}]\n"));
 }

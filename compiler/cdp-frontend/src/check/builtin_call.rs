@@ -12,7 +12,7 @@ use super::builtins::{self, BuiltinVariable, Lower, Mode, Overload, Pass, SigBas
 use super::convert::Purpose;
 use super::ctype::{Basic, QualType};
 use super::overload::{Callable, Candidate};
-use super::signatures::{BuiltinSig, ParamKind};
+use super::signatures::{Accepts, BuiltinSig};
 use super::state::{Checker, NO_ID};
 use super::value::{FnRef, Kind, Value};
 use crate::ast::{self};
@@ -111,16 +111,16 @@ impl<'a> Checker<'a> {
         }
         let parsed = overload.signature();
         let ret = self.sig_type(parsed.ret);
-        let params: Vec<ParamKind> = parsed
+        let params: Vec<Accepts> = parsed
             .params
             .iter()
             .map(|param| match param.ty.base {
                 SigBase::Any => {
-                    ParamKind::AnyPointer { levels: param.ty.pointers, is_const: param.ty.is_const }
+                    Accepts::AnyPointer { levels: param.ty.pointers, is_const: param.ty.is_const }
                 }
-                SigBase::Kernel => ParamKind::Kernel,
-                SigBase::Symbol => ParamKind::Symbol,
-                _ => ParamKind::Type(self.sig_type(param.ty)),
+                SigBase::Kernel => Accepts::Kernel,
+                SigBase::Symbol => Accepts::Symbol,
+                _ => Accepts::Type(self.sig_type(param.ty)),
             })
             .collect();
         let sig = Rc::new(BuiltinSig {
@@ -232,20 +232,20 @@ impl<'a> Checker<'a> {
         for (index, arg) in args.into_iter().enumerate() {
             failed |= self.is_error(&arg);
             let expr = match sig.params.get(index).copied() {
-                Some(ParamKind::Type(ty)) => {
+                Some(Accepts::Type(ty)) => {
                     self.convert(arg, ty, Purpose::Argument(index + 1, name))
                 }
-                Some(ParamKind::AnyPointer { levels, is_const }) => {
+                Some(Accepts::AnyPointer { levels, is_const }) => {
                     self.any_pointer(arg, levels, is_const, index + 1, name)
                 }
-                Some(ParamKind::Kernel) => self.kernel_argument(arg, index + 1, name),
-                Some(ParamKind::Symbol) => self.symbol_argument(arg, index + 1, name),
+                Some(Accepts::Kernel) => self.kernel_argument(arg, index + 1, name),
+                Some(Accepts::Symbol) => self.symbol_argument(arg, index + 1, name),
                 None => self.variadic_argument(arg, index + 1, name),
             };
             list.push(expr);
         }
         for index in given..sig.params.len() {
-            let ParamKind::Type(ty) = sig.params[index] else { continue };
+            let Accepts::Type(ty) = sig.params[index] else { continue };
             let value = sig.defaults[index].unwrap_or(0);
             let loc = self.loc(span);
             let int = self.const_int(value, ty, loc);
@@ -437,17 +437,17 @@ impl<'a> Checker<'a> {
         made
     }
 
-    fn param_ir(&mut self, param: ParamKind) -> ir::TypeId {
+    fn param_ir(&mut self, param: Accepts) -> ir::TypeId {
         match param {
-            ParamKind::Type(ty) => self.types.ir_type(ty),
-            ParamKind::AnyPointer { levels, .. } => {
+            Accepts::Type(ty) => self.types.ir_type(ty),
+            Accepts::AnyPointer { levels, .. } => {
                 let mut ty = self.types.ir.void();
                 for _ in 0..levels {
                     ty = self.types.ir.pointer_to(ty);
                 }
                 ty
             }
-            ParamKind::Kernel | ParamKind::Symbol => {
+            Accepts::Kernel | Accepts::Symbol => {
                 let void = self.types.ir.void();
                 self.types.ir.pointer_to(void)
             }

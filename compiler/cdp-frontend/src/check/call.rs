@@ -7,7 +7,7 @@ use super::convert::Purpose;
 use super::ctype::{Basic, CType, FnType, QualType};
 use super::overload::{Callable, Choice};
 use super::scope::{Entity, FnId, Space};
-use super::signatures::ParamKind;
+use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
     fn takes_symbol(&mut self, target: &Value<'a>) -> bool {
         let Kind::Fns(functions) = &target.kind else { return false };
         let rows = functions.builtin.clone();
-        rows.iter().any(|row| self.builtin_candidate(*row).params.contains(&ParamKind::Symbol))
+        rows.iter().any(|row| self.builtin_candidate(*row).params.contains(&Accepts::Symbol))
     }
 
     fn call_named(

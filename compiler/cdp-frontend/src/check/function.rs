@@ -13,7 +13,7 @@ use crate::source::Span;
 
 /// The CUDA and inlining words of a function's declaration.
 #[derive(Default)]
-struct Words {
+struct Specified {
     global: Option<Span>,
     device: Option<Span>,
     host: Option<Span>,
@@ -21,7 +21,7 @@ struct Words {
     bounds: bool,
 }
 
-impl Words {
+impl Specified {
     fn space(&self) -> Space {
         match (self.global, self.device, self.host) {
             (Some(_), _, _) => Space::Global,
@@ -83,8 +83,8 @@ impl<'a> Checker<'a> {
 
     // --- declarations --------------------------------------------------------------------------
 
-    fn words(&mut self, specs: &'a ast::DeclSpecs, declarator: &'a ast::Declarator) -> Words {
-        let mut words = Words::default();
+    fn words(&mut self, specs: &'a ast::DeclSpecs, declarator: &'a ast::Declarator) -> Specified {
+        let mut words = Specified::default();
         if specs.has(StorageKind::Inline) || specs.has(StorageKind::Constexpr) {
             words.attrs.inline = ir::Inline::Hint;
         }
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
         Some(value as u32)
     }
 
-    fn launch_bounds(&mut self, args: &'a [ast::Expr], span: Span, words: &mut Words) {
+    fn launch_bounds(&mut self, args: &'a [ast::Expr], span: Span, words: &mut Specified) {
         words.bounds = true;
         if args.is_empty() || args.len() > 3 {
             self.error(Code::E0326, span, "`__launch_bounds__` takes one to three numbers");
@@ -270,7 +270,7 @@ impl<'a> Checker<'a> {
         name: &'a ast::QualName,
         ty: QualType,
         params: Vec<ParamInfo<'a>>,
-        words: Words,
+        words: Specified,
     ) -> Func<'a> {
         let (ret, variadic) = match self.types.fn_type(ty) {
             Some(function) => (function.ret, function.variadic),

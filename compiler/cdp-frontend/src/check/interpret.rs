@@ -28,7 +28,7 @@ pub struct Env {
 }
 
 /// How a statement ended.
-enum Flow {
+enum Ended {
     Next,
     Break,
     Continue,
@@ -65,26 +65,26 @@ impl Checker<'_> {
         let flow = self.run(&body.block, &mut inner);
         env.steps = inner.steps;
         match flow? {
-            Flow::Return(value) => Some(value),
+            Ended::Return(value) => Some(value),
             _ => None,
         }
     }
 
-    fn run(&self, block: &Block, env: &mut Env) -> Option<Flow> {
+    fn run(&self, block: &Block, env: &mut Env) -> Option<Ended> {
         self.run_from(block, 0, env)
     }
 
-    fn run_from(&self, block: &Block, start: usize, env: &mut Env) -> Option<Flow> {
+    fn run_from(&self, block: &Block, start: usize, env: &mut Env) -> Option<Ended> {
         for stmt in &block.stmts[start..] {
             match self.run_stmt(&stmt.kind, env)? {
-                Flow::Next => {}
+                Ended::Next => {}
                 flow => return Some(flow),
             }
         }
-        Some(Flow::Next)
+        Some(Ended::Next)
     }
 
-    fn run_stmt(&self, stmt: &StmtKind, env: &mut Env) -> Option<Flow> {
+    fn run_stmt(&self, stmt: &StmtKind, env: &mut Env) -> Option<Ended> {
         env.steps += 1;
         if env.steps > MAX_STEPS {
             return None;
@@ -92,12 +92,12 @@ impl Checker<'_> {
         match stmt {
             StmtKind::Expr(expr) => {
                 self.eval_in(expr, env)?;
-                Some(Flow::Next)
+                Some(Ended::Next)
             }
             StmtKind::Block(block) => self.run(block, env),
             StmtKind::Declare(local) => {
                 *env.frame.as_mut()?.get_mut(local.0 as usize)? = None;
-                Some(Flow::Next)
+                Some(Ended::Next)
             }
             StmtKind::If { cond, then, otherwise } => {
                 let yes = truth_of(self.eval_in(cond, env)?)?;
@@ -111,15 +111,15 @@ impl Checker<'_> {
                 let case = cases.iter().find(|case| case.value == value).map(|case| case.label);
                 match case.or(*default) {
                     Some(label) => self.run_switch(body, label, env),
-                    None => Some(Flow::Next),
+                    None => Some(Ended::Next),
                 }
             }
-            StmtKind::Label(_) => Some(Flow::Next),
+            StmtKind::Label(_) => Some(Ended::Next),
             StmtKind::Goto(_) => None,
-            StmtKind::Break => Some(Flow::Break),
-            StmtKind::Continue => Some(Flow::Continue),
-            StmtKind::Return(Some(value)) => Some(Flow::Return(self.eval_in(value, env)?)),
-            StmtKind::Return(None) => Some(Flow::Return(Const::Zero)),
+            StmtKind::Break => Some(Ended::Break),
+            StmtKind::Continue => Some(Ended::Continue),
+            StmtKind::Return(Some(value)) => Some(Ended::Return(self.eval_in(value, env)?)),
+            StmtKind::Return(None) => Some(Ended::Return(Const::Zero)),
         }
     }
 
@@ -130,7 +130,7 @@ impl Checker<'_> {
         step: Option<&Expr>,
         test_first: bool,
         env: &mut Env,
-    ) -> Option<Flow> {
+    ) -> Option<Ended> {
         let mut first = !test_first;
         loop {
             env.steps += 1;
@@ -140,13 +140,13 @@ impl Checker<'_> {
             if let (Some(cond), false) = (cond, first)
                 && !truth_of(self.eval_in(cond, env)?)?
             {
-                return Some(Flow::Next);
+                return Some(Ended::Next);
             }
             first = false;
             match self.run(body, env)? {
-                Flow::Break => return Some(Flow::Next),
-                Flow::Return(value) => return Some(Flow::Return(value)),
-                Flow::Next | Flow::Continue => {}
+                Ended::Break => return Some(Ended::Next),
+                Ended::Return(value) => return Some(Ended::Return(value)),
+                Ended::Next | Ended::Continue => {}
             }
             if let Some(step) = step {
                 self.eval_in(step, env)?;
@@ -155,10 +155,10 @@ impl Checker<'_> {
     }
 
     /// Runs a `switch` from a label at the top level of its body.
-    fn run_switch(&self, body: &Block, label: LabelId, env: &mut Env) -> Option<Flow> {
+    fn run_switch(&self, body: &Block, label: LabelId, env: &mut Env) -> Option<Ended> {
         let start = body.stmts.iter().position(|stmt| stmt.kind == StmtKind::Label(label))?;
         match self.run_from(body, start, env)? {
-            Flow::Break => Some(Flow::Next),
+            Ended::Break => Some(Ended::Next),
             flow => Some(flow),
         }
     }

@@ -6,7 +6,7 @@ use super::builtins::Overload;
 use super::ctype::{Basic, NsId};
 use super::rank::{Class, Rank};
 use super::scope::{Entity, FnId, Space};
-use super::signatures::ParamKind;
+use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
@@ -23,7 +23,7 @@ pub enum Callable {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub callable: Callable,
-    pub params: Rc<[ParamKind]>,
+    pub params: Rc<[Accepts]>,
     pub required: usize,
     pub variadic: bool,
 }
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
             func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
         Candidate {
             callable: Callable::User(id),
-            params: func.params.iter().map(|param| ParamKind::Type(param.ty)).collect(),
+            params: func.params.iter().map(|param| Accepts::Type(param.ty)).collect(),
             required,
             variadic: func.variadic,
         }
@@ -115,18 +115,18 @@ impl<'a> Checker<'a> {
         found
     }
 
-    fn rank_param(&mut self, arg: &Value<'a>, param: ParamKind) -> Option<Rank> {
+    fn rank_param(&mut self, arg: &Value<'a>, param: Accepts) -> Option<Rank> {
         match param {
-            ParamKind::Type(ty) => self.rank(arg, ty),
-            ParamKind::AnyPointer { levels, is_const } => self.rank_any(arg, levels, is_const),
-            ParamKind::Kernel => match &arg.kind {
+            Accepts::Type(ty) => self.rank(arg, ty),
+            Accepts::AnyPointer { levels, is_const } => self.rank_any(arg, levels, is_const),
+            Accepts::Kernel => match &arg.kind {
                 Kind::Fns(functions) => (!functions.user.is_empty()).then_some(Rank::EXACT),
                 _ => {
                     let ty = self.decay(arg.ty);
                     self.types.is_pointer(ty).then_some(Rank::EXACT)
                 }
             },
-            ParamKind::Symbol => arg.is_lvalue().then_some(Rank::EXACT),
+            Accepts::Symbol => arg.is_lvalue().then_some(Rank::EXACT),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> Checker<'a> {
     /// a reference do not differ by the qualifiers that the reference adds.
     fn better(&self, ours: (&Candidate, &[Rank]), theirs: (&Candidate, &[Rank])) -> bool {
         let reference = |candidate: &Candidate, index: usize| match candidate.params.get(index) {
-            Some(ParamKind::Type(ty)) => self.types.referent(*ty).is_some(),
+            Some(Accepts::Type(ty)) => self.types.referent(*ty).is_some(),
             _ => false,
         };
         let mut some_better = false;
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
             // Only the floating parameters of the rows take part (`ldexp(float, int)`, `frexp(float, int*)`).
             let floating_param = candidates.iter().filter(|c| promotes(c)).any(|candidate| {
                 matches!(candidate.params.get(index),
-                    Some(ParamKind::Type(ty)) if self.types.is_floating(*ty))
+                    Some(Accepts::Type(ty)) if self.types.is_floating(*ty))
             });
             if !floating_param {
                 continue;
@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
             promotes(candidate)
                 && candidate.params.len() == args.len()
                 && candidate.params.iter().all(|param| match param {
-                    ParamKind::Type(ty) => {
+                    Accepts::Type(ty) => {
                         !self.types.is_floating(*ty) || self.types.basic(*ty) == Some(widest)
                     }
                     _ => false,
@@ -304,7 +304,7 @@ impl<'a> Checker<'a> {
             .params
             .iter()
             .map(|param| match param {
-                ParamKind::Type(ty) => self.types.show(*ty),
+                Accepts::Type(ty) => self.types.show(*ty),
                 _ => "...".to_owned(),
             })
             .collect();

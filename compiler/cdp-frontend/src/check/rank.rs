@@ -5,7 +5,7 @@ use cdp_ir::{Expr, ExprKind};
 use super::builtins::{Lower, Overload};
 use super::ctype::{Basic, CType, QualType};
 use super::scope::FnId;
-use super::signatures::ParamKind;
+use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::source::Span;
@@ -249,7 +249,7 @@ impl<'a> Checker<'a> {
         let want = self.types.fn_type(want)?.clone();
         functions.builtin.iter().copied().find(|row| {
             let sig = self.builtin_sig(*row);
-            let same = |(param, ty): (&ParamKind, &QualType)| *param == ParamKind::Type(*ty);
+            let same = |(param, ty): (&Accepts, &QualType)| *param == Accepts::Type(*ty);
             let fits = sig.ret == want.ret
                 && sig.variadic == want.variadic
                 && sig.params.len() == want.params.len()

@@ -5,7 +5,7 @@ use cdp_ir as ir;
 
 use super::ctype::{FnType, NsId};
 use super::scope::{Entity, FnId, Func, SetId, Space};
-use super::signatures::ParamKind;
+use super::signatures::Accepts;
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
                     .params
                     .iter()
                     .zip(&function.params)
-                    .all(|(known, ty)| matches!(known, ParamKind::Type(known) if known.id == ty.id))
+                    .all(|(known, ty)| matches!(known, Accepts::Type(known) if known.id == ty.id))
         })
     }
 

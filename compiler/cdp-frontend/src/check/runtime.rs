@@ -6,7 +6,7 @@ use cdp_ir::RuntimeFn;
 
 use super::builtins::{Header, Lower, Overload};
 use super::scope::{FnId, Space};
-use super::signatures::ParamKind;
+use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
@@ -201,8 +201,8 @@ impl<'a> Checker<'a> {
         let sig = self.builtin_sig(*overload);
         for (index, arg) in args.iter().enumerate() {
             let pointer = match sig.params.get(index) {
-                Some(ParamKind::AnyPointer { .. }) => true,
-                Some(ParamKind::Type(ty)) => {
+                Some(Accepts::AnyPointer { .. }) => true,
+                Some(Accepts::Type(ty)) => {
                     self.types.pointee(*ty).is_some_and(|to| self.types.is_void(to))
                 }
                 _ => false,

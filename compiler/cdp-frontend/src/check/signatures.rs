@@ -10,7 +10,7 @@ use crate::intern::FastMap;
 
 /// What a parameter takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ParamKind {
+pub enum Accepts {
     Type(QualType),
     /// Any pointer with at least so many levels, seen as `void` behind as many; what CUDA's headers
     /// declare as a template over the pointee.
@@ -28,7 +28,7 @@ pub enum ParamKind {
 #[derive(Debug)]
 pub struct BuiltinSig {
     pub ret: QualType,
-    pub params: Rc<[ParamKind]>,
+    pub params: Rc<[Accepts]>,
     pub defaults: Vec<Option<i128>>,
     pub required: usize,
     pub variadic: bool,

@@ -17,7 +17,7 @@ use crate::source::Span;
 
 /// A place that a pointer may point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum Pointee {
     Local(ir::LocalId),
     Shared(ir::GlobalId),
     Elsewhere,
@@ -312,15 +312,15 @@ impl<'a> Checker<'a> {
     }
 
     /// All places that the sources may be, variables followed.
-    fn places(&self, sources: &[Source]) -> Vec<Place> {
+    fn places(&self, sources: &[Source]) -> Vec<Pointee> {
         let mut places = Vec::new();
         let mut seen = Vec::new();
         let mut queue = sources.to_vec();
         while let Some(source) = queue.pop() {
             let place = match source {
-                Source::Local(local) => Place::Local(local),
-                Source::Static(global, Memory::Shared) => Place::Shared(global),
-                Source::Static(..) | Source::Other => Place::Elsewhere,
+                Source::Local(local) => Pointee::Local(local),
+                Source::Static(global, Memory::Shared) => Pointee::Shared(global),
+                Source::Static(..) | Source::Other => Pointee::Elsewhere,
                 Source::Variable(local) => {
                     if seen.contains(&local) {
                         continue;
@@ -329,7 +329,7 @@ impl<'a> Checker<'a> {
                     let facts = &self.f.facts[local.0 as usize];
                     let param = facts.var.is_some_and(|var| self.var(var).is_param);
                     if facts.escaped || param || facts.sources.is_empty() {
-                        places.push(Place::Elsewhere);
+                        places.push(Pointee::Elsewhere);
                     }
                     queue.extend(&facts.sources);
                     continue;
@@ -347,29 +347,29 @@ impl<'a> Checker<'a> {
         let _ = id;
         for deferred in std::mem::take(&mut self.f.deferred) {
             let places = self.places(&deferred.sources);
-            let bad: Vec<Place> =
-                places.iter().copied().filter(|place| *place != Place::Elsewhere).collect();
+            let bad: Vec<Pointee> =
+                places.iter().copied().filter(|place| *place != Pointee::Elsewhere).collect();
             let Some(&first) = bad.first() else { continue };
             let certain = bad.len() == places.len();
             self.report_pointer(&deferred, first, certain);
         }
     }
 
-    fn report_pointer(&mut self, deferred: &Deferred, place: Place, certain: bool) {
+    fn report_pointer(&mut self, deferred: &Deferred, place: Pointee, certain: bool) {
         let (name, where_, declared, local) = match place {
-            Place::Local(local) => {
+            Pointee::Local(local) => {
                 let info = &self.f.locals[local.0 as usize];
                 let var = self.f.facts[local.0 as usize].var;
                 let span = var.map_or(Span::NONE, |var| self.var(var).span);
                 (info.name.clone(), "local memory of the launching thread", span, true)
             }
-            Place::Shared(global) => {
+            Pointee::Shared(global) => {
                 let info = &self.module.globals[global.0 as usize];
                 let var = self.vars.iter().find(|var| var.global == Some(global));
                 let span = var.map_or(Span::NONE, |var| var.span);
                 (info.name.clone(), "shared memory of the launching block", span, false)
             }
-            Place::Elsewhere => return,
+            Pointee::Elsewhere => return,
         };
         let kind = if local { "local" } else { "shared" };
         let may = if certain { "points" } else { "may point" };

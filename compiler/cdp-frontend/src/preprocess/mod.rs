@@ -179,7 +179,7 @@ struct Preprocessor<'a> {
     options: &'a PreprocessOptions,
     diagnostics: Diagnostics,
     spellings: Spellings,
-    words: Words,
+    words: KnownNames,
     macros: MacroTable,
     cache: FileCache,
     files: Vec<OpenFile>,
@@ -200,7 +200,7 @@ struct Preprocessor<'a> {
 
 /// Names the preprocessor compares with.
 #[derive(Clone, Copy)]
-struct Words {
+struct KnownNames {
     va_args: Symbol,
     va_opt: Symbol,
     defined: Symbol,
@@ -220,7 +220,7 @@ impl<'a> Preprocessor<'a> {
     ) -> Self {
         let spellings = Spellings::new(&mut session.names);
         let names = &mut session.names;
-        let words = Words {
+        let words = KnownNames {
             va_args: names.intern("__VA_ARGS__"),
             va_opt: names.intern("__VA_OPT__"),
             defined: names.intern("defined"),
@@ -241,7 +241,7 @@ impl<'a> Preprocessor<'a> {
         loader: &'a dyn FileLoader,
         options: &'a PreprocessOptions,
         spellings: Spellings,
-        words: Words,
+        words: KnownNames,
     ) -> Self {
         Preprocessor {
             session,

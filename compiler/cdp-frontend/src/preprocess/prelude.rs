@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::include::{FileCache, MemoryLoader};
 use super::macros::MacroTable;
 use super::predefined::Predefined;
-use super::{FileLoader, PreprocessOptions, Preprocessor, Words};
+use super::{FileLoader, KnownNames, PreprocessOptions, Preprocessor};
 use crate::lex::{Spellings, Token};
 use crate::session::Session;
 
@@ -19,7 +19,7 @@ struct Prelude {
     predefined: Vec<Predefined>,
     session: Session,
     spellings: Spellings,
-    words: Words,
+    words: KnownNames,
     macros: MacroTable,
     cache: FileCache,
     budget: u64,

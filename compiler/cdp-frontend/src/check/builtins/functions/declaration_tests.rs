@@ -1,9 +1,9 @@
 //! The language of the declarations: what its reader, a part of the build script, makes of them.
 
-#[path = "../../../../build/declarations.rs"]
+#[path = "../../../../build/declarations/mod.rs"]
 mod declarations;
 
-use declarations::rows;
+use declarations::{rows, types};
 
 /// What is said of a mistake.
 fn mistake(text: &str) -> (usize, String) {
@@ -99,4 +99,49 @@ fn mistakes_name_their_line() {
     assert_eq!(mistake("/// S.\nint f() { return 1;\n"), no(2, "the `{` before this has no `}`"));
     let each = "each $A | $B {\n    1 | 2\n    3\n} {\n}\n";
     assert_eq!(mistake(each), no(3, "1 values for 2 names"));
+}
+
+#[test]
+fn types_and_constants_are_rows() {
+    let text = "// Comment.\n[fp16, align 4] struct S { unsigned short x, y[2]; void* z; };\nunion U;\n\
+                typedef const S* P;\ntypedef S Q[3];\nenum E { A, B = 0x10, C, };\n\
+                enum N { M = -1 };\nconst int D = 1_000, F;\n";
+    let made = types(text).expect("well-formed");
+    let def = |name: &str, kind: &str, align, header: &str| {
+        format!(
+            "BuiltinTypeDef {{ name: {name:?}, kind: BuiltinTypeKind::{kind}, align: {align}, \
+             header: Header::{header} }},\n"
+        )
+    };
+    let fields = "Record { fields: &[(\"unsigned short\", \"x\"), (\"unsigned short[2]\", \"y\"), \
+                  (\"void*\", \"z\"), ] }";
+    let kinds = [
+        def("S", fields, 4, "Fp16"),
+        def("U", "Opaque", 0, "None"),
+        def("P", "Alias(\"const S*\")", 0, "None"),
+        def("Q", "Alias(\"S[3]\")", 0, "None"),
+        def("E", "Enum { underlying: Basic::UInt }", 0, "None"),
+        def("N", "Enum { underlying: Basic::Int }", 0, "None"),
+    ];
+    assert_eq!(made.types, kinds.concat());
+    assert_eq!(
+        made.constants,
+        "ConstTable { ty: \"E\", rows: &[(\"A\", 0), (\"B\", 16), (\"C\", 17), ] },\n\
+         ConstTable { ty: \"N\", rows: &[(\"M\", -1), ] },\n\
+         ConstTable { ty: \"int\", rows: &[(\"D\", 1000), (\"F\", 1001), ] },\n"
+    );
+}
+
+#[test]
+fn mistakes_in_types_name_their_line() {
+    let mistake = |text: &str| types(text).err().map(|mistake| (mistake.line, mistake.text));
+    let some = |line, text: &str| Some((line, text.to_owned()));
+    assert_eq!(mistake("\nclass C;"), some(2, "`class` begins no declaration"));
+    assert_eq!(mistake("typedef int;"), some(1, "`int` has no name"));
+    assert_eq!(mistake("[weak] struct S;"), some(1, "`weak` is no attribute"));
+    assert_eq!(mistake("enum E { A = B };"), some(1, "`B` is no number"));
+    assert_eq!(
+        mistake("struct S { int* a, b; };"),
+        some(1, "`b` is no pointer: a declaration of its own")
+    );
 }

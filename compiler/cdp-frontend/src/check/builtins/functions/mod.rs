@@ -1,5 +1,5 @@
 //! The functions, one file of declarations a family (`*.cuh`, in the language of
-//! `build/declarations.rs`), of which tables are made when this crate is compiled.
+//! `build/declarations/functions.rs`), of which tables are made when this crate is compiled.
 
 use cdp_ir::{
     AddressSpace, Atomic, AtomicOp, BinaryOp, BuiltinVar, CacheOp, CastKind, CompareOp, Intrinsic,

@@ -7,8 +7,6 @@ use crate::ast::Basic;
 
 use super::Header;
 
-mod records;
-
 /// A builtin type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BuiltinTypeDef {
@@ -97,6 +95,32 @@ static WIDE_VECTORS: [(&str, Basic, u32); 10] = [
     ("double4_32a", Basic::Double, 32),
 ];
 
+/// The types that C++ cannot declare as they are.
+static SPECIAL: [BuiltinTypeDef; 5] = [
+    special("dim3", BuiltinTypeKind::Dim3, 0, Header::None),
+    special("__half", BuiltinTypeKind::Half, 2, Header::Fp16),
+    special("__half2", BuiltinTypeKind::HalfPair { elem: "__half" }, 4, Header::Fp16),
+    special("__nv_bfloat16", BuiltinTypeKind::BFloat16, 2, Header::Bf16),
+    special("__nv_bfloat162", BuiltinTypeKind::HalfPair { elem: "__nv_bfloat16" }, 4, Header::Bf16),
+];
+
+const fn special(
+    name: &'static str,
+    kind: BuiltinTypeKind,
+    align: u32,
+    header: Header,
+) -> BuiltinTypeDef {
+    BuiltinTypeDef { name, kind, align, header }
+}
+
+/// What `*.cuh` declares, in the language of `build/declarations/types.rs`.
+static DECLARED: &[BuiltinTypeDef] = include!(concat!(env!("OUT_DIR"), "/types.rs"));
+
+/// All types but the vectors.
+fn others() -> impl Iterator<Item = BuiltinTypeDef> {
+    SPECIAL.iter().chain(DECLARED).copied()
+}
+
 /// Looks up a type name. `pointer_bytes` (4 or 8) is also the size of `long`.
 pub fn lookup_type(name: &str, pointer_bytes: u64) -> Option<BuiltinTypeDef> {
     let first = *name.as_bytes().first()?;
@@ -109,7 +133,7 @@ pub fn lookup_type(name: &str, pointer_bytes: u64) -> Option<BuiltinTypeDef> {
     {
         return None;
     }
-    let mut def = records::TYPES.iter().find(|def| def.name == name).copied()?;
+    let mut def = others().find(|def| def.name == name)?;
     if name == "int64_t" && pointer_bytes == 4 {
         def.kind = BuiltinTypeKind::Alias("long long");
     }
@@ -126,7 +150,7 @@ pub fn is_type_name(name: &str) -> bool {
 pub fn all_types() -> impl Iterator<Item = BuiltinTypeDef> {
     let small = VECTORS.iter().flat_map(|family| family.names);
     let wide = WIDE_VECTORS.iter().map(|(name, ..)| *name);
-    small.chain(wide).filter_map(|name| lookup_type(name, 8)).chain(records::TYPES.iter().copied())
+    small.chain(wide).filter_map(|name| lookup_type(name, 8)).chain(others())
 }
 
 fn lookup_vector(name: &str, pointer_bytes: u64) -> Option<BuiltinTypeDef> {

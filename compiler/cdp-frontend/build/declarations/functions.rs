@@ -1,8 +1,5 @@
-//! From declarations of CUDA's functions (`src/check/builtins/functions/*.cuh`) to tables of
-//! `BuiltinFn` rows, when this crate is compiled. What this is not: a C parser; types and bodies are
-//! text here, which the crate's tests parse and compile.
-//!
-//! A file is a list of
+//! From declarations of CUDA's functions (`src/check/builtins/functions/*.cuh`) to rows of `BuiltinFn`. A file
+//! is a list of
 //! - `/// One sentence.`: what the functions do that follow, until the next such comment;
 //! - `[attributes] int name(unsigned a, T b = 1) lowering;`: a function;
 //! - `[attributes] { ... }`: functions that share attributes;
@@ -31,15 +28,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// What is wrong with a file.
-#[derive(PartialEq, Debug)]
-pub struct Mistake {
-    /// From 1.
-    pub line: usize,
-    pub text: String,
-}
-
-type Result<T> = std::result::Result<T, Mistake>;
+use super::Result;
+use super::cursor::Cursor;
 
 /// The rows of a file, as Rust expressions with a comma after each.
 pub fn rows(text: &str) -> Result<String> {
@@ -69,7 +59,7 @@ struct Attributes {
 
 impl Reader {
     fn items(&mut self, text: &str, line: usize, with: &Attributes) -> Result<()> {
-        let mut cursor = Cursor { text, at: 0, line };
+        let mut cursor = Cursor::new(text, line);
         loop {
             cursor.skip_space();
             if cursor.rest().is_empty() {
@@ -123,7 +113,7 @@ impl Reader {
             let values = values_of(&tuple);
             if values.len() != names.len() {
                 let text = format!("{} values for {} names", values.len(), names.len());
-                return Err(Mistake { line: line_of_tuple, text });
+                return Err(super::Mistake { line: line_of_tuple, text });
             }
             self.items(&substitute(block, &names, &values), line, with)?;
         }
@@ -182,7 +172,7 @@ impl Reader {
         } else {
             "Lower::Refuse(\"\")".to_owned()
         };
-        if !cursor.eat(";") && !end.text[..end.at].ends_with('}') {
+        if !cursor.eat(";") && !end.ends_block() {
             return Err(end.mistake(format!("no `;` after `{name}`")));
         }
         if self.summary.is_empty() {
@@ -369,126 +359,4 @@ fn substitute(block: &str, names: &[&str], values: &[&str]) -> String {
         }
     }
     out
-}
-
-/// A place in a text.
-#[derive(Clone, Copy)]
-struct Cursor<'t> {
-    text: &'t str,
-    at: usize,
-    /// The first line's number in the file.
-    line: usize,
-}
-
-impl<'t> Cursor<'t> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn line(&self) -> usize {
-        self.line + self.text[..self.at].matches('\n').count()
-    }
-
-    fn mistake(&self, text: String) -> Mistake {
-        Mistake { line: self.line(), text }
-    }
-
-    /// Passes over white space and comments that are no summary.
-    fn skip_space(&mut self) {
-        loop {
-            self.at = self.text.len() - self.rest().trim_start().len();
-            if !self.rest().starts_with("//") || self.rest().starts_with("///") {
-                return;
-            }
-            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
-        }
-    }
-
-    fn eat(&mut self, text: &str) -> bool {
-        let found = self.rest().starts_with(text);
-        self.at += if found { text.len() } else { 0 };
-        found
-    }
-
-    /// The word that begins here; empty for something else.
-    fn word(&self) -> &'t str {
-        let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        &rest[..end.unwrap_or(rest.len())]
-    }
-
-    fn take_word(&mut self) -> &'t str {
-        let word = self.word();
-        self.at += word.len();
-        self.skip_space();
-        word
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.word() == word;
-        self.at += if found { word.len() } else { 0 };
-        found
-    }
-
-    /// What stands before the next such character, which is passed over.
-    fn until(&mut self, end: char) -> Result<&'t str> {
-        let (found, _) = (self.rest().split_once(end))
-            .ok_or_else(|| self.mistake(format!("no {end:?} after this")))?;
-        self.at += found.len() + 1;
-        Ok(found)
-    }
-
-    /// Lines of `///`, joined.
-    fn summary(&mut self) -> String {
-        let mut lines = Vec::new();
-        while self.eat("///") {
-            let line = self.rest().lines().next().unwrap_or_default();
-            lines.push(line.trim());
-            self.at += line.len();
-            self.skip_space();
-        }
-        lines.join(" ")
-    }
-
-    /// What stands within the braces here.
-    fn block(&mut self) -> Result<&'t str> {
-        if !self.eat("{") {
-            return Err(self.mistake("no `{` here".to_owned()));
-        }
-        let inside = self.rest();
-        let (mut depth, mut previous, mut quoted, mut comment) = (1, ' ', false, false);
-        for (at, c) in inside.char_indices() {
-            comment &= c != '\n';
-            comment |= !quoted && c == '/' && previous == '/';
-            quoted ^= !comment && c == '"' && previous != '\\';
-            match c {
-                '{' if !quoted && !comment => depth += 1,
-                '}' if !quoted && !comment => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                self.at += at + 1;
-                return Ok(&inside[..at]);
-            }
-            previous = c;
-        }
-        Err(self.mistake("the `{` before this has no `}`".to_owned()))
-    }
-
-    fn string(&mut self) -> Result<&'t str> {
-        self.skip_space();
-        if !self.eat("\"") {
-            return Err(self.mistake("no string here".to_owned()));
-        }
-        self.until('"')
-    }
-
-    /// Rust up to what ends a lowering: `;`, `:` between spaces, or `host`.
-    fn expression(&mut self) -> &'t str {
-        let rest = self.rest();
-        let ends = [";", " :", " host ", "\n"];
-        let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
-        self.at += end;
-        rest[..end].trim()
-    }
 }

@@ -1,13 +1,8 @@
 //! Builtin constants: the runtime API's enumerators, and what its headers define as macros.
 //!
-//! Values are CUDA 13.0's; they were printed by a program, not copied from its headers.
+//! They are declared with the types (`types/*.cuh`, in the language of `build/declarations/types.rs`).
 
 use super::index::Index;
-
-mod attributes;
-mod enumerators;
-mod errors;
-mod macros;
 
 /// A builtin constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,44 +14,13 @@ pub struct BuiltinConst {
 }
 
 /// Constants of one type.
-pub(super) struct ConstTable {
+struct ConstTable {
     ty: &'static str,
     rows: &'static [(&'static str, i64)],
 }
 
 static TABLES: &[ConstTable] = TABLES_CONST;
-const TABLES_CONST: &[ConstTable] = &[
-    errors::ERRORS,
-    attributes::ATTRIBUTES,
-    enumerators::MEMCPY_KIND,
-    enumerators::LIMIT,
-    enumerators::FUNC_CACHE,
-    enumerators::SHARED_MEM_CONFIG,
-    enumerators::SHARED_CARVEOUT,
-    enumerators::COMPUTE_MODE,
-    enumerators::FUNC_ATTRIBUTE,
-    enumerators::MEMORY_TYPE,
-    enumerators::MEMORY_ADVISE,
-    enumerators::MEM_LOCATION_TYPE,
-    enumerators::CG_SCOPE,
-    enumerators::SURFACE_BOUNDARY_MODE,
-    enumerators::SURFACE_FORMAT_MODE,
-    enumerators::TEXTURE_ADDRESS_MODE,
-    enumerators::TEXTURE_FILTER_MODE,
-    enumerators::TEXTURE_READ_MODE,
-    enumerators::CHANNEL_FORMAT_KIND,
-    enumerators::RESOURCE_TYPE,
-    enumerators::RESOURCE_VIEW_FORMAT,
-    enumerators::STREAM_CAPTURE_STATUS,
-    enumerators::STREAM_CAPTURE_MODE,
-    enumerators::GRAPH_KERNEL_NODE_FIELD,
-    enumerators::GRAPH_CONDITIONAL_HANDLE_FLAGS,
-    enumerators::ACCESS_PROPERTY,
-    enumerators::CLUSTER_SCHEDULING_POLICY,
-    enumerators::ROUND_MODE,
-    macros::INTS,
-    macros::STREAMS,
-];
+const TABLES_CONST: &[ConstTable] = include!(concat!(env!("OUT_DIR"), "/constants.rs"));
 
 static INDEX: Index<1024> = index();
 
