@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
             }
             _ => None,
         };
-        let mut seen: Vec<VarId> = self.f.blocks.visible().filter_map(local).collect();
+        let mut seen: Vec<VarId> = self.f.blocks.open().filter_map(local).collect();
         seen.sort_unstable();
         seen
     }

@@ -288,9 +288,9 @@ impl Blocks {
         bound.filter_map(|name| self.names.get(name)?.last()).map(|found| &found.slot)
     }
 
-    /// Everything that the open scopes bind, the innermost meaning of each name.
-    pub fn visible(&self) -> impl Iterator<Item = &Slot> + '_ {
-        self.names.values().filter_map(|stack| stack.last()).map(|found| &found.slot)
+    /// Everything that the open scopes bind, also what inner scopes hide.
+    pub fn open(&self) -> impl Iterator<Item = &Slot> + '_ {
+        self.names.values().flatten().map(|found| &found.slot)
     }
 
     /// All names in sight, for suggestions.

@@ -15,6 +15,7 @@ mod functions;
 mod launch;
 mod statement;
 mod values;
+mod work;
 
 pub use launch::{Launch, SLOT_WORDS, SLOTS, Stream};
 
