@@ -145,8 +145,13 @@ fn ours(path: &Path) -> Outcome {
         [(OptLevel::O3, whole), (OptLevel::O3, 20), (OptLevel::O0, whole)]
     {
         let arch = directives.archs()?[0];
-        let options =
-            CompileOptions { opt_level: level, unit_instructions, ..directives.options(arch) };
+        let options = CompileOptions {
+            opt_level: level,
+            // Host code at that level, and with the short pipeline.
+            host_opt_level: (unit_instructions != whole).then_some(level),
+            unit_instructions,
+            ..directives.options(arch)
+        };
         let program = build(path, &options, Goal::Executable)?;
         let what = format!("output at {level:?}, units of {unit_instructions} instructions");
         execute(&program, &what, &expected(path)?)?;

@@ -31,6 +31,7 @@ pub struct LlvmModule {
     sink: *mut DiagnosticSink,
     target: CodeTarget,
     opt_level: OptLevel,
+    quick_host: bool,
     debug: DebugInfo,
     cancel: Cancel,
     optimized: Optimized,
@@ -100,6 +101,7 @@ impl LlvmModule {
             sink,
             target,
             opt_level: options.opt_level,
+            quick_host: options.quick_host,
             debug: options.debug,
             cancel: options.cancel.clone(),
             optimized: Optimized::default(),
@@ -166,6 +168,7 @@ impl LlvmModule {
     pub fn optimize(&self) -> Result<()> {
         let device = self.target != CodeTarget::Host;
         match self.opt_level {
+            _ if self.quick_host && !device => self.run_passes(pipeline::QUICK_HOST),
             OptLevel::O0 => self.run_passes("default<O0>"),
             OptLevel::O1 => self.run_passes("default<O1>"),
             OptLevel::O2 | OptLevel::O3 if device => self.run_passes(&pipeline::device()),

@@ -108,6 +108,9 @@ pub struct LowerOptions {
     pub per_thread_stream: bool,
     /// Of LLVM's passes; ptxas has its own.
     pub opt_level: OptLevel,
+    /// Of host code, in the place of [`LowerOptions::opt_level`]: little is optimised, and soon. Host code mostly
+    /// runs once, and LLVM's levels take ten times as long for it as for the kernels that it launches.
+    pub quick_host: bool,
     /// What goes into the PTX or object for debuggers.
     pub debug: DebugInfo,
     /// The directory that relative source paths are relative to, for debug information.
@@ -190,6 +193,7 @@ impl LowerOptions {
             abi,
             per_thread_stream: false,
             opt_level: OptLevel::default(),
+            quick_host: false,
             debug: DebugInfo::default(),
             working_directory: String::new(),
             libdevice: Libdevice::default(),

@@ -6,7 +6,7 @@
 //! length by four, of which ptxas unrolls only the simplest. LLVM's own pipelines do much more for the
 //! sake of CPUs and unroll less; `compiler/docs/device-speed.md` compares 83 kernels on an H200.
 //!
-//! What is not here: the host's pipeline, which is LLVM's.
+//! Host code has LLVM's pipelines where a level was asked for, and a short one else.
 
 use std::ffi::CStr;
 
@@ -17,6 +17,10 @@ const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 /// have in common goes out of them.
 const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-keep-loops;\
                          hoist-common-insts;sink-common-insts>";
+
+/// Of host code for which no level was asked: variables in registers, no functions that nobody calls.
+pub(crate) const QUICK_HOST: &str =
+    "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
 /// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide` and `join-conditions`.

@@ -86,6 +86,7 @@ impl MachineKey {
             CodeTarget::Host => ("x86-64".to_string(), String::new()),
         };
         let level = match options.opt_level {
+            _ if options.quick_host && target == CodeTarget::Host => OptimizationLevel::Less,
             OptLevel::O0 => OptimizationLevel::None,
             OptLevel::O1 => OptimizationLevel::Less,
             OptLevel::O2 => OptimizationLevel::Default,

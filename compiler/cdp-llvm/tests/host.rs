@@ -106,9 +106,9 @@ fn a_host_program_runs() {
     })
     .unwrap();
     std::fs::write(path("image.o"), image).unwrap();
-    for level in [OptLevel::O0, OptLevel::O3] {
+    for (level, quick) in [(OptLevel::O0, false), (OptLevel::O3, false), (OptLevel::O3, true)] {
         let mut options = options("sm_90", LaunchAbi::Cdp2V2);
-        options.opt_level = level;
+        (options.opt_level, options.quick_host) = (level, quick);
         let object = lowered(&program(), &options).emit_object().unwrap();
         std::fs::write(path("main.o"), object).unwrap();
         let status = Command::new("cc")

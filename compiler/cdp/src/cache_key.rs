@@ -166,6 +166,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         archs: _,
         address_size,
         opt_level,
+        host_opt_level,
         cdp,
         launch_abi,
         // In the field of its own, with what the target adds.
@@ -201,7 +202,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     } = options;
     key.field("archs", format!("{:?}", options.archs()));
     key.field("address-size", format!("{address_size:?}"));
-    key.field("opt-level", format!("{opt_level:?}"));
+    key.field("opt-level", format!("{opt_level:?} {host_opt_level:?}"));
     key.field("cdp", format!("{cdp:?}"));
     key.field("launch-abi", format!("{launch_abi:?}"));
     key.field("launch-opt", format!("{launch_opt:?} {launch_tuning:?}"));

@@ -8,7 +8,7 @@ use crate::compiler::{Compiler, from_lowering};
 use crate::describe::KernelDescription;
 use crate::error::{Error, guard};
 use crate::graph::LaunchGraph;
-use crate::options::{CompileOptions, LaunchAbi, LaunchRemark};
+use crate::options::{CompileOptions, LaunchAbi, LaunchRemark, OptLevel};
 use crate::ptx_version::{self, PtxVersion};
 
 /// Device code of one input and architecture.
@@ -133,6 +133,11 @@ impl Compiler {
         let mut lower_options =
             self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, PtxVersion::USUAL, options);
         lower_options.host_runtime = runtime;
+        match options.host_opt_level {
+            _ if lower_options.opt_level == OptLevel::O0 => {}
+            Some(level) => lower_options.opt_level = level,
+            None => lower_options.quick_host = true,
+        }
         guard("emit", &module.name, || {
             let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
             lowered.optimize().map_err(from_lowering)?;

@@ -27,8 +27,11 @@ pub struct CompileOptions {
     pub address_size: AddressSize,
     /// `--ptx-version`; by default what target and features need ([`crate::ptx_version`]).
     pub ptx_version: Option<PtxVersion>,
-    /// Of our own passes and of ptxas alike.
+    /// Of our own passes and of ptxas alike, for device code.
     pub opt_level: OptLevel,
+    /// Of host code. `None`, when nobody asked, for what is made soonest, as nvcc asks nothing of its host compiler
+    /// then; not even that at `OptLevel::O0` for device code or for a debugger.
+    pub host_opt_level: Option<OptLevel>,
     /// `--cdp`; CDP2 when `None`.
     pub cdp: Option<CdpVersion>,
     /// `--launch-abi`; `Auto` chooses for the target (launch-lowering.md).
@@ -95,6 +98,7 @@ impl Default for CompileOptions {
             address_size: AddressSize::Bits64,
             ptx_version: None,
             opt_level: OptLevel::default(),
+            host_opt_level: None,
             cdp: None,
             launch_abi: RequestedAbi::Auto,
             launch_opt: LaunchOpt::default(),

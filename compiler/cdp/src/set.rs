@@ -163,6 +163,7 @@ impl CompileOptions {
                         ("3", OptLevel::O3),
                     ],
                 )?;
+                self.host_opt_level = Some(self.opt_level);
             }
             "default-stream" => {
                 self.per_thread_default_stream =
@@ -283,6 +284,14 @@ mod tests {
             "include-dir" | "include" | "ptxas-arg" | "nvlink-arg" => "-v",
             _ => "yes",
         }
+    }
+
+    #[test]
+    fn a_level_that_is_asked_for_counts_for_host_code_too() {
+        let mut options = CompileOptions::default();
+        assert_eq!(options.host_opt_level, None);
+        options.set("opt-level", "3").unwrap();
+        assert_eq!(options.host_opt_level, Some(OptLevel::O3));
     }
 
     #[test]

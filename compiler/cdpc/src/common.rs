@@ -215,7 +215,9 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     if let Some(version) = source.cdp {
         set("cdp", &version.to_string())?;
     }
-    set("opt-level", &source.opt_level.to_string())?;
+    if let Some(level) = source.opt_level {
+        set("opt-level", &level.to_string())?;
+    }
     if let Some(level) = &source.launch_opt {
         set("launch-opt", level)?;
     }

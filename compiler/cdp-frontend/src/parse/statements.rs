@@ -476,6 +476,12 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
+        if self.is_text(self.at, "goto") {
+            let message = "`asm goto` is outside the `.cdp` subset";
+            let found = Diagnostic::new(Code::E0228, self.span_at(self.at), message);
+            self.report(found.help("let the assembly set a variable, and branch on it"));
+            return Err(Fault::Refused);
+        }
         self.check_parenthesis()?;
         let (template, groups) = self.group("`:` or `)`", |p| {
             let template = p.required_string()?;

@@ -152,9 +152,9 @@ pub struct Source {
     /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
     #[arg(long, value_name = "ABI", default_value = "auto")]
     pub launch_abi: String,
-    /// Optimisation level, 0 to 3
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3)]
-    pub opt_level: u32,
+    /// Optimisation level, 0 to 3; without it 3 for device code, and what is made soonest for host code
+    #[arg(short = 'O', value_name = "LEVEL")]
+    pub opt_level: Option<u32>,
     /// What the launch optimiser may do, at -O2 and up: off, safe, fast
     #[arg(long = "flaunch-opt", value_name = "LEVEL")]
     pub launch_opt: Option<String>,
@@ -556,7 +556,7 @@ mod tests {
         assert!(build.compile_only);
         assert_eq!(build.source.include_dirs, [PathBuf::from("inc")]);
         assert_eq!(build.source.defines, ["N=3"]);
-        assert_eq!(build.source.opt_level, 2);
+        assert_eq!(build.source.opt_level, Some(2));
         assert_eq!(build.source.address_size, 32);
         assert_eq!(build.maxrregcount, Some(32));
         assert_eq!(build.xptxas, ["-v"]);
@@ -576,7 +576,7 @@ mod tests {
         assert_eq!(build.mf.as_deref(), Some("a.d".as_ref()));
         assert_eq!(build.mt.as_deref(), Some("name".as_ref()));
         // Of options with one value the last counts.
-        assert_eq!((build.source.opt_level, build.output), (0, Some("b.cubin".into())));
+        assert_eq!((build.source.opt_level, build.output), (Some(0), Some("b.cubin".into())));
         let build = parse("cdpc build -MM -MF a.d a.cdp --arch sm_80 --arch sm_90 -DA -DB");
         assert!(build.m && !build.md && build.mf.is_some());
         assert_eq!((build.source.arch.len(), build.source.defines.len()), (2, 2));
