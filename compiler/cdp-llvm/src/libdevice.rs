@@ -72,7 +72,7 @@ fn answer(module: &Module<'_>, question: &[u8], value: bool) {
     let texts: Vec<PointerValue<'_>> = module
         .get_globals()
         .filter(|global| match global.get_initializer() {
-            Some(BasicValueEnum::ArrayValue(text)) if text.is_const_string() => text
+            Some(BasicValueEnum::ArrayValue(text)) if raw::is_data_array(text) => text
                 .as_const_string()
                 .is_some_and(|text| text.strip_suffix(b"\0") == Some(question)),
             _ => false,

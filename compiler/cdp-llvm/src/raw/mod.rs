@@ -468,6 +468,13 @@ pub(crate) fn call_byval_type<'ctx>(
     }
 }
 
+/// Whether a constant array has its elements in it. What is all zero or undefined has none, and LLVM reads it as text without
+/// looking.
+pub(crate) fn is_data_array(array: inkwell::values::ArrayValue<'_>) -> bool {
+    // SAFETY: the value lives as long as its module.
+    unsafe { !llvm_sys::core::LLVMIsAConstantDataArray(array.as_value_ref()).is_null() }
+}
+
 /// The number of a pointer constant that is made of an integer, `inttoptr (i64 3 to ptr)` or `null`.
 pub(crate) fn constant_address(value: BasicValueEnum<'_>) -> Option<u64> {
     let value = value.as_value_ref();
