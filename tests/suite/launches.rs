@@ -50,6 +50,7 @@ pub fn trials() -> Vec<Trial> {
         );
     }
     trials.push(trial("launches::functions_are_kept".into(), functions_are_kept));
+    trials.push(trial("launches::registers".into(), registers));
     for path in files(&cases("launches"), "cdp") {
         trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
     }
@@ -154,6 +155,42 @@ fn functions_are_kept() -> Outcome {
     let made = again.output().map_err(|error| error.to_string())?;
     if !made.status.success() || std::fs::read(kept).is_ok_and(|bytes| bytes == b"damaged") {
         return Err("a damaged object is not made anew".into());
+    }
+    Ok(())
+}
+
+/// Kernels that are limited to few registers are linked with the functions of recorded launches, for each architecture.
+fn registers() -> Outcome {
+    let limits = [
+        "",
+        "__launch_bounds__(64)",
+        "__launch_bounds__(1024)",
+        "__launch_bounds__(1024, 2)",
+        "__launch_bounds__(256, 8)",
+        "__maxnreg__(32)",
+        "__maxnreg__(96)",
+    ];
+    for name in ["sm_75", "sm_80", "sm_90"] {
+        let arch = Arch::parse(name).map_err(|error| error.to_string())?;
+        for limit in limits {
+            let source = format!(
+                "__global__ void child(int *p, int r) {{ __syncthreads(); p[p[r]] = r; }}
+                 __global__ void {limit} parent(int *p) {{ child<<<1, 64>>>(p, threadIdx.x); }}"
+            );
+            let level = LaunchOpt::Safe;
+            let options = CompileOptions {
+                archs: vec![arch],
+                launch_opt: level,
+                ..CompileOptions::default()
+            };
+            let inputs = [Input::source("limits.cdp", source)];
+            let built = compiler()?.compile(&inputs, Goal::Cubin, &options);
+            let built = built.map_err(|error| format!("{arch} {limit}: {error}"))?;
+            let one = |remark: &LaunchRemark| remark.outcome != LaunchOutcome::Kept;
+            if !built.remarks.iter().all(one) || built.remarks.is_empty() {
+                return Err(format!("{arch} {limit}: {:?}", built.remarks).into());
+            }
+        }
     }
     Ok(())
 }

@@ -25,16 +25,35 @@ const STEM: &str = "recorded-launches";
 /// Those used last come last.
 static OBJECTS: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
 
-/// A program's PTX without the functions, and the functions; `None` where it has none, or where options say how all of
-/// the program is to be compiled.
+/// Registers of the functions: kernels that call them are limited to so many, or need not be limited
+/// (`launches/carry.rs`), and nvlink links no kernel with a function that has more than its limit.
+const REGISTERS: u32 = 64;
+
+/// A program's PTX without the functions, and the functions; `None` where it has none, or where options or kernels say
+/// how all of the program is to be compiled.
 pub(crate) fn apart(job: &Job, ptx: &str, options: &CompileOptions) -> Option<(String, String)> {
     let plain = options.address_size == AddressSize::Bits64
         && options.max_registers.is_none()
         && options.ptxas_args.is_empty()
         && options.nvlink_args.is_empty()
         && options.debug == DebugInfo::None
-        && !job.is_dry_run();
+        && !job.is_dry_run()
+        && !limits_registers(ptx);
     if plain { cdp_llvm::split_recorded_launches(ptx) } else { None }
+}
+
+/// Whether a kernel is to have fewer registers than the functions take.
+fn limits_registers(ptx: &str) -> bool {
+    ptx.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some(".minnctapersm") => true,
+            Some(".maxnreg") => {
+                words.next().and_then(|n| n.parse().ok()).is_none_or(|n: u32| n < REGISTERS)
+            }
+            _ => false,
+        }
+    })
 }
 
 impl Compiler {
@@ -56,7 +75,10 @@ impl Compiler {
         let is_known = known.is_some();
         let object = match known {
             Some(object) => object,
-            None => self.assemble(job, STEM, functions, arch, options)?.object,
+            None => {
+                let few = CompileOptions { max_registers: Some(REGISTERS), ..options.clone() };
+                self.assemble(job, STEM, functions, arch, &few)?.object
+            }
         };
         // A file that held no object is written anew.
         if let Some(file) = file.filter(|file| !is_known || !file.exists()) {
@@ -71,7 +93,7 @@ impl Compiler {
         let mut digest = Digest::new();
         digest.add(functions);
         digest.add(arch.to_string());
-        digest.add(format!("{:?}", options.opt_level));
+        digest.add(format!("{:?} {REGISTERS}", options.opt_level));
         for ptxas in self.toolchain().toolkits().iter().filter_map(|kit| kit.ptxas.as_ref()) {
             digest.add_tool(ptxas);
         }
