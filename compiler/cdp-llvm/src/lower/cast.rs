@@ -2,7 +2,7 @@
 
 use cdp_ir::{CastKind, CompareOp, Expr, FloatKind, Type, TypeId};
 use inkwell::IntPredicate;
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{BasicTypeEnum, FloatType};
 use inkwell::values::{BasicValueEnum, FloatValue, IntValue};
 
 use super::body::{Body, Value};
@@ -142,10 +142,9 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
         let double = self.float_kind(from)? == FloatKind::F64;
         let single = self.unit.context.f32_type();
-        let value = if matches!(self.float_kind(from)?, FloatKind::F16 | FloatKind::BF16) {
-            self.builder.build_float_ext(value, single, "")?
-        } else {
-            value
+        let value = match self.float_kind(from)? {
+            kind @ (FloatKind::F16 | FloatKind::BF16) => self.widen_float(value, kind, single)?,
+            _ => value,
         };
         let from = if double { "d" } else { "f" };
         let to = match (bits > 32, signed) {
@@ -179,14 +178,35 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         if from.bytes() == kind.bytes() {
             // Between the two 16-bit formats, by way of single precision.
             let single = self.unit.context.f32_type();
-            let wide = self.builder.build_float_ext(value, single, "")?;
+            let wide = self.widen_float(value, from, single)?;
             return Ok(self.builder.build_float_trunc(wide, target, "")?.into());
         }
         Ok(if from.bytes() < kind.bytes() {
-            self.builder.build_float_ext(value, target, "")?.into()
+            self.widen_float(value, from, target)?.into()
         } else {
             self.builder.build_float_trunc(value, target, "")?.into()
         })
+    }
+
+    /// To a wider format. `__nv_bfloat16` by its bits, which are the upper half of a `float`'s, as in CUDA's own
+    /// headers: of `fpext bfloat` LLVM 22 takes it that a `half` holds what a `bfloat` holds, and makes divisions, sums
+    /// and products that end in a `half` narrow ones.
+    fn widen_float(
+        &self,
+        value: FloatValue<'ctx>,
+        from: FloatKind,
+        target: FloatType<'ctx>,
+    ) -> Result<FloatValue<'ctx>> {
+        if from != FloatKind::BF16 {
+            return Ok(self.builder.build_float_ext(value, target, "")?);
+        }
+        let context = self.unit.context;
+        let (single, word) = (context.f32_type(), context.i32_type());
+        let bits = self.builder.build_bit_cast(value, context.i16_type(), "")?.into_int_value();
+        let bits = self.builder.build_int_z_extend(bits, word, "")?;
+        let bits = self.builder.build_left_shift(bits, word.const_int(16, false), "")?;
+        let wide = self.builder.build_bit_cast(bits, single, "")?.into_float_value();
+        Ok(if target == single { wide } else { self.builder.build_float_ext(wide, target, "")? })
     }
 
     pub fn to_bool(&self, value: BasicValueEnum<'ctx>) -> Result<IntValue<'ctx>> {
