@@ -70,7 +70,7 @@ fn page() -> String {
         let _ = writeln!(out, "| {family} | {} | {} |", names.join(" "), only.join("; "));
     }
     out += "\nRefused, as instructions that are not known are:\n\n";
-    let unsupported = tables::REFUSED.iter().find(|(name, _)| *name == "unsupported");
+    let unsupported = tables::refused::REFUSED.iter().find(|(name, _)| *name == "unsupported");
     for line in unsupported.map_or("", |(_, table)| table).lines().filter(|l| !l.is_empty()) {
         let word = line.split([' ', ';']).next().unwrap_or("");
         if !word.starts_with("nosuch") {
