@@ -99,11 +99,6 @@ impl Module {
         (&function.returns, &function.params)
     }
 
-    /// Bytes of an address.
-    pub fn address_bytes(&self) -> u32 {
-        self.address_bits / 8
-    }
-
     /// Follows `.alias` to the function that is really called.
     pub fn resolve_alias(&self, mut id: FunctionId) -> FunctionId {
         // An alias names a defined function, so a chain is at most as long as the table.

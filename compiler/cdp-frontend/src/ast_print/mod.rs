@@ -25,11 +25,6 @@ pub fn print(unit: &TranslationUnit, session: &Session) -> String {
     printer.out
 }
 
-/// One expression.
-pub fn print_expr(expr: &Expr, session: &Session) -> String {
-    Printer { session, out: String::new(), indent: 0 }.expr(expr)
-}
-
 struct Printer<'a> {
     session: &'a Session,
     out: String,
