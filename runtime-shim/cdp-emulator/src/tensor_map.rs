@@ -1,10 +1,9 @@
 //! Tensor maps: what `cuTensorMapEncodeTiled` makes, and where the elements of a box lie.
 //!
 //! A map is 128 bytes that only its maker reads, so those of the CPU device are its own. The copies are in
-//! `exec/bulk_tensor.rs`. Not here, and refused when a map is made: interleaved layouts, maps of
-//! convolutions, packed elements, types whose values change on the way, fills with NaN, atoms of more than
-//! 16 bytes, and swizzled boxes that are narrower than their pattern.
-//! Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors".
+//! `exec/bulk_tensor.rs`. Not here, and refused when a map is made: interleaved layouts and maps of
+//! convolutions; and what an H200 refuses as well: packed elements, swizzles of more than 16 bytes at a time.
+//! Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors"; facts.md, "Run time".
 
 use cdp_ptx::ScalarType;
 
@@ -14,10 +13,14 @@ pub const MAP_BYTES: usize = 128;
 const MOST_DIMS: usize = 5;
 /// Tells a map from other bytes.
 const MARK: u64 = u64::from_le_bytes(*b"cdp map\x01");
-/// Bytes of the chunks that a swizzle moves; rows and strides are of multiples of this.
-const CHUNK: u64 = 16;
+/// Bytes of the chunks that a swizzle moves. Rows and strides are multiples of it, and a box begins at one.
+pub const CHUNK: u64 = 16;
+/// Most bytes of a box: the shared memory of a multiprocessor.
+const MOST_BOX_BYTES: u64 = 228 << 10;
+/// Two bytes of the NaN that elements outside of the tensor are filled with, whatever their type.
+const NAN: [u8; 2] = 0x7ff7_u16.to_le_bytes();
 /// Elements by their number in `CUtensorMapDataType`.
-const ELEMENTS: [ScalarType; 10] = [
+const ELEMENTS: [ScalarType; 13] = [
     ScalarType::U8,
     ScalarType::U16,
     ScalarType::U32,
@@ -28,7 +31,16 @@ const ELEMENTS: [ScalarType; 10] = [
     ScalarType::F32,
     ScalarType::F64,
     ScalarType::BF16,
+    ScalarType::F32,
+    ScalarType::F32,
+    ScalarType::F32,
 ];
+/// `CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ`
+const FLOAT32_FTZ: u32 = 10;
+/// `CU_TENSOR_MAP_DATA_TYPE_TFLOAT32`
+const TFLOAT32: u32 = 11;
+/// `CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ`
+const TFLOAT32_FTZ: u32 = 12;
 
 /// A tensor in global memory, and a box of it. The dimension whose elements are next to one another is the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +59,8 @@ pub struct TensorMap {
     pub step: Vec<u32>,
     /// `CUtensorMapSwizzle`: 0, or 1 to 3 for chunks of 16 bytes within 32, 64 or 128.
     pub swizzle: u32,
+    /// What is outside of the tensor becomes NaN and not zero; of floating-point types only.
+    pub fill_nan: bool,
 }
 
 /// Why there is no such map.
@@ -85,19 +99,10 @@ impl TensorMap {
         ensure(self.stride_bytes.iter().all(stride))?;
         ensure(self.reach.iter().all(|reach| (1..=256).contains(reach)))?;
         ensure(self.step.iter().all(|step| (1..=8).contains(step)))?;
-        ensure(self.element <= 15 && self.swizzle <= 6)?;
-        if self.element as usize >= ELEMENTS.len() || self.swizzle > 3 {
-            return Err(MapRefusal::Unsupported);
-        }
-        ensure(self.row_bytes().is_multiple_of(CHUNK))?;
-        if self.swizzle != 0 {
-            let span = CHUNK << self.swizzle;
-            ensure(self.row_bytes() <= span)?;
-            if self.row_bytes() < span {
-                return Err(MapRefusal::Unsupported);
-            }
-        }
-        Ok(())
+        ensure((self.element as usize) < ELEMENTS.len() && self.swizzle <= 3)?;
+        ensure(!self.fill_nan || self.element_type().is_float())?;
+        ensure(self.row_bytes().is_multiple_of(CHUNK) && self.row_bytes() <= self.pitch())?;
+        ensure(self.box_bytes() <= MOST_BOX_BYTES)
     }
 
     /// The map as bytes.
@@ -109,7 +114,8 @@ impl TensorMap {
         let mut bytes = Vec::with_capacity(MAP_BYTES);
         bytes.extend(MARK.to_le_bytes());
         bytes.extend(self.address.to_le_bytes());
-        bytes.extend([self.element as u8, self.swizzle as u8, self.size.len() as u8, 0]);
+        let rank = self.size.len() as u8;
+        bytes.extend([self.element as u8, self.swizzle as u8, rank, self.fill_nan.into()]);
         for dim in 0..self.size.len() {
             // 2^32 does not fit into four bytes, 0 is no size.
             bytes.extend(((self.size[dim] - 1) as u32).to_le_bytes());
@@ -135,12 +141,13 @@ impl TensorMap {
         }
         let address = take(8);
         let (element, swizzle, rank) = (take(1) as u32, take(1) as u32, take(1) as usize);
-        take(1);
+        let fill_nan = take(1) != 0;
         if rank > MOST_DIMS {
             return None;
         }
         let (size, stride_bytes, reach, step) = Default::default();
-        let mut tensor = TensorMap { element, address, size, stride_bytes, reach, step, swizzle };
+        let mut tensor =
+            TensorMap { element, address, size, stride_bytes, reach, step, swizzle, fill_nan };
         for dim in 0..rank {
             tensor.size.push(take(4) + 1);
             let stride = take(8);
@@ -167,24 +174,63 @@ impl TensorMap {
         u64::from(self.reach[0]) * self.width()
     }
 
+    /// Bytes from row to row of the box in shared memory: a swizzled row has the room of its pattern.
+    pub fn pitch(&self) -> u64 {
+        if self.swizzle == 0 { self.row_bytes() } else { CHUNK << self.swizzle }
+    }
+
     /// Rows of the box in a dimension other than the first.
     fn count(&self, dim: usize) -> u64 {
         u64::from(self.reach[dim].div_ceil(self.step[dim]))
     }
 
-    /// Bytes of the box in shared memory, with what is outside of the tensor.
+    fn row_count(&self) -> u64 {
+        (1..self.size.len()).map(|dim| self.count(dim)).product()
+    }
+
+    /// Bytes of the box, with what is outside of the tensor: what an object is told of.
     pub fn box_bytes(&self) -> u64 {
-        (1..self.size.len()).map(|dim| self.count(dim)).product::<u64>() * self.row_bytes()
+        self.row_count() * self.row_bytes()
+    }
+
+    /// Bytes from the first to the last of the box in shared memory.
+    pub fn shared_bytes(&self) -> u64 {
+        (self.row_count() - 1) * self.pitch() + self.row_bytes()
+    }
+
+    /// Bytes from the tensor's begin to the box's in the first dimension. No box begins inside a chunk.
+    pub fn begin_bytes(&self, first: i32) -> i64 {
+        i64::from(first) * self.width() as i64
+    }
+
+    /// A row of the box that is outside of the tensor.
+    pub fn outside(&self) -> Vec<u8> {
+        let unit = if self.fill_nan { NAN } else { [0; 2] };
+        unit.repeat(self.row_bytes() as usize / unit.len())
+    }
+
+    /// What becomes of elements on their way to shared memory: those of TF32 lose bits.
+    pub fn narrow(&self, data: &mut [u8]) {
+        if matches!(self.element, TFLOAT32 | TFLOAT32_FTZ) {
+            for element in data.as_chunks_mut().0 {
+                *element = nearest_tf32(u32::from_le_bytes(*element)).to_le_bytes();
+            }
+        }
+    }
+
+    /// Sums take subnormal values as zeros, and give none.
+    pub fn flushes(&self) -> bool {
+        matches!(self.element, FLOAT32_FTZ | TFLOAT32_FTZ)
     }
 
     /// The rows of the box that begins at an element, which may be outside of the tensor: a coordinate for each
     /// dimension.
     pub fn rows<'a>(&'a self, first: &'a [i32]) -> impl Iterator<Item = BoxRow> + 'a {
-        let (row_bytes, width) = (self.row_bytes(), self.width());
+        let (pitch, width) = (self.pitch(), self.width());
         let (begin, size) = (i64::from(first[0]), self.size[0] as i64);
         let from = begin.clamp(0, size);
         let to = (begin + i64::from(self.reach[0])).clamp(0, size);
-        (0..self.box_bytes() / row_bytes).map(move |number| {
+        (0..self.row_count()).map(move |number| {
             let mut rest = number;
             let mut address = self.address.wrapping_add(from as u64 * width);
             let mut inside = from < to;
@@ -198,7 +244,7 @@ impl TensorMap {
             }
             let bytes = if inside { (to - from) as u64 * width } else { 0 };
             let skipped = if inside { (from - begin) as u64 * width } else { 0 };
-            BoxRow { offset: number * row_bytes, address, skipped, bytes }
+            BoxRow { offset: number * pitch, address, skipped, bytes }
         })
     }
 
@@ -208,6 +254,17 @@ impl TensorMap {
         let mask = ((1 << self.swizzle) - 1) << 4;
         address ^ (address >> 3 & mask)
     }
+}
+
+/// A `float` with ten bits after its leading one: the nearest, of two the even one; subnormal values are kept.
+fn nearest_tf32(bits: u32) -> u32 {
+    const LOST: u32 = 13;
+    if f32::from_bits(bits).is_nan() {
+        return 0x7fff_e000;
+    }
+    let half = (1 << (LOST - 1)) - 1 + (bits >> LOST & 1);
+    // Past the largest is infinity, which has no bits to lose.
+    (bits + half) & !((1 << LOST) - 1)
 }
 
 #[cfg(test)]
@@ -223,6 +280,7 @@ mod tests {
             reach: vec![8, 6],
             step: vec![1, 2],
             swizzle: 0,
+            fill_nan: false,
         }
     }
 
@@ -267,9 +325,38 @@ mod tests {
         assert_eq!(refused(|map| map.reach[1] = 257), Err(MapRefusal::Invalid));
         assert_eq!(refused(|map| map.step[1] = 9), Err(MapRefusal::Invalid));
         assert_eq!(refused(|map| (map.reach[0], map.swizzle) = (16, 1)), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.swizzle = 3), Err(MapRefusal::Unsupported));
-        assert_eq!(refused(|map| map.element = 11), Err(MapRefusal::Unsupported));
-        assert_eq!(refused(|map| map.element = 16), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.swizzle = 3), Ok(()));
+        assert_eq!(refused(|map| map.swizzle = 4), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.element = 12), Ok(()));
+        assert_eq!(refused(|map| map.element = 13), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.fill_nan = true), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| (map.element, map.fill_nan) = (7, true)), Ok(()));
+        assert_eq!(refused(|map| (map.reach, map.step[1]) = (vec![256, 228], 1)), Ok(()));
+        let large = refused(|map| (map.reach, map.step[1]) = (vec![256, 229], 1));
+        assert_eq!(large, Err(MapRefusal::Invalid));
+    }
+
+    #[test]
+    fn tf32_is_the_nearest() {
+        for (from, to) in [
+            (0x8042_6c40, 0x8042_6000),
+            (0x3fa9_bfff, 0x3fa9_c000),
+            (0xbf93_7000, 0xbf93_8000),
+            (0x3fe3_1000, 0x3fe3_0000),
+            (0x7f7f_f8b0, 0x7f80_0000),
+            (0xff80_0000, 0xff80_0000),
+            (0xffbc_e183, 0x7fff_e000),
+            (0x8000_1b9f, 0x8000_2000),
+        ] {
+            assert_eq!(nearest_tf32(from), to, "{from:#x}");
+        }
+    }
+
+    #[test]
+    fn narrow_rows_have_the_room_of_their_pattern() {
+        let map = TensorMap { swizzle: 3, ..matrix() };
+        assert_eq!((map.box_bytes(), map.shared_bytes()), (96, 2 * 128 + 32));
+        assert_eq!(map.rows(&[0, 0]).map(|row| row.offset).collect::<Vec<_>>(), [0, 128, 256]);
     }
 
     #[test]

@@ -29,49 +29,60 @@ struct Case {
     int first[5];
     Way way;
     unsigned base;
+    CUtensorMapFloatOOBfill fill;
 };
 
 #define T(t) CU_TENSOR_MAP_DATA_TYPE_##t
+#define NANS CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 static const Case cases[] = {
     {"row", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {4}, LOAD, 0},
-    {"row at an odd element", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {3}, LOAD, 128},
-    {"row past the end", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {94}, LOAD, 0},
-    {"row before the start", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {-5}, LOAD, 0},
+    {"row at 128", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {8}, LOAD, 128},
+    {"row past the end", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {92}, LOAD, 0},
+    {"row before the start", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {-8}, LOAD, 0},
     {"row outside", T(UINT32), 4, 1, {100}, {}, {16}, {1}, 0, {200}, LOAD, 0},
-    {"bytes", T(UINT8), 1, 2, {61, 9}, {64}, {32, 4}, {1, 1}, 0, {7, 3}, LOAD, 0},
-    {"corner of bytes", T(UINT8), 1, 2, {61, 9}, {64}, {32, 4}, {1, 1}, 0, {40, 7}, LOAD, 0},
-    {"before both starts", T(FLOAT16), 2, 2, {40, 12}, {96}, {24, 5}, {1, 1}, 0, {-3, -2}, LOAD, 256},
+    {"bytes", T(UINT8), 1, 2, {61, 9}, {64}, {32, 4}, {1, 1}, 0, {16, 3}, LOAD, 0},
+    {"corner of bytes", T(UINT8), 1, 2, {61, 9}, {64}, {32, 4}, {1, 1}, 0, {48, 7}, LOAD, 0},
+    {"before both starts", T(FLOAT16), 2, 2, {40, 12}, {96}, {24, 5}, {1, 1}, 0, {-8, -2}, LOAD, 256},
     {"floats", T(FLOAT32), 4, 2, {32, 8}, {128}, {32, 8}, {1, 1}, 0, {0, 0}, LOAD, 0},
-    {"doubles", T(FLOAT64), 8, 2, {20, 12}, {176}, {6, 5}, {1, 1}, 0, {-3, 9}, LOAD, 0},
+    {"doubles", T(FLOAT64), 8, 2, {20, 12}, {176}, {6, 5}, {1, 1}, 0, {-4, 9}, LOAD, 0},
     {"pattern of 32", T(UINT8), 1, 2, {96, 20}, {96}, {32, 16}, {1, 1}, 1, {16, 1}, LOAD, 0},
     {"pattern of 64", T(UINT16), 2, 2, {48, 20}, {96}, {32, 16}, {1, 1}, 2, {8, 1}, LOAD, 0},
     {"pattern of 128", T(UINT32), 4, 2, {40, 20}, {160}, {32, 16}, {1, 1}, 3, {4, 1}, LOAD, 0},
     {"pattern of 128 at 1024", T(BFLOAT16), 2, 2, {80, 20}, {160}, {64, 10}, {1, 1}, 3, {8, 14}, LOAD, 1024},
-    {"cube", T(UINT16), 2, 3, {24, 7, 5}, {48, 384}, {16, 3, 4}, {1, 1, 1}, 0, {2, 1, 1}, LOAD, 0},
-    {"cube with pattern", T(UINT16), 2, 3, {72, 7, 5}, {144, 1152}, {64, 3, 4}, {1, 1, 1}, 3, {2, 1, -1}, LOAD, 0},
-    {"four dimensions", T(UINT32), 4, 4, {12, 5, 4, 3}, {48, 240, 960}, {8, 3, 2, 3}, {1, 1, 1, 1}, 0, {1, 2, 3, -1}, LOAD, 0},
-    {"five dimensions", T(UINT32), 4, 5, {8, 4, 3, 3, 3}, {32, 128, 384, 1152}, {4, 3, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, {1, -1, 1, 2, 1}, LOAD, 0},
-    {"every third row", T(UINT32), 4, 2, {32, 24}, {128}, {16, 12}, {1, 3}, 0, {2, 1}, LOAD, 0},
-    {"every third row, cut", T(UINT32), 4, 2, {32, 24}, {128}, {16, 11}, {1, 3}, 0, {2, 16}, LOAD, 0},
-    {"far below", T(UINT32), 4, 2, {32, 24}, {128}, {16, 4}, {1, 1}, 0, {-2147483647, 2}, LOAD, 0},
+    {"cube", T(UINT16), 2, 3, {24, 7, 5}, {48, 384}, {16, 3, 4}, {1, 1, 1}, 0, {8, 1, 1}, LOAD, 0},
+    {"cube with pattern", T(UINT16), 2, 3, {72, 7, 5}, {144, 1152}, {64, 3, 4}, {1, 1, 1}, 3, {8, 1, -1}, LOAD, 0},
+    {"four dimensions", T(UINT32), 4, 4, {12, 5, 4, 3}, {48, 240, 960}, {8, 3, 2, 3}, {1, 1, 1, 1}, 0, {4, 2, 3, -1}, LOAD, 0},
+    {"five dimensions", T(UINT32), 4, 5, {8, 4, 3, 3, 3}, {32, 128, 384, 1152}, {4, 3, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, {4, -1, 1, 2, 1}, LOAD, 0},
+    {"every third row", T(UINT32), 4, 2, {32, 24}, {128}, {16, 12}, {1, 3}, 0, {4, 1}, LOAD, 0},
+    {"every third row, cut", T(UINT32), 4, 2, {32, 24}, {128}, {16, 11}, {1, 3}, 0, {4, 16}, LOAD, 0},
+    {"far below", T(UINT32), 4, 2, {32, 24}, {128}, {16, 4}, {1, 1}, 0, {-2147483648, 2}, LOAD, 0},
     {"far above", T(UINT32), 4, 2, {32, 24}, {128}, {16, 4}, {1, 1}, 0, {2147483640, 2}, LOAD, 0},
-    {"store", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {3, 5}, STORE, 0},
+    {"half a pattern of 128", T(UINT8), 1, 2, {96, 20}, {96}, {64, 16}, {1, 1}, 3, {16, 1}, LOAD, 128},
+    {"three quarters of a pattern of 64", T(UINT8), 1, 2, {96, 20}, {96}, {48, 16}, {1, 1}, 2, {16, 1}, LOAD, 0},
+    {"half a pattern of 32", T(UINT16), 2, 3, {72, 7, 5}, {144, 1152}, {8, 3, 4}, {1, 1, 1}, 1, {8, 1, -1}, LOAD, 0},
+    {"NaN around halves", T(FLOAT16), 2, 2, {41, 12}, {96}, {24, 5}, {1, 1}, 0, {-8, -2}, LOAD, 0, NANS},
+    {"NaN past doubles", T(FLOAT64), 8, 2, {20, 12}, {176}, {6, 5}, {1, 1}, 0, {16, 9}, LOAD, 0, NANS},
+    {"TF32", T(TFLOAT32), 4, 2, {30, 24}, {128}, {16, 8}, {1, 1}, 0, {16, 2}, LOAD, 0, NANS},
+    {"subnormal", T(FLOAT32_FTZ), 4, 2, {30, 24}, {128}, {16, 8}, {1, 1}, 0, {16, 2}, LOAD, 0},
+    {"store", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {4, 5}, STORE, 0},
     {"store at the end", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {20, 22}, STORE, 0},
-    {"store before the starts", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {-3, -1}, STORE, 128},
-    {"store by pattern", T(UINT32), 4, 2, {30, 24}, {128}, {32, 8}, {1, 1}, 3, {-2, 4}, STORE, 0},
-    {"store by pattern of 32", T(UINT16), 2, 2, {30, 24}, {64}, {16, 8}, {1, 1}, 1, {1, 4}, STORE, 0},
-    {"store row", T(UINT8), 1, 1, {1000}, {}, {64}, {1}, 0, {961}, STORE, 0},
-    {"store cube", T(UINT16), 2, 3, {24, 7, 5}, {48, 384}, {16, 3, 4}, {1, 1, 1}, 0, {2, 1, 3}, STORE, 0},
-    {"store four dimensions", T(UINT32), 4, 4, {12, 5, 4, 3}, {48, 240, 960}, {8, 3, 2, 3}, {1, 1, 1, 1}, 0, {1, 2, 3, -1}, STORE, 0},
-    {"store five dimensions", T(UINT32), 4, 5, {8, 4, 3, 3, 3}, {32, 128, 384, 1152}, {4, 3, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, {1, -1, 1, 2, 1}, STORE, 0},
+    {"store at 128", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {28, 3}, STORE, 128},
+    {"store by pattern", T(UINT32), 4, 2, {30, 24}, {128}, {32, 8}, {1, 1}, 3, {4, 4}, STORE, 0},
+    {"store by pattern of 32", T(UINT16), 2, 2, {30, 24}, {64}, {16, 8}, {1, 1}, 1, {8, 4}, STORE, 0},
+    {"store by half a pattern", T(UINT8), 1, 2, {96, 20}, {96}, {48, 16}, {1, 1}, 3, {16, 1}, STORE, 0},
+    {"store TF32", T(TFLOAT32), 4, 2, {30, 24}, {128}, {16, 8}, {1, 1}, 0, {16, 2}, STORE, 0},
+    {"store row", T(UINT8), 1, 1, {1000}, {}, {64}, {1}, 0, {960}, STORE, 0},
+    {"store cube", T(UINT16), 2, 3, {24, 7, 5}, {48, 384}, {16, 3, 4}, {1, 1, 1}, 0, {8, 1, 3}, STORE, 0},
+    {"store four dimensions", T(UINT32), 4, 4, {12, 5, 4, 3}, {48, 240, 960}, {8, 3, 2, 3}, {1, 1, 1, 1}, 0, {4, 2, 3, 1}, STORE, 0},
+    {"store five dimensions", T(UINT32), 4, 5, {8, 4, 3, 3, 3}, {32, 128, 384, 1152}, {4, 3, 2, 2, 2}, {1, 1, 1, 1, 1}, 0, {4, 1, 1, 2, 1}, STORE, 0},
     {"add", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {20, 22}, ADD, 0},
-    {"add wide", T(UINT64), 8, 2, {15, 24}, {128}, {8, 4}, {1, 1}, 0, {3, 22}, ADD, 0},
-    {"add by pattern", T(UINT32), 4, 2, {30, 24}, {128}, {32, 4}, {1, 1}, 3, {2, 2}, ADD, 0},
-    {"least", T(INT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {2, 2}, MIN, 0},
-    {"greatest", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {2, 2}, MAX, 0},
-    {"count", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {2, 2}, INC, 0},
-    {"and", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {2, 2}, AND, 0},
-    {"xor", T(UINT64), 8, 2, {15, 24}, {128}, {8, 4}, {1, 1}, 0, {3, 22}, XOR, 0},
+    {"add wide", T(UINT64), 8, 2, {15, 24}, {128}, {8, 4}, {1, 1}, 0, {8, 22}, ADD, 0},
+    {"add by pattern", T(UINT32), 4, 2, {30, 24}, {128}, {32, 4}, {1, 1}, 3, {4, 2}, ADD, 0},
+    {"least", T(INT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {4, 2}, MIN, 0},
+    {"greatest", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {4, 2}, MAX, 0},
+    {"count", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {4, 2}, INC, 0},
+    {"and", T(UINT32), 4, 2, {30, 24}, {128}, {16, 4}, {1, 1}, 0, {4, 2}, AND, 0},
+    {"xor", T(UINT64), 8, 2, {15, 24}, {128}, {8, 4}, {1, 1}, 0, {8, 22}, XOR, 0},
 };
 
 const size_t tensorBytes = 1 << 14;
@@ -178,7 +189,20 @@ static unsigned long swizzled(const Case &c, unsigned long at)
     return at ^ ((at >> 7 & chunks) << 4);
 }
 
-// What is to be in the tensor and in shared memory afterwards; returns the bytes of the box.
+// The nearest float of ten bits after the first, of two the even one.
+static void tf32(unsigned char *element)
+{
+    uint32_t bits;
+    memcpy(&bits, element, 4);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        bits = 0x7fffe000;
+    else
+        bits = (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+    memcpy(element, &bits, 4);
+}
+
+// What is to be in the tensor and in shared memory afterwards; returns the bytes of the box. What is read has to be
+// in the tensor, what is written in 16 bytes that begin there.
 static unsigned expect(const Case &c, unsigned char *tensor, unsigned char *pool)
 {
     unsigned long count[5] = {1, 1, 1, 1, 1};
@@ -194,15 +218,20 @@ static unsigned expect(const Case &c, unsigned char *tensor, unsigned char *pool
                         long offset = 0;
                         for (int d = 0; d < c.rank; d++) {
                             long at = c.first[d] + (long)index[d] * (d == 0 ? 1 : (long)c.step[d]);
-                            inside = inside && at >= 0 && at < (long)c.size[d];
+                            long whole = c.way == LOAD || d > 0 ? at : at - at % (16 / (long)c.width);
+                            inside = inside && whole >= 0 && whole < (long)c.size[d];
                             offset += at * (d == 0 ? (long)c.width : (long)c.stride[d - 1]);
                         }
-                        unsigned char *in = pool + swizzled(c, c.base + number * c.width);
+                        unsigned long row = number / count[0], pitch = c.swizzle ? 16ul << c.swizzle : count[0] * c.width;
+                        unsigned char *in = pool + swizzled(c, c.base + row * pitch + index[0] * c.width);
                         if (c.way == LOAD) {
-                            if (inside)
+                            if (inside) {
                                 memcpy(in, tensor + offset, c.width);
-                            else
-                                memset(in, 0, c.width);
+                                if (c.type == T(TFLOAT32))
+                                    tf32(in);
+                            } else
+                                for (unsigned byte = 0; byte < c.width; byte++)
+                                    in[byte] = c.fill == NANS ? "\xf7\x7f"[byte % 2] : 0;
                         } else if (inside) {
                             uint64_t old = 0, from = 0;
                             memcpy(&old, tensor + offset, c.width);
@@ -225,7 +254,7 @@ static CUresult encode(CUtensorMap *map, const Case &c, void *tensor)
             exit(2);
     }
     return ((Encode)found)(map, c.type, c.rank, tensor, c.size, c.stride, c.reach, c.step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                           (CUtensorMapSwizzle)c.swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                           (CUtensorMapSwizzle)c.swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, c.fill);
 }
 
 int main()

@@ -257,6 +257,7 @@ impl Judge {
                 let root = nvcc.parent().and_then(|bin| bin.parent()).unwrap_or(&nvcc);
                 let mut command = Command::new(there(&self.clang)?);
                 command.args(["-x", "cuda", "--cuda-device-only", "-S", "-O2", "-fgpu-rdc", "-w"]);
+                command.arg("-fno-crash-diagnostics");
                 command.args(["-ffp-contract=off", "--cuda-gpu-arch=sm_90", "-include", "new"]);
                 command.arg(format!("--cuda-path={}", root.display()));
                 command.arg("-isystem").arg(root.join("include/cccl"));

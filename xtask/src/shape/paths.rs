@@ -92,7 +92,8 @@ fn tree(
                         before.truncate(depth);
                         return;
                     }
-                    Some(",") => *at += 1,
+                    // No tree of a `use` has the latter; a macro's text may.
+                    Some("," | ";") => *at += 1,
                     Some(_) => tree(tokens, at, before, public, found),
                     None => return,
                 }
@@ -235,6 +236,7 @@ mod tests {
             #[cfg(test)]
             mod tests { use crate::tested; fn g() { {} } }
             macro_rules! m { () => { self::f() } }
+            m! { use { 1; 2 } }
             "##,
         );
         assert_eq!(names.children, ["child"]);

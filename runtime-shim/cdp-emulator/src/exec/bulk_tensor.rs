@@ -1,6 +1,8 @@
 //! Copies of boxes of tensors between global and shared memory, by tensor maps ([`crate::tensor_map`]). One
 //! thread copies at a time, and all is done at once; `bulk` has what copies of plain bytes share with these.
 
+use cdp_ptx::{AtomOp, ScalarType};
+
 use super::bulk::{Side, apart, in_bounds, in_shared, ranks, reduce, touch};
 use super::checks::{OnLane, bad_global, misaligned};
 use super::fault::Fault;
@@ -9,12 +11,10 @@ use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Step, Warp, cluster, mbarrier, memory};
 use crate::code::{Async, Inst, TensorCopy};
 use crate::report::ReportKind;
-use crate::tensor_map::{BoxRow, MAP_BYTES, TensorMap};
+use crate::tensor_map::{BoxRow, CHUNK, MAP_BYTES, TensorMap};
 
 /// What a box in shared memory is aligned to (PTX ISA, `cp.async.bulk.tensor`).
 const BOX_ALIGN: u64 = 128;
-/// Bytes that a swizzle leaves together.
-const CHUNK: u64 = 16;
 
 /// Executes `cp.async.bulk.tensor` or `cp.reduce.async.bulk.tensor` in the active lanes, one after another.
 pub fn copy(
@@ -42,6 +42,7 @@ pub fn copy(
         let coord = |&row: &u32| unsafe { read_row(run.regs, row, false, lane) } as i32;
         let first: Vec<i32> = copy.coords.iter().map(coord).collect();
         let one = One { machine, run, warp, lane, copy, map: &map, first: &first };
+        one.illegal()?;
         match copy.load {
             true => one.load(block)?,
             false => one.store(block)?,
@@ -89,10 +90,42 @@ impl One<'_> {
         base.wrapping_add(i64::from(offset) as u64)
     }
 
-    /// Global to shared memory; what is outside of the tensor becomes zeros, and counts.
+    /// What an H200 calls an illegal instruction (facts.md, "Run time").
+    fn illegal(&self) -> Step<()> {
+        let fault = |message: String, help: &str| {
+            Err(Fault::new(ReportKind::InvalidInstruction, Some(self.lane as u32), message)
+                .help(help))
+        };
+        let begin = self.map.begin_bytes(self.first[0]);
+        if begin % CHUNK as i64 != 0 {
+            let message = format!(
+                "a box begins at element {} of the first dimension, {begin} bytes from its begin",
+                self.first[0]
+            );
+            return fault(message, "these are to be a multiple of 16");
+        }
+        if self.copy.load {
+            return Ok(());
+        }
+        if let Some(dim) = self.first.iter().position(|&first| first < 0) {
+            let message =
+                format!("a box that is written begins at {} of dimension {dim}", self.first[dim]);
+            return fault(message, "only boxes that are read begin before their tensor");
+        }
+        let element = self.map.element_type();
+        match self.copy.reduce {
+            Some(op) if !combines(op, element) => {
+                let message = format!("elements of {} have no {}", element.as_str(), op.as_str());
+                fault(message, "the type is the map's")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Global to shared memory; what is outside of the tensor is filled, and counts.
     fn load(&self, block: &mut Block) -> Step<()> {
         let (lane, warp, reach) = (self.lane, self.warp, self.copy.to_cluster);
-        let bytes = self.map.box_bytes();
+        let bytes = self.map.shared_bytes();
         let (to, object) = (self.place(self.copy.shared), self.place(self.copy.object));
         let (owner, to) = in_shared(block, warp, lane, to, (bytes, BOX_ALIGN), true, reach)?;
         let (keeper, at) = in_shared(block, warp, lane, object, (8, 8), true, reach)?;
@@ -100,41 +133,56 @@ impl One<'_> {
             return Err(apart(lane));
         }
         let of = Async::Object(at);
-        let mut data = vec![0; bytes as usize];
-        for row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
-            self.check(&row, false)?;
-            self.touch_global(block, &row, Side::Source, of);
-            let start = (row.offset + row.skipped) as usize;
-            // SAFETY: checked to be allocated.
-            unsafe { read_global(row.address, &mut data[start..start + row.bytes as usize]) };
-            block.counters.load_transactions += row.bytes.div_ceil(128);
+        let outside = self.map.outside();
+        let mut rows = Vec::new();
+        for row in self.map.rows(self.first) {
+            let mut data = outside.clone();
+            if row.bytes > 0 {
+                self.check(&row, false)?;
+                self.touch_global(block, &row, Side::Source, of);
+                let inside = &mut data[row.skipped as usize..(row.skipped + row.bytes) as usize];
+                // SAFETY: checked to be allocated.
+                unsafe { read_global(row.address, inside) };
+                self.map.narrow(inside);
+                block.counters.load_transactions += row.bytes.div_ceil(128);
+            }
+            rows.push((to + row.offset, data));
         }
         let own = owner.unwrap_or(block.rank);
         for owner in ranks(self.run, self.copy.multicast, lane, own, block.rank) {
             cluster::in_memory_of(block, owner, lane, |block| {
                 in_bounds(block, lane, to, bytes)?;
-                for (number, chunk) in data.chunks_exact(CHUNK as usize).enumerate() {
-                    let place = self.map.swizzled(to + number as u64 * CHUNK);
-                    in_bounds(block, lane, place, CHUNK)?;
-                    self.touch(block, (true, place), CHUNK, Side::Target, of);
-                    let range = place as usize..(place + CHUNK) as usize;
-                    block.shared[range.clone()].copy_from_slice(chunk);
-                    block.written[range].fill(0xff);
+                for (to, data) in &rows {
+                    self.place_row(block, *to, data, of)?;
                 }
-                mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, bytes)
+                let count = self.map.box_bytes();
+                mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, count)
             })?;
         }
         Ok(())
     }
 
-    /// Shared to global memory; what is outside of the tensor is left out.
+    /// A row of the box in the shared memory that is the block's for now.
+    fn place_row(&self, block: &mut Block, to: u64, data: &[u8], of: Async) -> Step<()> {
+        for (number, chunk) in data.chunks_exact(CHUNK as usize).enumerate() {
+            let place = self.map.swizzled(to + number as u64 * CHUNK);
+            in_bounds(block, self.lane, place, CHUNK)?;
+            self.touch(block, (true, place), CHUNK, Side::Target, of);
+            let range = place as usize..(place + CHUNK) as usize;
+            block.shared[range.clone()].copy_from_slice(chunk);
+            block.written[range].fill(0xff);
+        }
+        Ok(())
+    }
+
+    /// Shared to global memory; chunks that are outside of the tensor are left out.
     fn store(&self, block: &mut Block) -> Step<()> {
-        let bytes = self.map.box_bytes();
         let from = self.place(self.copy.shared);
-        let aligned = (bytes, BOX_ALIGN);
+        let aligned = (self.map.shared_bytes(), BOX_ALIGN);
         let (_, from) = in_shared(block, self.warp, self.lane, from, aligned, false, false)?;
-        for row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
+        for mut row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
             self.check(&row, true)?;
+            row.bytes = self.whole_chunks(&row);
             let mut data = self.gather(block, from + row.offset)?;
             let data = &mut data[row.skipped as usize..(row.skipped + row.bytes) as usize];
             let side = if self.copy.reduce.is_some() { Side::Sum } else { Side::Target };
@@ -143,13 +191,34 @@ impl One<'_> {
                 let mut old = vec![0; data.len()];
                 // SAFETY: checked to be allocated.
                 unsafe { read_global(row.address, &mut old) };
-                reduce((op, self.map.element_type()), &old, data);
+                self.combine(op, &mut old, data);
             }
             // SAFETY: checked to be writable.
             unsafe { (row.address as *mut u8).copy_from_nonoverlapping(data.as_ptr(), data.len()) };
             block.counters.store_transactions += row.bytes.div_ceil(128);
         }
         Ok(())
+    }
+
+    /// What is written of a row: whole chunks, so that elements past the tensor's end are written as well. What
+    /// is past the allocation's is nobody's.
+    fn whole_chunks(&self, row: &BoxRow) -> u64 {
+        let width = u64::from(self.map.element_type().bytes());
+        let room =
+            self.machine.memory.find(row.address).map_or(0, |extent| extent.hi - row.address);
+        row.bytes.next_multiple_of(CHUNK).min(room / width * width).max(row.bytes)
+    }
+
+    /// Leaves in `new` what the elements of both give.
+    fn combine(&self, op: AtomOp, old: &mut [u8], new: &mut [u8]) {
+        if self.map.flushes() {
+            flush(old);
+            flush(new);
+        }
+        reduce((op, self.map.element_type()), old, new);
+        if self.map.flushes() {
+            flush(new);
+        }
     }
 
     /// A row of the box as it stands in shared memory.
@@ -190,6 +259,27 @@ impl One<'_> {
 
     fn touch(&self, block: &mut Block, at: (bool, u64), bytes: u64, side: Side, of: Async) {
         touch(self.machine, block, self.warp, self.run, at, self.lane, bytes, (side, of));
+    }
+}
+
+/// Whether boxes of such elements are combined so.
+fn combines(op: AtomOp, element: ScalarType) -> bool {
+    use ScalarType::{BF16, F16, F32, F64, S32, S64, U32, U64};
+    match op {
+        AtomOp::Add => matches!(element, U32 | S32 | U64 | F16 | BF16 | F32 | F64),
+        AtomOp::Min | AtomOp::Max => matches!(element, U32 | S32 | U64 | S64 | F16 | BF16),
+        AtomOp::Inc | AtomOp::Dec => element == U32,
+        _ => matches!(element, U32 | S32 | U64),
+    }
+}
+
+/// Subnormal values of `float` become zeros of their sign.
+fn flush(data: &mut [u8]) {
+    for element in data.as_chunks_mut().0 {
+        let value = f32::from_le_bytes(*element);
+        if value.is_subnormal() {
+            *element = 0f32.copysign(value).to_le_bytes();
+        }
     }
 }
 

@@ -14,8 +14,6 @@ type Map = *mut c_void;
 const MAP_ALIGN: usize = 64;
 /// Most dimensions of a tensor.
 const MOST_DIMS: u32 = 5;
-/// Numbers of the floating-point types in `CUtensorMapDataType`.
-const FLOATS: std::ops::RangeInclusive<u32> = 6..=12;
 
 /// Numbers of a list of the caller's.
 ///
@@ -59,7 +57,7 @@ driver_functions! {
     ) {
         call(|| {
             let known = (1..=MOST_DIMS).contains(&rank) && interleave <= 2 && promotion <= 3 && fill <= 1;
-            if !known || (fill == 1 && !FLOATS.contains(&element)) || (interleave != 0 && rank < 3) {
+            if !known || (interleave != 0 && rank < 3) {
                 return Err(CudaError::INVALID_VALUE.into());
             }
             let tensor = TensorMap {
@@ -70,8 +68,9 @@ driver_functions! {
                 reach: numbers(reach, rank)?,
                 step: numbers(step, rank)?,
                 swizzle,
+                fill_nan: fill == 1,
             };
-            if interleave != 0 || fill != 0 {
+            if interleave != 0 {
                 return Err(CudaError::NOT_SUPPORTED.into());
             }
             write(map, &tensor)
