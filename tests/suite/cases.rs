@@ -3,7 +3,7 @@
 //! `// arch: sm_75 sm_90` architectures (default sm_90); `// cdp: 1`; `// abi: all` or names;
 //! `// bits: 32 64`; `// function: NAME ...` what a snapshot shows; `// flags: ...` words for cdpc;
 //! `// skip: nvcc: REASON` leaves an oracle out, a line for each; `// warns: W0712` a warning that the case deserves;
-//! `// fault: KIND` the kind of report that the case deserves.
+//! `// fault: KIND` the kind of report that the case deserves; `// needs: HEADER` a header that not every toolkit has.
 
 use std::path::Path;
 
@@ -39,6 +39,7 @@ impl Directives {
                         | "skip"
                         | "warns"
                         | "fault"
+                        | "needs"
                 )
             })
             .map(|(key, value)| (key.to_string(), value.trim().to_string()))

@@ -11,9 +11,9 @@ use cdp::CdpVersion;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::oracle;
 use crate::run::{execute, execute_with, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
+use crate::{cuda_objects, oracle};
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
@@ -23,23 +23,25 @@ pub fn trials() -> Vec<Trial> {
     for path in files(&cases("cuda"), "cu") {
         let (a, b) = (path.clone(), path.clone());
         let name = format!("cuda::{}", stem(&path));
+        let lacks = lacks_headers(&path);
         let ours = trial(format!("{name}::cpu"), move || with_cdpc(&a));
-        trials.push(ours.with_ignored_flag(without));
+        trials.push(ours.with_ignored_flag(without || lacks));
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
-        trials.push(theirs.with_ignored_flag(!oracle::has_nvcc()));
+        trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 14] = [
+    let others: [(&str, fn() -> Outcome); 15] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
         ("runs", runs),
         ("outputs", outputs),
+        ("register_limits", register_limits),
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
         ("precompiled_headers", precompiled_headers),
-        ("objects", objects),
-        ("managed_objects", managed_objects),
-        ("static_names", static_names),
+        ("objects", cuda_objects::objects),
+        ("managed_objects", cuda_objects::managed_objects),
+        ("static_names", cuda_objects::static_names),
         ("read_once", read_once),
         ("included_sources", included_sources),
         ("host_compiler_options", host_compiler_options),
@@ -53,6 +55,16 @@ pub fn trials() -> Vec<Trial> {
 /// Whether there is a clang that reads `.cu` files.
 pub fn has_clang() -> bool {
     compiler().is_ok_and(|compiler| compiler.toolchain().clang().is_ok())
+}
+
+/// Whether the toolkit has not all headers that a case needs.
+fn lacks_headers(path: &Path) -> bool {
+    let lacks = || -> Result<bool, Failed> {
+        let compiler = compiler()?;
+        let root = compiler.toolchain().headers().map_err(|e| e.to_string())?.root.join("include");
+        Ok(Directives::of(path)?.words("needs").iter().any(|name| !root.join(name).is_file()))
+    };
+    lacks().unwrap_or(true)
 }
 
 fn expected(path: &Path) -> Result<String, Failed> {
@@ -74,18 +86,18 @@ fn run_in(folder: &Path, args: &[&str]) -> Result<(i32, String, String), Failed>
     Ok((output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr)))
 }
 
-fn succeed(folder: &Path, args: &[&str]) -> Result<String, Failed> {
+pub(crate) fn succeed(folder: &Path, args: &[&str]) -> Result<String, Failed> {
     match run_in(folder, args)? {
         (0, stdout, _) => Ok(stdout),
         (code, stdout, stderr) => Err(format!("{args:?}: exit {code}\n{stdout}{stderr}").into()),
     }
 }
 
-fn folder() -> Result<tempfile::TempDir, Failed> {
+pub(crate) fn folder() -> Result<tempfile::TempDir, Failed> {
     tempfile::tempdir().map_err(|error| error.to_string().into())
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> Outcome {
+pub(crate) fn write(folder: &Path, name: &str, text: &str) -> Outcome {
     std::fs::write(folder.join(name), text).map_err(|error| error.to_string().into())
 }
 
@@ -145,7 +157,7 @@ fn with_nvcc(path: &Path) -> Outcome {
     execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
 }
 
-const COMPUTE_90: &str = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
+pub(crate) const COMPUTE_90: &str = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
 
 fn finish(command: &mut Command) -> Outcome {
     let output = run_limited(command, TIME_LIMIT)?;
@@ -156,7 +168,7 @@ fn finish(command: &mut Command) -> Outcome {
 }
 
 /// nvcc's device link of objects, and the system's link of the whole with our runtime, into `program`.
-fn link_by_nvcc(folder: &Path, arch: &str, objects: &[&str]) -> Outcome {
+pub(crate) fn link_by_nvcc(folder: &Path, arch: &str, objects: &[&str]) -> Outcome {
     let toolkit = oracle::nvcc_toolkit()?;
     let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
     let cudadevrt = toolkit.cudadevrt().ok_or("no libcudadevrt.a")?.path.clone();
@@ -377,128 +389,20 @@ fn outputs() -> Outcome {
     Ok(())
 }
 
-/// A file of the program of [`objects`] and [`static_names`]: both have `static` things of the same names.
-fn part(letter: char) -> String {
-    format!(
-        "static __device__ int x = '{letter}';
-static __device__ int helper() {{ return x; }}
-namespace {{
-__device__ int y = 1;
-__global__ void anonymous(int *p) {{ *p += y + helper(); }}
-}}
-static __global__ void k(int *p) {{ *p = helper(); anonymous<<<1, 1>>>(p); }}
-int run_{letter}() {{
-    int *p, h;
-    cudaMallocManaged(&p, sizeof *p);
-    k<<<1, 1>>>(p);
-    if (cudaDeviceSynchronize() != cudaSuccess) return -1;
-    cudaMemcpyFromSymbol(&h, x, sizeof h);
-    return *p + 1000 * h;
-}}\n"
-    )
-}
-
-fn write_parts(dir: &Path) -> Outcome {
-    let main = "#include <cstdio>\nint run_b();\n\
-                int main() { std::printf(\"%d %d\\n\", run_a(), run_b()); }\n";
-    write(dir, "a.cu", &(part('a') + main))?;
-    std::fs::create_dir(dir.join("sub")).map_err(|error| error.to_string())?;
-    // The same name in another folder.
-    write(&dir.join("sub"), "a.cu", &part('b'))
-}
-
-const PARTS_SAY: &str = "97195 98197\n";
-
-/// What is `static` in several files stays apart.
-fn static_names() -> Outcome {
+/// `__maxnreg__`, which clang does not know, is in the code.
+fn register_limits() -> Outcome {
     let folder = folder()?;
     let dir = folder.path();
-    write_parts(dir)?;
-    succeed(dir, &["build", "a.cu", "sub/a.cu", "-o", "program"])?;
-    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
-    execute(&program, "output", PARTS_SAY)
-}
-
-/// `-c` makes an object that cdpc, and nvcc's device link with the system's linker, make programs of; the
-/// same object every time, and an error for what it cannot hold.
-fn objects() -> Outcome {
-    let folder = folder()?;
-    let dir = folder.path();
-    write_parts(dir)?;
-    succeed(dir, &["build", "-c", "a.cu", "-o", "a.o", "--arch", "sm_80,sm_90"])?;
-    let sub = dir.join("sub");
-    succeed(&sub, &["build", "--emit", "obj", "a.cu", "-o", "a.o", "-MMD"])?;
-    let read_object = || std::fs::read(dir.join("sub/a.o")).map_err(|error| error.to_string());
-    let first = read_object()?;
-    succeed(&sub, &["build", "-dc", "a.cu", "-o", "a.o"])?;
-    if read_object()? != first {
-        return Err("the object is another one the second time".into());
-    }
-    succeed(dir, &["build", "a.o", "sub/a.o", "--emit", "exe", "-o", "program"])?;
-    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
-    execute(&program, "output of what cdpc linked", PARTS_SAY)?;
-    if oracle::has_nvcc() {
-        link_by_nvcc(dir, COMPUTE_90, &["a.o", "sub/a.o"])?;
-        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
-        execute(&program, "output of what nvcc linked", PARTS_SAY)?;
-    }
-    Ok(())
-}
-
-/// Two files of managed variables: one declares the other's, both have a `static` one of one name.
-const MANAGED: [(&str, &str); 2] = [
-    (
-        "m.cu",
-        "#include <cstdio>
-__managed__ int level = 3;
-static __managed__ int own = 10;
-namespace deep { __managed__ double ratio[2] = {0.5, 0.25}; }
-__global__ void child(int n) { atomicAdd(&level, n); own += n; deep::ratio[1] *= 2; }
-void other();
-void first() { child<<<1, 1>>>(4); other(); cudaDeviceSynchronize();
-    int copied; cudaMemcpyFromSymbol(&copied, level, sizeof copied);
-    printf(\"%d %d %d %g\\n\", level, copied, own, deep::ratio[1]); }
-",
-    ),
-    (
-        "n.cu",
-        "#include <cstdio>
-extern __managed__ int level;
-static __managed__ int own = 20;
-__global__ void child(int n);
-__global__ void parent(int n) { child<<<1, 1>>>(n); own += 1; }
-void other() { cudaDeviceSynchronize(); level += 100; parent<<<1, 1>>>(own); cudaDeviceSynchronize(); printf(\"%d\\n\", own); }
-void first();
-int main() { first(); return 0; }
-",
-    ),
-];
-const MANAGED_SAY: &str = "21\n127 127 34 1\n";
-
-/// Objects of files with managed variables register themselves with NVIDIA's runtime too.
-fn managed_objects() -> Outcome {
-    let folder = folder()?;
-    let dir = folder.path();
-    for (name, text) in MANAGED {
-        write(dir, name, text)?;
-    }
-    for name in ["m", "n"] {
-        let (source, object) = (format!("{name}.cu"), format!("{name}.o"));
-        succeed(dir, &["build", "-c", &source, "-o", &object, "--arch", "sm_90"])?;
-    }
-    let run = |who: &str| {
-        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
-        execute(&program, &format!("output of what {who} linked"), MANAGED_SAY)
-    };
-    succeed(dir, &["build", "m.o", "n.o", "--emit", "exe", "-o", "program"])?;
-    run("cdpc")?;
-    succeed(dir, &["build", "m.cu", "n.o", "-o", "program"])?;
-    run("cdpc of a source and an object")?;
-    if oracle::has_nvcc() {
-        link_by_nvcc(dir, COMPUTE_90, &["m.o", "n.o"])?;
-        run("nvcc")?;
-    }
-    Ok(())
+    let text = "__global__ void __maxnreg__(40) limited(int *p) { *p = 1; }\n\
+                template <int N> __global__ __maxnreg__(N * 8) void by_template(int *p) { *p = N; }\n\
+                template __global__ void by_template<6>(int *);\n\
+                __global__ void plain(int *p) { *p = 2; }\n";
+    write(dir, "k.cu", text)?;
+    let (code, _, said) = run_in(dir, &["build", "k.cu", "-o", "k.ptx"])?;
+    same("what is said of it", &format!("{code} {said}"), "0 ")?;
+    let ptx = read(&dir.join("k.ptx"))?;
+    let limits: Vec<&str> = ptx.lines().filter(|line| line.starts_with(".maxnreg")).collect();
+    same("the limits", &limits.join(", "), ".maxnreg 40, .maxnreg 48")
 }
 
 fn dependencies_and_keys() -> Outcome {

@@ -17,6 +17,7 @@ mod code;
 mod compile;
 mod coverage;
 mod cuda;
+mod cuda_objects;
 mod debugging;
 mod diagnostics;
 mod embed;

@@ -71,7 +71,7 @@ pub fn lower_clang(
         let data = machine.get_target_data();
         raw::forget_groups(&module);
         join_statics(&module);
-        cluster_dimensions(context, &module);
+        annotated_limits(context, &module);
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
         define_traps(context, &module)?;
@@ -134,12 +134,21 @@ fn join_statics(module: &Module<'_>) {
     }
 }
 
-/// `__cluster_dims__`, which our header makes an annotation of, since clang forgets it for NVPTX.
-fn cluster_dimensions(context: &Context, module: &Module<'_>) {
+/// `__cluster_dims__` and `__maxnreg__`, which our headers make annotations of, since clang forgets the one for
+/// NVPTX and does not know the other.
+fn annotated_limits(context: &Context, module: &Module<'_>) {
+    let limit = |function: FunctionValue<'_>, name: &str, value: &str| {
+        let attribute = context.create_string_attribute(name, value);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    };
     for (function, numbers) in raw::annotated(module, "cdp.cluster_dims") {
         let dims = [0, 1, 2].map(|d| numbers.get(d).copied().unwrap_or(1).max(1).to_string());
-        let attribute = context.create_string_attribute("nvvm.cluster_dim", &dims.join(","));
-        function.add_attribute(AttributeLoc::Function, attribute);
+        limit(function, "nvvm.cluster_dim", &dims.join(","));
+    }
+    for (function, numbers) in raw::annotated(module, "cdp.maxnreg") {
+        if let Some(count) = numbers.first() {
+            limit(function, "nvvm.maxnreg", &count.to_string());
+        }
     }
     raw::forget_annotations(module);
 }

@@ -17,7 +17,8 @@ use crate::cargo::{in_path, output, root};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Step, Ui};
 
-/// The wheels: toolkit folder, package, version, SHA-256 of the file.
+/// The wheels: toolkit folder, package, version, SHA-256 of the file, and the only folder that is kept of it if it is
+/// not kept whole (cuRAND's library is 130 MB, which nothing of ours links).
 const WHEELS: &str = include_str!("wheels.txt");
 
 /// nvlink's command line over libnvJitLink, for the toolkit whose wheels have no nvlink.
@@ -35,6 +36,16 @@ struct Wheel {
     package: String,
     version: String,
     sha256: String,
+    /// Nothing but this folder is kept of it; empty for all of it.
+    part: String,
+}
+
+impl Wheel {
+    /// Whether a file's name is this wheel's.
+    fn is_in(&self, file: &Path) -> bool {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(&format!("{}-", self.package.replace('-', "_")))
+    }
 }
 
 /// One toolkit to be fetched.
@@ -85,9 +96,10 @@ fn kits(text: &str) -> Vec<Kit> {
     let mut kits: Vec<Kit> = Vec::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [folder, package, version, sha256] = words[..] else { continue };
-        let wheel =
-            Wheel { package: package.into(), version: version.into(), sha256: sha256.into() };
+        let [folder, package, version, sha256] = words[..words.len().min(4)] else { continue };
+        let part = words.get(4).copied().unwrap_or_default().to_owned();
+        let (package, version, sha256) = (package.into(), version.into(), sha256.into());
+        let wheel = Wheel { package, version, sha256, part };
         match kits.iter_mut().find(|kit| kit.folder == folder) {
             Some(kit) => kit.wheels.push(wheel),
             None => kits.push(Kit { folder: folder.into(), wheels: vec![wheel] }),
@@ -232,7 +244,8 @@ fn fetch_kit(ui: &Ui, python: &Path, kit: &Kit, work: &Path) -> Outcome<()> {
         output(
             python_command(python, work).args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked),
         )?;
-        merge_wheel(&unpacked, &made)?;
+        let part = wheels.iter().find(|known| known.is_in(wheel)).map_or("", |known| &known.part);
+        merge_wheel(&unpacked, &made, part)?;
     }
     finish(kit, &made)?;
     install(kit, &made, work)?;
@@ -332,8 +345,8 @@ fn wheel_files(dir: &Path) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Moves what an unpacked wheel holds into the toolkit: what lies in `nvidia/<component>/`, in
-/// `cmake/data/`, or among the scripts.
-fn merge_wheel(unpacked: &Path, toolkit: &Path) -> Outcome<()> {
+/// `cmake/data/`, or among the scripts. `part` is the only folder of a component to be moved, empty for all.
+fn merge_wheel(unpacked: &Path, toolkit: &Path, part: &str) -> Outcome<()> {
     let data = unpacked.join("cmake/data");
     if data.is_dir() {
         merge_dir(&data.join("bin"), &toolkit.join("bin"))?;
@@ -349,7 +362,10 @@ fn merge_wheel(unpacked: &Path, toolkit: &Path) -> Outcome<()> {
     let components =
         fs::read_dir(&nvidia).map_err(|error| Failure::io("read the folder", &nvidia, &error))?;
     for component in components.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-        merge_dir(&component, toolkit)?;
+        match part {
+            "" => merge_dir(&component, toolkit)?,
+            part => merge_dir(&component.join(part), &toolkit.join(part))?,
+        }
     }
     Ok(())
 }
@@ -442,6 +458,11 @@ mod tests {
         let kits = kits(WHEELS);
         let folders: Vec<&str> = kits.iter().map(|kit| kit.folder.as_str()).collect();
         assert_eq!(folders, ["cuda-13.0", "cuda-12.9", "cuda-11.8", "cmake-3.31"]);
+        let parts: Vec<_> = kits.iter().flat_map(|kit| &kit.wheels).map(|w| &w.part).collect();
+        assert!(parts.iter().any(|part| part.is_empty()) && parts.iter().any(|p| *p == "include"));
+        let curand = kits[0].wheels.last().unwrap();
+        assert!(curand.is_in(Path::new("w/nvidia_curand-10.4.0.35-py3-none-any.whl")));
+        assert!(!curand.is_in(Path::new("nvidia_curand_dev-10.4.0.35-py3-none-any.whl")));
         for wheel in kits.iter().flat_map(|kit| &kit.wheels) {
             assert!(
                 wheel.sha256.len() == 64 && wheel.sha256.bytes().all(|b| b.is_ascii_hexdigit()),
@@ -495,7 +516,7 @@ mod tests {
     #[test]
     fn other_bytes_are_refused() {
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
-        let wheel = Wheel { package: "p".into(), version: "1".into(), sha256 };
+        let wheel = Wheel { package: "p".into(), version: "1".into(), sha256, part: String::new() };
         assert!(check_sha256(&wheel, b"abc").is_ok());
         assert!(check_sha256(&wheel, b"abd").unwrap_err().to_string().contains("expected"));
     }
@@ -505,16 +526,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let kit = &kits(WHEELS)[0];
         let toolkit = dir.path().join("toolkit");
-        for (wheel, file) in
-            [("0", "nvidia/cu13/bin/ptxas"), ("1", "nvidia/cuda_runtime/lib/libcudadevrt.a")]
-        {
-            let path = dir.path().join(wheel).join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path.with_file_name("__init__.py"), "").unwrap();
-            fs::write(path, "x").unwrap();
-            merge_wheel(&dir.path().join(wheel), &toolkit).unwrap();
+        for (wheel, part, files) in [
+            ("0", "", &["bin/ptxas"] as &[&str]),
+            ("1", "", &["lib/libcudadevrt.a"]),
+            ("2", "include", &["include/curand.h", "lib/libcurand.so.10"]),
+        ] {
+            for file in files {
+                let path = dir.path().join(wheel).join("nvidia/cu13").join(file);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path.with_file_name("__init__.py"), "").unwrap();
+                fs::write(path, "x").unwrap();
+            }
+            merge_wheel(&dir.path().join(wheel), &toolkit, part).unwrap();
         }
         finish(kit, &toolkit).unwrap();
+        assert!(toolkit.join("include/curand.h").is_file());
+        assert!(!toolkit.join("lib/libcurand.so.10").exists());
         assert!(
             toolkit.join("lib64/libcudadevrt.a").is_file()
                 && !toolkit.join("bin/__init__.py").exists()

@@ -134,9 +134,12 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
 
 /// Optimisation is ours: clang hands over what it read. Below -O2 it would mark every loop as one that must not
 /// be unrolled, and for the sake of marks where variables end it would lead every `break` through a `switch`.
+///
+/// A warp's first lane alone sets a variable that all lanes then give to `__shfl_sync`: what the others give counts for
+/// nothing. clang would mark the argument as one that has a value, and LLVM infer that all lanes are the first.
 fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-O2", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
-    add(&["-Xclang", "-disable-lifetime-markers"]);
+    add(&["-Xclang", "-disable-lifetime-markers", "-Xclang", "-no-enable-noundef-analysis"]);
     // Places of launches, for messages; dropped again where nobody asked for them.
     add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
     let math = &options.fast_math;
@@ -245,6 +248,9 @@ fn args_of_folders(
     let headers = headers::folder(job, options)?;
     add("-isystem", &headers.join("lacking"));
     let root = &compiler.toolchain().headers()?.root;
+    if root.join("include/curand_kernel.h").is_file() {
+        add("-isystem", &headers.join("curand"));
+    }
     let cccl = root.join("include/cccl");
     if cccl.is_dir() {
         add("-isystem", &cccl);

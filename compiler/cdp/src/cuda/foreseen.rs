@@ -5,7 +5,8 @@
 //! something, or another name of one of these. What is not seen here clang refuses, and it is written again
 //! then; what is seen without need is the same variable by another spelling. This is no parser of C++.
 
-use super::shared::{declaration, edited, storage_and_reference, type_of};
+use super::again::edited;
+use super::shared::{declaration, storage_and_reference, type_of};
 use super::spelling::skipped;
 
 /// Class templates of CUDA's library whose objects stand in shared memory.

@@ -3,7 +3,8 @@
 //! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
 //! ([`messages`], [`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
-//! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]).
+//! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]) and its
+//! second reading of what it refused ([`again`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
 //! (`cdp-llvm`).
@@ -27,6 +28,7 @@ use crate::input::Input;
 use crate::options::CompileOptions;
 use crate::ptx_version;
 
+mod again;
 mod args;
 mod assembly;
 mod foreseen;
@@ -274,7 +276,7 @@ impl Compiler {
             let (path, stem) = (file.path.clone(), Input::Cuda(source.clone()).stem());
             let request =
                 ClangRequest { args, source: path, stem, extension: asked.extension, output: None };
-            shared::run(job, program, &request, &source.name())
+            again::run(job, program, &request, &source.name())
         };
         let mut output = std::thread::scope(|scope| {
             if let Some(wanted) = &wanted {

@@ -88,6 +88,8 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("nvToolsExt", "NVTX"),
     ("nvtx3/", "NVTX"),
 ];
+/// The part of cuRAND that is headers alone begins with this one.
+const CURAND_KERNEL: &str = "curand_kernel.h";
 /// clang's own part that not every clang has.
 const OPENMP: &str = "omp.h";
 /// How the names of headers for windows and drawing begin.
@@ -97,6 +99,14 @@ const GRAPHICS: &[&str] =
 /// What to do about a header that is not there.
 fn cure_of_header(message: &str) -> Option<String> {
     let name = message.strip_prefix('\'')?.strip_suffix("' file not found")?;
+    if name == CURAND_KERNEL {
+        return Some(
+            "this is cuRAND's, whose functions for kernels are headers alone: give them with -I (`pip download \
+             --no-deps nvidia-curand` brings them, CUDA's installer as libcurand-dev); `cargo xtask setup` in cdp's \
+             repository adds them to its toolkit"
+                .into(),
+        );
+    }
     if let Some((_, library)) = LIBRARIES.iter().find(|(start, _)| name.starts_with(start)) {
         return Some(format!(
             "this is {library}'s: give the toolkit that has it with --cuda-path, or its headers with -I and its \
@@ -281,6 +291,8 @@ clang: warning: argument unused
     fn headers_of_other_libraries_are_named() {
         for (name, part) in [
             ("cublas_v2.h", "cuBLAS's"),
+            ("curand.h", "computes on a GPU"),
+            ("curand_kernel.h", "headers alone"),
             ("GL/glut.h", "OpenGL's"),
             ("omp.h", "libomp"),
             ("own.h", ""),

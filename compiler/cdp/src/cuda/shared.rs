@@ -1,9 +1,8 @@
 //! `__shared__` variables whose type has a constructor or destructor, such as `cuda::barrier`.
 //!
 //! nvcc takes them and runs neither; clang refuses them. Where clang has refused some, their
-//! declarations are written again as storage of the type's size and alignment with a reference to it,
-//! and clang reads that text in the file's place. What else a declaration may be stays as it is, so that
-//! clang's refusal stands.
+//! declarations are written again ([`super::again`]) as storage of the type's size and alignment with a reference to
+//! it. What else a declaration may be stays as it is, so that clang's refusal stands.
 //!
 //! ```text
 //! __shared__ cuda::barrier<scope> bar[2];
@@ -16,160 +15,16 @@
 //!
 //! This is no parser of C++: it splits one declaration whose place is known.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-
-use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
-
-use super::as_clang_takes_it;
-use super::messages::{Line, Severity};
-use crate::error::Error;
 
 /// The part of clang's message that asks for this.
 pub(super) const REFUSED: &str = "initialization is not supported for __shared__ variables";
 
-/// How often clang is asked again: each time it may see templates that it did not reach before.
-const MOST_ROUNDS: usize = 4;
-
-/// Places of names, as clang gives them: line, and column in bytes, both from 1.
-type Places = Vec<(u32, u32)>;
-
-/// Runs clang, again with such declarations written anew where it refuses some, and with files that the source
-/// includes in clang's spelling ([`as_clang_takes_it`]) where it finds errors in them. `main` is the name of the
-/// source, which is in that spelling already.
-///
-/// # Errors
-/// clang did not run, or the text could not be kept for it.
-pub(super) fn run(
-    job: &Job,
-    program: &Path,
-    request: &ClangRequest,
-    main: &str,
-) -> Result<ClangOutput, Error> {
-    let mut output = clang(job, program, request)?;
-    // What clang reads in the place of a file: the file, its text, and where that is kept.
-    let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
-    for _ in 0..MOST_ROUNDS {
-        let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
-        let mut is_new = false;
-        for (file, places) in wanted {
-            let Some(path) = plain(&file) else { continue };
-            let known = texts.get(&path).map(|(text, _)| text.clone());
-            let is_spelled = known.is_some() || file == Path::new(main);
-            let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
-                continue;
-            };
-            let spelled = if is_spelled { None } else { as_clang_takes_it(&text) };
-            if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
-                let kept = job.work_dir().join(job.file_name("shared", "cu"));
-                keep(&kept, &text)?;
-                texts.insert(path, (text, kept));
-                is_new = true;
-            }
-        }
-        if !is_new {
-            break;
-        }
-        let list = job.work_dir().join(job.file_name("shared", "yaml"));
-        keep(
-            &list,
-            &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
-        )?;
-        let mut again = request.clone();
-        again.args.extend(["-ivfsoverlay".into(), list.into()]);
-        output = clang(job, program, &again)?;
-    }
-    Ok(output)
-}
-
-fn keep(path: &Path, text: &str) -> Result<(), Error> {
-    std::fs::write(path, text).map_err(|source| Error::Io {
-        action: "write".into(),
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// A path as LLVM's file systems compare it: absolute, without `.` and `..`.
-fn plain(path: &Path) -> Option<PathBuf> {
-    std::path::absolute(path).ok().map(|path| cdp_frontend::preprocess::clean(&path))
-}
-
-/// Files with errors, and where in them clang refused a variable.
-fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
-    let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
-    for line in messages.lines().filter_map(Line::read) {
-        if let Some(place) = line.place
-            && line.severity == Severity::Error
-        {
-            let places = files.entry(PathBuf::from(place.file)).or_default();
-            places.extend(line.text.starts_with(REFUSED).then_some(place.at));
-        }
-    }
-    files
-}
-
-/// The text with those declarations written again; `None` if none could be.
-fn rewrite(text: &str, places: &[(u32, u32)]) -> Option<String> {
-    let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
-    for &place in places {
-        let Some(at) = offset(text, place) else { continue };
-        let Some(range) = declaration(text, at) else { continue };
-        // Several names of one declaration ask for it once.
-        if !edits.contains_key(&range.start)
-            && let Some(new) = storage_and_reference(&text[range.clone()])
-        {
-            edits.insert(range.start, (range.end, new));
-        }
-    }
-    edited(text, edits)
-}
-
-/// A text with parts of it (start, and end with what comes there) written anew; `None` if there are none.
-pub(super) fn edited(text: &str, edits: BTreeMap<usize, (usize, String)>) -> Option<String> {
-    if edits.is_empty() {
-        return None;
-    }
-    let mut made = String::with_capacity(text.len() + 256 * edits.len());
-    let mut done = 0;
-    for (start, (end, new)) in edits {
-        made.push_str(&text[done..start]);
-        made.push_str(&new);
-        done = end;
-    }
-    made.push_str(&text[done..]);
-    Some(made)
-}
-
-/// A file that tells clang to read other text in the place of files (`-ivfsoverlay`), with their names
-/// kept in messages and line tables.
-fn overlay<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> String {
-    // The format is YAML; in single quotes only the quote itself is special.
-    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "''"));
-    let entries: Vec<String> = files
-        .map(|(name, kept)| {
-            format!(
-                "{{ 'type': 'file', 'name': {}, 'external-contents': {} }}",
-                quoted(name),
-                quoted(kept)
-            )
-        })
-        .collect();
-    format!(
-        "{{ 'version': 0, 'use-external-names': 'false', 'roots': [{}] }}\n",
-        entries.join(", ")
-    )
-}
-
-fn offset(text: &str, (line, column): (u32, u32)) -> Option<usize> {
-    let (line, column) = (line as usize, column as usize);
-    let start = match line.checked_sub(2) {
-        None => 0,
-        Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
-    };
-    let at = start + column.checked_sub(1)?;
-    text.is_char_boundary(at).then_some(at)
+/// The declaration of the variable that is named at `at`, and what is to stand there; `None` for one of another form.
+pub(super) fn anew(text: &str, at: usize) -> Option<(Range<usize>, String)> {
+    let range = declaration(text, at)?;
+    let new = storage_and_reference(&text[range.clone()])?;
+    Some((range, new))
 }
 
 /// The declaration around a name: behind the last `;`, `{`, `}` or label before it, to its `;`.
@@ -320,22 +175,8 @@ mod tests {
     use super::*;
 
     fn rewritten(text: &str, name: &str) -> Option<String> {
-        let at = text.find(name).unwrap();
-        let line = text[..at].matches('\n').count() + 1;
-        let column = at - text[..at].rfind('\n').map_or(0, |at| at + 1) + 1;
-        rewrite(text, &[(line as u32, column as u32)])
-    }
-
-    #[test]
-    fn places_are_read_from_clangs_messages() {
-        let text = "dir/a.cu:17:54:{17:1-17:9}: error: initialization is not supported for __shared__ \
-                    variables [x]\na.cu:3:1: error: something else\nC:9:2: error: initialization is \
-                    not supported for __shared__ variables\n";
-        let found = refused(text);
-        assert_eq!(found[Path::new("dir/a.cu")], [(17, 54)]);
-        assert_eq!(found[Path::new("C")], [(9, 2)]);
-        assert_eq!(found[Path::new("a.cu")], []);
-        assert_eq!(found.len(), 3);
+        let (range, new) = anew(text, text.find(name).unwrap())?;
+        Some(format!("{}{new}{}", &text[..range.start], &text[range.end..]))
     }
 
     #[test]
@@ -361,6 +202,5 @@ mod tests {
         ] {
             assert_eq!(rewritten(text, "bar"), None, "{text}");
         }
-        assert_eq!(rewrite("x", &[(9, 9), (1, 5), (0, 0)]), None);
     }
 }

@@ -7,6 +7,10 @@
 #undef __managed__
 #define __managed__ __attribute__((device)) __attribute__((section("__cdp_managed")))
 
+// clang has no attribute for it (crate cdp-llvm, clang.rs).
+#undef __maxnreg__
+#define __maxnreg__(count) __attribute__((annotate("cdp.maxnreg", count)))
+
 // CUDA's headers declare these for device code, and define them for nvcc's front end only.
 template <typename T> static __inline__ __device__ cudaError_t cudaMalloc(T **place, size_t bytes)
 {

@@ -1,0 +1,217 @@
+//! A second reading by clang of files in which it refused what nvcc takes, with other text in their place.
+//!
+//! Shared variables with constructors are written as [`shared`] says; an `alignas` that asks for less than its type
+//! has gets the type's beside it; files that the source includes get clang's spelling. What has no cure here stays
+//! clang's error.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
+
+use super::messages::{Line, Severity};
+use super::{as_clang_takes_it, shared};
+use crate::error::Error;
+
+/// How often clang is asked again: each time it may see templates that it did not reach before.
+const MOST_ROUNDS: usize = 4;
+
+/// What is to be written anew: line and column in bytes, both from 1, as clang gives them, and how.
+type Places = Vec<((u32, u32), Cure)>;
+
+/// What makes clang take what it refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cure {
+    /// The declaration of a shared variable, as [`shared`] writes it.
+    Storage,
+    /// This alignment as well: of several the strictest counts, as nvcc has it.
+    Alignment(u32),
+}
+
+/// The parts of clang's message around the alignment that a type has at least.
+const UNDERALIGNED: [&str; 2] =
+    ["requested alignment is less than minimum alignment of ", " for type"];
+
+/// Runs clang, again with such declarations written anew where it refuses some, and with files that the source
+/// includes in clang's spelling ([`as_clang_takes_it`]) where it finds errors in them. `main` is the name of the
+/// source, which is in that spelling already.
+///
+/// # Errors
+/// clang did not run, or the text could not be kept for it.
+pub(super) fn run(
+    job: &Job,
+    program: &Path,
+    request: &ClangRequest,
+    main: &str,
+) -> Result<ClangOutput, Error> {
+    let mut output = clang(job, program, request)?;
+    // What clang reads in the place of a file: the file, its text, and where that is kept.
+    let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
+    for _ in 0..MOST_ROUNDS {
+        let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
+        let mut is_new = false;
+        for (file, places) in wanted {
+            let Some(path) = plain(&file) else { continue };
+            let known = texts.get(&path).map(|(text, _)| text.clone());
+            let is_spelled = known.is_some() || file == Path::new(main);
+            let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
+                continue;
+            };
+            let spelled = if is_spelled { None } else { as_clang_takes_it(&text) };
+            if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
+                let kept = job.work_dir().join(job.file_name("again", "cu"));
+                keep(&kept, &text)?;
+                texts.insert(path, (text, kept));
+                is_new = true;
+            }
+        }
+        if !is_new {
+            break;
+        }
+        let list = job.work_dir().join(job.file_name("again", "yaml"));
+        keep(
+            &list,
+            &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
+        )?;
+        let mut again = request.clone();
+        again.args.extend(["-ivfsoverlay".into(), list.into()]);
+        output = clang(job, program, &again)?;
+    }
+    Ok(output)
+}
+
+fn keep(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|source| Error::Io {
+        action: "write".into(),
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// A path as LLVM's file systems compare it: absolute, without `.` and `..`.
+fn plain(path: &Path) -> Option<PathBuf> {
+    std::path::absolute(path).ok().map(|path| cdp_frontend::preprocess::clean(&path))
+}
+
+/// What there is for a message.
+fn cure_of(message: &str) -> Option<Cure> {
+    if message.starts_with(shared::REFUSED) {
+        return Some(Cure::Storage);
+    }
+    let (number, _) = message.strip_prefix(UNDERALIGNED[0])?.split_once(UNDERALIGNED[1])?;
+    number.parse().ok().map(Cure::Alignment)
+}
+
+/// Files with errors, and where in them clang refused something that has a cure.
+fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
+    let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
+    for line in messages.lines().filter_map(Line::read) {
+        if let Some(place) = line.place
+            && line.severity == Severity::Error
+        {
+            let places = files.entry(PathBuf::from(place.file)).or_default();
+            places.extend(cure_of(line.text).map(|cure| (place.at, cure)));
+        }
+    }
+    files
+}
+
+/// The text with those places written anew; `None` if none could be.
+fn rewrite(text: &str, places: &Places) -> Option<String> {
+    let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+    for &(place, cure) in places {
+        let Some(at) = offset(text, place) else { continue };
+        let (range, new) = match cure {
+            Cure::Storage => match shared::anew(text, at) {
+                Some(found) => found,
+                None => continue,
+            },
+            Cure::Alignment(bytes) => (at..at, format!("alignas({bytes}) ")),
+        };
+        // Several names of one declaration ask for it once.
+        edits.entry(range.start).or_insert((range.end, new));
+    }
+    edited(text, edits)
+}
+
+/// A text with parts of it (start, and end with what comes there) written anew; `None` if there are none.
+pub(super) fn edited(text: &str, edits: BTreeMap<usize, (usize, String)>) -> Option<String> {
+    if edits.is_empty() {
+        return None;
+    }
+    let mut made = String::with_capacity(text.len() + 256 * edits.len());
+    let mut done = 0;
+    for (start, (end, new)) in edits {
+        made.push_str(&text[done..start]);
+        made.push_str(&new);
+        done = end;
+    }
+    made.push_str(&text[done..]);
+    Some(made)
+}
+
+/// A file that tells clang to read other text in the place of files (`-ivfsoverlay`), with their names
+/// kept in messages and line tables.
+fn overlay<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> String {
+    // The format is YAML; in single quotes only the quote itself is special.
+    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "''"));
+    let entries: Vec<String> = files
+        .map(|(name, kept)| {
+            format!(
+                "{{ 'type': 'file', 'name': {}, 'external-contents': {} }}",
+                quoted(name),
+                quoted(kept)
+            )
+        })
+        .collect();
+    format!(
+        "{{ 'version': 0, 'use-external-names': 'false', 'roots': [{}] }}\n",
+        entries.join(", ")
+    )
+}
+
+fn offset(text: &str, (line, column): (u32, u32)) -> Option<usize> {
+    let (line, column) = (line as usize, column as usize);
+    let start = match line.checked_sub(2) {
+        None => 0,
+        Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
+    };
+    let at = start + column.checked_sub(1)?;
+    text.is_char_boundary(at).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_from_clangs_messages() {
+        let text = "dir/a.cu:17:54:{17:1-17:9}: error: initialization is not supported for __shared__ \
+                    variables [x]\na.cu:3:1: error: something else\nC:9:2: error: initialization is \
+                    not supported for __shared__ variables\n";
+        let found = refused(text);
+        assert_eq!(found[Path::new("dir/a.cu")], [((17, 54), Cure::Storage)]);
+        assert_eq!(found[Path::new("C")], [((9, 2), Cure::Storage)]);
+        assert_eq!(found[Path::new("a.cu")], []);
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn alignments_are_written_beside_those_that_are_too_small() {
+        let said = "a.cu:2:3: error: requested alignment is less than minimum alignment of 128 for type 'M'\n\
+                    a.cu:2:3: error: requested alignment is less than minimum alignment of 128 for type 'M'\n";
+        let places = &refused(said)[Path::new("a.cu")];
+        let made = rewrite("struct P {\n  alignas(64) M m;\n};\n", places).unwrap();
+        assert_eq!(made, "struct P {\n  alignas(128) alignas(64) M m;\n};\n");
+        assert_eq!(
+            cure_of("requested alignment is less than minimum alignment of x for type 'M'"),
+            None
+        );
+    }
+
+    #[test]
+    fn places_outside_the_text_are_left() {
+        let places = [(9, 9), (1, 5), (0, 0)].map(|at| (at, Cure::Alignment(8)));
+        assert_eq!(rewrite("x", &places.to_vec()), None);
+    }
+}

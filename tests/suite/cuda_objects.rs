@@ -1,0 +1,133 @@
+//! Programs of several `.cu` files and of objects made of them, linked by `cdpc` and by nvcc: what is `static` in several
+//! files, and managed variables of all.
+
+use std::path::Path;
+
+use crate::cuda::{COMPUTE_90, folder, link_by_nvcc, succeed, write};
+use crate::oracle;
+use crate::run::execute;
+use crate::support::Outcome;
+
+/// A file of the program of [`objects`] and [`static_names`]: both have `static` things of the same names.
+fn part(letter: char) -> String {
+    format!(
+        "static __device__ int x = '{letter}';
+static __device__ int helper() {{ return x; }}
+namespace {{
+__device__ int y = 1;
+__global__ void anonymous(int *p) {{ *p += y + helper(); }}
+}}
+static __global__ void k(int *p) {{ *p = helper(); anonymous<<<1, 1>>>(p); }}
+int run_{letter}() {{
+    int *p, h;
+    cudaMallocManaged(&p, sizeof *p);
+    k<<<1, 1>>>(p);
+    if (cudaDeviceSynchronize() != cudaSuccess) return -1;
+    cudaMemcpyFromSymbol(&h, x, sizeof h);
+    return *p + 1000 * h;
+}}\n"
+    )
+}
+
+fn write_parts(dir: &Path) -> Outcome {
+    let main = "#include <cstdio>\nint run_b();\n\
+                int main() { std::printf(\"%d %d\\n\", run_a(), run_b()); }\n";
+    write(dir, "a.cu", &(part('a') + main))?;
+    std::fs::create_dir(dir.join("sub")).map_err(|error| error.to_string())?;
+    // The same name in another folder.
+    write(&dir.join("sub"), "a.cu", &part('b'))
+}
+
+const PARTS_SAY: &str = "97195 98197\n";
+
+/// What is `static` in several files stays apart.
+pub fn static_names() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write_parts(dir)?;
+    succeed(dir, &["build", "a.cu", "sub/a.cu", "-o", "program"])?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", PARTS_SAY)
+}
+
+/// `-c` makes an object that cdpc, and nvcc's device link with the system's linker, make programs of; the
+/// same object every time, and an error for what it cannot hold.
+pub fn objects() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    write_parts(dir)?;
+    succeed(dir, &["build", "-c", "a.cu", "-o", "a.o", "--arch", "sm_80,sm_90"])?;
+    let sub = dir.join("sub");
+    succeed(&sub, &["build", "--emit", "obj", "a.cu", "-o", "a.o", "-MMD"])?;
+    let read_object = || std::fs::read(dir.join("sub/a.o")).map_err(|error| error.to_string());
+    let first = read_object()?;
+    succeed(&sub, &["build", "-dc", "a.cu", "-o", "a.o"])?;
+    if read_object()? != first {
+        return Err("the object is another one the second time".into());
+    }
+    succeed(dir, &["build", "a.o", "sub/a.o", "--emit", "exe", "-o", "program"])?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output of what cdpc linked", PARTS_SAY)?;
+    if oracle::has_nvcc() {
+        link_by_nvcc(dir, COMPUTE_90, &["a.o", "sub/a.o"])?;
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, "output of what nvcc linked", PARTS_SAY)?;
+    }
+    Ok(())
+}
+
+/// Two files of managed variables: one declares the other's, both have a `static` one of one name.
+const MANAGED: [(&str, &str); 2] = [
+    (
+        "m.cu",
+        "#include <cstdio>
+__managed__ int level = 3;
+static __managed__ int own = 10;
+namespace deep { __managed__ double ratio[2] = {0.5, 0.25}; }
+__global__ void child(int n) { atomicAdd(&level, n); own += n; deep::ratio[1] *= 2; }
+void other();
+void first() { child<<<1, 1>>>(4); other(); cudaDeviceSynchronize();
+    int copied; cudaMemcpyFromSymbol(&copied, level, sizeof copied);
+    printf(\"%d %d %d %g\\n\", level, copied, own, deep::ratio[1]); }
+",
+    ),
+    (
+        "n.cu",
+        "#include <cstdio>
+extern __managed__ int level;
+static __managed__ int own = 20;
+__global__ void child(int n);
+__global__ void parent(int n) { child<<<1, 1>>>(n); own += 1; }
+void other() { cudaDeviceSynchronize(); level += 100; parent<<<1, 1>>>(own); cudaDeviceSynchronize(); printf(\"%d\\n\", own); }
+void first();
+int main() { first(); return 0; }
+",
+    ),
+];
+const MANAGED_SAY: &str = "21\n127 127 34 1\n";
+
+/// Objects of files with managed variables register themselves with NVIDIA's runtime too.
+pub fn managed_objects() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    for (name, text) in MANAGED {
+        write(dir, name, text)?;
+    }
+    for name in ["m", "n"] {
+        let (source, object) = (format!("{name}.cu"), format!("{name}.o"));
+        succeed(dir, &["build", "-c", &source, "-o", &object, "--arch", "sm_90"])?;
+    }
+    let run = |who: &str| {
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, &format!("output of what {who} linked"), MANAGED_SAY)
+    };
+    succeed(dir, &["build", "m.o", "n.o", "--emit", "exe", "-o", "program"])?;
+    run("cdpc")?;
+    succeed(dir, &["build", "m.cu", "n.o", "-o", "program"])?;
+    run("cdpc of a source and an object")?;
+    if oracle::has_nvcc() {
+        link_by_nvcc(dir, COMPUTE_90, &["m.o", "n.o"])?;
+        run("nvcc")?;
+    }
+    Ok(())
+}
