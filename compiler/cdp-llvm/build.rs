@@ -6,9 +6,11 @@ use std::process::Command;
 /// The C++. One compilation sees all, so names outside functions are told apart across files.
 const FILES: &[&str] = &[
     "src/bitcode.cpp",
+    "src/chain.cpp",
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/guard.cpp",
+    "src/ifs.cpp",
     "src/join.cpp",
     "src/latch.cpp",
     "src/launches/address.cpp",
@@ -16,6 +18,7 @@ const FILES: &[&str] = &[
     "src/managed.cpp",
     "src/optimizer.cpp",
     "src/raise.cpp",
+    "src/stores.cpp",
     "src/unroll.cpp",
     "src/wide.cpp",
     "src/widen.cpp",

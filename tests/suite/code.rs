@@ -256,15 +256,15 @@ fn long_copies() -> Outcome {
     if found.len() < 64 { Ok(()) } else { Err(format!("{} accesses", found.len()).into()) }
 }
 
-/// By four, and what is left over: clang marks loops as not to be unrolled when it is asked for little.
+/// By four, and up to three that are left over: clang marks loops as not to be unrolled when it is asked for little.
 fn loops_of_clang() -> Outcome {
     let source = "extern \"C\" __global__ void sum(const int *in, int *o, int n)\n{\n\
         int s = 0;\n    for (int i = 0; i < n; i++) s += in[i] ^ i;\n    *o = s;\n}\n";
     for name in ["sum.cu", "sum.cdp"] {
         let loads =
             accesses(source, name)?.iter().filter(|access| access.starts_with("ld.")).count();
-        if loads != 5 {
-            return Err(format!("{name}: {loads} loads, not 5").into());
+        if loads != 7 {
+            return Err(format!("{name}: {loads} loads, not 7").into());
         }
     }
     Ok(())

@@ -14,6 +14,7 @@ mod cli_options;
 mod cli_signals;
 mod cli_streams;
 mod code;
+mod code_shapes;
 mod compile;
 mod coverage;
 mod cuda;
@@ -55,6 +56,7 @@ fn main() {
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(compile::trials());
     trials.extend(code::trials());
+    trials.extend(code_shapes::trials());
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());

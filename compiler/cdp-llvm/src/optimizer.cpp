@@ -77,6 +77,22 @@ struct CdpOptimizer {
         Passes.addPass(JoinConditions());
         return true;
       }
+      if (Name == "keep-ifs") {
+        Passes.addPass(KeepIfs());
+        return true;
+      }
+      if (Name == "drop-marks") {
+        Passes.addPass(DropMarks());
+        return true;
+      }
+      if (Name == "keep-chains") {
+        Passes.addPass(KeepChains());
+        return true;
+      }
+      if (Name == "drop-same-stores") {
+        Passes.addPass(DropSameStores());
+        return true;
+      }
       if (Name == "divide-wide") {
         Passes.addPass(DivideWide());
         return true;

@@ -23,7 +23,8 @@ pub(crate) const QUICK_HOST: &str =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
-/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide` and `join-conditions`.
+/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide`, `join-conditions`, `keep-ifs` with
+/// `drop-marks`, `keep-chains` and `drop-same-stores`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -34,7 +35,7 @@ pub(crate) fn device() -> String {
     // Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions are then one
     // branch, and what they share with its body is computed once.
     let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
-                 sroa<modify-cfg>)";
+                 sroa<modify-cfg>,keep-ifs)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-attrs` finds out, lets its loads take the read-only path.
     let loops = format!(
@@ -45,15 +46,15 @@ pub(crate) fn device() -> String {
         "cgscc(devirt<2>(inline,function<eager-inv>(\
          sroa<modify-cfg>,{COMBINE},tailcallelim,if-loops({loops}),\
          unroll-full(sroa<modify-cfg>,{COMBINE}),\
-         gvn,memcpyopt,dse,adce,simplifycfg),function-attrs))"
+         gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
     );
     // Before the last unrolling the induction variables are brought into the form that tells how often
     // a loop turns.
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,widen-indices,\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),wide-words,divide-wide,\
-         join-conditions)"
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,\
+         wide-words,divide-wide,join-conditions,keep-chains)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
     format!("{answers},{early},ipsccp,globalopt,{bottom_up},globaldce,{last}")

@@ -17,6 +17,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
@@ -30,8 +31,14 @@ namespace {
 
 /// Most instructions of a loop that is unrolled in full, and most turns of it.
 constexpr unsigned FullSize = 1000, FullCount = 32;
+/// The same where that makes the places of a local array known.
+constexpr unsigned LocalSize = 4000, LocalCount = 128;
+/// Most bytes of an array that may so become registers.
+constexpr uint64_t LocalBytes = 256;
 /// Most instructions of a loop that is unrolled in part.
 constexpr unsigned PartSize = 250;
+/// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop.
+constexpr unsigned RestSize = 12;
 /// How often a loop is unrolled whose number of turns is not known ([`partCount`]).
 constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
 /// Loads of a turn that make many, and values carried from turn to turn that leave registers.
@@ -84,6 +91,99 @@ bool isIndirect(const LoadInst &Load, const Loop &L) {
   return false;
 }
 
+/// Whether a place in a local array is decided by the number of a loop's turn.
+bool isDecidedByTurn(const Value *Place, const Loop &L, ScalarEvolution &Evolution) {
+  SmallVector<const Value *, 8> Work{Place};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const Value *Part = Work.pop_back_val();
+    if (isa<Constant, AllocaInst>(Part) || !Seen.insert(Part).second)
+      continue;
+    const auto *I = dyn_cast<Instruction>(Part);
+    if (!I || !L.contains(I))
+      return false;
+    if (isa<PHINode>(I)) {
+      if (!Evolution.isSCEVable(I->getType()))
+        return false;
+      const auto *Steps = dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(const_cast<Instruction *>(I)));
+      if (!Steps || !isa<SCEVConstant>(Steps->getStart()) || !Steps->isAffine() ||
+          !isa<SCEVConstant>(Steps->getStepRecurrence(Evolution)))
+        return false;
+    } else if (isa<BinaryOperator, CastInst, GetElementPtrInst>(I)) {
+      append_range(Work, I->operand_values());
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether a loop goes over a local array in steps that are known once it is unrolled, as rounds of a hash do over the
+/// last words of a message.
+bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
+  bool Walks = false;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      const Value *Place = getLoadStorePointerOperand(&I);
+      const auto *Array = Place ? dyn_cast<AllocaInst>(getUnderlyingObject(Place)) : nullptr;
+      if (!Array)
+        continue;
+      auto Bytes = Array->getAllocationSize(I.getDataLayout());
+      if (!Bytes || *Bytes > TypeSize::getFixed(LocalBytes) || !isDecidedByTurn(Place, L, Evolution))
+        return false;
+      Walks |= !L.isLoopInvariant(Place);
+    }
+  return Walks;
+}
+
+/// Which way a turn of a loop goes at the end of a block; null when that is not known beforehand.
+const BasicBlock *wayOfTurn(const BasicBlock &Block, unsigned Turn, const Loop &L,
+                            ScalarEvolution &Evolution) {
+  const auto *Branch = dyn_cast<BranchInst>(Block.getTerminator());
+  if (!Branch || Branch->isUnconditional())
+    return Branch ? Branch->getSuccessor(0) : nullptr;
+  const auto *Compare = dyn_cast<ICmpInst>(Branch->getCondition());
+  if (!Compare)
+    return nullptr;
+  auto AtTurn = [&](Value *Of) -> const SCEVConstant * {
+    if (!Evolution.isSCEVable(Of->getType()))
+      return nullptr;
+    const SCEV *Known = Evolution.getSCEV(Of);
+    if (const auto *Steps = dyn_cast<SCEVAddRecExpr>(Known); Steps && Steps->getLoop() == &L)
+      Known = Steps->evaluateAtIteration(Evolution.getConstant(Steps->getType(), Turn), Evolution);
+    return dyn_cast<SCEVConstant>(Known);
+  };
+  const SCEVConstant *Left = AtTurn(Compare->getOperand(0)), *Right = AtTurn(Compare->getOperand(1));
+  if (!Left || !Right)
+    return nullptr;
+  bool Holds = ICmpInst::compare(Left->getAPInt(), Right->getAPInt(), Compare->getPredicate());
+  return Branch->getSuccessor(!Holds);
+}
+
+/// How many instructions the turns of an innermost loop have together, without what is decided by the turn's number.
+unsigned sizeOfTurns(const Loop &L, unsigned Turns, ScalarEvolution &Evolution) {
+  unsigned Size = 0;
+  for (unsigned Turn = 0; Turn < Turns && Size <= LocalSize; Turn++) {
+    SmallVector<const BasicBlock *, 8> Work{L.getHeader()};
+    SmallPtrSet<const BasicBlock *, 16> Seen{L.getHeader()};
+    while (!Work.empty()) {
+      const BasicBlock *Block = Work.pop_back_val();
+      Size += count_if(*Block, [](const Instruction &I) {
+        return !isa<PHINode, CastInst, GetElementPtrInst>(I);
+      });
+      auto Go = [&](const BasicBlock *To) {
+        if (L.contains(To) && Seen.insert(To).second)
+          Work.push_back(To);
+      };
+      if (const BasicBlock *Only = wayOfTurn(*Block, Turn, L, Evolution))
+        Go(Only);
+      else
+        for_each(successors(Block), Go);
+    }
+  }
+  return Size;
+}
+
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
 /// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other; by two
 /// where a turn has many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md),
@@ -108,6 +208,15 @@ unsigned partCount(const Loop &L) {
   return Many ? ManyCount : PartCount;
 }
 
+/// Whether what is left over of a loop is short enough to follow it without a loop of its own, in which each load would
+/// wait for the turn before.
+bool isShort(const Loop &L, unsigned Count) {
+  if (Count > PartCount || L.getNumBlocks() != 1)
+    return false;
+  unsigned Size = count_if(*L.getHeader(), [](const Instruction &I) { return !isa<PHINode, CastInst>(I); });
+  return Size <= RestSize;
+}
+
 /// The limits for a loop; `Turns` is their number or 0.
 TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts &Known,
                                                  bool FullOnly) {
@@ -117,9 +226,16 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   Limits.Threshold = FullSize;
   Limits.MaxPercentThresholdBoost = 100;
   Limits.FullUnrollMaxCount = FullCount;
+  if (Turns > FullCount / 2 && Turns <= LocalCount && L.isInnermost() &&
+      walksLocals(L, Known.Evolution) && sizeOfTurns(L, Turns, Known.Evolution) <= LocalSize) {
+    Limits.Threshold = LocalSize * L.getNumBlocks();
+    Limits.FullUnrollMaxCount = LocalCount;
+  }
   Limits.PartialThreshold = Turns ? KnownPartSize : PartSize;
   if (!Turns)
     Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = FullOnly ? PartCount : partCount(L);
+  // With LLVM's limit those of fewer turns than eight would stay as they are.
+  Limits.MaxUpperBound = PartCount;
   Limits.SCEVExpansionBudget = TripCountBudget;
   Limits.Partial = Limits.Runtime = !FullOnly && L.isInnermost() && L.getExitingBlock();
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
@@ -172,15 +288,16 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!Limits.Count || Peeling.PeelCount || (FullOnly && (!All || Limits.Count < All)))
     return LoopUnrollResult::Unmodified;
   Limits.Runtime &= Cost.ConvergenceAllowsRuntime && !Turn.Count && Turn.Multiple % Limits.Count;
-  // ptxas would unroll the simplest of these again.
-  bool Few = !Turn.Count && !FullOnly && partCount(L) == FewCount;
+  // ptxas would unroll the simplest of these again, by four once more.
+  bool Short = Turn.Most && Turn.Most <= PartCount * PartCount;
+  bool Few = !Turn.Count && !FullOnly && (Short || partCount(L) == FewCount);
 
   UnrollLoopOptions Options{};
   Options.Count = Limits.Count;
   Options.Force = Limits.Force;
   Options.Runtime = Limits.Runtime;
   Options.AllowExpensiveTripCount = Limits.AllowExpensiveTripCount;
-  Options.UnrollRemainder = Limits.UnrollRemainder;
+  Options.UnrollRemainder = Limits.UnrollRemainder || isShort(L, Options.Count);
   Options.SCEVExpansionBudget = Limits.SCEVExpansionBudget;
   Options.RuntimeUnrollMultiExit = Limits.RuntimeUnrollMultiExit;
   Loop *Rest = nullptr;

@@ -1,6 +1,7 @@
 // Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
-// conditions (join.cpp).
+// conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
+// there (stores.cpp).
 
 #pragma once
 
@@ -45,5 +46,25 @@ struct OneLatch : llvm::PassInfoMixin<OneLatch> {
 
 /// Keeps two conditions of a choice one.
 struct JoinConditions : llvm::PassInfoMixin<JoinConditions> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Keeps conditions of one value that follow each other from becoming a `switch`, by marks.
+struct KeepIfs : llvm::PassInfoMixin<KeepIfs> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Removes the marks of `KeepIfs`.
+struct DropMarks : llvm::PassInfoMixin<DropMarks> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Keeps numbers that each come from the one before so.
+struct KeepChains : llvm::PassInfoMixin<KeepChains> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Removes stores of values that were loaded from the same place.
+struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };

@@ -169,6 +169,13 @@ PreservedAnalyses WideWords::run(Function &F, FunctionAnalysisManager &) {
   bool Changed = false;
   SmallVector<MemIntrinsic *, 8> Accesses;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (auto *Local = dyn_cast<AllocaInst>(&I); Local && Local->isStaticAlloca()) {
+      auto Size = Local->getAllocationSize(I.getDataLayout());
+      if (Size && !Size->isScalable() && *Size && *Size % Widest == 0 && Local->getAlign() < Align(Widest)) {
+        Local->setAlignment(Align(Widest));
+        Changed = true;
+      }
+    }
     if (isa<MemTransferInst>(I) || isa<MemSetInst>(I))
       Accesses.push_back(cast<MemIntrinsic>(&I));
     else

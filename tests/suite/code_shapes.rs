@@ -1,0 +1,150 @@
+//! What device code must look like for the sake of its speed, part two: loops over small arrays and over tiles,
+//! conditions one after another, sequences of numbers, records that are written back. Each is a shape that was measured on a GPU
+//! (`compiler/docs/device-speed.md`); widths of copies and what nvcc's exactness asks for are `code.rs`.
+
+use libtest_mimic::Trial;
+
+use crate::linking::Bench;
+use crate::support::{Outcome, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, fn() -> Outcome); 9] = [
+        ("arrays_that_long_loops_go_around_are_registers", rounds),
+        ("arrays_are_aligned_for_wide_accesses", aligned),
+        ("loads_of_tiles_are_unrolled", tiles),
+        ("what_is_left_of_a_short_loop_is_no_loop", rest),
+        ("loops_of_few_turns_are_unrolled_once", few),
+        ("conditions_of_one_value_stay_in_order", edges),
+        ("sequences_keep_their_factor", sequence),
+        ("unchanged_fields_are_not_stored", fields),
+        ("bits_are_asked_for_where_they_are", bits),
+    ];
+    tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
+}
+
+/// The PTX of a kernel `k` with these parameters and this body.
+fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed> {
+    let bench = Bench::new()?;
+    bench.write("k.cdp", &format!("__global__ void k({parameters})\n{{\n{body}\n}}\n"))?;
+    Ok(bench.cdpc(&["build", "k.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?.0)
+}
+
+/// That a text is in PTX so many times.
+fn expect(ptx: &str, counts: &[(&str, usize)]) -> Outcome {
+    for (text, wanted) in counts {
+        let found = ptx.matches(text).count();
+        if found != *wanted {
+            return Err(format!("{text:?} is there {found} times, not {wanted}:\n{ptx}").into());
+        }
+    }
+    Ok(())
+}
+
+/// 64 and 80 rounds over the last 16 words, as hashes do; not where the place comes from memory.
+fn rounds() -> Outcome {
+    let body = |turns: u32, place: &str| {
+        format!(
+            "    unsigned w[16], a = 1;\n    for (int i = 0; i < 16; i++) w[i] = in[i];\n    \
+             for (int i = 0; i < {turns}; i++) {{\n        if (i >= 16)\n            \
+             w[i & 15] += (w[(i - 15) & 15] >> 3) ^ w[{place} & 15];\n        \
+             a = a * 33 + w[i & 15];\n    }}\n    *o = a;"
+        )
+    };
+    let parameters = "const unsigned *__restrict__ in, unsigned *__restrict__ o";
+    for turns in [64, 80] {
+        expect(&ptx(parameters, &body(turns, "(i - 2)"))?, &[(".local", 0)])?;
+    }
+    let looked_up = ptx(parameters, &body(64, "in[i]"))?;
+    if looked_up.contains("st.local") { Ok(()) } else { Err(looked_up.into()) }
+}
+
+/// ptxas joins what is stored side by side.
+fn aligned() -> Outcome {
+    let body = "    int far[16];\n    for (int i = 0; i < 16; i++) far[i] = i ? 1 << 20 : 0;\n    \
+                far[in[1] & 15] = 3;\n    *o = far[*in & 15];";
+    expect(
+        &ptx("const int *__restrict__ in, int *__restrict__ o", body)?,
+        &[(".local .align 16 .b8", 1)],
+    )
+}
+
+/// By the threads of a block in strides: at most four turns, whose loads do not wait for each other's stores.
+fn tiles() -> Outcome {
+    let body = "    __shared__ float tile[1024];\n    int t = threadIdx.y * 16 + threadIdx.x;\n    \
+                for (int i = t; i < 1024; i += 256) tile[i] = in[i * n];\n    __syncthreads();\n    \
+                o[t] = tile[t ^ 5];";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o, int n", body)?;
+    let loads = text.matches("ld.global").count();
+    if loads >= 4 { Ok(()) } else { Err(format!("{loads} loads:\n{text}").into()) }
+}
+
+/// Three turns at most, of which each is under the question whether there is one more.
+fn rest() -> Outcome {
+    let body = "    int s = 0;\n    for (int i = 0; i < n; i++) s += in[i];\n    *o = s;";
+    let text = ptx("const int *__restrict__ in, int *__restrict__ o, int n", body)?;
+    expect(&text, &[("ld.global", 7), ("nounroll", 0)])
+}
+
+/// By four here, and then not by ptxas once more.
+fn few() -> Outcome {
+    let body = "    unsigned end = in[threadIdx.x] & 15u, s = 0;\n    \
+                for (unsigned i = 0; i < end; i++) s += table[i];\n    o[threadIdx.x] = s;";
+    let parameters = "const unsigned *__restrict__ in, const unsigned *__restrict__ table, \
+                      unsigned *__restrict__ o";
+    expect(&ptx(parameters, body)?, &[(".pragma \"nounroll\"", 1)])
+}
+
+/// Bodies of which only one is executed still follow each other, so that nothing is jumped over but a body.
+fn edges() -> Outcome {
+    let body = "    __shared__ float tile[34];\n    int x = threadIdx.x;\n    tile[x + 1] = in[x];\n    \
+                if (x == 0) tile[0] = in[w];\n    if (x == 31) tile[33] = in[w + 1];\n    \
+                __syncthreads();\n    o[x] = tile[x] + tile[x + 2];";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o, int w", body)?;
+    expect(&text, &[("bra ", 2), ("bra.uni", 0), ("setp.ne", 2)])
+}
+
+/// Each number from the one before, by the same factor and summand.
+fn sequence() -> Outcome {
+    for (kind, suffix) in [("unsigned", "s32"), ("unsigned long long", "s64")] {
+        let body = format!(
+            "    {kind} s = *o;\n    float z = 0;\n    for (int i = 0; i < 6; i++) {{\n        \
+             s = s * 1664525u + 1013904223u;\n        z += (float)s;\n    }}\n    *r = z;\n    *o = s;"
+        );
+        let text = ptx(&format!("{kind} *__restrict__ o, float *__restrict__ r"), &body)?;
+        expect(&text, &[(&format!("mad.lo.{suffix}"), 6), ("1013904223", 6)])?;
+    }
+    Ok(())
+}
+
+/// One of three fields of the record that is read from a stack and written back; all where something may have been
+/// written to them in between.
+fn fields() -> Outcome {
+    let body = |between: &str| {
+        format!(
+            "    struct R {{ int level, weight, worth; }} stack[8];\n    int top = 0, best = 0;\n    \
+             stack[top++] = (R){{0, in[0], in[1]}};\n    while (top > 0) {{\n        \
+             R e = stack[--top];\n        if (e.worth > best) best = e.worth;\n        \
+             if (e.level == n) continue;\n        {between}\n        \
+             stack[top++] = (R){{e.level + 1, e.weight, e.worth}};\n        \
+             if (e.weight + in[e.level] < 90)\n            \
+             stack[top++] = (R){{e.level + 1, e.weight + 5, e.worth + in[e.level]}};\n    }}\n    \
+             *o = best;"
+        )
+    };
+    let parameters = "const int *__restrict__ in, int *o, int n";
+    // Those of the first record, the level, and those of the second.
+    expect(&ptx(parameters, &body(""))?, &[("st.local", 3 + 1 + 3)])?;
+    expect(&ptx(parameters, &body("stack[in[2]].weight = 3;"))?, &[("st.local", 3 + 1 + 2 + 3)])
+}
+
+/// In a network that sorts, whose direction is a bit of the place.
+fn bits() -> Outcome {
+    let body = "    __shared__ unsigned key[64];\n    int t = threadIdx.x;\n    key[t] = p[t];\n    \
+                key[t + 32] = p[t + 32];\n    for (int size = 2; size <= 8; size <<= 1) {\n        \
+                for (int d = size >> 1; d > 0; d >>= 1) {\n            __syncthreads();\n            \
+                int i = 2 * t - (t & (d - 1)), j = i + d;\n            bool up = (i & size) == 0;\n            \
+                if ((key[i] > key[j]) == up) {\n                unsigned k = key[i];\n                \
+                key[i] = key[j];\n                key[j] = k;\n            }\n        }\n    }\n    \
+                __syncthreads();\n    p[t] = key[t];\n    p[t + 32] = key[t + 32];";
+    expect(&ptx("unsigned *p", body)?, &[("shr", 0), ("xor.pred", 6)])
+}
