@@ -25,6 +25,7 @@ pub mod literal;
 pub mod parse;
 pub mod preprocess;
 pub mod reference;
+mod scopes;
 pub mod session;
 pub mod source;
 

@@ -1,8 +1,9 @@
 //! The types of the builtin tables as the checker's.
 
 use super::builtins::{self, BuiltinTypeDef, BuiltinTypeKind, SigBase, SigType};
-use super::ctype::{Basic, CEnum, CEnumerator, CField, CRecordKind, NsId, QualType, Quals};
+use super::ctype::{Basic, CEnum, CEnumerator, CField, CRecordKind, QualType, Quals};
 use super::state::Checker;
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -60,7 +61,7 @@ impl<'a> Checker<'a> {
                     .collect();
                 let id = self.types.add_enum(CEnum {
                     name: def.name.to_owned(),
-                    ns: NsId::GLOBAL,
+                    ns: ScopeId::GLOBAL,
                     local_in: None,
                     scoped: false,
                     underlying,
@@ -87,7 +88,7 @@ impl<'a> Checker<'a> {
             BuiltinTypeKind::Union { .. } => CRecordKind::Union,
             _ => CRecordKind::Struct,
         };
-        let id = self.types.declare_record(kind, def.name, NsId::GLOBAL, Span::NONE);
+        let id = self.types.declare_record(kind, def.name, ScopeId::GLOBAL, Span::NONE);
         self.types.records[id.0 as usize].builtin = true;
         if let Some(fields) = fields {
             let min_align = u64::from(def.align);

@@ -6,12 +6,13 @@ use cdp_ir::{Callee, Expr, ExprKind};
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, FnType, QualType};
 use super::overload::{Callable, Choice};
-use super::scope::{Entity, FnId, Space};
+use super::scope::{FnId, Space};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::scopes::Found;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -76,14 +77,14 @@ impl<'a> Checker<'a> {
     /// The name of a callee that only argument-dependent look-up may find.
     fn adl_only_name(&self, callee: &'a ast::Expr) -> Option<String> {
         let ast::ExprKind::Name(symbol) = callee.kind else { return None };
-        if self.find_plain(symbol).is_some() {
+        if !matches!(self.scopes.lookup(symbol, |_| true), Found::None) {
             return None;
         }
         let text = self.text(symbol);
         let known = !self.visible_builtins(text, false).is_empty()
             || super::builtins::lookup_constant(text).is_some()
             || super::builtins::lookup_variable(text).is_some();
-        (!known && self.spaces.list.len() > 1).then(|| text.to_owned())
+        (!known && self.scopes.has_several()).then(|| text.to_owned())
     }
 
     /// Whether a builtin function wants a device variable by name.
@@ -264,12 +265,10 @@ impl<'a> Checker<'a> {
         let func = self.func(id);
         let (default, ns) = (func.params[index].default, func.ns);
         let Some(default) = default else { return self.poison(ty) };
-        let blocks = std::mem::take(&mut self.f.blocks);
-        let outer = std::mem::replace(&mut self.ns, ns);
+        let aside = self.scopes.set_aside(ns);
         let value = self.expr(default);
         let expr = self.convert(value, ty, Purpose::Argument(index + 1, name));
-        self.ns = outer;
-        self.f.blocks = blocks;
+        self.scopes.take_back(aside);
         expr
     }
 
@@ -330,12 +329,9 @@ impl<'a> Checker<'a> {
         if halves || args.iter().any(|arg| self.is_error(arg)) {
             return Err(args);
         }
-        let mut user = Vec::new();
-        if let Some(symbol) = self.session.names.lookup(name)
-            && let Some(Entity::Fns(set)) = self.find_plain(symbol).and_then(|slot| slot.entity())
-        {
-            user = self.set(set).to_vec();
-        }
+        let symbol = self.session.names.lookup(name);
+        let found = symbol.map(|symbol| self.scopes.lookup(symbol, |_| true));
+        let user = found.map_or(Vec::new(), |found| self.functions_of(&found));
         // Enumerations have builtin operators, which are better than a conversion to a class.
         let has_class = |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);
         let builtin = if args.iter().any(|arg| has_class(arg.ty)) {

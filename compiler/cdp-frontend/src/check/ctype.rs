@@ -8,6 +8,7 @@ pub use crate::ast::Basic;
 use cdp_ir::{FieldSpec, FloatKind, Layout, Packing, RecordId, Type, TypeId, TypeTable};
 
 use crate::intern::FastMap;
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 /// An unqualified type in a [`CTypes`].
@@ -21,14 +22,6 @@ pub struct CRecordId(pub u32);
 /// An enumeration in a [`CTypes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CEnumId(pub u32);
-
-/// A namespace; [`NsId::GLOBAL`] is the global one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct NsId(pub u32);
-
-impl NsId {
-    pub const GLOBAL: NsId = NsId(0);
-}
 
 /// `const`, `volatile`, `__restrict__`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -150,7 +143,7 @@ pub struct CRecord {
     pub kind: CRecordKind,
     /// Without its namespace; empty while unnamed.
     pub name: String,
-    pub ns: NsId,
+    pub ns: ScopeId,
     /// For a type declared in a function: that function's mangled encoding and the discriminator
     /// (Itanium ABI, local names).
     pub local_in: Option<(String, u32)>,
@@ -160,7 +153,7 @@ pub struct CRecord {
     /// One of CUDA's own types (vector types, `dim3`, runtime structures).
     pub builtin: bool,
     /// The scope of types declared among the members, when there are any.
-    pub scope: Option<NsId>,
+    pub scope: Option<ScopeId>,
     pub span: Span,
 }
 
@@ -174,7 +167,7 @@ pub struct CEnumerator {
 #[derive(Clone, Debug)]
 pub struct CEnum {
     pub name: String,
-    pub ns: NsId,
+    pub ns: ScopeId,
     pub local_in: Option<(String, u32)>,
     /// `enum class`.
     pub scoped: bool,
@@ -199,7 +192,7 @@ pub struct CTypes {
     pub enums: Vec<CEnum>,
     /// The IR types; moved into the module at the end.
     pub ir: TypeTable,
-    /// Qualified names of namespaces by [`NsId`], for messages.
+    /// Qualified names of namespaces and records by [`ScopeId`], for messages.
     pub ns_names: Vec<String>,
 }
 
@@ -287,7 +280,7 @@ impl CTypes {
         &mut self,
         kind: CRecordKind,
         name: impl Into<String>,
-        ns: NsId,
+        ns: ScopeId,
         span: Span,
     ) -> CRecordId {
         let name = name.into();
@@ -394,7 +387,7 @@ impl CTypes {
         }
     }
     /// The scope of a record's member types.
-    pub fn scope_of(&self, ty: QualType) -> Option<NsId> {
+    pub fn scope_of(&self, ty: QualType) -> Option<ScopeId> {
         self.record_id(ty).and_then(|id| self.record(id).scope)
     }
     /// What a pointer points to.

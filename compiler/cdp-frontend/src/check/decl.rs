@@ -1,11 +1,12 @@
 //! Declarations at file scope, in namespaces and in blocks: what they add to the scopes. Variables
 //! are in `variable` and `local`, functions in `function`, records and enumerations in `record`.
 
-use super::ctype::{NsId, QualType};
-use super::scope::{Entity, Slot};
+use super::ctype::QualType;
+use super::scope::{Entity, FnId, SetId, Slot};
 use super::state::Checker;
 use crate::ast::{self, DeclKind, StorageKind, TypeSpecKind};
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -29,13 +30,17 @@ impl<'a> Checker<'a> {
             DeclKind::Simple(simple) => self.simple(simple),
             DeclKind::Alias(alias) => self.alias(alias),
             DeclKind::UsingName(name) => self.using_name(name),
-            DeclKind::UsingNamespace(name) => self.using_namespace(name),
+            DeclKind::UsingNamespace(name) => {
+                if let Some(scope) = self.namespace_of(name) {
+                    self.scopes.use_namespace(scope);
+                }
+            }
             DeclKind::Namespace(namespace) => self.namespace(namespace),
             DeclKind::NamespaceAlias(alias) => {
                 let ast::NamespaceAliasDecl { name, target } = &**alias;
-                if let Some(ns) = self.namespace_of(target) {
-                    let slot = self.slot_here(name.name);
-                    slot.other = Some(Entity::Namespace(ns));
+                if let Some(scope) = self.namespace_of(target) {
+                    let slot = self.scopes.declare(name.name);
+                    slot.other = Some(Entity::Namespace(scope));
                     slot.span = name.span;
                 }
             }
@@ -61,48 +66,64 @@ impl<'a> Checker<'a> {
         self.facts.implied_extern = implied;
     }
 
+    /// Adds a namespace or a record with types of its own.
+    pub fn add_scope(&mut self, parent: ScopeId, name: &str) -> ScopeId {
+        let id = self.scopes.add(parent, name);
+        self.name_scope(parent, name);
+        id
+    }
+
+    /// What messages call the scope that was added last.
+    fn name_scope(&mut self, parent: ScopeId, name: &str) {
+        let outer = &self.types.ns_names[parent.0 as usize];
+        let own = if name.is_empty() { "(anonymous)" } else { name };
+        let shown = if outer.is_empty() { own.into() } else { format!("{outer}::{own}") };
+        self.types.ns_names.push(shown);
+    }
+
     fn namespace(&mut self, namespace: &'a ast::NamespaceDecl) {
-        let outer = self.ns;
+        let outer = self.scopes.here();
         if namespace.names.is_empty() {
-            let found =
-                self.spaces.list.iter().position(|ns| ns.parent == Some(outer) && ns.anonymous);
-            self.ns = match found {
-                Some(index) => NsId(index as u32),
-                None => self.spaces.add(outer, None, "", namespace.inline, &mut self.types),
-            };
+            let (scope, new) = self.scopes.anonymous_in(outer);
+            if new {
+                self.name_scope(outer, "");
+            }
+            self.scopes.open(scope);
         }
         let last = namespace.names.len().saturating_sub(1);
         for (index, name) in namespace.names.iter().enumerate() {
-            let parent = self.ns;
-            let inline = namespace.inline && index == last;
-            let slot = self.spaces.get(parent).members.get(&name.name).copied();
-            self.ns = match slot.and_then(|slot| slot.entity()) {
-                Some(Entity::Namespace(ns)) => ns,
+            let parent = self.scopes.here();
+            let slot = self.scopes.member(parent, name.name).copied();
+            let scope = match slot.and_then(|slot| slot.entity()) {
+                Some(Entity::Namespace(scope)) => scope,
                 Some(_) => {
                     self.redefinition(*name, slot.map_or(Span::NONE, |slot| slot.span));
-                    self.ns = outer;
+                    self.scopes.open(outer);
                     return;
                 }
                 None => {
-                    let text = self.text(name.name);
-                    let ns =
-                        self.spaces.add(parent, Some(name.name), text, inline, &mut self.types);
-                    let other = Some(Entity::Namespace(ns));
+                    let scope = self.add_scope(parent, self.text(name.name));
+                    let other = Some(Entity::Namespace(scope));
                     let slot = Slot { tag: None, other, span: name.span };
-                    self.spaces.get_mut(parent).members.insert(name.name, slot);
-                    ns
+                    *self.scopes.member_mut(parent, name.name) = slot;
+                    scope
                 }
             };
+            if namespace.inline && index == last {
+                self.scopes.show(parent, scope);
+            }
+            self.scopes.open(scope);
         }
         for decl in &namespace.decls {
             self.decl(decl);
         }
-        self.ns = outer;
+        self.scopes.open(outer);
     }
 
-    fn namespace_of(&mut self, name: &'a ast::QualName) -> Option<NsId> {
-        if let Some(Entity::Namespace(ns)) = self.find_name(name).and_then(|slot| slot.entity()) {
-            return Some(ns);
+    fn namespace_of(&mut self, name: &'a ast::QualName) -> Option<ScopeId> {
+        let found = self.find_namespace(name).ok()?;
+        if let Some(Entity::Namespace(scope)) = found.and_then(|slot| slot.other) {
+            return Some(scope);
         }
         // `std` holds the builtins that it has in C++.
         if name.as_plain().is_some_and(|symbol| self.text(symbol) == "std") {
@@ -113,19 +134,12 @@ impl<'a> Checker<'a> {
         None
     }
 
-    fn using_namespace(&mut self, name: &'a ast::QualName) {
-        let Some(ns) = self.namespace_of(name) else { return };
-        let depth = self.f.blocks.depth();
-        if depth > 0 {
-            self.f.blocks.usings.push((depth, ns));
-        } else {
-            let here = self.ns;
-            self.spaces.get_mut(here).usings.push(ns);
-        }
-    }
-
     fn using_name(&mut self, name: &'a ast::QualName) {
-        let Some(mut slot) = self.find_name(name) else {
+        let (found, part) = self.walk(name, |_| true);
+        if let Found::Ambiguous(list) = &found {
+            return self.report_ambiguous(part, list);
+        }
+        let Some(slot) = found.first() else {
             let text = self.text(name.base.name);
             let std = name.scopes.first().is_some_and(|scope| self.text(scope.name) == "std");
             if std
@@ -138,14 +152,51 @@ impl<'a> Checker<'a> {
             self.error(Code::E0301, name.span, format!("`{shown}` is not declared"));
             return;
         };
-        if let Some(Entity::Fns(set)) = slot.other {
-            // A set of its own, so that functions declared here later stay here.
-            let copy = self.set(set).to_vec();
-            self.sets.push(copy);
-            slot.other = Some(Entity::Fns(super::scope::SetId(self.sets.len() as u32 - 1)));
+        let functions = self.functions_of(&found);
+        self.import(name.base, slot, functions);
+    }
+
+    /// Declares here what another scope has; functions join those that are here (C++ [namespace.udecl]).
+    fn import(&mut self, name: ast::Ident, slot: Slot, functions: Vec<FnId>) {
+        let here = *self.scopes.declare(name.name);
+        let ty = |slot: Slot| {
+            slot.tag.or(match slot.other {
+                Some(Entity::Type(ty)) => Some(ty),
+                _ => None,
+            })
+        };
+        let fns = |slot: Slot| matches!(slot.other, Some(Entity::Fns(_)));
+        let others = here.other.zip(slot.other).is_some_and(|(a, b)| a != b);
+        if ty(here).zip(ty(slot)).is_some_and(|(a, b)| a != b)
+            || (others && !(fns(here) && fns(slot)))
+            || functions.iter().any(|&id| self.declares_again(name, id))
+        {
+            return self.redefinition(name, here.span);
         }
-        slot.span = name.span;
-        *self.slot_here(name.base.name) = slot;
+        let mut other = here.other.or(slot.other);
+        if fns(slot) {
+            // A set of its own, so that functions declared here later stay here.
+            let mut set = self.functions_of(&Found::One(here));
+            set.extend(functions.into_iter().filter(|id| !set.contains(id)).collect::<Vec<_>>());
+            self.sets.push(set);
+            other = Some(Entity::Fns(SetId(self.sets.len() as u32 - 1)));
+        }
+        let tag = here.tag.or(slot.tag);
+        *self.scopes.declare(name.name) = Slot { tag, other, span: name.span };
+    }
+
+    /// Whether the open namespace itself declares another function of the name with the parameters of this one.
+    fn declares_again(&self, name: ast::Ident, id: FnId) -> bool {
+        if self.scopes.depth() > 0 {
+            return false;
+        }
+        let here = self.scopes.here();
+        let Some(slot) = self.scopes.member(here, name.name) else { return false };
+        let params =
+            |id: FnId| self.types.fn_type(self.func(id).ty).map(|ty| (&ty.params, ty.variadic));
+        let own = self.functions_of(&Found::One(*slot));
+        own.into_iter()
+            .any(|own| own != id && self.func(own).ns == here && params(own) == params(id))
     }
 
     /// `using Name = type;`
@@ -162,7 +213,7 @@ impl<'a> Checker<'a> {
 
     /// Binds a typedef name; saying the same twice is fine.
     fn bind_type(&mut self, name: ast::Ident, ty: QualType) {
-        let slot = self.slot_here(name.name);
+        let slot = self.scopes.declare(name.name);
         let before = *slot;
         match before.other {
             Some(Entity::Type(first)) if first == ty => {}
@@ -172,7 +223,7 @@ impl<'a> Checker<'a> {
                     self.redefinition(name, before.span);
                     return;
                 }
-                let slot = self.slot_here(name.name);
+                let slot = self.scopes.declare(name.name);
                 slot.other = Some(Entity::Type(ty));
                 slot.span = name.span;
             }

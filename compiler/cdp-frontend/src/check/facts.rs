@@ -4,10 +4,11 @@
 use cdp_ir as ir;
 use cdp_ir::{Block, Loc, LocalId, TypeId};
 
-use super::ctype::{NsId, QualType};
+use super::ctype::QualType;
 use super::scope::{FnId, Memory, VarId};
 use crate::diagnostics::Code;
 use crate::intern::{FastMap, Symbol};
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 /// Facts about the whole unit.
@@ -29,9 +30,9 @@ pub struct Facts {
     /// What `auto` stands for in the declaration at hand.
     pub auto_type: Option<QualType>,
     /// `extern` variables declared in blocks only.
-    pub block_externs: FastMap<(NsId, Symbol), VarId>,
+    pub block_externs: FastMap<(ScopeId, Symbol), VarId>,
     /// Functions declared in blocks only.
-    pub block_functions: FastMap<(NsId, Symbol), Vec<FnId>>,
+    pub block_functions: FastMap<(ScopeId, Symbol), Vec<FnId>>,
     /// Static variables of one name in one function, counted.
     pub static_numbers: FastMap<(String, String), u32>,
     /// Launches that every thread of a block makes alike.

@@ -2,13 +2,14 @@
 
 use cdp_ir as ir;
 
-use super::ctype::{Basic, NsId, QualType, Quals};
+use super::ctype::{Basic, QualType, Quals};
 use super::mangle;
 use super::scope::{FnId, Func, ParamInfo, Space};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 /// The CUDA and inlining words of a function's declaration.
@@ -47,7 +48,7 @@ impl<'a> Checker<'a> {
         if let Some(init) = &declarator.init {
             self.error(Code::E0317, init.span, "a function cannot be initialised");
         }
-        if self.f.blocks.depth() > 0
+        if self.scopes.depth() > 0
             && let Some(span) = specs.storage_span(StorageKind::Static)
         {
             self.report(
@@ -72,7 +73,7 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        if self.f.blocks.depth() > 0 {
+        if self.scopes.depth() > 0 {
             self.error(Code::E0317, def.declarator.span, "a function inside a function");
             return;
         }
@@ -232,21 +233,15 @@ impl<'a> Checker<'a> {
         if !defines && self.redeclares_builtin(name, &function) {
             return None;
         }
-        let outer = self.ns;
+        let outer = self.scopes.here();
         if name.as_plain().is_none() {
-            match self.find_scope(name) {
-                Ok(ns) => self.ns = ns,
-                Err(scope) => {
-                    let text = self.text(scope.name);
-                    self.error(Code::E0301, scope.span, format!("there is no namespace `{text}`"));
-                    return None;
-                }
-            }
+            let scope = self.declared_scope(name)?;
+            self.scopes.open(scope);
         }
         let func = self.new_func(specs, name, ty, params, words);
         self.check_signature(&func, specs, name);
         let id = self.enter_function(func, name, defines);
-        self.ns = outer;
+        self.scopes.open(outer);
         if let Some(id) = id {
             self.check_defaults(id);
         }
@@ -277,23 +272,23 @@ impl<'a> Checker<'a> {
             None => (Basic::Error.into(), false),
         };
         let text = self.text(name.base.name);
-        let scope = self.types.ns_names[self.ns.0 as usize].clone();
+        let scope = self.types.ns_names[self.scopes.here().0 as usize].clone();
         let display = if scope.is_empty() { text.to_owned() } else { format!("{scope}::{text}") };
-        let is_main = text == "main" && self.ns == NsId::GLOBAL;
+        let is_main = text == "main" && self.scopes.here() == ScopeId::GLOBAL;
         let extern_c = self.extern_c || is_main;
         let is_static = specs.has(StorageKind::Static);
-        let internal = is_static || self.spaces.is_internal(self.ns);
+        let internal = is_static || self.scopes.is_internal(self.scopes.here());
         let inline = matches!(words.attrs.inline, ir::Inline::Hint | ir::Inline::Always);
         let space = words.space();
         let symbol = if extern_c {
             text.to_owned()
         } else {
-            mangle::function(&self.types, &self.spaces, self.ns, text, ty, is_static)
+            mangle::function(&self.types, &self.scopes, self.scopes.here(), text, ty, is_static)
         };
         Func {
             name: name.base.name,
             display,
-            ns: self.ns,
+            ns: self.scopes.here(),
             ty,
             ret,
             params,

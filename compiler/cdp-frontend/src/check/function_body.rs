@@ -48,14 +48,14 @@ impl<'a> Checker<'a> {
             ..FnState::none()
         };
         let outer = std::mem::replace(&mut self.f, state);
-        let outer_ns = std::mem::replace(&mut self.ns, ns);
+        let outer_scope = self.scopes.open(ns);
         if lowered && !auto_ret {
             self.make_ir_func(id);
         }
-        self.f.blocks.push();
+        self.scopes.enter();
         self.bind_params(id);
         let mut body = self.block(|checker| checker.stmts(&block.stmts));
-        self.f.blocks.pop();
+        self.scopes.leave();
         if self.f.ret_auto {
             self.finish_auto(id, Basic::Void.into());
         }
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
         self.warn_unchecked_launch();
         self.find_result_reads(&body);
         let state = std::mem::replace(&mut self.f, outer);
-        self.ns = outer_ns;
+        self.scopes.open(outer_scope);
         if self.func(id).constexpr {
             let types = state.locals.iter().map(|local| local.ty).collect();
             let kept = std::rc::Rc::new(super::facts::Body { types, block: body.clone() });
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
             });
             let var = VarId(self.vars.len() as u32 - 1);
             self.f.facts[local.0 as usize].var = Some(var);
-            let slot = self.f.blocks.slot(name.name);
+            let slot = self.scopes.declare(name.name);
             let first = slot.span;
             if slot.other.is_some() {
                 self.redefinition(name, first);

@@ -4,7 +4,6 @@
 use cdp_ir as ir;
 
 use super::builtins::{Lower, Overload};
-use super::ctype::NsId;
 use super::scope::{FnId, Space};
 use super::state::{Checker, FnState, NO_ID};
 use crate::ast::{self, DeclKind};
@@ -59,14 +58,12 @@ impl<'a> Checker<'a> {
         let outer_locs = std::mem::replace(&mut self.no_locs, true);
         let outer_session = std::mem::replace(&mut self.session, session);
         let outer = std::mem::replace(&mut self.f, FnState::none());
-        let outer_ns = std::mem::replace(&mut self.ns, NsId::GLOBAL);
         let outer_c = std::mem::replace(&mut self.extern_c, false);
         // The names of the text are numbered on their own, so no scope of the program may be seen.
-        let scopes = std::mem::replace(&mut self.spaces, super::scope::Namespaces::new());
+        let scopes = std::mem::take(&mut self.scopes);
         let made = self.compile_inline(name, unit, inline);
-        self.spaces = scopes;
+        self.scopes = scopes;
         self.extern_c = outer_c;
-        self.ns = outer_ns;
         self.f = outer;
         self.session = outer_session;
         self.no_locs = outer_locs;

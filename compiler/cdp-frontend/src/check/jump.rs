@@ -49,7 +49,8 @@ impl<'a> Checker<'a> {
             }
             _ => None,
         };
-        let mut seen: Vec<VarId> = self.f.blocks.open().filter_map(local).collect();
+        let mut seen: Vec<VarId> =
+            self.scopes.bound().filter_map(|(_, slot)| local(slot)).collect();
         seen.sort_unstable();
         seen
     }

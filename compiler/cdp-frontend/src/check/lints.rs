@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let mut unused = Vec::new();
-        for slot in self.f.blocks.innermost() {
+        for slot in self.scopes.innermost() {
             let Some(Entity::Var(id)) = slot.other else { continue };
             let var = self.var(id);
             if !var.used && !var.is_param && (var.local.is_some() || var.in_function) {

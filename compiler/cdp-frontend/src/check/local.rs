@@ -30,8 +30,8 @@ impl<'a> Checker<'a> {
         if memory == Memory::Shared && self.f.space == Space::Host {
             self.shared_on_host(request.memory_span);
         }
-        let existing = self.spaces.get(self.ns).members.get(&name.base.name).copied();
-        let hidden = self.facts.block_externs.get(&(self.ns, name.base.name)).copied();
+        let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
+        let hidden = self.facts.block_externs.get(&(self.scopes.here(), name.base.name)).copied();
         let found = match existing.and_then(|slot| slot.other) {
             Some(Entity::Var(id)) => Some(id),
             _ => hidden,
@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
             None => {
                 let id = self.new_var(&request, memory);
                 self.name_symbol(id, false);
-                self.facts.block_externs.insert((self.ns, name.base.name), id);
+                self.facts.block_externs.insert((self.scopes.here(), name.base.name), id);
                 id
             }
         };

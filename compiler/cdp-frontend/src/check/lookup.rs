@@ -1,103 +1,141 @@
 //! What a name means where the checker stands.
 
-use super::ctype::NsId;
-use super::scope::{Entity, Slot};
+use super::ctype::QualType;
+use super::scope::{Entity, FnId, Slot};
 use super::state::Checker;
-use crate::ast;
-use crate::intern::Symbol;
+use crate::ast::{Ident, QualName};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::scopes::{Found, ScopeId};
 
-impl<'a> Checker<'a> {
-    /// The meaning of an unqualified name declared by the program.
-    pub fn find_plain(&self, name: Symbol) -> Option<Slot> {
-        if let Some(slot) = self.f.blocks.find(name) {
-            return Some(*slot);
-        }
-        self.spaces.find_around(self.ns, &self.f.blocks.usings, name).first().copied()
+impl Checker<'_> {
+    /// The meaning of a possibly qualified name declared by the program.
+    pub fn lookup(&self, name: &QualName) -> Found<Slot> {
+        self.walk(name, |_| true).0
     }
 
-    /// The innermost slot of a name that a tag after `struct` or `enum` can mean: variables,
-    /// functions and enumerators do not hide it (C++ [basic.lookup.elab]).
-    pub fn find_tag(&self, name: &ast::QualName) -> Option<Slot> {
-        let names_type =
-            |slot: &Slot| slot.tag.is_some() || matches!(slot.other, Some(Entity::Type(_)));
-        let Some(symbol) = name.as_plain() else {
-            return self.find_name(name).filter(names_type);
+    /// One meaning of a name, also when there are others.
+    pub fn find_name(&self, name: &QualName) -> Option<Slot> {
+        self.lookup(name).first()
+    }
+
+    /// The one meaning of a name. `Err` when it is ambiguous, about which an error is given.
+    pub fn find_one(&mut self, name: &QualName) -> Result<Option<Slot>, ()> {
+        self.settle(self.walk(name, |_| true))
+    }
+
+    /// As [`Checker::find_one`], what a tag after `struct` or `enum` can mean: variables, functions and
+    /// enumerators do not hide it (C++ [basic.lookup.elab]).
+    pub fn find_tag(&mut self, name: &QualName) -> Result<Option<Slot>, ()> {
+        self.settle(self.walk(name, Slot::names_type))
+    }
+
+    /// As [`Checker::find_one`], of namespaces alone.
+    pub fn find_namespace(&mut self, name: &QualName) -> Result<Option<Slot>, ()> {
+        self.settle(self.walk(name, |slot| matches!(slot.other, Some(Entity::Namespace(_)))))
+    }
+
+    /// The scope of a qualified name that is declared again or defined; without it an error is given.
+    pub fn declared_scope(&mut self, name: &QualName) -> Option<ScopeId> {
+        let (found, part) = match self.scope_of(name) {
+            Ok(scope) => return Some(scope.unwrap_or(ScopeId::GLOBAL)),
+            Err(failed) => failed,
         };
-        if let Some(slot) = self.f.blocks.find_where(symbol, names_type) {
-            return Some(*slot);
+        if self.settle((found, part)).is_ok() {
+            let text = self.text(part.name);
+            self.error(Code::E0301, part.span, format!("there is no namespace `{text}`"));
         }
-        let mut ns = Some(self.ns);
-        while let Some(id) = ns {
-            let found = self.spaces.get(id).members.get(&symbol).filter(|slot| names_type(slot));
-            if found.is_some() {
-                return found.copied();
-            }
-            ns = self.spaces.get(id).parent;
-        }
-        self.find_plain(symbol).filter(names_type)
+        None
     }
 
-    /// The namespace that the scopes of a qualified name lead to. `Err` holds the scope that is no
-    /// namespace; it may be an enumeration.
-    pub fn find_scope(&self, name: &ast::QualName) -> Result<NsId, ast::Ident> {
-        let mut at = name.global.then_some(NsId::GLOBAL);
-        for scope in &name.scopes {
-            let slot = match at {
-                None => self.find_plain(scope.name),
-                Some(ns) => self.spaces.find_in(ns, scope.name).copied(),
+    /// All functions that were found.
+    pub fn functions_of(&self, found: &Found<Slot>) -> Vec<FnId> {
+        let slots = match found {
+            Found::None | Found::Ambiguous(_) => &[],
+            Found::One(slot) => std::slice::from_ref(slot),
+            Found::Overloads(slots) => &slots[..],
+        };
+        let mut functions = Vec::new();
+        for slot in slots {
+            let Some(Entity::Fns(set)) = slot.entity() else { continue };
+            for id in self.set(set) {
+                if !functions.contains(id) {
+                    functions.push(*id);
+                }
+            }
+        }
+        functions
+    }
+
+    /// E0307 for a name, or the part of one, with several meanings.
+    pub fn report_ambiguous(&mut self, name: Ident, found: &[Slot]) {
+        let text = self.text(name.name);
+        let message = format!("`{text}` is declared in several namespaces in use here");
+        let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
+            .help("write the namespace before the name");
+        for slot in found {
+            diagnostic = diagnostic.secondary(slot.span, "one of them");
+        }
+        self.report(diagnostic);
+    }
+
+    fn settle(&mut self, (found, part): (Found<Slot>, Ident)) -> Result<Option<Slot>, ()> {
+        if let Found::Ambiguous(list) = &found {
+            self.report_ambiguous(part, list);
+            return Err(());
+        }
+        Ok(found.first())
+    }
+
+    /// What fits of the meanings of a name, and the part of the name that the answer is about.
+    pub fn walk(&self, name: &QualName, fits: impl Fn(&Slot) -> bool) -> (Found<Slot>, Ident) {
+        let found = match self.scope_of(name) {
+            Ok(None) => self.scopes.lookup(name.base.name, fits),
+            Ok(Some(scope)) => self.scopes.lookup_in(scope, name.base.name, fits),
+            Err((Found::One(slot), last))
+                if name.scopes.last().is_some_and(|at| at.span == last.span) =>
+            {
+                self.enumerator_in(slot, name.base)
+            }
+            Err(failed) => return failed,
+        };
+        (found, name.base)
+    }
+
+    /// The scope that the parts of a name before the last lead to, if there are any. `Err` holds the part that
+    /// leads nowhere, and what it means: it may be an enumeration.
+    fn scope_of(&self, name: &QualName) -> Result<Option<ScopeId>, (Found<Slot>, Ident)> {
+        let mut at = name.global.then_some(ScopeId::GLOBAL);
+        for part in &name.scopes {
+            let fits = |slot: &Slot| slot.before_scope().is_some();
+            let found = match at {
+                None => self.scopes.lookup(part.name, fits),
+                Some(scope) => self.scopes.lookup_in(scope, part.name, fits),
             };
-            match slot.and_then(|slot| slot.entity()) {
-                Some(Entity::Namespace(ns)) => at = Some(ns),
-                Some(Entity::Type(ty)) if self.types.scope_of(ty).is_some() => {
-                    at = self.types.scope_of(ty);
-                }
-                _ => return Err(*scope),
-            }
+            let scope = match &found {
+                Found::One(slot) => match slot.before_scope() {
+                    Some(Entity::Namespace(scope)) => Some(scope),
+                    Some(Entity::Type(ty)) => self.types.scope_of(ty),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some(scope) = scope else { return Err((found, *part)) };
+            at = Some(scope);
         }
-        Ok(at.unwrap_or(NsId::GLOBAL))
+        Ok(at)
     }
 
-    /// The slot of a possibly qualified name declared by the program.
-    pub fn find_name(&self, name: &ast::QualName) -> Option<Slot> {
-        if !name.global && name.scopes.is_empty() {
-            return self.find_plain(name.base.name);
-        }
-        match self.find_scope(name) {
-            Ok(ns) => self.spaces.find_in(ns, name.base.name).copied(),
-            Err(scope) => {
-                // The last scope may be an enumeration: `Color::Red`.
-                let last = name.scopes.last()?;
-                if last.span != scope.span {
-                    return None;
-                }
-                let outer = ast::QualName {
-                    global: name.global,
-                    scopes: name.scopes[..name.scopes.len() - 1].to_vec(),
-                    base: *last,
-                    operator: None,
-                    span: last.span,
-                };
-                let slot = self.find_name(&outer)?;
-                let Some(Entity::Type(ty)) = slot.entity() else { return None };
-                let id = self.types.enum_id(ty)?;
-                let text = self.text(name.base.name);
-                let list = &self.types.enumeration(id).enumerators;
-                let index = list.iter().position(|item| item.name == text)?;
-                let other = Some(Entity::Enumerator(id, index as u32));
-                Some(Slot { tag: None, other, span: slot.span })
-            }
-        }
+    /// `Color::Red`
+    fn enumerator_in(&self, slot: Slot, name: Ident) -> Found<Slot> {
+        let enumerator = |ty: QualType| {
+            let id = self.types.enum_id(ty)?;
+            let text = self.text(name.name);
+            let list = &self.types.enumeration(id).enumerators;
+            let index = list.iter().position(|item| item.name == text)?;
+            Some(Entity::Enumerator(id, index as u32))
+        };
+        let Some(Entity::Type(ty)) = slot.before_scope() else { return Found::None };
+        let Some(other) = enumerator(ty) else { return Found::None };
+        Found::One(Slot { tag: None, other: Some(other), span: slot.span })
     }
-
-    /// The slot for a name being declared here: in the open block, or else the open namespace.
-    pub fn slot_here(&mut self, name: Symbol) -> &mut Slot {
-        if self.f.blocks.depth() > 0 {
-            self.f.blocks.slot(name)
-        } else {
-            let ns = self.ns;
-            self.spaces.get_mut(ns).members.entry(name).or_default()
-        }
-    }
-
-    // --- IR --------------------------------------------------------------------------------
 }

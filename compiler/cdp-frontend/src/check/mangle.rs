@@ -1,18 +1,19 @@
 //! Symbol names: the Itanium C++ ABI's mangling (section 5.1), with substitutions.
 
-use super::ctype::{Basic, CType, CTypes, NsId, QualType, Quals};
-use super::scope::Namespaces;
+use super::ctype::{Basic, CType, CTypes, QualType, Quals};
+use super::scope::Slot;
+use crate::scopes::{ScopeId, Scopes};
 
 /// What has been written and may be referred back to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Component {
-    Namespace(NsId),
+    Namespace(ScopeId),
     Type(QualType),
 }
 
 struct Mangler<'t> {
     types: &'t CTypes,
-    spaces: &'t Namespaces,
+    scopes: &'t Scopes<Slot>,
     out: String,
     seen: Vec<Component>,
 }
@@ -20,13 +21,13 @@ struct Mangler<'t> {
 /// A function's symbol. `internal` is for `static` functions, whose names get an `L`.
 pub fn function(
     types: &CTypes,
-    spaces: &Namespaces,
-    ns: NsId,
+    scopes: &Scopes<Slot>,
+    ns: ScopeId,
     name: &str,
     ty: QualType,
     internal: bool,
 ) -> String {
-    let mut mangler = Mangler { types, spaces, out: "_Z".into(), seen: Vec::new() };
+    let mut mangler = Mangler { types, scopes, out: "_Z".into(), seen: Vec::new() };
     let params = types.fn_type(ty).map_or(0, |function| function.params.len());
     let coded = match operator_code(name, params) {
         Some(code) => code.to_owned(),
@@ -40,15 +41,15 @@ pub fn function(
 /// A variable's symbol: the name itself at global scope, unless it is `static`.
 pub fn variable(
     types: &CTypes,
-    spaces: &Namespaces,
-    ns: NsId,
+    scopes: &Scopes<Slot>,
+    ns: ScopeId,
     name: &str,
     internal: bool,
 ) -> String {
-    if ns == NsId::GLOBAL && !internal {
+    if ns == ScopeId::GLOBAL && !internal {
         return name.to_owned();
     }
-    let mut mangler = Mangler { types, spaces, out: "_Z".into(), seen: Vec::new() };
+    let mut mangler = Mangler { types, scopes, out: "_Z".into(), seen: Vec::new() };
     mangler.declared_name(ns, &source_name(name), internal);
     mangler.out
 }
@@ -152,8 +153,8 @@ fn builtin_code(basic: Basic) -> Option<&'static str> {
 }
 
 impl Mangler<'_> {
-    fn declared_name(&mut self, ns: NsId, coded: &str, internal: bool) {
-        if ns == NsId::GLOBAL {
+    fn declared_name(&mut self, ns: ScopeId, coded: &str, internal: bool) {
+        if ns == ScopeId::GLOBAL {
             if internal {
                 self.out.push('L');
             }
@@ -162,7 +163,7 @@ impl Mangler<'_> {
         }
         self.out.push('N');
         self.prefix(ns);
-        if internal && !self.spaces.is_internal(ns) {
+        if internal && !self.scopes.is_internal(ns) {
             self.out.push('L');
         }
         self.out.push_str(coded);
@@ -170,13 +171,12 @@ impl Mangler<'_> {
     }
 
     /// The enclosing namespaces, each a candidate for substitution.
-    fn prefix(&mut self, ns: NsId) {
-        if ns == NsId::GLOBAL || self.substitute(&Component::Namespace(ns)) {
+    fn prefix(&mut self, ns: ScopeId) {
+        if ns == ScopeId::GLOBAL || self.substitute(&Component::Namespace(ns)) {
             return;
         }
-        let space = self.spaces.get(ns);
-        self.prefix(space.parent.unwrap_or(NsId::GLOBAL));
-        let name = if space.anonymous { "_GLOBAL__N_1" } else { &space.text };
+        self.prefix(self.scopes.parent(ns).unwrap_or(ScopeId::GLOBAL));
+        let name = if self.scopes.is_anonymous(ns) { "_GLOBAL__N_1" } else { self.scopes.name(ns) };
         self.out.push_str(&source_name(name));
         self.seen.push(Component::Namespace(ns));
     }
@@ -275,11 +275,11 @@ impl Mangler<'_> {
         self.seen.push(Component::Type(ty));
     }
 
-    fn named(&mut self, ns: NsId, name: &str, local: Option<(String, u32)>) {
+    fn named(&mut self, ns: ScopeId, name: &str, local: Option<(String, u32)>) {
         let own = if name.is_empty() { "Ut_".to_owned() } else { source_name(name) };
         if let Some((function, _)) = local {
             self.out.push_str(&format!("Z{function}E{own}"));
-        } else if ns == NsId::GLOBAL {
+        } else if ns == ScopeId::GLOBAL {
             self.out.push_str(&own);
         } else {
             self.out.push('N');

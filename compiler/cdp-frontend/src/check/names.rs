@@ -5,23 +5,26 @@ use cdp_ir::{Const, Expr, ExprKind};
 
 use super::builtins;
 use super::ctype::{Basic, QualType};
-use super::scope::{Entity, FnId, Memory, SetId, VarId};
+use super::scope::{Entity, FnId, Memory, VarId};
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
     pub fn name(&mut self, name: &ast::QualName) -> Value<'a> {
         let span = name.span;
-        if let Some(slot) = self.find_name(name) {
-            if let Some(value) = self.through_usings(name) {
-                return value;
-            }
+        let (found, part) = self.walk(name, |_| true);
+        if let Found::Ambiguous(list) = &found {
+            self.report_ambiguous(part, list);
+            return self.error_value(span);
+        }
+        if let Some(slot) = found.first() {
             return match slot.entity() {
                 Some(Entity::Var(var)) => self.var_value(var, span),
-                Some(Entity::Fns(set)) => self.functions_value(name, set),
+                Some(Entity::Fns(_)) => self.functions_value(name, self.functions_of(&found)),
                 Some(Entity::Enumerator(id, index)) => self.enumerator_value(id, index, span),
                 Some(Entity::Type(_)) => {
                     let text = self.text(name.base.name);
@@ -41,70 +44,10 @@ impl<'a> Checker<'a> {
             return value;
         }
         if let Some(Entity::Fns(set)) = self.std_entity(name) {
-            return self.functions_value(name, set);
+            return self.functions_value(name, self.set(set).to_vec());
         }
         self.undeclared(name);
         self.error_value(span)
-    }
-
-    /// A name that several namespaces give through `using namespace`: functions overload, anything
-    /// else is ambiguous.
-    fn through_usings(&mut self, name: &ast::QualName) -> Option<Value<'a>> {
-        let found = self.meanings(name);
-        (found.len() > 1).then(|| self.several(name, &found))
-    }
-
-    /// The meanings that `using namespace` gives a name where it stands.
-    fn meanings(&self, name: &ast::QualName) -> Vec<super::scope::Slot> {
-        if self.spaces.list.len() < 2 {
-            return Vec::new();
-        }
-        match name.as_plain() {
-            Some(symbol) if self.f.blocks.find(symbol).is_some() => Vec::new(),
-            Some(symbol) => self.spaces.find_around(self.ns, &self.f.blocks.usings, symbol),
-            None => match self.find_scope(name) {
-                Ok(ns) if !self.spaces.get(ns).members.contains_key(&name.base.name) => {
-                    self.spaces.find_through_usings(ns, name.base.name)
-                }
-                _ => Vec::new(),
-            },
-        }
-    }
-
-    /// E0307 when a type's name means something else too. True when it was given.
-    pub fn ambiguous_type(&mut self, name: &ast::QualName) -> bool {
-        let found = self.meanings(name);
-        if found.len() > 1 {
-            self.report_ambiguous(name, &found);
-        }
-        found.len() > 1
-    }
-
-    fn report_ambiguous(&mut self, name: &ast::QualName, found: &[super::scope::Slot]) {
-        let text = self.text(name.base.name);
-        let message = format!("`{text}` is declared in several namespaces in use here");
-        let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
-            .help("write the namespace before the name");
-        for slot in found {
-            diagnostic = diagnostic.secondary(slot.span, "one of them");
-        }
-        self.report(diagnostic);
-    }
-
-    fn several(&mut self, name: &ast::QualName, found: &[super::scope::Slot]) -> Value<'a> {
-        let text = self.text(name.base.name).to_owned();
-        let mut user = Vec::new();
-        for slot in found {
-            let Some(Entity::Fns(set)) = slot.entity() else {
-                self.report_ambiguous(name, found);
-                return self.error_value(name.span);
-            };
-            user.extend(self.set(set).iter().copied());
-        }
-        let global = user.iter().any(|&id| self.func(id).ns == super::ctype::NsId::GLOBAL);
-        let builtin = if global { self.visible_builtins(&text, false) } else { Vec::new() };
-        let kind = Kind::Fns(FnRef { name: text, user, builtin });
-        Value::new(kind, Basic::Error.into(), name.span)
     }
 
     fn enumerator_value(&mut self, id: super::ctype::CEnumId, index: u32, span: Span) -> Value<'a> {
@@ -128,7 +71,7 @@ impl<'a> Checker<'a> {
         if self.text(scope.name) != "std" {
             return None;
         }
-        let slot = self.spaces.get(super::ctype::NsId::GLOBAL).members.get(&name.base.name)?;
+        let slot = self.scopes.member(ScopeId::GLOBAL, name.base.name)?;
         let sources = &self.session.sources;
         // The only system headers are the compiler's own.
         if !sources.file(sources.file_of(slot.span.lo)?).system {
@@ -185,10 +128,9 @@ impl<'a> Checker<'a> {
 
     /// A function name: the program's overloads, with the builtin ones of the same name when the
     /// set stands at file scope, as if a header had declared them.
-    fn functions_value(&mut self, name: &ast::QualName, set: SetId) -> Value<'a> {
-        let user = self.set(set).to_vec();
+    fn functions_value(&mut self, name: &ast::QualName, user: Vec<FnId>) -> Value<'a> {
         let text = self.text(name.base.name);
-        let global = user.first().is_some_and(|&id| self.func(id).ns == super::ctype::NsId::GLOBAL);
+        let global = user.iter().any(|&id| self.func(id).ns == ScopeId::GLOBAL);
         let builtin = if global { self.visible_builtins(text, false) } else { Vec::new() };
         let ty = match user.as_slice() {
             [one] if builtin.is_empty() => self.func(*one).ty,
@@ -300,20 +242,10 @@ impl<'a> Checker<'a> {
             Some(_) => !types,
         };
         let mut names: Vec<&str> = Vec::new();
-        for name in self.f.blocks.all() {
-            if fits(self.f.blocks.find(name).and_then(|slot| slot.entity())) {
-                names.push(self.text(name));
-            }
-        }
-        let mut ns = Some(self.ns);
-        while let Some(id) = ns {
-            let space = self.spaces.get(id);
-            let members = space.members.iter();
-            names.extend(
-                members.filter(|(_, slot)| fits(slot.entity())).map(|(name, _)| self.text(*name)),
-            );
-            ns = space.parent;
-        }
+        let around = self.scopes.chain(self.scopes.here());
+        let declared = self.scopes.bound().chain(around.flat_map(|id| self.scopes.members(id)));
+        let fitting = declared.filter(|(_, slot)| fits(slot.entity()));
+        names.extend(fitting.map(|(name, _)| self.text(name)));
         if !types {
             names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));
         }

@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::builtins::Overload;
-use super::ctype::{Basic, NsId};
+use super::ctype::Basic;
 use super::rank::{Class, Rank};
-use super::scope::{Entity, FnId, Space};
+use super::scope::{FnId, Space};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 /// What a candidate is.
@@ -44,13 +45,9 @@ impl<'a> Checker<'a> {
         let mut user = functions.user.clone();
         for ns in self.associated_namespaces(args) {
             let Some(symbol) = self.session.names.lookup(&functions.name) else { continue };
-            if let Some(Entity::Fns(set)) =
-                self.spaces.find_in(ns, symbol).and_then(|slot| slot.entity())
-            {
-                for &id in self.set(set) {
-                    if !user.contains(&id) {
-                        user.push(id);
-                    }
+            for id in self.functions_of(&self.scopes.lookup_in(ns, symbol, |_| true)) {
+                if !user.contains(&id) {
+                    user.push(id);
                 }
             }
         }
@@ -90,7 +87,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The namespaces of the arguments' class and enumeration types (C++ [basic.lookup.argdep]).
-    fn associated_namespaces(&self, args: &[Value<'a>]) -> Vec<NsId> {
+    fn associated_namespaces(&self, args: &[Value<'a>]) -> Vec<ScopeId> {
         let mut found = Vec::new();
         for arg in args {
             let mut ty = arg.ty;

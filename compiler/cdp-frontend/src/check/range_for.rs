@@ -18,7 +18,7 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     pub fn range_for(&mut self, stmt: &'a ast::RangeForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
             ExprKind::Compare { op: CompareOp::Lt, lhs: Box::new(at.clone()), rhs: Box::new(end) };
         let cond = Some(Expr::new(kind, ir_bool, loc));
 
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         let mut body = self.block(|checker| {
             let place = checker.to_index(at.clone());
             let addr = checker.index_addr(base, place, loc);
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
             checker.range_variable(&stmt.variable, element);
         });
         let inner = self.loop_body(&stmt.body);
-        self.f.blocks.pop();
+        self.scopes.leave();
         body.stmts.push(ir::Stmt { kind: StmtKind::Block(inner), loc });
 
         let one = self.const_int(1, index_ty, loc);
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         let kind = ExprKind::Binary { op: BinaryOp::Add, lhs: Box::new(at), rhs: Box::new(one) };
         let next = Expr::new(kind, ty, loc);
         let step = Some(self.store(index_addr, next, false, loc));
-        self.f.blocks.pop();
+        self.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
     }
 

@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         tag: &ast::QualName,
         keyword: &str,
     ) -> Result<Option<QualType>, ()> {
-        let Some(slot) = self.find_tag(tag) else { return Ok(None) };
+        let Some(slot) = self.find_tag(tag)? else { return Ok(None) };
         if slot.tag.is_some() {
             return Ok(slot.tag);
         }
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
         let Some(tag) = spec.tag.as_ref().filter(|tag| tag.as_plain().is_some()) else {
             return false;
         };
-        if spec.members.is_some() || self.slot_here(tag.base.name).tag.is_some() {
+        if spec.members.is_some() || self.scopes.declare(tag.base.name).tag.is_some() {
             return false;
         }
         let kind = match spec.kind {
@@ -101,11 +101,11 @@ impl<'a> Checker<'a> {
     fn new_record(&mut self, kind: CRecordKind, tag: Option<ast::Ident>) -> CRecordId {
         let name = tag.map_or("", |tag| self.text(tag.name));
         let span = tag.map_or(Span::NONE, |tag| tag.span);
-        let id = self.types.declare_record(kind, name, self.ns, span);
+        let id = self.types.declare_record(kind, name, self.scopes.here(), span);
         self.types.records[id.0 as usize].local_in = self.local_context();
         if let Some(tag) = tag {
             let ty = self.types.record_type(id);
-            let slot = self.slot_here(tag.name);
+            let slot = self.scopes.declare(tag.name);
             slot.tag = Some(ty);
             slot.span = tag.span;
         }
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
     /// The function that a type declared now is local to.
     pub(super) fn local_context(&mut self) -> Option<(String, u32)> {
         let func = self.f.func?;
-        if self.f.blocks.depth() == 0 {
+        if self.scopes.depth() == 0 {
             return None;
         }
         let number = self.f.local_types;
@@ -138,10 +138,10 @@ impl<'a> Checker<'a> {
             return Some(id);
         };
         let slot = if tag.as_plain().is_some() {
-            let slot = self.slot_here(tag.base.name);
+            let slot = self.scopes.declare(tag.base.name);
             *slot
         } else {
-            let Some(slot) = self.find_name(tag) else {
+            let Ok(Some(slot)) = self.find_one(tag) else {
                 let message = "a member type is defined that its scope does not declare";
                 self.error(Code::E0301, tag.span, message);
                 return None;
@@ -193,23 +193,23 @@ impl<'a> Checker<'a> {
         specs: &'a ast::DeclSpecs,
     ) {
         // Types declared among the members belong to the record's own scope.
-        let outer_ns = self.ns;
-        if self.f.blocks.depth() == 0 && declares_types(members) {
+        let outer_ns = self.scopes.here();
+        if self.scopes.depth() == 0 && declares_types(members) {
             let name = spec.tag.as_ref().map(|tag| tag.base.name);
             let text = self.types.record(id).name.clone();
-            let ns = self.spaces.add(outer_ns, name, &text, false, &mut self.types);
+            let ns = self.add_scope(outer_ns, &text);
             if name.is_none() {
                 // The members of an unnamed record are visible around it.
-                self.spaces.get_mut(ns).anonymous = false;
+                self.scopes.show(outer_ns, ns);
             }
             self.types.records[id.0 as usize].scope = Some(ns);
-            self.ns = ns;
+            self.scopes.open(ns);
         }
         let mut fields: Vec<CField> = Vec::new();
         for member in members {
             self.member(member, id, &mut fields);
         }
-        self.ns = outer_ns;
+        self.scopes.open(outer_ns);
         let packed = self.has_packed(&spec.attrs)
             || specs.attrs.iter().any(|attr| {
                 attr.span.lo > spec.keyword_span.lo && self.is_attribute(attr, Known::Packed)

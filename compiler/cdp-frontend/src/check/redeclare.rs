@@ -3,12 +3,13 @@
 
 use cdp_ir as ir;
 
-use super::ctype::{FnType, NsId};
+use super::ctype::FnType;
 use super::scope::{Entity, FnId, Func, SetId, Space};
 use super::signatures::Accepts;
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::scopes::ScopeId;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -16,7 +17,9 @@ impl<'a> Checker<'a> {
     /// theirs, as the C one that its name is linked to.
     pub fn redeclares_builtin(&mut self, name: &'a ast::QualName, function: &FnType) -> bool {
         let Some(symbol) = name.as_plain() else { return false };
-        if self.ns != NsId::GLOBAL || self.spaces.get(self.ns).members.contains_key(&symbol) {
+        if self.scopes.here() != ScopeId::GLOBAL
+            || self.scopes.member(ScopeId::GLOBAL, symbol).is_some()
+        {
             return false;
         }
         let rows = self.visible_builtins(self.text(symbol), false);
@@ -40,9 +43,9 @@ impl<'a> Checker<'a> {
         name: &'a ast::QualName,
         defines: bool,
     ) -> Option<FnId> {
-        let (ns, symbol) = (self.ns, name.base.name);
-        let in_block = self.f.blocks.depth() > 0;
-        let slot = self.spaces.get(ns).members.get(&symbol).copied().unwrap_or_default();
+        let (ns, symbol) = (self.scopes.here(), name.base.name);
+        let in_block = self.scopes.depth() > 0;
+        let slot = self.scopes.member(ns, symbol).copied().unwrap_or_default();
         let mut seen = match slot.other {
             Some(Entity::Fns(set)) => self.set(set).to_vec(),
             Some(_) => {
@@ -67,6 +70,13 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return None;
         }
+        if let Some(other) =
+            known.map(|id| self.func(id)).filter(|known| known.ns != ns && !known.extern_c)
+        {
+            // A using-declaration made it one of this scope.
+            self.redefinition(name.base, other.span);
+            return None;
+        }
         let id = known.unwrap_or(FnId(self.funcs.len() as u32));
         if in_block {
             self.bind_in_block(id, name, known.is_none());
@@ -85,7 +95,7 @@ impl<'a> Checker<'a> {
     /// Makes a function one of its name in the open namespace.
     fn bind_in_namespace(&mut self, id: FnId, name: &'a ast::QualName) {
         let sets = &mut self.sets;
-        let slot = self.spaces.get_mut(self.ns).members.entry(name.base.name).or_default();
+        let slot = self.scopes.member_mut(self.scopes.here(), name.base.name);
         let set = match slot.other {
             Some(Entity::Fns(set)) => set,
             _ => {
@@ -105,10 +115,10 @@ impl<'a> Checker<'a> {
     /// Makes a function one of its name in the open block, where it hides those of scopes around.
     fn bind_in_block(&mut self, id: FnId, name: &'a ast::QualName, new: bool) {
         if new {
-            let key = (self.ns, name.base.name);
+            let key = (self.scopes.here(), name.base.name);
             self.facts.block_functions.entry(key).or_default().push(id);
         }
-        let slot = self.f.blocks.slot(name.base.name);
+        let slot = self.scopes.declare(name.base.name);
         match slot.other {
             Some(Entity::Fns(set)) => {
                 let set = &mut self.sets[set.0 as usize];

@@ -1,6 +1,7 @@
 //! Types as C++ writes them, for messages and listings.
 
-use super::ctype::{CRecordKind, CType, CTypes, NsId, QualType, Quals};
+use super::ctype::{CRecordKind, CType, CTypes, QualType, Quals};
+use crate::scopes::ScopeId;
 
 impl CTypes {
     /// The type as C++ writes it.
@@ -64,7 +65,7 @@ impl CTypes {
         }
     }
 
-    fn qualified(&self, ns: NsId, name: &str, what: &str) -> String {
+    fn qualified(&self, ns: ScopeId, name: &str, what: &str) -> String {
         let name = if name.is_empty() { format!("(unnamed {what})") } else { name.to_owned() };
         match self.ns_names.get(ns.0 as usize) {
             Some(scope) if !scope.is_empty() => format!("{scope}::{name}"),

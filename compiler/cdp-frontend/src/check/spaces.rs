@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
         if var.memory == Memory::Auto || self.unevaluated > 0 {
             return true;
         }
-        if self.f.blocks.depth() == 0 && !self.f.in_function() && self.f.space == Space::Host {
+        if self.scopes.depth() == 0 && !self.f.in_function() && self.f.space == Space::Host {
             // Initialisers of host variables may take the address of managed variables only;
             // anything else shows when the value is read.
             return true;

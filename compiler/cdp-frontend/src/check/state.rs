@@ -4,13 +4,14 @@
 use cdp_ir as ir;
 
 use super::arena::Arena;
-use super::ctype::{Basic, CTypes, NsId, QualType};
+use super::ctype::{Basic, CTypes, QualType};
 use super::facts::{Body, Deferred, Facts, Flow, Site, Source, Target, Witnesses};
-use super::scope::{Blocks, FnId, Func, Memory, Namespaces, SetId, Space, Var, VarId};
+use super::scope::{FnId, Func, Memory, SetId, Slot, Space, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::{FastMap, Symbol};
+use crate::scopes::Scopes;
 use crate::session::Session;
 use crate::source::Span;
 
@@ -21,12 +22,10 @@ pub struct Checker<'a> {
     pub types: CTypes,
     pub module: ir::Module,
     pub diags: Diagnostics,
-    pub spaces: Namespaces,
+    pub scopes: Scopes<Slot>,
     pub vars: Vec<Var>,
     pub funcs: Vec<Func<'a>>,
     pub sets: Vec<Vec<FnId>>,
-    /// The namespace that is open.
-    pub ns: NsId,
     /// Inside `extern "C"`.
     pub extern_c: bool,
     /// The function at hand, or the stand-in for a namespace-scope initialiser.
@@ -118,7 +117,6 @@ pub struct FnState {
     pub auto_pattern: Option<QualType>,
     pub locals: Vec<ir::Local>,
     pub facts: Vec<LocalFacts>,
-    pub blocks: Blocks,
     /// Statements of the blocks being built, innermost last.
     pub out: Vec<Vec<ir::Stmt>>,
     pub loop_depth: u32,
@@ -159,7 +157,6 @@ impl FnState {
             auto_pattern: None,
             locals: Vec::new(),
             facts: Vec::new(),
-            blocks: Blocks::default(),
             out: Vec::new(),
             launch_hints: ir::LaunchHints::default(),
             loop_depth: 0,
@@ -207,11 +204,10 @@ impl<'a> Checker<'a> {
             types: CTypes::new(options.pointer_bytes),
             module,
             diags: Diagnostics::new(),
-            spaces: Namespaces::new(),
+            scopes: Scopes::default(),
             vars: Vec::new(),
             funcs: Vec::new(),
             sets: Vec::new(),
-            ns: NsId::GLOBAL,
             extern_c: false,
             f: FnState::none(),
             unevaluated: 0,

@@ -75,9 +75,9 @@ impl<'a> Checker<'a> {
 
     /// Statements in a scope of their own.
     fn scoped_block(&mut self, stmts: &'a [ast::Stmt]) -> Block {
-        self.f.blocks.push();
+        self.scopes.enter();
         let block = self.block(|checker| checker.stmts(stmts));
-        self.f.blocks.pop();
+        self.scopes.leave();
         block
     }
 
@@ -95,14 +95,14 @@ impl<'a> Checker<'a> {
 
     /// A statement as a block with its own scope: the branch of an `if`, the body of a loop.
     fn body_block(&mut self, stmt: &'a ast::Stmt) -> Block {
-        self.f.blocks.push();
+        self.scopes.enter();
         let block = match &stmt.kind {
             Ast::Block(inner) if stmt.labels().is_empty() => {
                 self.block(|checker| checker.stmts(&inner.stmts))
             }
             _ => self.block(|checker| checker.stmt(stmt)),
         };
-        self.f.blocks.pop();
+        self.scopes.leave();
         block
     }
 
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
     }
 
     fn if_stmt(&mut self, stmt: &'a ast::IfStmt, loc: ir::Loc) {
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             None => Block::default(),
         };
         self.leave_condition(entered, &then, &otherwise);
-        self.f.blocks.pop();
+        self.scopes.leave();
         match known {
             Some(true) => self.emit(StmtKind::Block(then), loc),
             Some(false) => self.emit(StmtKind::Block(otherwise), loc),
@@ -224,9 +224,9 @@ impl<'a> Checker<'a> {
         unroll: Option<Unroll>,
         loc: ir::Loc,
     ) {
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         let (cond, body) = self.tested_body(Some(condition), body);
-        self.f.blocks.pop();
+        self.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step: None, test_first: true, unroll }, loc);
     }
 
@@ -286,7 +286,7 @@ impl<'a> Checker<'a> {
     }
 
     fn for_stmt(&mut self, stmt: &'a ast::ForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         self.stmt(&stmt.init);
         // The step sees the names of the head, not those of the body.
         let (cond, body) = self.tested_body(stmt.condition.as_ref(), &stmt.body);
@@ -294,14 +294,14 @@ impl<'a> Checker<'a> {
             let value = self.expr(step);
             self.discard(value)
         });
-        self.f.blocks.pop();
+        self.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
     }
 
     // --- switch --------------------------------------------------------------------------------
 
     fn switch_stmt(&mut self, stmt: &'a ast::SwitchStmt, loc: ir::Loc) {
-        self.f.blocks.push_head();
+        self.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -322,7 +322,7 @@ impl<'a> Checker<'a> {
         self.f.break_depth -= 1;
         let state = self.f.switches.pop();
         self.leave_condition(entered, &Block::default(), &Block::default());
-        self.f.blocks.pop();
+        self.scopes.leave();
         let Some(state) = state else { return };
         let default = state.default.map(|(label, _)| label);
         self.emit(StmtKind::Switch { value, cases: state.cases, default, body }, loc);

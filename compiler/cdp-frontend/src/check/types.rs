@@ -109,10 +109,8 @@ impl<'a> Checker<'a> {
 
     /// The type behind a name that the parser took for a type.
     pub fn named_type(&mut self, name: &'a ast::QualName) -> QualType {
-        if self.ambiguous_type(name) {
-            return Basic::Error.into();
-        }
-        if let Some(slot) = self.find_name(name) {
+        let Ok(found) = self.find_one(name) else { return Basic::Error.into() };
+        if let Some(slot) = found {
             match slot.other {
                 Some(Entity::Type(ty)) => return ty,
                 None if slot.tag.is_some() => return slot.tag.unwrap_or(Basic::Error.into()),

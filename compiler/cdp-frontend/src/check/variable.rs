@@ -98,14 +98,14 @@ impl<'a> Checker<'a> {
             self.report_thread_local(specs, declarator, span);
         }
         if let Some(span) = specs.storage_span(StorageKind::Inline)
-            && self.f.blocks.depth() > 0
+            && self.scopes.depth() > 0
         {
             self.error(Code::E0316, span, "`inline` on a variable of a function");
         }
         let constexpr = specs.has(StorageKind::Constexpr);
         let ty = if constexpr { self.qualify(ty, Quals::CONST) } else { ty };
         let ty = self.object_type(ty, name.span);
-        let local = self.f.blocks.depth() > 0;
+        let local = self.scopes.depth() > 0;
         let request =
             VarRequest { specs, declarator, name, ty, memory, memory_span, align, constexpr };
         if !local {
@@ -188,14 +188,14 @@ impl<'a> Checker<'a> {
 
     /// Binds a variable's name in the open scope; reports a clash.
     pub fn bind_var(&mut self, name: ast::Ident, id: VarId) {
-        let slot = self.slot_here(name.name);
+        let slot = self.scopes.declare(name.name);
         let before = *slot;
         slot.other = Some(Entity::Var(id));
         slot.span = name.span;
         if before.other.is_some() {
             self.redefinition(name, before.span);
-        } else if let Some(first) = self.f.blocks.in_head(name.name) {
-            self.redefinition(name, first);
+        } else if let Some(first) = self.scopes.in_head(name.name) {
+            self.redefinition(name, first.span);
         }
     }
 
@@ -203,19 +203,13 @@ impl<'a> Checker<'a> {
         let name = request.name;
         let memory = if request.memory == Memory::Auto { Memory::Host } else { request.memory };
         let is_extern = request.specs.has(StorageKind::Extern) || self.facts.implied_extern;
-        let outer = self.ns;
+        let outer = self.scopes.here();
         if name.as_plain().is_none() {
-            match self.find_scope(name) {
-                Ok(ns) => self.ns = ns,
-                Err(scope) => {
-                    let text = self.text(scope.name);
-                    self.error(Code::E0301, scope.span, format!("there is no namespace `{text}`"));
-                    return;
-                }
-            }
+            let Some(scope) = self.declared_scope(name) else { return };
+            self.scopes.open(scope);
         }
         self.check_shared_bound(&request, memory, is_extern);
-        let existing = self.spaces.get(self.ns).members.get(&name.base.name).copied();
+        let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
         let id = match existing.and_then(|slot| slot.other) {
             Some(Entity::Var(id)) => {
                 self.redeclare(id, &request, memory, existing.map_or(Span::NONE, |slot| slot.span));
@@ -223,11 +217,16 @@ impl<'a> Checker<'a> {
             }
             Some(_) => {
                 self.redefinition(name.base, existing.map_or(Span::NONE, |slot| slot.span));
-                self.ns = outer;
+                self.scopes.open(outer);
                 return;
             }
             None => {
-                let id = match self.facts.block_externs.get(&(self.ns, name.base.name)).copied() {
+                let id = match self
+                    .facts
+                    .block_externs
+                    .get(&(self.scopes.here(), name.base.name))
+                    .copied()
+                {
                     Some(id) => self.declared_in_block(id, &request, memory),
                     None => {
                         let id = self.new_var(&request, memory);
@@ -243,7 +242,7 @@ impl<'a> Checker<'a> {
                         id
                     }
                 };
-                let slot = self.slot_here(name.base.name);
+                let slot = self.scopes.declare(name.base.name);
                 slot.other = Some(Entity::Var(id));
                 slot.span = name.base.span;
                 id
@@ -258,17 +257,17 @@ impl<'a> Checker<'a> {
             let message = "a `constexpr` variable needs an initialiser";
             self.error(Code::E0313, name.span, message);
         }
-        self.ns = outer;
+        self.scopes.open(outer);
     }
 
     /// Gives a variable of the open namespace its symbol and its linkage.
     pub fn name_symbol(&mut self, id: VarId, internal: bool) {
-        let internal = internal || self.spaces.is_internal(self.ns);
+        let internal = internal || self.scopes.is_internal(self.scopes.here());
         let text = self.text(self.var(id).name);
         let symbol = if self.extern_c && !internal {
             text.to_owned()
         } else {
-            mangle::variable(&self.types, &self.spaces, self.ns, text, internal)
+            mangle::variable(&self.types, &self.scopes, self.scopes.here(), text, internal)
         };
         let var = self.var_mut(id);
         var.symbol = symbol;

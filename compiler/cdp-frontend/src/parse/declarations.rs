@@ -3,11 +3,12 @@
 use super::declarators::Naming;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Place, Specifiers};
-use super::symbols::{Mark, Meaning, NO_SCOPE, ScopeId};
+use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::lex::TokenKind as T;
+use crate::scopes::ScopeId;
 
 impl Parser<'_> {
     /// `unit = { external-declaration }`, up to a `}` or the end.
@@ -132,34 +133,39 @@ impl Parser<'_> {
             self.error(Code::E0201, self.span_at(start), message);
             return Err(Fault::Syntax);
         }
-        let scopes = if inline { Vec::new() } else { self.open_namespace(&names) };
+        let outer = self.open_namespace(&names, inline);
         let close = self.group_end(self.at) - 1;
         self.at += 1;
         let decls = self.external_declarations();
         self.at = close + 1;
-        for (mark, scope) in scopes.into_iter().rev() {
-            self.symbols.leave_into(mark, scope);
-        }
+        self.symbols.open(outer);
         let kind = DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls }));
         Ok(Decl { kind, span: self.since(start) })
     }
 
-    /// The names of anonymous and inline namespaces stay visible after them: they open no scope.
-    fn open_namespace(&mut self, names: &[Ident]) -> Vec<(Mark, ScopeId)> {
-        let mut scopes = Vec::new();
-        for ident in names {
-            let scope = match self.symbols.get(ident.name) {
-                Some(Meaning::Namespace(scope)) => scope,
+    /// Opens a namespace, and returns the one that was open.
+    fn open_namespace(&mut self, names: &[Ident], inline: bool) -> ScopeId {
+        let outer = self.symbols.here();
+        if names.is_empty() {
+            let (scope, _) = self.symbols.anonymous_in(outer);
+            return self.symbols.open(scope);
+        }
+        for (index, ident) in names.iter().enumerate() {
+            let parent = self.symbols.here();
+            let scope = match self.symbols.member(parent, ident.name) {
+                Some(Some(Meaning::Namespace(scope))) => *scope,
                 _ => {
-                    let scope = self.symbols.new_scope();
-                    self.symbols.declare(ident.name, Meaning::Namespace(scope));
+                    let scope = self.symbols.add(parent, "");
+                    self.symbols.set(ident.name, Meaning::Namespace(scope));
                     scope
                 }
             };
-            scopes.push((self.symbols.enter(), scope));
+            if inline && index + 1 == names.len() {
+                self.symbols.show(parent, scope);
+            }
             self.symbols.open(scope);
         }
-        scopes
+        outer
     }
 
     fn namespace_alias(&mut self) -> Parsed<Decl> {
@@ -170,7 +176,7 @@ impl Parser<'_> {
         let path = self.path(self.at);
         let target = self.path_name("a namespace")?;
         if let Some(meaning @ Meaning::Namespace(_)) = path.meaning {
-            self.symbols.declare(name.name, meaning);
+            self.symbols.set(name.name, meaning);
         }
         self.semicolon("this `namespace`", "`;`")?;
         let kind = DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target }));
@@ -211,7 +217,7 @@ impl Parser<'_> {
             let path = self.path(self.at);
             let name = self.path_name("a namespace")?;
             if let Some(Meaning::Namespace(scope)) = path.meaning {
-                self.symbols.open(scope);
+                self.symbols.use_namespace(scope);
             }
             self.semicolon("this `using`", "`;`")?;
             return Ok(vec![Decl {
@@ -233,7 +239,7 @@ impl Parser<'_> {
             let path = self.path(self.at);
             let name = self.path_name("a name")?;
             if let Some(meaning) = path.meaning {
-                self.symbols.declare(self.symbol_at(path.last), meaning);
+                self.symbols.set(self.symbol_at(path.last), meaning);
             }
             let comma = self.eat(T::Comma);
             if !comma {
@@ -253,7 +259,7 @@ impl Parser<'_> {
         self.expect(T::Eq, "`=`")?;
         let ty = self.type_name()?;
         self.semicolon("this `using`", "`;`")?;
-        self.symbols.declare(name.name, Meaning::Type(NO_SCOPE));
+        self.symbols.set(name.name, Meaning::Type(ScopeId::NONE));
         let kind = DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty }));
         Ok(Decl { kind, span: self.since(start) })
     }
@@ -324,11 +330,11 @@ impl Parser<'_> {
         let mut declarators = Vec::with_capacity(1);
         if !self.ends_specifiers(&specs) {
             loop {
-                let mark = self.symbols.enter();
+                self.symbols.enter();
                 let item = match self.init_declarator(&specs) {
                     Ok(item) => item,
                     Err(fault) => {
-                        self.symbols.leave(mark);
+                        self.symbols.leave();
                         return Err(fault);
                     }
                 };
@@ -336,18 +342,18 @@ impl Parser<'_> {
                 if function && item.init.is_none() && self.is(T::LBrace) {
                     if place == Place::File && declarators.is_empty() {
                         let body = self.block();
-                        self.leave_declarator(mark, &specs, &item.declarator);
+                        self.leave_declarator(&specs, &item.declarator);
                         let (specs, declarator) = (specs.specs, item.declarator);
                         let function = FunctionDef { specs, declarator, body };
                         return Ok(Declared::Function(Box::new(function)));
                     }
                     self.refuse_nested_function(&item.declarator);
-                    self.leave_declarator(mark, &specs, &item.declarator);
+                    self.leave_declarator(&specs, &item.declarator);
                     declarators.push(item);
                     let specs = specs.specs;
                     return Ok(Declared::Simple(Box::new(SimpleDecl { specs, declarators })));
                 }
-                self.leave_declarator(mark, &specs, &item.declarator);
+                self.leave_declarator(&specs, &item.declarator);
                 declarators.push(item);
                 if !self.eat(T::Comma) {
                     break;
@@ -364,15 +370,15 @@ impl Parser<'_> {
     }
 
     /// Closes the scope of a declarator's parameters; the declared name stays.
-    fn leave_declarator(&mut self, mark: Mark, specs: &Specifiers, declarator: &Declarator) {
-        self.symbols.leave(mark);
+    fn leave_declarator(&mut self, specs: &Specifiers, declarator: &Declarator) {
+        self.symbols.leave();
         let plain = declarator.name.as_ref().and_then(QualName::as_plain);
         if let Some(name) = plain.filter(|_| specs.place != Place::Member || specs.typedef) {
             let meaning = match specs.typedef {
-                true => Meaning::Type(NO_SCOPE),
+                true => Meaning::Type(ScopeId::NONE),
                 false => Meaning::Value,
             };
-            self.symbols.declare(name, meaning);
+            self.symbols.set(name, meaning);
         }
     }
 

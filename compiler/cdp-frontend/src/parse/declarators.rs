@@ -1,6 +1,5 @@
 //! Declarators: pointers, names, arrays and parameters.
 
-use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Place, Specifiers};
 use super::symbols::Meaning;
@@ -8,6 +7,7 @@ use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::lex::TokenKind as T;
+use crate::scopes::ScopeId;
 
 /// Types nest no deeper by one declarator.
 const MAX_PARTS: usize = 256;
@@ -163,33 +163,18 @@ impl Parser<'_> {
         let path = self.path(self.at);
         let name = self.qual_name(&path);
         if path.qualified {
-            self.open_scopes_of(&path);
+            // The parameters and body of `int a::f(T)` see the names of `a`.
+            if let Some(scope) = path.scope {
+                self.symbols.open(scope);
+            }
         } else if specs.place != Place::Member || specs.typedef {
             let meaning = match specs.typedef {
-                true => Meaning::Type(super::symbols::NO_SCOPE),
+                true => Meaning::Type(ScopeId::NONE),
                 false => Meaning::Value,
             };
-            self.symbols.declare(name.base.name, meaning);
+            self.symbols.set(name.base.name, meaning);
         }
         Ok(name)
-    }
-
-    /// The parameters and body of `int a::f(T)` see the names of `a`.
-    fn open_scopes_of(&mut self, path: &Path) {
-        let mut scope = None;
-        for at in path.start..path.last {
-            if self.kind_at(at) != Some(T::Ident) {
-                continue;
-            }
-            let symbol = self.symbol_at(at);
-            let meaning = match scope {
-                None => self.symbols.get(symbol),
-                Some(scope) => self.symbols.lookup(scope, symbol),
-            };
-            let Some(Meaning::Namespace(inner)) = meaning else { return };
-            self.symbols.open(inner);
-            scope = Some(inner);
-        }
     }
 
     /// ```text

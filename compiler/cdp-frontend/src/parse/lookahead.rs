@@ -6,6 +6,7 @@ use super::parser::Parser;
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::lex::TokenKind as T;
+use crate::scopes::ScopeId;
 
 /// `[ "::" ] { name "::" } ( name | "operator" op )`
 #[derive(Clone, Copy)]
@@ -15,6 +16,8 @@ pub(super) struct Path {
     pub last: usize,
     /// After the whole name.
     pub end: usize,
+    /// The scope before the last name, if one is known.
+    pub scope: Option<ScopeId>,
     pub meaning: Option<Meaning>,
     /// It begins with `std::`.
     pub in_std: bool,
@@ -31,16 +34,16 @@ impl Parser<'_> {
     /// The name that begins at a place.
     pub fn path(&self, start: usize) -> Path {
         let mut at = start;
-        let mut scope = None;
+        let mut qualified = self.kind_at(at) == Some(T::ColonColon);
+        let mut scope = qualified.then_some(ScopeId::GLOBAL);
         let mut known = true;
         let mut in_std = false;
-        let mut qualified = self.kind_at(at) == Some(T::ColonColon);
         at += usize::from(qualified);
         loop {
             let symbol = self.symbol_at(at);
             let meaning = match scope {
                 None => self.symbols.get(symbol),
-                Some(scope) => self.symbols.lookup(scope, symbol),
+                Some(scope) => self.symbols.get_in(scope, symbol),
             };
             let meaning = meaning.filter(|_| known);
             let goes_on = self.kind_at(at + 1) == Some(T::ColonColon)
@@ -60,7 +63,7 @@ impl Parser<'_> {
                 Word::Operator => self.operator_end(at),
                 _ => at + 1,
             };
-            return Path { start, last: at, end, meaning, in_std, qualified };
+            return Path { start, last: at, end, scope, meaning, in_std, qualified };
         }
     }
 

@@ -296,9 +296,9 @@ impl<'a> Parser<'a> {
 
     /// A production in a scope of its own.
     pub fn scoped<X>(&mut self, production: impl FnOnce(&mut Self) -> X) -> X {
-        let mark = self.symbols.enter();
+        self.symbols.enter();
         let result = production(self);
-        self.symbols.leave(mark);
+        self.symbols.leave();
         result
     }
 

@@ -2,12 +2,13 @@
 
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::Place;
-use super::symbols::{Meaning, NO_SCOPE, ScopeId};
+use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
+use crate::scopes::ScopeId;
 
 impl Parser<'_> {
     /// ```text
@@ -41,7 +42,7 @@ impl Parser<'_> {
     /// `tag = name [ "final" ]`, declared unless it only mentions what is known.
     fn tag(&mut self) -> Parsed<(Option<QualName>, ScopeId)> {
         if !self.is_path_at(self.at) {
-            return Ok((None, NO_SCOPE));
+            return Ok((None, ScopeId::NONE));
         }
         let path = self.path(self.at);
         let symbol = self.symbol_at(path.last);
@@ -53,12 +54,12 @@ impl Parser<'_> {
         let defines = matches!(next, Some(T::LBrace | T::Semi | T::Colon));
         let meaning = self.symbols.get(symbol);
         let known = matches!(meaning, Some(Meaning::Type(_)));
-        let mut scope = NO_SCOPE;
+        let mut scope = ScopeId::NONE;
         // A function or variable of the same name keeps its meaning, unless the tag is new here; a
         // forward declaration does not hide the scope of an earlier definition.
         if !path.qualified && (defines || meaning.is_none()) && (!known || next != Some(T::Semi)) {
-            scope = self.symbols.new_scope();
-            self.symbols.declare_tag(symbol, scope);
+            scope = self.symbols.add(self.symbols.here(), "");
+            self.symbols.set_tag(symbol, scope);
         }
         Ok((Some(name), scope))
     }
@@ -67,7 +68,7 @@ impl Parser<'_> {
     fn members(&mut self, tag: Option<Symbol>, scope: ScopeId) -> Vec<Decl> {
         let close = self.group_end(self.at) - 1;
         let outer = std::mem::replace(&mut self.record, tag);
-        let mark = self.symbols.enter();
+        self.symbols.enter();
         self.at += 1;
         let mut members = Vec::new();
         while self.at < close {
@@ -87,7 +88,7 @@ impl Parser<'_> {
             self.at = self.at.max(start + 1);
         }
         self.at = close + 1;
-        self.symbols.leave_into(mark, scope);
+        self.symbols.leave_into(scope);
         self.record = outer;
         members
     }
@@ -148,7 +149,7 @@ impl Parser<'_> {
     }
 
     fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {
-        let mark = self.symbols.enter();
+        self.symbols.enter();
         let mut list = Vec::new();
         // What was read before an error stays.
         let _ = self.group("`,` or `}`", |p| {
@@ -164,10 +165,10 @@ impl Parser<'_> {
             }
             Ok(())
         });
-        self.symbols.leave_into(mark, scope);
+        self.symbols.leave_into(scope);
         if !scoped {
             for enumerator in &list {
-                self.symbols.declare(enumerator.name.name, Meaning::Value);
+                self.symbols.set(enumerator.name.name, Meaning::Value);
             }
         }
         list
@@ -181,7 +182,7 @@ impl Parser<'_> {
             true => Some(self.assignment()?),
             false => None,
         };
-        self.symbols.declare(name.name, Meaning::Value);
+        self.symbols.set(name.name, Meaning::Value);
         Ok(Enumerator { name, value })
     }
 

@@ -106,7 +106,7 @@ impl Parser<'_> {
         let head = self.at;
         self.skip_item();
         if let Some(name) = self.template_name(head, self.at) {
-            self.symbols.declare(self.symbol_at(name), Meaning::Template);
+            self.symbols.set(self.symbol_at(name), Meaning::Template);
         }
         Ok(Decl { kind: DeclKind::Error, span: self.since(start) })
     }
@@ -274,7 +274,7 @@ impl Parser<'_> {
             let declarator =
                 Declarator { name: Some(name), parts: Vec::new(), attrs: Vec::new(), span };
             declarators.push(InitDeclarator { declarator, bit_width: None, init: None, span });
-            self.symbols.declare(base.name, Meaning::Value);
+            self.symbols.set(base.name, Meaning::Value);
         }
         self.skip_item();
         specs.specs.ty.kind = TypeSpecKind::Error;

@@ -1,10 +1,11 @@
 //! What the parser knows before it has read anything: words, the types and function templates that
 //! CUDA's headers declare, names of attributes. Made once for a session, and with the session copied.
 
-use super::symbols::{Meaning, NO_SCOPE, Symbols};
+use super::symbols::{Meaning, Symbols};
 use super::words::Words;
 use crate::check::builtins;
 use crate::intern::{Interner, Symbol};
+use crate::scopes::ScopeId;
 
 /// Words and names by the symbols of one interner.
 pub(crate) struct Vocabulary {
@@ -20,10 +21,10 @@ impl Vocabulary {
         let words = Words::new(names);
         let mut symbols = Symbols::default();
         for def in builtins::types::all_types() {
-            symbols.declare(names.intern(def.name), Meaning::Type(NO_SCOPE));
+            symbols.set(names.intern(def.name), Meaning::Type(ScopeId::NONE));
         }
         for name in builtins::template_names() {
-            symbols.declare(names.intern(name), Meaning::CudaTemplate);
+            symbols.set(names.intern(name), Meaning::CudaTemplate);
         }
         // The tree names an attribute without underscores, which the text may never do.
         for (name, ..) in crate::attributes::KNOWN {

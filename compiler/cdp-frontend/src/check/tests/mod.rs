@@ -12,6 +12,7 @@ use crate::session::Session;
 
 mod accepts;
 mod layouts;
+mod names;
 mod rejects;
 mod symbols;
 
