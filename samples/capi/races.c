@@ -19,9 +19,10 @@ static const char source[] =
 
 int main(void)
 {
-    /* Findings name source lines if the PTX does. */
+    /* Findings name source lines if the PTX does, and are about launches as they are written. */
     cdp_compiler *compiler = cdp_compiler_new();
     cdp_compiler_set(compiler, "debug", "lines");
+    cdp_compiler_set(compiler, "launch-opt", "off");
     cdp_result *made = cdp_compile(compiler, CDP_KIND_SOURCE, "races.cdp", source, strlen(source),
                                    CDP_GOAL_PTX);
     if (cdp_result_status(made) != CDP_OK) {

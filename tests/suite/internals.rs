@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use cdp::toolchain::Cubin;
-use cdp::{CompileOptions, Goal, Input};
+use cdp::{CompileOptions, Goal, Input, LaunchOpt};
 use libtest_mimic::{Failed, Trial};
 
 use crate::support::{
@@ -71,7 +71,9 @@ fn made(name: &str) -> Result<String, Failed> {
 
 fn build(goal: Goal) -> Result<Vec<u8>, Failed> {
     let inputs = [Input::source("trip.cdp", SOURCE)];
-    let built = compiler()?.compile(&inputs, goal, &CompileOptions::default()).map_err(explain)?;
+    // The pages follow a launch that stays one.
+    let options = CompileOptions { launch_opt: LaunchOpt::Off, ..CompileOptions::default() };
+    let built = compiler()?.compile(&inputs, goal, &options).map_err(explain)?;
     Ok(built.bytes)
 }
 

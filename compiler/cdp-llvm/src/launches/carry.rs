@@ -270,7 +270,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
         let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
         let nothing = child.is_none() && gather.is_none() && !plan.site.in_null_stream();
-        if nothing || !self.is_proper(&plan.site) {
+        if nothing || plan.mode == Mode::AsWritten || !self.is_proper(&plan.site) {
             return None;
         }
         let kernel = raw::as_function(plan.site.operands[0])?;

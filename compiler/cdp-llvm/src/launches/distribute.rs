@@ -32,6 +32,8 @@ use super::tuning::Tuning;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     InOrder,
+    /// As it stands: nothing of it is run, recorded or moved.
+    AsWritten,
     /// `tracked`: the stream orders the children of one thread.
     Independent {
         tracked: bool,
@@ -171,7 +173,7 @@ impl Site<'_, '_> {
         }
         match (self.child, self.mode) {
             (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
-            (Some(child), Mode::Independent { .. }) => self.independent(child, &mut text),
+            (Some(child), _) => self.independent(child, &mut text),
             (None, Mode::InOrder) if self.sequence.is_some() => text.line("br label %launch"),
             (None, Mode::InOrder) => {
                 text.line("%mask = call i32 @llvm.nvvm.activemask()");
@@ -184,7 +186,7 @@ impl Site<'_, '_> {
                 text.line("%mask = call i32 @llvm.nvvm.activemask()");
                 self.gathered("%valid", &mut text);
             }
-            (None, Mode::Independent { .. }) => text.line("br label %launch"),
+            (None, _) => text.line("br label %launch"),
         }
         text.label("launch");
         if (self.mode == Mode::Independent { tracked: true }) {

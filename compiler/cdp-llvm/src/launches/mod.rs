@@ -13,7 +13,8 @@
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
-//! - [`sequence`]: what keeps its order is one launch, or few, for a whole block;
+//! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`] finds that it can
+//!   be;
 //! - [`carry`]: all that is carried out;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
@@ -41,6 +42,7 @@ pub(crate) mod parent;
 mod prepare;
 pub mod print;
 mod queue;
+mod recording;
 mod records;
 mod relax;
 pub mod remark;
@@ -77,9 +79,9 @@ use gather::Gather;
 use independent::{Dependence, Independent};
 use parent::{LaunchSite, Parent};
 use print::{LaunchPass, Printer};
+use recording::Recording;
 pub(crate) use remark::Optimized;
 use remark::{LaunchOutcome, LaunchRemark};
-use sequence::Sequence;
 use words::{advice, done, kept};
 
 /// Whether launches are optimised at all, with these options.
@@ -305,12 +307,18 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
         let free = why.is_none();
-        let sequenced = in_order && self.in_sequence(kernel, &sites, &facts);
+        let recording = in_order.then(|| self.recording(kernel, &sites, &facts));
+        let sequenced = matches!(recording, Some(Recording::Done));
+        let unrecorded = match recording {
+            Some(Recording::Impossible(reason)) => Some(reason),
+            _ => None,
+        };
         let mut plans = Vec::new();
         let mut candidates = Vec::new();
         for (site, alone) in sites.into_iter().zip(alone) {
             let mode = match site.in_null_stream() {
                 false => Mode::Independent { tracked: false },
+                true if unrecorded.is_some() => Mode::AsWritten,
                 true if in_order => Mode::InOrder,
                 true => Mode::Independent { tracked: true },
             };
@@ -321,9 +329,15 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 && facts.obstacle.is_none()
                 && self.options.abi.is_v2()
                 && self.is_proper(&site);
-            let candidate = self.candidate(&site, &facts, free);
+            let candidate = self.candidate(&site, &facts, free).and_then(|child| match unrecorded
+                .as_ref()
+                .filter(|_| mode == Mode::AsWritten)
+            {
+                Some(reason) => Err(words::not_mixed(reason)),
+                None => Ok(child),
+            });
             let child = candidate.as_ref().ok().copied();
-            let independent = mode != Mode::InOrder && (free || !ordered(&site));
+            let independent = matches!(mode, Mode::Independent { .. }) && (free || !ordered(&site));
             // One thread's launches are nobody else's.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
             let gather = match independent && !single && self.may_gather(&site, &facts) {
@@ -379,42 +393,13 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         plans.iter().any(Plan::changes).then_some(plans)
     }
 
-    /// Whether the launches of a kernel into its NULL stream are recorded.
-    fn in_sequence(
-        &mut self,
-        kernel: FunctionValue<'ctx>,
-        sites: &[LaunchSite<'ctx>],
-        facts: &Parent,
-    ) -> bool {
-        let ordered: Vec<&LaunchSite<'ctx>> =
-            sites.iter().filter(|site| site.in_null_stream()).collect();
-        self.options.launch_tuning.sequence > 0
-            && self.options.abi.is_v2()
-            && !self.options.per_thread_stream
-            && facts.looks_at_errors.is_none()
-            && facts.obstacle.is_none()
-            && sequence::why_not(kernel, &ordered).is_ok()
-            && ordered.iter().all(|site| {
-                let child = self.candidate(site, facts, false).ok();
-                self.is_proper(site)
-                    && self.gather(site, child).is_some_and(|index| {
-                        let arguments = raw::as_function(site.operands[0])
-                            .and_then(|kernel| self.arguments(site, kernel));
-                        let gather = self.gathers[index].as_ref();
-                        gather.is_ok_and(|gather| {
-                            sequence::runs_in_turn(gather)
-                                && arguments
-                                    .is_some_and(|all| Sequence::new(gather, index, &all).is_some())
-                        })
-                    })
-            })
-    }
-
     /// Moves the launches of a kernel to its end where that helps those that are run, and may be.
     fn move_late(&self, kernel: FunctionValue<'ctx>, plans: &mut [Plan<'ctx>]) {
         let moves = |plan: &Plan<'ctx>| plan.child.is_some() || plan.site.in_null_stream();
         let good = |plan: &Plan<'ctx>| {
-            plan.mode != Mode::InOrder && !plan.site.said.keep && self.is_proper(&plan.site)
+            matches!(plan.mode, Mode::Independent { .. })
+                && !plan.site.said.keep
+                && self.is_proper(&plan.site)
         };
         let sites: Vec<_> = plans.iter().filter(|p| moves(p)).map(|plan| &plan.site).collect();
         let may = self.options.launch_tuning.late > 0

@@ -32,7 +32,7 @@ pub(super) fn done(
             );
             (LaunchOutcome::InOrder, message, why.map(|why| why.advice.clone()))
         }
-        Mode::Independent { .. } => {
+        Mode::Independent { .. } | Mode::AsWritten => {
             let place = if plan.late { " at its end" } else { "" };
             let message = format!("{small} run by the launching warp{place}, without a launch");
             let message = match plan.together() {
@@ -68,6 +68,12 @@ pub(super) fn kept(
         return (LaunchOutcome::Relaxed, message + &narrower(plan), None);
     }
     (LaunchOutcome::Kept, reason + &narrower(plan), advice)
+}
+
+/// Why children that keep their order are not run by the launching warp, when those that are launched cannot be
+/// recorded.
+pub(super) fn not_mixed(reason: &str) -> String {
+    format!("its launches keep their order and cannot be recorded, since {reason}")
 }
 
 /// That a pragma asks for more than was done.

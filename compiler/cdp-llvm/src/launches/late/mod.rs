@@ -18,7 +18,7 @@ use inkwell::debug_info::DILocation;
 use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue,
     PointerValue,
 };
 
@@ -158,6 +158,7 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
                     }
                     let from = operand.into_pointer_value();
                     let bytes = self.context.i64_type().const_int(bytes, false);
+                    self.clear(copy, align, bytes)?;
                     builder.build_memcpy(copy, align, from, align, bytes)?;
                     Operand::Known(copy.into())
                 }
@@ -195,6 +196,17 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
             builder.build_store(room, first)?;
         }
         Ok(room)
+    }
+
+    /// Writes a struct's room from the start: a lane that does not launch hands on what is there, though nobody looks
+    /// at it.
+    fn clear(&self, room: PointerValue<'ctx>, align: u32, bytes: IntValue<'ctx>) -> Result<()> {
+        let builder = self.context.create_builder();
+        let made = room.as_instruction_value();
+        let next = made.and_then(|made| made.get_next_instruction());
+        builder.position_before(&next.ok_or_else(|| bug(STAGE, "no room"))?);
+        builder.build_memset(room, align, self.context.i8_type().const_zero(), bytes)?;
+        Ok(())
     }
 
     /// Does what was noted, where the warp meets again.
