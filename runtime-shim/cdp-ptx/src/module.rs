@@ -5,7 +5,7 @@
 
 use crate::inst::{CallSignature, CallTarget, Inst};
 use crate::limits::Limits;
-use crate::types::{ScalarType, Space};
+use crate::types::{ScalarType, Space, Word, words};
 
 /// Declares index types into the tables of a module or of a function.
 macro_rules! indices {
@@ -135,28 +135,22 @@ pub struct SourceFile {
     pub stamp: Option<(u64, u64)>,
 }
 
-/// `.visible`, `.weak`, `.extern`, `.common`, or nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Linkage {
-    /// No directive: private to the module.
-    Internal,
-    /// `.visible`
-    Visible,
-    /// `.weak`
-    Weak,
-    /// `.extern`: defined in another module.
-    Extern,
-    /// `.common` (variables only): merged by name, the largest wins.
-    Common,
+words! {
+    /// Linkage directive of a function or variable.
+    Linkage {
+        /// No directive: private to the module.
+        Internal = "",
+        Visible = "visible", Weak = "weak",
+        /// Defined in another module.
+        Extern = "extern",
+        /// Variables only: merged by name, the largest wins.
+        Common = "common",
+    }
 }
 
-/// Kernel or device function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FunctionKind {
-    /// `.entry`
-    Kernel,
-    /// `.func`
-    Func,
+words! {
+    /// Kernel or device function.
+    FunctionKind { Kernel = "entry", Func = "func", }
 }
 
 /// A kernel or a device function.

@@ -47,12 +47,7 @@ impl<'a> Parser<'a> {
         }
         let target = match indirect {
             Some(address) => self.indirect_target(&callee, address, signature_name)?,
-            None => match self.symbols.get(callee.text) {
-                Some(Symbol::Function(id)) => CallTarget::Direct(*id),
-                _ => {
-                    fail!(self, callee, UnknownName, "{callee} is not a declared function");
-                }
-            },
+            None => CallTarget::Direct(self.function_of(&callee)?),
         };
         let (results, params) = self.module.signature(&self.st.body, &target);
         let returns = self.check_args(&callee, results, returns, "results")?;
@@ -85,23 +80,19 @@ impl<'a> Parser<'a> {
 
     /// `(a, b, _)`
     fn call_list(&mut self) -> Result<Vec<(Token<'a>, Argument)>> {
-        self.expect(b'(')?;
         let mut list = Vec::new();
-        while !self.at(b')') {
-            let token = self.peek;
-            match self.vector_register() {
+        self.parenthesised(|parser| {
+            let token = parser.peek;
+            match parser.vector_register() {
                 Some(elements) => {
-                    self.next()?;
+                    parser.next()?;
                     let value = |reg| Argument::Known(CallArg::Value(Operand::Reg(reg)));
                     list.extend(elements.into_iter().map(|reg| (token, value(reg))));
                 }
-                None => list.push((token, self.call_arg()?)),
+                None => list.push((token, parser.call_arg()?)),
             }
-            if !self.eat(b',')? {
-                break;
-            }
-        }
-        self.expect(b')')?;
+            Ok(())
+        })?;
         Ok(list)
     }
 

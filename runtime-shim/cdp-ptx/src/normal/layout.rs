@@ -1,10 +1,10 @@
 //! Where the normal form has blanks and ends of lines. Knows tokens, not what they mean.
 
-use super::Word;
+use super::Written;
 use crate::parse::lexer::Tok;
 
 /// The lines of an item.
-pub(super) fn lines(words: &[Word<'_>], is_function: bool) -> String {
+pub(super) fn lines(words: &[Written<'_>], is_function: bool) -> String {
     let mut lines = Lines { text: String::new(), line: String::new(), depth: 0, last: None };
     let mut at = 0;
     if is_function {
@@ -48,7 +48,7 @@ pub(super) fn lines(words: &[Word<'_>], is_function: bool) -> String {
     lines.text
 }
 
-fn is(word: &Word<'_>, punct: u8) -> bool {
+fn is(word: &Written<'_>, punct: u8) -> bool {
     word.token.tok == Tok::Punct(punct)
 }
 
@@ -62,7 +62,7 @@ struct Lines {
 
 impl Lines {
     /// A function's head: a parameter a line, a directive a line.
-    fn head(&mut self, words: &[Word<'_>]) {
+    fn head(&mut self, words: &[Written<'_>]) {
         let list = words.iter().rposition(|word| is(word, b'('));
         let has_params =
             list.is_some_and(|at| words.get(at + 1).is_some_and(|word| !is(word, b')')));
@@ -90,7 +90,7 @@ impl Lines {
         self.end();
     }
 
-    fn add(&mut self, word: &Word<'_>) {
+    fn add(&mut self, word: &Written<'_>) {
         if !self.line.is_empty() && self.wants_blank(word) {
             self.line.push(' ');
         }
@@ -98,7 +98,7 @@ impl Lines {
         self.last = Some((word.token.tok, word.token.end));
     }
 
-    fn wants_blank(&self, word: &Word<'_>) -> bool {
+    fn wants_blank(&self, word: &Written<'_>) -> bool {
         let Some((last, end)) = self.last else { return false };
         let adjacent = end == word.token.start;
         match (last, word.token.tok) {

@@ -133,13 +133,13 @@ fn source_name(symbol: &str) -> Option<&str> {
 }
 
 /// A token as it will be written: its text may be another than the source's.
-struct Word<'a> {
+struct Written<'a> {
     token: Token<'a>,
     text: String,
 }
 
 /// An item's tokens with registers and labels numbered anew, and without labels that nothing names.
-fn renumbered<'a>(item: &Item<'a>) -> Vec<Word<'a>> {
+fn renumbered<'a>(item: &Item<'a>) -> Vec<Written<'a>> {
     let classes = register_classes(&item.tokens);
     let labels = label_numbers(&item.tokens);
     let mut numbers = Registers { classes, numbers: HashMap::new(), counts: HashMap::new() };
@@ -158,7 +158,7 @@ fn renumbered<'a>(item: &Item<'a>) -> Vec<Word<'a>> {
             (_, Tok::Str) => format!("\"{}\"", token.text),
             _ => token.text.to_owned(),
         };
-        words.push(Word { token: *token, text });
+        words.push(Written { token: *token, text });
     }
     recount(words, &numbers.counts)
 }
@@ -221,8 +221,8 @@ fn label_numbers<'a>(tokens: &[Token<'a>]) -> HashMap<&'a str, usize> {
 }
 
 /// Declarations of register classes say how many registers there are now; empty classes go.
-fn recount<'a>(words: Vec<Word<'a>>, counts: &HashMap<&'a str, u32>) -> Vec<Word<'a>> {
-    let mut out: Vec<Word<'a>> = Vec::with_capacity(words.len());
+fn recount<'a>(words: Vec<Written<'a>>, counts: &HashMap<&'a str, u32>) -> Vec<Written<'a>> {
+    let mut out: Vec<Written<'a>> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         let declares = word.token.tok == Tok::Ident
@@ -231,7 +231,7 @@ fn recount<'a>(words: Vec<Word<'a>>, counts: &HashMap<&'a str, u32>) -> Vec<Word
             out.push(word);
             continue;
         }
-        let rest: Vec<Word<'a>> = words.by_ref().take(4).collect(); // `<`, the count, `>`, `;`
+        let rest: Vec<Written<'a>> = words.by_ref().take(4).collect(); // `<`, the count, `>`, `;`
         let Some(&count) = counts.get(word.token.text) else {
             let kept = out.iter().rposition(|word| ends(&word.token)).map_or(0, |at| at + 1);
             out.truncate(kept);

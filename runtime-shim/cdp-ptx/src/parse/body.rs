@@ -354,6 +354,11 @@ impl<'a> Parser<'a> {
     /// The name of a declared function.
     pub fn function_name(&mut self) -> Result<FunctionId> {
         let token = self.ident("a function")?;
+        self.function_of(&token)
+    }
+
+    /// The declared function that a token names.
+    pub fn function_of(&self, token: &Token<'a>) -> Result<FunctionId> {
         match self.symbols.get(token.text) {
             Some(Symbol::Function(id)) => Ok(*id),
             _ => {

@@ -1,5 +1,7 @@
 //! Constants: literals and constant expressions, and the bits they have as a given type.
 
+use std::cmp::Ordering;
+
 use super::lexer::{Tok, Token};
 use super::{Parser, Result};
 use crate::types::ScalarType;
@@ -260,27 +262,43 @@ fn apply_unary(operator: u8, value: Constant) -> Option<Constant> {
 }
 
 fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
-    if left.is_float() || right.is_float() {
-        let (a, b) = (left.as_f64(), right.as_f64());
-        let truth = |value: bool| Some(Constant::Signed(i64::from(value)));
-        return match operator {
-            "+" => Some(Constant::Double(a + b)),
-            "-" => Some(Constant::Double(a - b)),
-            "*" => Some(Constant::Double(a * b)),
-            "/" => Some(Constant::Double(a / b)),
-            "<" => truth(a < b),
-            ">" => truth(a > b),
-            "<=" => truth(a <= b),
-            ">=" => truth(a >= b),
-            "==" => truth(a == b),
-            "!=" => truth(a != b),
-            _ => None,
-        };
-    }
-    let (a, b) = (left.as_bits()?, right.as_bits()?);
     let unsigned = matches!(left, Constant::Unsigned(_)) || matches!(right, Constant::Unsigned(_));
-    let truth = |value: bool| Some(Constant::Signed(i64::from(value)));
-    let less = |x: u64, y: u64| if unsigned { x < y } else { (x as i64) < (y as i64) };
+    let order = match (left.as_bits(), right.as_bits()) {
+        (Some(a), Some(b)) if unsigned => Some(a.cmp(&b)),
+        (Some(a), Some(b)) => Some((a as i64).cmp(&(b as i64))),
+        _ => left.as_f64().partial_cmp(&right.as_f64()),
+    };
+    let truth = match operator {
+        "<" => order.is_some_and(Ordering::is_lt),
+        ">" => order.is_some_and(Ordering::is_gt),
+        "<=" => order.is_some_and(Ordering::is_le),
+        ">=" => order.is_some_and(Ordering::is_ge),
+        "==" => order.is_some_and(Ordering::is_eq),
+        "!=" => !order.is_some_and(Ordering::is_eq),
+        "&&" => left.as_bits()? != 0 && right.as_bits()? != 0,
+        "||" => left.as_bits()? != 0 || right.as_bits()? != 0,
+        _ if left.is_float() || right.is_float() => {
+            let (a, b) = (left.as_f64(), right.as_f64());
+            return match operator {
+                "+" => Some(Constant::Double(a + b)),
+                "-" => Some(Constant::Double(a - b)),
+                "*" => Some(Constant::Double(a * b)),
+                "/" => Some(Constant::Double(a / b)),
+                _ => None,
+            };
+        }
+        _ => return apply_integers(operator, left, right, unsigned),
+    };
+    Some(Constant::Signed(i64::from(truth)))
+}
+
+fn apply_integers(
+    operator: &str,
+    left: Constant,
+    right: Constant,
+    unsigned: bool,
+) -> Option<Constant> {
+    let (a, b) = (left.as_bits()?, right.as_bits()?);
     let shift = u32::try_from(b).unwrap_or(64);
     let bits = match operator {
         "+" => a.wrapping_add(b),
@@ -294,25 +312,13 @@ fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
         "|" => a | b,
         "^" => a ^ b,
         // The type of a shift is that of its left operand.
-        "<<" => {
-            let bits = a.checked_shl(shift).unwrap_or(0);
-            return Some(same_sign(left, bits));
-        }
+        "<<" => return Some(same_sign(left, a.checked_shl(shift).unwrap_or(0))),
         ">>" => {
-            let bits = match left {
-                Constant::Signed(v) => (v >> shift.min(63)) as u64,
-                _ => a.checked_shr(shift).unwrap_or(0),
-            };
-            return Some(same_sign(left, bits));
+            return Some(match left {
+                Constant::Signed(v) => Constant::Signed(v >> shift.min(63)),
+                _ => Constant::Unsigned(a.checked_shr(shift).unwrap_or(0)),
+            });
         }
-        "<" => return truth(less(a, b)),
-        ">" => return truth(less(b, a)),
-        "<=" => return truth(!less(b, a)),
-        ">=" => return truth(!less(a, b)),
-        "==" => return truth(a == b),
-        "!=" => return truth(a != b),
-        "&&" => return truth(a != 0 && b != 0),
-        "||" => return truth(a != 0 || b != 0),
         _ => return None,
     };
     Some(if unsigned { Constant::Unsigned(bits) } else { Constant::Signed(bits as i64) })

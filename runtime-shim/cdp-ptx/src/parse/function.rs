@@ -17,10 +17,7 @@ enum ParamsOf {
 impl<'a> Parser<'a> {
     /// `.entry` or `.func` with everything after it. `start` is where the linkage stands.
     pub fn function(&mut self, linkage: Linkage, start: Token<'a>) -> Result<()> {
-        let kind = match self.next()?.text {
-            "entry" => FunctionKind::Kernel,
-            _ => FunctionKind::Func,
-        };
+        let kind = FunctionKind::from_str(self.next()?.text).unwrap_or(FunctionKind::Func);
         let unified = self.attributes()?.unified;
         let of = match kind {
             FunctionKind::Kernel => ParamsOf::Kernel,
@@ -97,15 +94,8 @@ impl<'a> Parser<'a> {
     }
 
     fn params(&mut self, of: ParamsOf) -> Result<Vec<(Token<'a>, Param)>> {
-        self.expect(b'(')?;
         let mut params = Vec::new();
-        while !self.at(b')') {
-            self.param(of, &mut params)?;
-            if !self.eat(b',')? {
-                break;
-            }
-        }
-        self.expect(b')')?;
+        self.parenthesised(|parser| parser.param(of, &mut params))?;
         Ok(params)
     }
 

@@ -340,13 +340,7 @@ impl<'a> Parser<'a> {
     /// A function or variable with what stands before it.
     fn declaration(&mut self) -> Result<()> {
         let start = self.peek;
-        let linkage = match start.text {
-            "visible" => Linkage::Visible,
-            "weak" => Linkage::Weak,
-            "extern" => Linkage::Extern,
-            "common" => Linkage::Common,
-            _ => Linkage::Internal,
-        };
+        let linkage = Linkage::from_str(start.text).unwrap_or(Linkage::Internal);
         if linkage != Linkage::Internal {
             self.next()?;
         }
@@ -428,14 +422,7 @@ impl<'a> Parser<'a> {
         self.expect(b',')?;
         let target = self.ident("a function")?;
         self.expect(b';')?;
-        let [alias_id, target_id] =
-            [alias, target].map(|token| match self.symbols.get(token.text) {
-                Some(Symbol::Function(id)) => Ok(*id),
-                _ => {
-                    fail!(self, token, UnknownName, "{token} is not a function declared before")
-                }
-            });
-        let (alias_id, target_id) = (alias_id?, target_id?);
+        let (alias_id, target_id) = (self.function_of(&alias)?, self.function_of(&target)?);
         if self.module.functions[alias_id.index()].body.is_some() {
             fail!(self, alias, Redefinition, "{alias} has a body and cannot be an alias");
         }

@@ -236,40 +236,34 @@ impl<'a> Parser<'a> {
         if !self.at(b'[') {
             return self.offset();
         }
-        let element = match symbol {
-            Symbol::Global(id) => self.module.variables[id.index()].ty,
-            Symbol::Local(id) => self.st.body.variables[id.index()].ty,
-            Symbol::Param(index) => {
-                self.module.functions[self.st.id.index()].params[index as usize].ty
-            }
-            _ => return self.expected("an offset"),
-        };
+        let memory = self.memory_of(symbol).filter(|_| !matches!(symbol, Symbol::Return(_)));
+        let Some((.., element)) = memory else { return self.expected("an offset") };
         self.next()?;
         let index = self.integer("the index")?;
         self.expect(b']')?;
         Ok(index.wrapping_mul(i64::from(element.bytes())))
     }
 
-    fn offset(&mut self) -> Result<i64> {
+    /// `+ n` and `- n` after a symbol or register, any number of times, in bytes.
+    pub fn offset(&mut self) -> Result<i64> {
         let mut offset = 0i64;
         while self.at(b'+') || self.at(b'-') {
             // The sign is the constant's own, so that `- 4 + 8` is 4.
             let minus = self.next()?.text == "-";
-            let value = self.offset_term()?;
-            offset = offset.wrapping_add(if minus { value.wrapping_neg() } else { value });
+            let token = self.peek;
+            let value = match self.at(b'(') {
+                true => self.integer("the offset")?,
+                // `+-8` is what LLVM prints for a negative offset.
+                false if self.eat(b'-')? => (self.number("an offset")? as i64).wrapping_neg(),
+                false => self.number("an offset")? as i64,
+            };
+            let sum = if minus { offset.checked_sub(value) } else { offset.checked_add(value) };
+            let Some(sum) = sum else {
+                fail!(self, token, Limit, "this offset is out of range");
+            };
+            offset = sum;
         }
         Ok(offset)
-    }
-
-    fn offset_term(&mut self) -> Result<i64> {
-        if self.at(b'-') {
-            self.next()?;
-            return Ok((self.number("an offset")? as i64).wrapping_neg());
-        }
-        if self.at(b'(') {
-            return self.integer("the offset");
-        }
-        Ok(self.number("an offset")? as i64)
     }
 
     /// `[register + n]`, `[symbol + n]`, `[n]`, or an array's element as `symbol[n]`.
@@ -318,20 +312,35 @@ impl<'a> Parser<'a> {
 
     /// `count` destinations: a register, a vector register, or `{a, b, _, d}`.
     pub fn dsts(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Dsts> {
+        self.elements(count, |parser| parser.dst(ty, width), Some)
+    }
+
+    /// `count` sources; see [`Parser::dsts`].
+    pub fn srcs(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Srcs> {
+        self.elements(count, |parser| parser.operand_of(ty, width), Operand::Reg)
+    }
+
+    fn elements<T>(
+        &mut self,
+        count: usize,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+        of: impl Fn(Reg) -> T,
+    ) -> Result<Box<[T]>> {
         let start = self.peek;
-        let list: Vec<Dst> = if self.eat(b'{')? {
-            let list = self.list(|parser| parser.dst(ty, width))?;
-            self.expect(b'}')?;
-            list
+        let list = if self.at(b'{') {
+            self.braced(item)?
         } else if count > 1
             && let Some(elements) = self.vector_register()
         {
             self.next()?;
-            elements.into_iter().map(Some).collect()
+            elements.into_iter().map(of).collect()
         } else {
-            vec![self.dst(ty, width)?]
+            vec![item(self)?]
         };
-        self.check_count(&start, list.len(), count)?;
+        let given = list.len();
+        if given != count {
+            fail!(self, start, Operand, "{count} elements are needed here, {given} are given");
+        }
         Ok(list.into())
     }
 
@@ -347,57 +356,52 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn check_count(&self, start: &Token, found: usize, wanted: usize) -> Result<()> {
-        if found == wanted {
-            return Ok(());
-        }
-        fail!(self, start, Operand, "{wanted} elements are needed here, {found} are given")
-    }
-
-    /// `count` sources; see [`Parser::dsts`].
-    pub fn srcs(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Srcs> {
-        let start = self.peek;
-        let list = if self.at(b'{') {
-            self.operand_list(ty, width)?
-        } else if count > 1
-            && let Some(elements) = self.vector_register()
-        {
-            self.next()?;
-            elements.into_iter().map(Operand::Reg).collect()
-        } else {
-            vec![self.operand_of(ty, width)?]
-        };
-        self.check_count(&start, list.len(), count)?;
-        Ok(list.into())
-    }
-
     /// `{a, b, ...}`, any number.
     pub fn operand_list(&mut self, ty: ScalarType, width: Width) -> Result<Vec<Operand>> {
+        self.braced(|parser| parser.operand_of(ty, width))
+    }
+
+    /// `"{" item { "," item } "}"`
+    pub fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         self.expect(b'{')?;
-        let list = self.list(|parser| parser.operand_of(ty, width))?;
+        let list = self.list(item)?;
         self.expect(b'}')?;
         Ok(list)
+    }
+
+    /// `"(" [ item { "," item } ] ")"`
+    pub fn parenthesised(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.expect(b'(')?;
+        while !self.at(b')') {
+            item(self)?;
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b')')
+    }
+
+    /// Name, state space and element type of a variable or parameter; `None` for a function.
+    fn memory_of(&self, symbol: Symbol) -> Option<(&str, Space, ScalarType)> {
+        let own = &self.module.functions[self.st.id.index()];
+        let variable = match symbol {
+            Symbol::Function(_) => return None,
+            Symbol::Global(id) => &self.module.variables[id.index()],
+            Symbol::Local(id) => &self.st.body.variables[id.index()],
+            Symbol::Param(index) | Symbol::Return(index) => {
+                let list = if symbol == Symbol::Param(index) { &own.params } else { &own.returns };
+                let param = &list[index as usize];
+                return Some((&param.name, Space::Param, param.ty));
+            }
+        };
+        Some((&variable.name, variable.space, variable.ty))
     }
 
     /// Fails if an instruction of `space` names a variable of another space.
     pub fn check_space(&self, token: &Token<'a>, space: Space, address: &Address) -> Result<()> {
         let AddressBase::Symbol(symbol) = address.base else { return Ok(()) };
-        let own = &self.module.functions[self.st.id.index()];
-        let (name, actual) = match symbol {
-            Symbol::Global(id) => {
-                let variable = &self.module.variables[id.index()];
-                (&variable.name, variable.space)
-            }
-            Symbol::Local(id) => {
-                let variable = &self.st.body.variables[id.index()];
-                (&variable.name, variable.space)
-            }
-            Symbol::Param(index) => (&own.params[index as usize].name, Space::Param),
-            Symbol::Return(index) => (&own.returns[index as usize].name, Space::Param),
-            Symbol::Function(id) => {
-                let name = &self.module.functions[id.index()].name;
-                fail!(self, token, Operand, "`{}` is a function, not memory", shorten(name));
-            }
+        let Some((name, actual, _)) = self.memory_of(symbol) else {
+            fail!(self, token, Operand, "{token} is a function, not memory");
         };
         let agrees = match space {
             Space::Generic => actual != Space::Param,

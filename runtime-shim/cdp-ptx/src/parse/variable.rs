@@ -293,10 +293,10 @@ impl<'a> Parser<'a> {
         if generic {
             self.next()?;
             name = self.ident("a variable or function")?;
-            addend = self.signed_offset()?;
+            addend = self.offset()?;
             self.expect(b')')?;
         }
-        addend = addend.wrapping_add(self.signed_offset()?);
+        addend = addend.wrapping_add(self.offset()?);
         let Some(symbol) = self.symbols.get(name.text).copied() else {
             fail!(self, name, UnknownName, "{name} is not declared");
         };
@@ -305,27 +305,6 @@ impl<'a> Parser<'a> {
         filler.init.relocations.push(relocation);
         filler.write(offset_bytes, &[0; 8][..size_bytes as usize]);
         Ok(())
-    }
-
-    /// `+ n` and `- n` after a symbol, any number of times.
-    pub fn signed_offset(&mut self) -> Result<i64> {
-        let mut offset = 0i64;
-        while self.at(b'+') || self.at(b'-') {
-            let minus = self.at(b'-');
-            self.next()?;
-            let token = self.peek;
-            // `+-8` is what LLVM prints for a negative offset.
-            let value = match self.eat(b'-')? {
-                true => self.number("an offset")?.wrapping_neg(),
-                false => self.number("an offset")?,
-            } as i64;
-            let sum = if minus { offset.checked_sub(value) } else { offset.checked_add(value) };
-            let Some(sum) = sum else {
-                fail!(self, token, Limit, "this offset is out of range");
-            };
-            offset = sum;
-        }
-        Ok(offset)
     }
 
     /// Variables at module scope: `.global .align 4 .b8 a[4], b[4];`

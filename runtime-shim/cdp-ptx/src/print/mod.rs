@@ -113,13 +113,9 @@ impl<'a> Printer<'a> {
     }
 
     fn linkage(&mut self, linkage: Linkage) {
-        self.out.push_str(match linkage {
-            Linkage::Internal => "",
-            Linkage::Visible => ".visible ",
-            Linkage::Weak => ".weak ",
-            Linkage::Extern => ".extern ",
-            Linkage::Common => ".common ",
-        });
+        if linkage != Linkage::Internal {
+            let _ = write!(self.out, ".{linkage} ");
+        }
     }
 
     /// From the state space to the semicolon.
@@ -238,29 +234,26 @@ impl<'a> Printer<'a> {
 
     fn header(&mut self, function: &Function) {
         self.linkage(function.linkage);
-        self.out.push_str(match function.kind {
-            FunctionKind::Kernel => ".entry ",
-            FunctionKind::Func => ".func ",
-        });
+        let _ = write!(self.out, ".{} ", function.kind);
         if let Some((high, low)) = function.limits.unified {
             let _ = write!(self.out, ".attribute(.unified({high}, {low})) ");
         }
-        if !function.returns.is_empty() {
-            self.params(&function.returns);
+        self.signature(&function.returns, &function.name, &function.params);
+    }
+
+    /// `(returns) name(params)`
+    fn signature(&mut self, returns: &[Param], name: &str, params: &[Param]) {
+        if !returns.is_empty() {
+            self.params(returns);
             self.out.push(' ');
         }
-        self.out.push_str(&function.name);
-        self.params(&function.params);
+        self.out.push_str(name);
+        self.params(params);
     }
 
     fn params(&mut self, params: &[Param]) {
         self.out.push('(');
-        for (position, param) in params.iter().enumerate() {
-            if position > 0 {
-                self.out.push_str(", ");
-            }
-            self.param(param);
-        }
+        self.commas(params, |printer, param| printer.param(param));
         self.out.push(')');
     }
 
@@ -383,12 +376,7 @@ impl<'a> Printer<'a> {
     fn tables(&mut self, body: &'a Body) {
         for prototype in &body.prototypes {
             let _ = write!(self.out, "{}: .callprototype ", prototype.name);
-            if !prototype.returns.is_empty() {
-                self.params(&prototype.returns);
-                self.out.push(' ');
-            }
-            self.out.push_str("_ ");
-            self.params(&prototype.params);
+            self.signature(&prototype.returns, "_ ", &prototype.params);
             prototype.limits.write_call(&mut self.out);
             self.out.push_str(";\n");
         }

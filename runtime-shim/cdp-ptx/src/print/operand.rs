@@ -120,13 +120,16 @@ impl Printer<'_> {
     /// `{a, b}`
     pub fn braces<T>(&mut self, list: &[T], each: impl Fn(&mut Self, &T)) {
         self.out.push('{');
+        self.commas(list, each);
+        self.out.push('}');
+    }
+
+    /// `a, b`
+    pub fn commas<T>(&mut self, list: &[T], each: impl Fn(&mut Self, &T)) {
         for (position, item) in list.iter().enumerate() {
-            if position > 0 {
-                self.out.push_str(", ");
-            }
+            self.out.push_str(if position > 0 { ", " } else { "" });
             each(self, item);
         }
-        self.out.push('}');
     }
 
     pub fn reg(&mut self, reg: Reg) {
