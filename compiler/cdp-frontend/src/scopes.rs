@@ -1,6 +1,6 @@
 //! Names and where they are in sight: the blocks that are open, and the scopes that `::` can look into, which
 //! are namespaces, records and enumerations. The parser and the checker look names up here, each with what it
-//! wants to know of a name ([`Meaning`]).
+//! wants to know of a name ([`Declared`]).
 //!
 //! Not here: what a name stands for; the functions that only their arguments find.
 
@@ -18,7 +18,7 @@ impl ScopeId {
 }
 
 /// What a name stands for in one scope. The default is a name that nothing has declared.
-pub trait Meaning: Copy + Default {
+pub trait Declared: Copy + Default {
     fn is_declared(&self) -> bool;
     /// Whether it is no matter which of the two is found.
     fn is_same(&self, other: &Self) -> bool;
@@ -37,7 +37,7 @@ pub enum Found<M> {
     Ambiguous(Vec<M>),
 }
 
-impl<M: Meaning> Found<M> {
+impl<M: Declared> Found<M> {
     /// Adds what another namespace has.
     fn add(&mut self, meaning: M) {
         match self {
@@ -96,7 +96,7 @@ struct Binding<M> {
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct OpenBlock {
     /// Where its bindings and its directives begin.
     bindings: u32,
     usings: u32,
@@ -112,7 +112,7 @@ struct Blocks<M> {
     /// By symbol: its innermost binding, counted from 1.
     innermost: Vec<u32>,
     bindings: Vec<Binding<M>>,
-    open: Vec<Block>,
+    open: Vec<OpenBlock>,
     /// `using namespace` in blocks.
     usings: Vec<ScopeId>,
 }
@@ -141,7 +141,7 @@ pub struct Scopes<M> {
 /// Open scopes that were put aside.
 pub struct Aside<M>(Blocks<M>, ScopeId);
 
-impl<M: Meaning> Default for Scopes<M> {
+impl<M: Declared> Default for Scopes<M> {
     fn default() -> Self {
         Scopes {
             list: vec![Scope::new(String::new(), None, false)],
@@ -154,7 +154,7 @@ impl<M: Meaning> Default for Scopes<M> {
     }
 }
 
-impl<M: Meaning> Scopes<M> {
+impl<M: Declared> Scopes<M> {
     // ---- Scopes that `::` can look into ------------------------------------------------------------------
 
     /// Adds a scope.
@@ -243,7 +243,7 @@ impl<M: Meaning> Scopes<M> {
     pub fn enter(&mut self) {
         let blocks = &mut self.blocks;
         let (bindings, usings) = (blocks.bindings.len() as u32, blocks.usings.len() as u32);
-        blocks.open.push(Block { bindings, usings, here: self.here, head: false });
+        blocks.open.push(OpenBlock { bindings, usings, here: self.here, head: false });
     }
 
     /// Opens the scope of a statement's head, whose names the outermost block of the statement

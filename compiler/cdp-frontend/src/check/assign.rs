@@ -115,10 +115,7 @@ impl<'a> Checker<'a> {
         let shift = matches!(op, AstOp::Shl | AstOp::Shr);
         let integer_only =
             shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
-        let promoted = match &left.kind {
-            Kind::BitField { .. } | Kind::LValue(_) => self.promoted_type(ty),
-            _ => self.promoted_type(ty),
-        };
+        let promoted = self.promoted_type(ty);
         let half = self.types.is_half(ty) && ty.id == right.ty.id && !integer_only;
         let enumeration = self.types.enum_id(ty).is_some();
         let fits = !enumeration

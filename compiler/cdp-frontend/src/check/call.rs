@@ -6,7 +6,7 @@ use cdp_ir::{Callee, Expr, ExprKind};
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, FnType, QualType};
 use super::overload::{Callable, Choice};
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
         span: Span,
         name_span: Span,
     ) -> Value<'a> {
-        if self.func(id).space == Space::Global {
+        if self.func(id).space == ExecutionSpace::Global {
             self.kernel_called(id, name_span, span);
             return self.error_value(span);
         }

@@ -135,18 +135,7 @@ impl<'a> Checker<'a> {
 
     /// Stores an IR value in a new local and gives its address.
     pub fn temporary_ir(&mut self, value: Expr, loc: ir::Loc) -> Expr {
-        let ty = value.ty;
-        let align = self.types.ir.layout(ty).align.max(1);
-        self.f.locals.push(ir::Local {
-            name: String::new(),
-            ty,
-            align,
-            param: ir::ParamAttrs::default(),
-            loc,
-        });
-        self.f.facts.push(super::state::LocalFacts::default());
-        let local = ir::LocalId(self.f.locals.len() as u32 - 1);
-        let addr = self.local_addr(local, loc);
+        let addr = self.temporary_slot(value.ty, loc);
         let store = self.store(addr.clone(), value, false, loc);
         self.sequence(vec![store], addr)
     }

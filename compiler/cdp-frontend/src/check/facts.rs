@@ -141,7 +141,7 @@ pub struct Pending {
 }
 
 /// A label of the function at hand, which a `goto` may name before it stands anywhere.
-pub struct Target {
+pub struct JumpTarget {
     pub id: ir::LabelId,
     /// Where it stands, and the initialised variables in scope there.
     pub placed: Option<(Span, Vec<VarId>)>,

@@ -4,7 +4,7 @@ use cdp_ir as ir;
 
 use super::ctype::{Basic, QualType, Quals};
 use super::mangle;
-use super::scope::{FnId, Func, ParamInfo, Space};
+use super::scope::{ExecutionSpace, FnId, Func, ParamInfo};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
@@ -23,12 +23,12 @@ struct Specified {
 }
 
 impl Specified {
-    fn space(&self) -> Space {
+    fn space(&self) -> ExecutionSpace {
         match (self.global, self.device, self.host) {
-            (Some(_), _, _) => Space::Global,
-            (None, Some(_), Some(_)) => Space::HostDevice,
-            (None, Some(_), None) => Space::Device,
-            _ => Space::Host,
+            (Some(_), _, _) => ExecutionSpace::Global,
+            (None, Some(_), Some(_)) => ExecutionSpace::HostDevice,
+            (None, Some(_), None) => ExecutionSpace::Device,
+            _ => ExecutionSpace::Host,
         }
     }
 
@@ -296,7 +296,7 @@ impl<'a> Checker<'a> {
             space,
             linkage: if internal {
                 ir::Linkage::Internal
-            } else if inline && space != Space::Global {
+            } else if inline && space != ExecutionSpace::Global {
                 ir::Linkage::LinkOnce
             } else {
                 ir::Linkage::External
@@ -330,7 +330,7 @@ impl<'a> Checker<'a> {
             self.check_operator(func, name);
         }
         self.check_variadic(func);
-        if func.space == Space::Global {
+        if func.space == ExecutionSpace::Global {
             self.check_kernel_signature(func, specs);
         } else {
             for param in func.params.iter().filter(|param| param.grid_constant) {

@@ -3,7 +3,7 @@
 use cdp_ir as ir;
 
 use super::ctype::{Basic, QualType};
-use super::scope::{Entity, FnId, Memory, Space, Var, VarId};
+use super::scope::{Entity, ExecutionSpace, FnId, Memory, Var, VarId};
 use super::state::{Checker, FnState, LocalFacts};
 use crate::ast::{self};
 use crate::diagnostics::{Code, Diagnostic};
@@ -17,7 +17,7 @@ impl<'a> Checker<'a> {
         self.note_symbol(id);
         if !device_pass && space.device_only() {
             // The host knows a kernel by its handle.
-            if space == Space::Global {
+            if space == ExecutionSpace::Global {
                 self.make_ir_func(id);
             }
             return;
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
             let end = self.loc(block.close_span);
             let function = &mut self.module.functions[made.0 as usize];
             // Only kernels are asked about later.
-            if self.options.module || space == Space::Global {
+            if self.options.module || space == ExecutionSpace::Global {
                 function.locals = state.locals;
                 function.body = Some(body);
             }
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
     /// Falling off the end of a function that returns a value.
     pub(super) fn check_missing_return(&mut self, id: FnId, body: &mut ir::Block, close: Span) {
         let func = self.func(id);
-        let is_main = func.symbol == "main" && func.space == Space::Host;
+        let is_main = func.symbol == "main" && func.space == ExecutionSpace::Host;
         let ret = func.ret;
         if self.types.is_void(ret) || self.types.is_error(ret) {
             return;

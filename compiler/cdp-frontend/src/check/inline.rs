@@ -4,7 +4,7 @@
 use cdp_ir as ir;
 
 use super::builtins::{Lower, Overload};
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::state::{Checker, FnState, NO_ID};
 use crate::ast::{self, DeclKind};
 use crate::parse::parse_text;
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
             panic!("the builtin `{name}` cannot be declared");
         };
         let number = self.unique();
-        let space = if self.device_pass() { Space::Device } else { Space::Host };
+        let space = if self.device_pass() { ExecutionSpace::Device } else { ExecutionSpace::Host };
         let func = self.func_mut(id);
         func.space = space;
         func.linkage = ir::Linkage::Internal;

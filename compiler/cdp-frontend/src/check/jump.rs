@@ -3,17 +3,17 @@
 use cdp_ir as ir;
 use cdp_ir::StmtKind;
 
-use super::facts::Target;
+use super::facts::JumpTarget;
 use super::scope::{Entity, VarId};
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
 
 impl<'a> Checker<'a> {
-    fn target(&mut self, name: ast::Ident) -> &mut Target {
+    fn target(&mut self, name: ast::Ident) -> &mut JumpTarget {
         if !self.f.labels.contains_key(&name.name) {
             let id = self.new_label();
-            self.f.labels.insert(name.name, Target { id, placed: None, jumps: Vec::new() });
+            self.f.labels.insert(name.name, JumpTarget { id, placed: None, jumps: Vec::new() });
         }
         self.f.labels.get_mut(&name.name).expect("just inserted")
     }

@@ -9,7 +9,7 @@ use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
 use super::facts::Deferred;
 use super::overload::{Callable, Candidate, Choice};
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
                 .user
                 .iter()
                 .copied()
-                .filter(|&id| self.func(id).space == Space::Global)
+                .filter(|&id| self.func(id).space == ExecutionSpace::Global)
                 .collect();
             let id = match kernels.as_slice() {
                 [] => {

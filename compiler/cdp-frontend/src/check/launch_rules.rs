@@ -5,7 +5,7 @@ use cdp_ir as ir;
 use cdp_ir::{Const, Dim, Expr, ExprKind};
 
 use super::ctype::QualType;
-use super::scope::{FnId, Func, Space};
+use super::scope::{ExecutionSpace, FnId, Func};
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic};
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
     /// Launches that the function at hand, or the options, cannot make.
     pub fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr, span: Span) {
         let _ = span;
-        if self.f.space == Space::HostDevice {
+        if self.f.space == ExecutionSpace::HostDevice {
             let (name, place) = match self.f.func {
                 Some(id) => (self.func(id).display.clone(), self.func(id).space_span),
                 None => (String::new(), Span::NONE),

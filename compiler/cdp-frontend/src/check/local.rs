@@ -6,7 +6,7 @@ use cdp_ir as ir;
 use super::ctype::Basic;
 use super::init::Node;
 use super::mangle;
-use super::scope::{Entity, Memory, Space, VarId};
+use super::scope::{Entity, ExecutionSpace, Memory, VarId};
 use super::state::Checker;
 use super::value::Value;
 use super::variable::VarRequest;
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
             );
         }
         self.check_shared_bound(&request, memory, true);
-        if memory == Memory::Shared && self.f.space == Space::Host {
+        if memory == Memory::Shared && self.f.space == ExecutionSpace::Host {
             self.shared_on_host(request.memory_span);
         }
         let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
             memory => memory,
         };
         let is_static = request.specs.has(StorageKind::Static);
-        if memory == Memory::Shared && self.f.space == Space::Host {
+        if memory == Memory::Shared && self.f.space == ExecutionSpace::Host {
             self.shared_on_host(request.memory_span);
         }
         if matches!(request.memory, Memory::Device | Memory::Constant | Memory::Managed)

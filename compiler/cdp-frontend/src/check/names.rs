@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
 
     /// The address of a function.
     pub fn function_address(&mut self, id: FnId, span: Span) -> Expr {
-        let host = self.func(id).space == super::scope::Space::Host;
+        let host = self.func(id).space == super::scope::ExecutionSpace::Host;
         if host && self.f.space.device_only() {
             self.check_call_side(id, span);
         }

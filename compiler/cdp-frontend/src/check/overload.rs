@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::builtins::Overload;
 use super::ctype::Basic;
 use super::rank::{Class, Rank};
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
@@ -58,7 +58,8 @@ impl<'a> Checker<'a> {
             list.retain(|other| match other.callable {
                 Callable::User(id) => {
                     let func = self.func(id);
-                    let library = func.extern_c && !func.defined && func.space == Space::Host;
+                    let library =
+                        func.extern_c && !func.defined && func.space == ExecutionSpace::Host;
                     !(library && other.params == candidate.params)
                 }
                 Callable::Builtin(_) => true,

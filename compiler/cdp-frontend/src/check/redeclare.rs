@@ -4,7 +4,7 @@
 use cdp_ir as ir;
 
 use super::ctype::FnType;
-use super::scope::{Entity, FnId, Func, SetId, Space};
+use super::scope::{Entity, ExecutionSpace, FnId, Func, SetId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use crate::ast;
@@ -225,14 +225,14 @@ impl<'a> Checker<'a> {
             new.space.word(),
             old.space.word()
         );
-        let kernel = new.space == Space::Global || old.space == Space::Global;
+        let kernel = new.space == ExecutionSpace::Global || old.space == ExecutionSpace::Global;
         let code = if kernel { Code::E0508 } else { Code::W0723 };
         let mut diagnostic = Diagnostic::new(code, span, message)
             .secondary(old.span, "first declared here")
             .help("write the same words on every declaration");
         if !kernel {
             diagnostic = diagnostic.note("it is compiled as `__host__ __device__`");
-            self.func_mut(id).space = Space::HostDevice;
+            self.func_mut(id).space = ExecutionSpace::HostDevice;
             if let Some(made) = self.func(id).ir {
                 self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
             }

@@ -5,7 +5,7 @@ use cdp_ir as ir;
 use cdp_ir::RuntimeFn;
 
 use super::builtins::{Header, Lower, Overload};
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{Kind, Value};
@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
     pub fn check_format(&mut self, name: &str, id: FnId, args: &[Value<'a>]) {
         let func = self.func(id);
         let is_printf = func.extern_c && name == "printf" && func.variadic;
-        if is_printf && func.space == Space::Host {
+        if is_printf && func.space == ExecutionSpace::Host {
             let span = args.first().map_or(Span::NONE, |arg| arg.span);
             self.check_printf(args, 0, span);
         }

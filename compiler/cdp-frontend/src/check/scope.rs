@@ -63,7 +63,7 @@ impl Slot {
     }
 }
 
-impl scopes::Meaning for Slot {
+impl scopes::Declared for Slot {
     fn is_declared(&self) -> bool {
         self.tag.is_some() || self.other.is_some()
     }
@@ -79,39 +79,39 @@ impl scopes::Meaning for Slot {
 
 /// Where code may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
+pub enum ExecutionSpace {
     Host,
     Device,
     HostDevice,
     Global,
 }
 
-impl Space {
+impl ExecutionSpace {
     /// Device or kernel code only.
     pub fn device_only(self) -> bool {
-        matches!(self, Space::Device | Space::Global)
+        matches!(self, ExecutionSpace::Device | ExecutionSpace::Global)
     }
     pub fn on_device(self) -> bool {
-        self != Space::Host
+        self != ExecutionSpace::Host
     }
     pub fn on_host(self) -> bool {
-        matches!(self, Space::Host | Space::HostDevice)
+        matches!(self, ExecutionSpace::Host | ExecutionSpace::HostDevice)
     }
     /// As CUDA spells it.
     pub fn word(self) -> &'static str {
         match self {
-            Space::Host => "__host__",
-            Space::Device => "__device__",
-            Space::HostDevice => "__host__ __device__",
-            Space::Global => "__global__",
+            ExecutionSpace::Host => "__host__",
+            ExecutionSpace::Device => "__device__",
+            ExecutionSpace::HostDevice => "__host__ __device__",
+            ExecutionSpace::Global => "__global__",
         }
     }
     pub fn kind(self) -> ir::FunctionKind {
         match self {
-            Space::Host => ir::FunctionKind::Host,
-            Space::Device => ir::FunctionKind::Device,
-            Space::HostDevice => ir::FunctionKind::HostDevice,
-            Space::Global => ir::FunctionKind::Kernel,
+            ExecutionSpace::Host => ir::FunctionKind::Host,
+            ExecutionSpace::Device => ir::FunctionKind::Device,
+            ExecutionSpace::HostDevice => ir::FunctionKind::HostDevice,
+            ExecutionSpace::Global => ir::FunctionKind::Kernel,
         }
     }
 }
@@ -194,7 +194,7 @@ pub struct Func<'a> {
     pub ret: QualType,
     pub params: Vec<ParamInfo<'a>>,
     pub variadic: bool,
-    pub space: Space,
+    pub space: ExecutionSpace,
     pub linkage: ir::Linkage,
     pub extern_c: bool,
     pub attrs: ir::FnAttrs,

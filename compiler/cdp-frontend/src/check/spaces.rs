@@ -9,7 +9,7 @@ use cdp_ir as ir;
 use cdp_ir::{Expr, ExprKind};
 
 use super::facts::{Deferred, Source, Use};
-use super::scope::{FnId, Memory, Space, VarId};
+use super::scope::{ExecutionSpace, FnId, Memory, VarId};
 use super::state::{Checker, NO_ID};
 use super::value::{Kind, Value};
 use crate::diagnostics::{Code, Diagnostic};
@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
         let (name, declared, constexpr) = (func.display.clone(), func.span, func.constexpr);
         let from = self.f.func.map_or(String::new(), |id| self.func(id).display.clone());
         match (caller, callee) {
-            (Space::Device | Space::Global, Space::Host) => {
+            (ExecutionSpace::Device | ExecutionSpace::Global, ExecutionSpace::Host) => {
                 let word = caller.word();
                 let message = format!(
                     "the host function `{name}` is called from the `{word}` function `{from}`"
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
                 self.report(diagnostic);
                 false
             }
-            (Space::Host, Space::Device) => {
+            (ExecutionSpace::Host, ExecutionSpace::Device) => {
                 let message = format!(
                     "the device function `{name}` is called from the host function `{from}`"
                 );
@@ -64,11 +64,11 @@ impl<'a> Checker<'a> {
                 );
                 false
             }
-            (Space::HostDevice, Space::Host) if self.device_pass() => {
+            (ExecutionSpace::HostDevice, ExecutionSpace::Host) if self.device_pass() => {
                 self.warn_one_sided(&name, declared, span, "host");
                 true
             }
-            (Space::HostDevice, Space::Device) if !self.device_pass() => {
+            (ExecutionSpace::HostDevice, ExecutionSpace::Device) if !self.device_pass() => {
                 let message = format!(
                     "the device function `{name}` is called from `{from}`, which also runs on the host"
                 );
@@ -101,7 +101,8 @@ impl<'a> Checker<'a> {
         if var.memory == Memory::Auto || self.unevaluated > 0 {
             return true;
         }
-        if self.scopes.depth() == 0 && !self.f.in_function() && self.f.space == Space::Host {
+        if self.scopes.depth() == 0 && !self.f.in_function() && self.f.space == ExecutionSpace::Host
+        {
             // Initialisers of host variables may take the address of managed variables only;
             // anything else shows when the value is read.
             return true;
@@ -110,8 +111,8 @@ impl<'a> Checker<'a> {
         let name = self.text(var.name);
         let caller = self.f.space;
         if memory == Memory::Host {
-            let on_device =
-                caller.device_only() || (caller == Space::HostDevice && self.device_pass());
+            let on_device = caller.device_only()
+                || (caller == ExecutionSpace::HostDevice && self.device_pass());
             if !on_device {
                 return true;
             }

@@ -5,8 +5,8 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{Basic, CTypes, QualType};
-use super::facts::{Body, Deferred, Facts, Flow, Site, Source, Target, Witnesses};
-use super::scope::{FnId, Func, Memory, SetId, Slot, Space, Var, VarId};
+use super::facts::{Body, Deferred, Facts, Flow, JumpTarget, Site, Source, Witnesses};
+use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -107,7 +107,7 @@ pub struct SwitchState {
 /// The function at hand.
 pub struct FnState {
     pub func: Option<FnId>,
-    pub space: Space,
+    pub space: ExecutionSpace,
     /// Its body goes into the module.
     pub lowered: bool,
     pub ret: QualType,
@@ -124,7 +124,7 @@ pub struct FnState {
     pub switches: Vec<SwitchState>,
     pub next_label: u32,
     /// Labels for `goto`, by name.
-    pub labels: FastMap<Symbol, Target>,
+    pub labels: FastMap<Symbol, JumpTarget>,
     /// Nesting of conditions that differ between threads, and of those that pick one thread.
     pub flow: Flow,
     /// Number of local types so far, for mangling.
@@ -150,7 +150,7 @@ impl FnState {
     pub fn none() -> Self {
         FnState {
             func: None,
-            space: Space::Host,
+            space: ExecutionSpace::Host,
             lowered: false,
             ret: Basic::Void.into(),
             ret_auto: false,
@@ -261,7 +261,8 @@ impl<'a> Checker<'a> {
 
     /// Whether the code at hand runs on the device in this pass.
     pub fn on_device(&self) -> bool {
-        self.f.space.device_only() || (self.f.space == Space::HostDevice && self.device_pass())
+        self.f.space.device_only()
+            || (self.f.space == ExecutionSpace::HostDevice && self.device_pass())
     }
 
     // --- reporting -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ use super::ctype::{Basic, QualType, Quals};
 use super::init::Node;
 use super::init_value::scalar_const;
 use super::mangle;
-use super::scope::{Entity, Memory, Space, Var, VarId};
+use super::scope::{Entity, ExecutionSpace, Memory, Var, VarId};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, StorageKind};
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
@@ -379,7 +379,7 @@ impl<'a> Checker<'a> {
             }
             Some(init) => {
                 let ty = self.deduced(request.ty, init, text);
-                let side = if device { Space::Device } else { Space::Host };
+                let side = if device { ExecutionSpace::Device } else { ExecutionSpace::Host };
                 let outer = std::mem::replace(&mut self.f.space, side);
                 let skipped = device != self.device_pass();
                 let before = std::mem::replace(&mut self.f.discard_ir, skipped);

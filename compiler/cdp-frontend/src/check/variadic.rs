@@ -7,7 +7,7 @@
 use cdp_ir::{Expr, ExprKind, Intrinsic};
 
 use super::ctype::{Basic, CType, QualType};
-use super::scope::{Func, Space};
+use super::scope::{ExecutionSpace, Func};
 use super::state::Checker;
 use super::value::Value;
 use crate::ast;
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
 
     /// A function of device code with `...`: refused by name.
     pub fn check_variadic(&mut self, func: &Func<'a>) {
-        if !func.variadic || !func.space.on_device() || func.space == Space::Global {
+        if !func.variadic || !func.space.on_device() || func.space == ExecutionSpace::Global {
             return;
         }
         let message = format!("`{}` is device code with variable arguments", func.display);

@@ -10,7 +10,7 @@ use cdp_ir::{BuiltinVar, Dim, Expr, ExprKind, Intrinsic};
 use super::ctype::QualType;
 use super::facts::{Entered, Repeated, Source};
 use super::init::Node;
-use super::scope::{FnId, Space};
+use super::scope::{ExecutionSpace, FnId};
 use super::spaces::root;
 use super::state::Checker;
 use super::value::{Kind, Value};
@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
                     // Parameters of kernels are the same for all threads; those of device functions
                     // are whatever the caller passes.
                     let param = facts.var.is_some_and(|var| self.var(var).is_param);
-                    let known = !param || self.f.space == Space::Global;
+                    let known = !param || self.f.space == ExecutionSpace::Global;
                     known && facts.uniform && !facts.escaped && self.index_uniform(addr)
                 }
                 _ => false,
@@ -194,7 +194,10 @@ impl<'a> Checker<'a> {
             self.facts.block_threads.entry(id).or_default().push(threads);
         }
         let Some(parent) = self.f.func else { return };
-        if self.f.space != Space::Global || self.f.flow.divergent() || self.f.loop_depth > 0 {
+        if self.f.space != ExecutionSpace::Global
+            || self.f.flow.divergent()
+            || self.f.loop_depth > 0
+        {
             return;
         }
         let uniform_dim = |dim: &Dim| match dim {

@@ -20,7 +20,7 @@ pub enum Meaning {
     CudaTemplate,
 }
 
-impl scopes::Meaning for Option<Meaning> {
+impl scopes::Declared for Option<Meaning> {
     fn is_declared(&self) -> bool {
         self.is_some()
     }

@@ -108,7 +108,7 @@ struct Wanted {
 }
 
 /// Where a file was found.
-enum Found {
+enum FoundFile {
     Disk { path: PathBuf, bytes: Vec<u8>, place: usize },
     Known { path: PathBuf, place: usize },
     Embedded { name: &'static str, text: &'static str },
@@ -238,7 +238,7 @@ impl Preprocessor<'_> {
 
     /// The places to look, in order: the including file's folder for the quoted form, `-I`, the
     /// compiler's own headers.
-    fn find(&self, wanted: &Wanted, next: bool) -> Result<Option<Found>, (PathBuf, io::Error)> {
+    fn find(&self, wanted: &Wanted, next: bool) -> Result<Option<FoundFile>, (PathBuf, io::Error)> {
         let name = Path::new(&wanted.name);
         let current = self.files.last();
         let first_place =
@@ -260,10 +260,10 @@ impl Preprocessor<'_> {
         for (path, place) in candidates {
             let path = clean(&path);
             if self.cache.known.contains_key(&path) {
-                return Ok(Some(Found::Known { path, place }));
+                return Ok(Some(FoundFile::Known { path, place }));
             }
             match self.loader.load(&path) {
-                Ok(Some(bytes)) => return Ok(Some(Found::Disk { path, bytes, place })),
+                Ok(Some(bytes)) => return Ok(Some(FoundFile::Disk { path, bytes, place })),
                 Ok(None) => {}
                 Err(error) => return Err((path, error)),
             }
@@ -272,15 +272,15 @@ impl Preprocessor<'_> {
             return Ok(None);
         }
         let embedded = headers::find(&wanted.name);
-        Ok(embedded.map(|(name, text)| Found::Embedded { name, text }))
+        Ok(embedded.map(|(name, text)| FoundFile::Embedded { name, text }))
     }
 
-    fn open(&mut self, found: Found, wanted: &Wanted) {
+    fn open(&mut self, found: FoundFile, wanted: &Wanted) {
         let (key, place) = match &found {
-            Found::Disk { path, place, .. } | Found::Known { path, place } => {
+            FoundFile::Disk { path, place, .. } | FoundFile::Known { path, place } => {
                 (path.clone(), *place)
             }
-            Found::Embedded { name, .. } => (embedded_key(name), EMBEDDED_PLACE),
+            FoundFile::Embedded { name, .. } => (embedded_key(name), EMBEDDED_PLACE),
         };
         let directory = match place {
             EMBEDDED_PLACE => None,
@@ -311,14 +311,16 @@ impl Preprocessor<'_> {
         });
     }
 
-    fn read_new(&mut self, key: &Path, found: Found, from: Span) -> Option<KnownFile> {
+    fn read_new(&mut self, key: &Path, found: FoundFile, from: Span) -> Option<KnownFile> {
         let (name, bytes, embedded) = match found {
-            Found::Embedded { name, text } => (format!("<{name}>"), text.as_bytes().to_vec(), true),
-            Found::Disk { path, bytes, .. } => {
+            FoundFile::Embedded { name, text } => {
+                (format!("<{name}>"), text.as_bytes().to_vec(), true)
+            }
+            FoundFile::Disk { path, bytes, .. } => {
                 self.cache.dependencies.push(path.clone());
                 (path.display().to_string(), bytes, false)
             }
-            Found::Known { .. } => return None,
+            FoundFile::Known { .. } => return None,
         };
         let id = self.add_file(name, bytes, FileOrigin::Included(from), from)?;
         if embedded {
