@@ -29,13 +29,14 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 15] = [
+    let others: [(&str, fn() -> Outcome); 16] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
         ("runs", runs),
         ("outputs", outputs),
         ("register_limits", register_limits),
+        ("places", places),
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
         ("precompiled_headers", precompiled_headers),
@@ -403,6 +404,27 @@ fn register_limits() -> Outcome {
     let ptx = read(&dir.join("k.ptx"))?;
     let limits: Vec<&str> = ptx.lines().filter(|line| line.starts_with(".maxnreg")).collect();
     same("the limits", &limits.join(", "), ".maxnreg 40, .maxnreg 48")
+}
+
+/// What headers define as if it were built in is said to be where the program uses it; kernels have their names.
+fn places() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let text = "#include <cassert>\n\
+                namespace deep { template <int N> __global__ void add(int *p) {\n\
+                atomicAdd(p + 1000000 * N, 1);\n} }\n\
+                __global__ void check(int *p) {\n    assert(p[0] == 7);\n}\n\
+                int main(int count, char **) {\n    int *p;\n    cudaMallocManaged(&p, 4);\n\
+                if (count > 1) check<<<1, 1>>>(p); else deep::add<5><<<1, 1>>>(p);\n\
+                return cudaDeviceSynchronize() == cudaSuccess;\n}\n";
+    write(dir, "k.cu", text)?;
+    let said = |args: &[&str]| Ok::<_, Failed>(run_in(dir, &[&["run", "k.cu"], args].concat())?.2);
+    let (added, checked) = (said(&[])?, said(&["--", "check"])?);
+    contains("an access", &added, "at `deep::add`")?;
+    contains("an access", &added, "k.cu:3:1 ")?;
+    contains("an assertion", &checked, "at `check`")?;
+    contains("an assertion", &checked, "k.cu:6:5 ")?;
+    contains("an assertion", &checked, "    assert(p[0] == 7);")
 }
 
 fn dependencies_and_keys() -> Outcome {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::{CStr, c_char};
 
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{LLVMDIFileGetFilename, LLVMDIScopeGetFile, LLVMGetSubprogram};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
@@ -22,6 +23,28 @@ unsafe extern "C" {
 pub(crate) fn forget_places(function: FunctionValue<'_>) {
     // SAFETY: a live function.
     unsafe { cdp_raise_forget_places(function.as_value_ref()) }
+}
+
+/// The file that a function stands in, by its debug information.
+pub(crate) fn file_of(function: FunctionValue<'_>) -> Option<String> {
+    let mut length = 0;
+    // SAFETY: a live function; the name lives as long as the module and is copied here.
+    unsafe {
+        let subprogram = LLVMGetSubprogram(function.as_value_ref());
+        if subprogram.is_null() {
+            return None;
+        }
+        let file = LLVMDIScopeGetFile(subprogram);
+        if file.is_null() {
+            return None;
+        }
+        let name = LLVMDIFileGetFilename(file, &raw mut length);
+        if name.is_null() {
+            return None;
+        }
+        let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
 }
 
 /// Makes registers of a function's variables where that can be done.

@@ -88,6 +88,8 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("nvToolsExt", "NVTX"),
     ("nvtx3/", "NVTX"),
 ];
+/// What the names of the C++ library's headers contain.
+const CXX_LIBRARY: &str = "/include/c++/";
 /// The part of cuRAND that is headers alone begins with this one.
 const CURAND_KERNEL: &str = "curand_kernel.h";
 /// clang's own part that not every clang has.
@@ -199,6 +201,10 @@ impl Building {
         }
         let code = if severity == Severity::Error { Code::E0901 } else { Code::W0901 };
         self.diagnostics.extend_one(self.last.take());
+        // A template of the C++ library warns of another: nothing that the program could change.
+        if code == Code::W0901 && place.is_some_and(|place| place.file.contains(CXX_LIBRARY)) {
+            return;
+        }
         let found = Diagnostic::new(code, span, text);
         let known = CURES.iter().find(|(part, _)| text.contains(part));
         let cure = known.map(|(_, cure)| (*cure).to_owned()).or_else(|| cure_of_header(text));
@@ -285,6 +291,19 @@ clang: warning: argument unused
         assert!(line.starts_with("k.cu:2:5: warning[W0901]"), "{line}");
         let human = crate::render_reports(std::slice::from_ref(&report), Format::Human, false);
         assert!(human.contains("return x.foo;"), "{human}");
+    }
+
+    #[test]
+    fn warnings_within_the_library_are_left_out() {
+        let said = "\
+/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/stl_tempbuf.h:263:8: warning: 'f' is deprecated [-W]
+k.cu:1:1: note: in instantiation of member function 'f' requested here
+k.cu:1:1: warning: own [-W]";
+        let report = read(said, &source("int k;\n"), &WarningOptions::default());
+        assert_eq!(report.diagnostics.warning_count(), 1);
+        assert!(report.diagnostics.iter().all(|found| found.message.starts_with("own")));
+        let error = said.replace("warning: 'f'", "error: 'f'");
+        assert!(read(&error, &source("int k;\n"), &WarningOptions::default()).has_errors());
     }
 
     #[test]
