@@ -32,6 +32,7 @@ mod libdevice;
 pub mod lower;
 mod managed;
 mod memset;
+pub mod native;
 pub mod options;
 mod pipeline;
 mod raise;

@@ -50,7 +50,7 @@ impl CodeTarget {
     }
 }
 
-fn initialize(target: CodeTarget) {
+pub(crate) fn initialize(target: CodeTarget) {
     static DEVICE: Once = Once::new();
     static HOST: Once = Once::new();
     let config = InitializationConfig {

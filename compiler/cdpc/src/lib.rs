@@ -15,6 +15,8 @@ mod explain;
 mod inspect;
 pub mod manual;
 mod memory;
+#[cfg(unix)]
+mod native;
 mod output;
 mod progress;
 mod run;
@@ -37,6 +39,11 @@ pub const EXIT_PROGRAM: i32 = 1;
 pub const EXIT_USAGE: i32 = 2;
 /// A tool is missing or failed, a file cannot be read or written, or cdp itself made a mistake.
 pub const EXIT_TOOL: i32 = 3;
+
+#[cfg(unix)]
+pub use native::leave;
+#[cfg(not(unix))]
+pub use std::process::exit as leave;
 
 /// Stack of the compiling thread: programs may nest as deep as the front end's limits allow.
 const STACK_BYTES: usize = 256 << 20;

@@ -1,5 +1,5 @@
 //! The command `cdpc`. All of it is in the library, so that tests can be the command too.
 
 fn main() {
-    std::process::exit(cdpc::run(std::env::args_os()));
+    cdpc::leave(cdpc::run(std::env::args_os()));
 }

@@ -155,6 +155,10 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
         return crate::schedules::run(count, limit, folder.path(), |seed| prepare(Some(seed)));
     }
     let mut command = prepare(None);
+    #[cfg(unix)]
+    if let Some(socket) = crate::native::offer(folder.path()) {
+        command.env("CDP_NATIVE_SOCKET", socket);
+    }
     match run_limited(&mut command, limit) {
         Ok(Ended::Status(status)) => Ok(status.code().unwrap_or_else(|| died(status, messages))),
         Ok(Ended::TimedOut) => {

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::native::Native;
+
 /// What happens when a check finds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum CheckAction {
@@ -132,6 +134,8 @@ pub struct Config {
     pub trace: bool,
     /// Compute capability that the device claims, 90 for 9.0.
     pub compute_capability: u32,
+    /// Who makes machine code of what runs often. `None`: everything is interpreted.
+    pub native: Option<Native>,
 }
 
 impl Default for Config {
@@ -148,6 +152,7 @@ impl Default for Config {
             timeout: None,
             trace: false,
             compute_capability: 90,
+            native: None,
         }
     }
 }

@@ -26,6 +26,7 @@ mod hardware;
 mod hash;
 mod load;
 mod memory;
+pub mod native;
 pub mod report;
 mod runtime;
 mod sched;

@@ -1,4 +1,4 @@
-//! The CPU device against a C compiler: kernels of the emulator's benchmark on one host thread, and the same
+//! The CPU device against a C compiler: kernels of its benchmark on one host thread, and the same
 //! written in C as `gcc -O2` makes it. Both in processor time, the least of all rounds: what else the machine
 //! does hardly counts.
 
@@ -16,19 +16,24 @@ const KERNELS: [&str; 4] = ["matmul", "matmul_tiled", "mandelbrot", "saxpy"];
 
 /// Columns and rows, heading first; nothing where there is no `gcc`.
 pub fn table(ui: &Ui, benchmark: &Path, rounds: usize) -> Outcome<(Vec<Align>, Vec<Vec<String>>)> {
-    let mut cells = vec![["kernel", "CPU device", "gcc -O2", "ratio"].map(str::to_owned).to_vec()];
-    let aligns = vec![Align::Left, Align::Right, Align::Right, Align::Right];
+    let heading = ["kernel", "interpreter", "machine code", "gcc -O2", "ratios"];
+    let mut cells = vec![heading.map(str::to_owned).to_vec()];
+    let mut aligns = vec![Align::Left];
+    aligns.resize(heading.len(), Align::Right);
     let Some(reference) = build()? else {
         ui.line("no gcc, nothing to compare with");
         return Ok((aligns, cells));
     };
     for kernel in KERNELS {
         let step = ui.step(&format!("comparing {kernel}"));
-        let (device, c) = (least(benchmark, kernel, rounds)?, least(&reference, kernel, rounds)?);
+        let interpreted = least(benchmark, kernel, rounds, None)?;
+        let native = least(benchmark, kernel, rounds, Some("ready"))?;
+        let c = least(&reference, kernel, rounds, None)?;
         step.done();
-        let milliseconds = |value: f64| format!("{value:.1} ms");
-        let ratio = format!("{:.1}", device / c);
-        cells.push(vec![kernel.to_owned(), milliseconds(device), milliseconds(c), ratio]);
+        let mut row = vec![kernel.to_owned()];
+        row.extend([interpreted, native, c].map(|value| format!("{value:.1} ms")));
+        row.push(format!("{:.1}, {:.1}", interpreted / c, native / c));
+        cells.push(row);
     }
     Ok((aligns, cells))
 }
@@ -39,18 +44,20 @@ fn build() -> Outcome<Option<std::path::PathBuf>> {
     std::fs::create_dir_all(&work)
         .map_err(|error| Failure::io("make the folder", &work, &error))?;
     let program = work.join("reference");
-    let source = root().join("runtime-shim/cdp-emulator/examples/bench/reference.c");
+    let source = root().join("compiler/cdp-llvm/examples/bench/reference.c");
     let mut command = Command::new(gcc);
     command.arg("-O2").arg(source).arg("-o").arg(&program);
     output(&mut command)?;
     Ok(Some(program))
 }
 
-/// The least processor time of the rounds, in milliseconds.
-fn least(program: &Path, kernel: &str, rounds: usize) -> Outcome<f64> {
+/// The least processor time of the rounds, in milliseconds. `native`: as the benchmark's variable `NATIVE`.
+fn least(program: &Path, kernel: &str, rounds: usize, native: Option<&str>) -> Outcome<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..rounds.max(1) {
-        let (text, _) = capture(Command::new(program).arg(kernel).env("HOST_THREADS", "1"))?;
+        let mut command = Command::new(program);
+        command.arg(kernel).env("HOST_THREADS", "1").env_remove("NATIVE");
+        let (text, _) = capture(command.envs(native.map(|word| ("NATIVE", word))))?;
         let found = text.lines().find_map(|line| processor_time(line, kernel));
         let time = found.ok_or_else(|| {
             Failure::new(format!("{} printed no processor time of {kernel}", program.display()))

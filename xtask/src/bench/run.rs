@@ -85,7 +85,7 @@ impl Runs {
 pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<ExitCode> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.threads.unwrap_or(cores);
-    let benchmark = build_example("cdp-emulator", "bench")?;
+    let benchmark = build_example("cdp-llvm", "bench")?;
     let cdpc = build_cdpc()?;
     let kernels = kernels(ui, &benchmark, options, threads)?;
     let against = reference::table(ui, &benchmark, options.rounds)?;
@@ -106,9 +106,12 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
              some hundred instructions, the others nothing but the launch, so that their measure is grids a second.\n\
              `tree` launches both children of a block into one stream, so that no two grids may run at once on\n\
              any number of threads; `forked_tree` launches them with `cudaStreamFireAndForget`.\n\n\
+             The first three rates are the interpreter's alone. The others are those of one host thread with machine code:\n\
+             made beside the kernel on another core as `cdpc run` does it, what is interpreted until then included, and made\n\
+             before the kernel is measured.\n\n\
              Machine: {}.\n\n{}\n\
              Against a C compiler: the same in C (`examples/bench/reference.c`), on one thread; the least processor time\n\
-             of as many rounds.\n\n{}\nWhole processes:\n\n{}",
+             of as many rounds. First the interpreter alone, then with machine code that is there.\n\n{}\nWhole processes:\n\n{}",
             today()?,
             options.rounds,
             machine(),
@@ -127,17 +130,24 @@ type Table = (Vec<Align>, Vec<Vec<String>>);
 
 fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> Outcome<Table> {
     let heading = ["kernel".to_owned(), "M instructions".to_owned(), "M/s, 1 thread".to_owned()];
-    let rest = [format!("M/s, {threads} threads"), "ratio".to_owned(), "grids/s".to_owned()];
-    let mut cells = vec![Vec::from_iter(heading.into_iter().chain(rest))];
-    cells[0].push("peak memory".to_owned());
+    let rest = [format!("M/s, {threads} threads"), "ratio".to_owned()];
+    let native = ["code beside", "code ready", "grids/s", "peak memory"].map(str::to_owned);
+    let mut cells = vec![Vec::from_iter(heading.into_iter().chain(rest).chain(native))];
     let wanted = |name: &&str| options.kernel.as_ref().is_none_or(|part| name.contains(part));
     for kernel in KERNELS.into_iter().filter(wanted) {
         let step = ui.step(&format!("measuring {kernel}"));
         let (mut one, mut many) = (Runs::default(), Runs::default());
+        let (mut beside, mut ready) = (Runs::default(), Runs::default());
         // One round before counting, in which files come into memory.
         for round in 0..=options.rounds {
-            for (count, runs) in [(1, &mut one), (threads, &mut many)] {
-                let (speed, sample) = measure(benchmark, kernel, count)?;
+            let measures = [
+                (1, None, &mut one),
+                (threads, None, &mut many),
+                (1, Some("often"), &mut beside),
+                (1, Some("ready"), &mut ready),
+            ];
+            for (count, native, runs) in measures {
+                let (speed, sample) = measure(benchmark, kernel, count, native)?;
                 if round > 0 {
                     runs.speeds.push(speed);
                     runs.peak_bytes = runs.peak_bytes.max(sample.peak_bytes);
@@ -152,6 +162,8 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
             format!("{:.0}", one.rate_millions()),
             format!("{:.0}", many.rate_millions()),
             format!("{:.2}", many.rate_millions() / one.rate_millions()),
+            format!("{:.0}", beside.rate_millions()),
+            format!("{:.0}", ready.rate_millions()),
             format!("{:.0}", one.grids()),
             bytes(many.peak_bytes),
         ]);
@@ -164,9 +176,16 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
     Ok((aligns, cells))
 }
 
-fn measure(benchmark: &Path, kernel: &str, threads: usize) -> Outcome<(Speed, Sample)> {
+/// `native`: as the benchmark's variable `NATIVE`.
+fn measure(
+    benchmark: &Path,
+    kernel: &str,
+    threads: usize,
+    native: Option<&str>,
+) -> Outcome<(Speed, Sample)> {
     let mut command = Command::new(benchmark);
-    command.arg(kernel).env("HOST_THREADS", threads.to_string());
+    command.arg(kernel).env("HOST_THREADS", threads.to_string()).env_remove("NATIVE");
+    command.envs(native.map(|word| ("NATIVE", word)));
     let (text, sample) = capture(&mut command)?;
     let speed = text.lines().find_map(|line| speed(line, kernel));
     let speed = speed

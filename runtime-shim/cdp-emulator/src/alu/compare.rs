@@ -5,7 +5,7 @@ use cdp_ptx::{CmpOp, ScalarType, TypeClass};
 
 use super::float::ftz;
 use super::{LaneCmp, W32, W64, select_cmp};
-use crate::code::{Alu, Inst, Shape};
+use crate::code::{Alu, Inst, Name, Shape};
 use crate::float::soft;
 
 macro_rules! integer {
@@ -13,6 +13,7 @@ macro_rules! integer {
         struct $name<const OP: u8>;
         impl<const OP: u8> LaneCmp for $name<OP> {
             type A = $width;
+            const NAME: Name = Name::with(concat!("Cmp", stringify!($name)), OP as u32);
             #[inline(always)]
             fn f(a: $raw, b: $raw, _: u32) -> bool {
                 let (a, b) = ($view(a), $view(b));
@@ -74,6 +75,7 @@ fn float_cmp<const OP: u8, F: PartialOrd + Copy>(a: F, b: F) -> bool {
 struct F32<const OP: u8, const FTZ: bool>;
 impl<const OP: u8, const FTZ: bool> LaneCmp for F32<OP, FTZ> {
     type A = W32;
+    const NAME: Name = Name::with("CmpF32", OP as u32 | (FTZ as u32) << 8);
     #[inline(always)]
     fn f(a: u32, b: u32, _: u32) -> bool {
         float_cmp::<OP, f32>(f32::from_bits(ftz::<FTZ>(a)), f32::from_bits(ftz::<FTZ>(b)))
@@ -82,6 +84,7 @@ impl<const OP: u8, const FTZ: bool> LaneCmp for F32<OP, FTZ> {
 struct F64<const OP: u8>;
 impl<const OP: u8> LaneCmp for F64<OP> {
     type A = W64;
+    const NAME: Name = Name::with("CmpF64", OP as u32);
     #[inline(always)]
     fn f(a: u64, b: u64, _: u32) -> bool {
         float_cmp::<OP, f64>(f64::from_bits(a), f64::from_bits(b))
@@ -203,11 +206,12 @@ testp!(Testp32, W32, u32, 23, 0x7f80_0000);
 testp!(Testp64, W64, u64, 52, 0x7ff0_0000_0000_0000);
 
 macro_rules! selp {
-    ($name:ident, $run:ident, $width:ident) => {
+    ($name:ident, $title:ident, $run:ident, $width:ident) => {
         /// `selp`: `c` is the offset of a predicate, `imm` is all ones if it is negated.
         pub fn $name() -> Alu {
             let row = <super::$width as super::Word>::SHAPE;
-            Alu { run: $run, shapes: [row, row, row, Shape::Pred] }
+            let name = Name::plain(stringify!($title));
+            Alu { run: $run, shapes: [row, row, row, Shape::Pred], name }
         }
 
         /// # Safety
@@ -234,5 +238,5 @@ macro_rules! selp {
         }
     };
 }
-selp!(selp32, run_selp32, W32);
-selp!(selp64, run_selp64, W64);
+selp!(selp32, Selp32, run_selp32, W32);
+selp!(selp64, Selp64, run_selp64, W64);

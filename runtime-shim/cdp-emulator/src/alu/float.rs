@@ -5,6 +5,7 @@
 //! to zeros of the same sign; `.sat` clamps to 0.0 .. 1.0 and turns NaN into +0.0.
 
 use super::{LaneOp, W0, W32, heavy_op, op};
+use crate::code::Name;
 use crate::float::{approx, soft};
 
 /// Canonical NaN of `.f32`.
@@ -51,6 +52,7 @@ macro_rules! binary32 {
             type B = W32;
             type C = W0;
             type D = W32;
+            const NAME: Name = Name::with(stringify!($name), FTZ as u32 | (SAT as u32) << 1);
             #[inline(always)]
             fn f(a: u32, b: u32, _: (), _: u32) -> u32 {
                 let ($a, $b) = (f(ftz::<FTZ>(a)), f(ftz::<FTZ>(b)));
@@ -73,6 +75,7 @@ impl<const FTZ: bool, const SAT: bool> LaneOp for FmaF32<FTZ, SAT> {
     type B = W32;
     type C = W32;
     type D = W32;
+    const NAME: Name = Name::with("FmaF32", FTZ as u32 | (SAT as u32) << 1);
     #[inline(always)]
     fn f(a: u32, b: u32, c: u32, _: u32) -> u32 {
         let (a, b, c) = (f(ftz::<FTZ>(a)), f(ftz::<FTZ>(b)), f(ftz::<FTZ>(c)));

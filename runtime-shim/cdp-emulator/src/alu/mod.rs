@@ -14,7 +14,7 @@ pub mod int;
 pub mod tiny;
 pub mod video;
 
-use crate::code::{Alu, Inst, Shape};
+use crate::code::{Alu, Inst, Name, Shape};
 
 /// A width of register row.
 pub trait Word: Copy {
@@ -115,6 +115,8 @@ pub trait LaneOp {
     type D: Word;
     /// Costs far more than a few machine instructions: active lanes are computed one by one.
     const HEAVY: bool = false;
+    /// What others know it by ([`crate::native`]).
+    const NAME: Name = Name::NONE;
     /// The operation. `imm` is [`Inst::imm`].
     fn f(
         a: <Self::A as Word>::T,
@@ -200,15 +202,17 @@ pub fn select<O: LaneOp>() -> Alu {
     let shapes = [O::D::SHAPE, O::A::SHAPE, O::B::SHAPE, O::C::SHAPE];
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        return Alu { run: lanes_avx2::<O>, shapes };
+        return Alu { run: lanes_avx2::<O>, shapes, name: O::NAME };
     }
-    Alu { run: lanes_base::<O>, shapes }
+    Alu { run: lanes_base::<O>, shapes, name: O::NAME }
 }
 
 /// A comparison of the values of one lane.
 pub trait LaneCmp {
     /// Width of the sources.
     type A: Word;
+    /// As [`LaneOp::NAME`].
+    const NAME: Name = Name::NONE;
     /// The comparison. `imm` is [`Inst::imm`].
     fn f(a: <Self::A as Word>::T, b: <Self::A as Word>::T, imm: u32) -> bool;
 }
@@ -272,9 +276,9 @@ pub fn select_cmp<O: LaneCmp>() -> Alu {
     let shapes = [Shape::Pred, O::A::SHAPE, O::A::SHAPE, Shape::Unused];
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        return Alu { run: compare_avx2::<O>, shapes };
+        return Alu { run: compare_avx2::<O>, shapes, name: O::NAME };
     }
-    Alu { run: compare_base::<O>, shapes }
+    Alu { run: compare_base::<O>, shapes, name: O::NAME }
 }
 
 /// Declares operations: `op!(Name: (A, B, C) -> D = |a, b, c, imm| expr);`
@@ -288,6 +292,7 @@ macro_rules! op {
                 type B = $crate::alu::$b;
                 type C = $crate::alu::$c;
                 type D = $crate::alu::$d;
+                const NAME: $crate::code::Name = $crate::code::Name::plain(stringify!($name));
                 #[inline(always)]
                 fn f(
                     $pa: <$crate::alu::$a as $crate::alu::Word>::T,

@@ -6,12 +6,17 @@
 //! offset into the frame. Made by `decode`, never changed afterwards.
 
 mod access;
+mod map;
+mod run;
 mod special;
 mod tables;
+
+use std::sync::Arc;
 
 use cdp_ptx::BoolOp;
 
 pub use self::access::*;
+pub use self::run::{Context, Entry, Run};
 pub use self::special::Special;
 pub use self::tables::*;
 use crate::hash::IntMap;
@@ -57,6 +62,33 @@ pub struct Alu {
     pub run: AluFn,
     /// Shapes of destination and sources: `d`, `a`, `b`, `c` of the instruction.
     pub shapes: [Shape; 4],
+    /// What it is called.
+    pub name: Name,
+}
+
+/// What an arithmetic operation is called, for those who compute it by other means than [`AluFn`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The type of `alu` that computes it; empty for one that only the interpreter knows.
+    pub operation: &'static str,
+    /// What that type was told at compile time: `.ftz` in bit 0 and `.sat` in bit 1 of arithmetic, the
+    /// relation in the low byte and `.ftz` in bit 8 of comparisons.
+    pub flags: u32,
+}
+
+impl Name {
+    /// That of an operation which only the interpreter knows.
+    pub const NONE: Name = Name::plain("");
+
+    /// Without flags.
+    pub const fn plain(operation: &'static str) -> Name {
+        Name::with(operation, 0)
+    }
+
+    /// With flags.
+    pub const fn with(operation: &'static str, flags: u32) -> Name {
+        Name { operation, flags }
+    }
 }
 
 /// "No such place" for program counters and offsets.
@@ -88,6 +120,8 @@ pub struct Inst {
     /// How many instructions from here on, this one included, `exec::straight` may run one after another; 0
     /// if not even this one.
     pub ahead: u32,
+    /// Number of the run that begins here, from 1, in [`Function::runs`]; 0 for none.
+    pub run: u32,
     /// What it is.
     pub op: Op,
 }
@@ -300,6 +334,12 @@ pub struct Function {
     pub is_kernel: bool,
     /// Instructions. The last one never falls through.
     pub code: Vec<Inst>,
+    /// What the arithmetic among them is, by instruction.
+    pub names: Vec<(Name, [Shape; 4])>,
+    /// Runs that may become machine code.
+    pub runs: Vec<Arc<Run>>,
+    /// Rows that registers share, each with the first and the last PTX instruction that names who has it.
+    pub tenants: Vec<(u32, u32, u32)>,
     /// Words of a frame.
     pub frame_words: u32,
     /// Words at its beginning that are zero when a kernel begins. The others are constants, and what is

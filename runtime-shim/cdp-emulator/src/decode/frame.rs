@@ -110,6 +110,7 @@ impl Decoder<'_> {
             let free = if is_free { rows.pop() } else { None };
             let row = free.map_or_else(|| self.take(Shape::row(wide)), |Reverse((_, row))| row);
             rows.push(Reverse((last, row)));
+            self.out.tenants.push((row, first, last));
             self.registers[reg] = if wide { RegPlace::Wide(row) } else { RegPlace::Narrow(row) };
         }
     }

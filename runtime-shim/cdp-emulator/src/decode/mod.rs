@@ -19,6 +19,7 @@ mod operands;
 mod polls;
 mod quad;
 mod reuse;
+mod runs;
 mod select;
 mod straight;
 mod sync;
@@ -222,6 +223,9 @@ impl<'a> Decoder<'a> {
             unit,
             is_kernel: source.kind == ptx::FunctionKind::Kernel,
             code: Vec::with_capacity(body.instructions.len() + 8),
+            names: Vec::with_capacity(body.instructions.len() + 8),
+            runs: Vec::new(),
+            tenants: Vec::new(),
             frame_words: 0,
             zeroed_words: 0,
             consts: Vec::new(),
@@ -359,6 +363,7 @@ impl<'a> Decoder<'a> {
         self.out.callees.sort_unstable();
         self.out.callees.dedup();
         straight::mark(&mut self.out);
+        runs::mark(&mut self.out);
     }
 }
 

@@ -8,11 +8,12 @@ use cdp_ptx::{Operand, ScalarType, Symbol};
 use super::frame::RegPlace;
 use super::{Decoded, Decoder, RESERVED_SHARED_BYTES, Target, control};
 use crate::alu::{self, LaneOp};
-use crate::code::{Alu, ConstRow, Inst, Op, PredLogic, Shape};
+use crate::code::{Alu, ConstRow, Inst, Name, Op, PredLogic, Shape};
 
 impl Decoder<'_> {
     pub(super) fn emit(&mut self, inst: Inst) {
         self.layout.operands.push([Shape::Unused; 4]);
+        self.out.names.push((Name::NONE, [Shape::Unused; 4]));
         self.out.code.push(inst);
     }
 
@@ -28,6 +29,7 @@ impl Decoder<'_> {
             imm: 0,
             origin: self.origin,
             ahead: 0,
+            run: 0,
             op,
         }
     }
@@ -36,6 +38,7 @@ impl Decoder<'_> {
         let [a, b, c] = sources;
         let inst = Inst { alu: alu.run, d, a, b, c, imm, ..self.blank(Op::Alu) };
         self.layout.operands.push(alu.shapes);
+        self.out.names.push((alu.name, alu.shapes));
         self.out.code.push(inst);
     }
 

@@ -21,6 +21,8 @@ pub mod door;
 pub mod fault;
 pub mod mbarrier;
 pub mod memory;
+#[cfg(target_arch = "x86_64")]
+mod native;
 pub mod path;
 mod preempt;
 pub mod print;
@@ -63,6 +65,8 @@ pub struct Machine {
     pub stack_bytes: u64,
     /// The checks that this run asked for. With them blocks run one after another.
     pub watch: Option<std::sync::Mutex<crate::check::Watch>>,
+    /// Makes machine code of what runs often.
+    pub native: Option<crate::native::Workshop>,
 }
 
 /// What the blocks of one grid share.
@@ -349,8 +353,9 @@ pub struct Warp {
     pub arrived_in: u32,
 }
 
-/// An allocation that accesses may go to without another lookup.
+/// An allocation that accesses may go to without another lookup. Native code reads it.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct CachedExtent {
     /// First address.
     pub lo: u64,

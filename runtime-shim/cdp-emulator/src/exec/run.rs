@@ -1,6 +1,8 @@
 //! The interpreter loop of one warp.
 
 use super::diverge::{self, Arrival};
+#[cfg(target_arch = "x86_64")]
+use super::native;
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{barrier, dispatch, memory, preempt, straight};
@@ -140,6 +142,15 @@ fn run_path<'m, const AVX2: bool>(
         let inst = unsafe { run.function.code.get_unchecked(run.path.pc as usize) };
         if inst.ahead > 0 {
             let memory = unchecked && run.path.mask == u32::MAX;
+            #[cfg(target_arch = "x86_64")]
+            if AVX2 && memory && inst.run != 0 {
+                let ran = native::run(machine, block, warp, run, inst.run);
+                tally.instructions += u64::from(ran);
+                tally.thread_instructions += u64::from(ran) * 32;
+                if ran > 0 {
+                    continue;
+                }
+            }
             // SAFETY: decoding counted them; with AVX2 if the processor has it.
             let ran = unsafe { straight::run::<AVX2>(block, warp, run, inst.ahead, memory) };
             if ran > 0 {

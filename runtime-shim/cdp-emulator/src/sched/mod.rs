@@ -312,6 +312,7 @@ impl Core {
             avx2: crate::alu::has_avx2(),
             stack_bytes: config.limits.stack_bytes,
             watch: config.checks.watches().then(|| Mutex::new(Watch::new(config.checks))),
+            native: config.native.clone().map(crate::native::Workshop::new),
         };
         Ok(Core::on(config, Arc::new(machine), Arc::default()))
     }

@@ -10,6 +10,8 @@ mod clusters;
 mod host;
 mod memory;
 mod modules;
+#[cfg(unix)]
+mod native;
 mod options;
 mod page;
 mod progress;
@@ -27,7 +29,7 @@ use cdp_emulator::Completion;
 pub use cdp_emulator::Report;
 
 use self::host::{Hints, HostFunctions, HostMemory};
-pub use self::options::{CheckSet, CpuOptions, MessageFormat};
+pub use self::options::{CheckSet, CpuOptions, MessageFormat, NativeCode};
 use self::state::{State, Work};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};

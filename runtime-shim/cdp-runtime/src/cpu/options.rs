@@ -3,8 +3,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use cdp_emulator::native::Native;
 use cdp_emulator::{CheckAction, Checks, Config, WarpScheduling};
 
 /// How reports are written.
@@ -78,6 +80,33 @@ impl CheckSet {
     }
 }
 
+/// When runs of instructions become machine code, if somebody makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum NativeCode {
+    /// Never.
+    Never,
+    /// Beside the interpreter, when they have been executed often.
+    #[default]
+    Often,
+    /// Before they are first executed; for tests.
+    Always,
+}
+
+impl NativeCode {
+    /// As [`NativeCode::parse`] reads them.
+    pub const NAMES: &str = "never, often or always";
+
+    /// What a word means.
+    pub fn parse(word: &str) -> Option<NativeCode> {
+        match word {
+            "never" => Some(NativeCode::Never),
+            "often" => Some(NativeCode::Often),
+            "always" => Some(NativeCode::Always),
+            _ => None,
+        }
+    }
+}
+
 /// Choices about the CPU device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuOptions {
@@ -102,6 +131,10 @@ pub struct CpuOptions {
     pub lockstep: bool,
     /// `CDP_CHECK=race,...`: further checks.
     pub checks: CheckSet,
+    /// `CDP_NATIVE=never|often|always`
+    pub native: NativeCode,
+    /// `CDP_NATIVE_SOCKET=FILE`: where somebody makes machine code. `cdpc run` says it to its program.
+    pub native_socket: Option<PathBuf>,
 }
 
 impl CpuOptions {
@@ -140,6 +173,12 @@ impl CpuOptions {
                 Err(_) => complain("CDP_CHECK", &list, CheckSet::NAMES),
             }
         }
+        if let Some(word) = text("CDP_NATIVE") {
+            match NativeCode::parse(&word) {
+                Some(native) => options.native = native,
+                None => complain("CDP_NATIVE", &word, NativeCode::NAMES),
+            }
+        }
         let mut number = |name: &str| -> Option<u64> {
             let value = text(name)?;
             let parsed = value.replace('_', "").parse().ok();
@@ -161,6 +200,7 @@ impl CpuOptions {
         let file = |name: &str| get(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         options.trace = file("CDP_TRACE");
         options.report = file("CDP_REPORT");
+        options.native_socket = file("CDP_NATIVE_SOCKET");
         (options, complaints)
     }
 
@@ -182,6 +222,13 @@ impl CpuOptions {
         put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
         let checks = self.checks.list();
         put("CDP_CHECK", (!checks.is_empty()).then(|| checks.into()));
+        let native = match self.native {
+            NativeCode::Never => Some("never"),
+            NativeCode::Often => None,
+            NativeCode::Always => Some("always"),
+        };
+        put("CDP_NATIVE", native.map(OsString::from));
+        put("CDP_NATIVE_SOCKET", self.native_socket.clone().map(PathBuf::into_os_string));
         env
     }
 
@@ -197,6 +244,7 @@ impl CpuOptions {
             trace: self.trace.is_some() || self.report.is_some() || self.profile,
             warp_scheduling,
             compute_capability,
+            native: self.native_code(),
             checks: Checks {
                 // A read that comes too early is often half of a race: both are told.
                 uninitialized_shared: if self.checks.races {
@@ -214,6 +262,19 @@ impl CpuOptions {
             },
             ..Config::default()
         }
+    }
+
+    /// Who makes machine code, if somebody does and it is wanted.
+    #[cfg(unix)]
+    fn native_code(&self) -> Option<Native> {
+        let socket = self.native_socket.as_ref().filter(|_| self.native != NativeCode::Never)?;
+        let maker = Arc::new(super::native::Remote::new(socket));
+        Some(Native { maker, at_once: self.native == NativeCode::Always })
+    }
+
+    #[cfg(not(unix))]
+    fn native_code(&self) -> Option<Native> {
+        None
     }
 }
 
@@ -234,6 +295,8 @@ mod tests {
             host_threads: 3,
             lockstep: true,
             checks: CheckSet { races: true, siblings: true, ..CheckSet::default() },
+            native: NativeCode::Always,
+            native_socket: Some("a b.socket".into()),
         };
         let env = options.to_env();
         let get = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, v)| v.clone());

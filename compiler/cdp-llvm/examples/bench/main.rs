@@ -1,12 +1,15 @@
 //! Measures the CPU device: thread-instructions a second of compute-bound kernels and grids a
 //! second of a launch tree, with the default checks on. Arguments: names of benchmarks; none for
 //! all. `HOST_THREADS` sets the number of host threads (default 1), `CHECK_RACES=1` turns the race
-//! checker on.
+//! checker on. `NATIVE=often` has machine code made as `cdpc run` does, beside the kernel that is measured;
+//! `NATIVE=ready` runs each kernel once before it is measured, in which all of its code is made.
 //!
 //! The kernels are in `bench.cu`; `bench.ptx` is made by `nvcc -ptx -rdc=true -arch=sm_90 bench.cu`.
 
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use cdp_emulator::native::{Maker, Native};
 use cdp_emulator::{
     Checks, Completion, Config, Emulator, Launch, Limits, ModuleId, Source, StreamId,
 };
@@ -14,6 +17,23 @@ use cdp_emulator::{
 struct Bench {
     device: Emulator,
     module: ModuleId,
+    /// A kernel runs before it is measured.
+    twice: bool,
+}
+
+/// Makes code in this process.
+#[derive(Debug)]
+struct Llvm;
+
+/// Held while code is made: the end of the process takes away what LLVM works with.
+static MAKING: Mutex<()> = Mutex::new(());
+
+impl Maker for Llvm {
+    fn make(&self, run: &str) -> Option<Vec<u8>> {
+        let _one = MAKING.lock().expect("code of the run before");
+        let worth = cdp_llvm::native::is_worth_it(run);
+        worth.then(|| cdp_llvm::native::make(run).expect("code of a run")).flatten()
+    }
 }
 
 impl Bench {
@@ -23,15 +43,21 @@ impl Bench {
         let limits = Limits { pending_launches: 1 << 20, ..Limits::default() };
         let races = std::env::var_os("CHECK_RACES").is_some();
         let checks = Checks { races, ..Checks::default() };
-        let config = Config { host_threads, limits, checks, ..Config::default() };
+        let wanted = std::env::var("NATIVE").ok();
+        let twice = wanted.as_deref() == Some("ready");
+        let native = wanted.map(|_| Native { maker: Arc::new(Llvm), at_once: twice });
+        let config = Config { host_threads, limits, checks, native, ..Config::default() };
         let mut device = Emulator::new(config).expect("address space for the device");
         let source = Source { name: "bench.ptx", text: include_str!("bench.ptx") };
         let module = device.load(&[source]).expect("bench.ptx");
-        Bench { device, module }
+        Bench { device, module, twice }
     }
 
     /// Runs one kernel and prints its speed.
     fn run(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) {
+        if self.twice {
+            self.launch(kernel, grid, block, params);
+        }
         let (before, grids) = self.counted();
         let (start, cpu_before) = (Instant::now(), processor_seconds());
         self.launch(kernel, grid, block, params);
@@ -149,4 +175,5 @@ fn main() {
     if all("recursion") {
         bench.run("recursion", [16, 1, 1], [128, 1, 1], &bytes(&[out], &[14]));
     }
+    std::mem::forget(MAKING.lock());
 }

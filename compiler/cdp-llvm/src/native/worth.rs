@@ -1,0 +1,100 @@
+//! Whether native code of a run is sooner done than the interpreter does it: an estimate in processor cycles,
+//! rough, and meant to leave out what is slower for certain. Short runs lose by the call, and long chains of
+//! operations of which each waits for the one before: native code goes along such a chain once for each eight
+//! lanes, the interpreter once for all of them.
+//!
+//! The numbers are those of the kernels of `cargo xtask bench run` on an AMD EPYC and beside an H200.
+
+use super::graph::{Part, Source, Stretch, Value};
+use super::memory::Group;
+use super::read::{Line, Run};
+
+/// What the interpreter takes for arithmetic, and for an access.
+const INTERPRETED: [u32; 2] = [20, 50];
+/// What a call costs, and what it costs to look at the addresses of a group of accesses.
+const CALL: u32 = 120;
+const GROUP: u32 = 25;
+/// Times that a chain is gone along.
+const TIMES: u32 = 4;
+
+/// See the module.
+pub fn is_worth(run: &Run, parts: &[Part]) -> bool {
+    let interpreted: u32 = run.lines.iter().map(cost).sum();
+    let native: u32 = parts.iter().map(|part| part_cost(run, part)).sum();
+    CALL + native < interpreted
+}
+
+fn cost(line: &Line) -> u32 {
+    INTERPRETED[usize::from(matches!(line, Line::Access(_)))]
+}
+
+fn part_cost(run: &Run, part: &Part) -> u32 {
+    match part {
+        // A call as well.
+        Part::Interpreted(index) => run.lines.get(*index).map_or(0, cost) + 10,
+        Part::Native(stretch) => {
+            GROUP * Group::of(stretch).len() as u32 + TIMES * longest_chain(stretch)
+        }
+    }
+}
+
+fn longest_chain(stretch: &Stretch) -> u32 {
+    let mut ready: Vec<u32> = Vec::with_capacity(stretch.values.len());
+    for value in &stretch.values {
+        let operands = match &value.source {
+            Source::Alu(_, args) => args.iter().map(|&arg| ready[arg]).max().unwrap_or(0),
+            // Addresses were looked at before.
+            _ => 0,
+        };
+        ready.push(operands + latency(value));
+    }
+    ready.into_iter().max().unwrap_or(0)
+}
+
+fn latency(value: &Value) -> u32 {
+    if value.uniform {
+        return 0;
+    }
+    match &value.source {
+        // With the canonical NaN that follows.
+        Source::Alu(alu, _) if alu.name.contains("F32") || alu.name.contains("F64") => {
+            match ["Div", "Sqrt", "Rcp"].iter().any(|slow| alu.name.starts_with(slow)) {
+                true => 25,
+                false => 11,
+            }
+        }
+        Source::Alu(alu, _) if alu.name.starts_with('M') && alu.name != "Merge32" => 8,
+        Source::Alu(..) => 2,
+        _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{graph, read};
+    use super::*;
+
+    /// So many instructions of a kind, `%` in which is the number of a row that the one before wrote.
+    fn judged(count: usize, line: &str) -> bool {
+        let mut text = format!("run 1 {count}\n");
+        for number in 0..count {
+            let (before, row) = (number * 32, number * 32 + 32);
+            text += &line.replace('%', &before.to_string()).replace('#', &row.to_string());
+            text.push('\n');
+        }
+        let run = read::read(&text).expect("a run");
+        is_worth(&run, &graph::parts(&run))
+    }
+
+    #[test]
+    fn short_runs_and_long_chains_are_left_to_the_interpreter() {
+        let (chain, apart) =
+            ("alu FmaF32 0 nnnn # % % % 0", "alu FmaF32 0 nnnn # 9984 9984 9984 0");
+        assert!(!judged(3, apart));
+        assert!(judged(30, apart));
+        assert!(!judged(200, chain));
+        // Integers are quick.
+        assert!(judged(200, "alu Add32 0 nnn- # % % 0 0"));
+        assert!(judged(8, "load global 4 # 9984 0 1"));
+    }
+}

@@ -1,0 +1,76 @@
+//! Finds the runs of instructions that may become machine code ([`crate::native`]): what follows each other
+//! without a guard, a branch or an access that needs a look at each lane.
+
+use std::sync::Arc;
+
+use crate::code::{Access, Function, Inst, NONE, Op, Place, Run};
+
+/// Runs of fewer instructions are not worth a call.
+const FEWEST: u32 = 3;
+/// Longer ones are cut, so that making code of one takes a bounded time.
+pub const MOST: u32 = 256;
+
+/// Sets [`Function::runs`] and [`Inst::run`].
+pub fn mark(function: &mut Function) {
+    let mut begins = vec![false; function.code.len()];
+    for inst in &function.code {
+        if let Op::Bra { target, .. } = inst.op {
+            begins[target as usize] = true;
+        }
+    }
+    for &target in function.branch_tables.iter().flatten() {
+        begins[target as usize] = true;
+    }
+    let fits: Vec<bool> =
+        function.code.iter().map(|inst| inst.ahead > 0 && may_be_native(inst)).collect();
+    let mut first = 0;
+    while first < fits.len() {
+        if !fits[first] {
+            first += 1;
+            continue;
+        }
+        let end = (first..fits.len()).find(|&at| !fits[at]).unwrap_or(fits.len());
+        let mut at = first;
+        for (entry, &begins) in begins.iter().enumerate().take(end).skip(first) {
+            if entry > at && !begins && (entry - at) as u32 != MOST {
+                continue;
+            }
+            at = entry;
+            let count = ((end - entry) as u32).min(MOST);
+            if count >= FEWEST {
+                function.runs.push(Arc::new(Run::new(entry as u32, count)));
+                function.code[entry].run = function.runs.len() as u32;
+            }
+        }
+        first = end;
+    }
+}
+
+/// What [`crate::native::text`] can say.
+fn may_be_native(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Alu | Op::Special(_) => true,
+        Op::Load(access) => is_whole(inst, access) || is_parameter(inst, access),
+        Op::Store(access) => is_whole(inst, access),
+        _ => false,
+    }
+}
+
+/// A word or doubleword of memory of which a register has the same width.
+fn is_whole(inst: &Inst, access: Access) -> bool {
+    let placed = match access.place {
+        Place::Shared => true,
+        Place::Global | Place::Const | Place::Generic => access.wide_address,
+        Place::Cluster | Place::Local | Place::Param | Place::Frame => false,
+    };
+    placed && inst.a != NONE && is_word(access)
+}
+
+/// A parameter of a kernel.
+fn is_parameter(inst: &Inst, access: Access) -> bool {
+    access.place == Place::Param && inst.a == NONE && is_word(access)
+}
+
+fn is_word(access: Access) -> bool {
+    access.count == 1 && access.size_log2 == if access.wide_register { 3 } else { 2 }
+}

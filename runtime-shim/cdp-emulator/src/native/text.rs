@@ -1,0 +1,137 @@
+//! A run in words, for who makes code of it.
+//!
+//! A line each, words with blanks between. Rows are offsets in the frame, in words; a row's shape is `n` (32
+//! words), `w` (64 words), `p` (a predicate) or `-` (no operand).
+//!
+//! ```text
+//! run 1 COUNT                    version of this text, instructions
+//! alu NAME FLAGS SHAPES D A B C IMM
+//!                                arithmetic: what `code::Name` says, shapes of d, a, b, c; NAME is ? for
+//!                                what only the interpreter can do
+//! tid|ctaid|ntid|nctaid AXIS D   places of threads
+//! parameter BYTES D OFFSET       of the kernel, 4 or 8 bytes
+//! load PLACE BYTES D A ADDED SLOT
+//! store PLACE BYTES D A ADDED SLOT
+//!                                element of BYTES, 4 or 8, at the address in row A, plus ADDED; PLACE is
+//!                                global (A is wide), shared (narrow) or shared64 (wide). D is what is
+//!                                loaded or stored, SLOT the allocation to try first
+//! const SHAPE ROW VALUE          the row has this value in all lanes
+//! same SHAPE ROW                 the row has one value in all lanes
+//! dead SHAPE ROW                 nobody reads the row after the run before writing it
+//! ```
+//!
+//! Instructions come in order; what is said of rows follows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::code::{Access, Function, Inst, Op, Place, Run, Shape, Special};
+
+/// The version of the text, and of what code finds in [`super::Context`].
+pub const VERSION: u32 = 1;
+
+/// What a run does.
+pub fn of(function: &Function, run: &Run) -> String {
+    let mut out = format!("run {VERSION} {}\n", run.count);
+    let (first, count) = (run.first as usize, run.count as usize);
+    let (mut read, mut written) = (BTreeSet::new(), BTreeMap::new());
+    for pc in first..first + count {
+        instruction(&mut out, function, pc, &mut read, &mut written);
+    }
+    for (index, constant) in
+        function.consts.iter().enumerate().filter(|(_, c)| read.contains(&c.row))
+    {
+        let shape = letter(Shape::row(constant.wide));
+        // Their values are known when the kernel's shared memory is laid out.
+        let _ = match function.shared_consts.iter().any(|shared| shared.0 == index as u32) {
+            true => writeln!(out, "same {shape} {}", constant.row),
+            false => writeln!(out, "const {shape} {} {}", constant.row, constant.value),
+        };
+    }
+    let next = function.code.get(first + count).map_or(u32::MAX, |inst| inst.origin);
+    for (row, shape) in written {
+        if is_dead(function, row, next) {
+            let _ = writeln!(out, "dead {} {row}", letter(shape));
+        }
+    }
+    out
+}
+
+/// Nobody reads what is in a row from this PTX instruction on.
+fn is_dead(function: &Function, row: u32, next: u32) -> bool {
+    let mut tenants = function.tenants.iter().filter(|tenant| tenant.0 == row).peekable();
+    tenants.peek().is_some() && tenants.all(|&(_, first, last)| first >= next || last < next)
+}
+
+fn letter(shape: Shape) -> char {
+    match shape {
+        Shape::Unused => '-',
+        Shape::Pred => 'p',
+        Shape::Narrow => 'n',
+        Shape::Wide => 'w',
+    }
+}
+
+fn instruction(
+    out: &mut String,
+    function: &Function,
+    pc: usize,
+    read: &mut BTreeSet<u32>,
+    written: &mut BTreeMap<u32, Shape>,
+) {
+    let inst = &function.code[pc];
+    let Inst { d, a, b, c, imm, .. } = *inst;
+    let _ = match inst.op {
+        Op::Alu => {
+            let (name, shapes) = function.names[pc];
+            let operation = if name.operation.is_empty() { "?" } else { name.operation };
+            read.extend([a, b, c]);
+            written.insert(d, shapes[0]);
+            let letters: String = shapes.into_iter().map(letter).collect();
+            writeln!(out, "alu {operation} {} {letters} {d} {a} {b} {c} {imm}", name.flags)
+        }
+        Op::Special(special) => {
+            written.insert(d, Shape::Narrow);
+            let (word, axis) = match special {
+                Special::Tid(axis) => ("tid", axis),
+                Special::Ctaid(axis) => ("ctaid", axis),
+                Special::Ntid(axis) => ("ntid", axis),
+                Special::Nctaid(axis) => ("nctaid", axis),
+                // No run has others.
+                _ => ("?", 0),
+            };
+            writeln!(out, "{word} {axis} {d}")
+        }
+        Op::Load(access) if access.place == Place::Param => {
+            written.insert(d, Shape::row(access.wide_register));
+            writeln!(out, "parameter {} {d} {imm}", 1 << access.size_log2)
+        }
+        Op::Load(access) => {
+            written.insert(d, Shape::row(access.wide_register));
+            access_line(out, "load", inst, access, pc, read)
+        }
+        Op::Store(access) => {
+            read.insert(d);
+            access_line(out, "store", inst, access, pc, read)
+        }
+        _ => Ok(()),
+    };
+}
+
+fn access_line(
+    out: &mut String,
+    word: &str,
+    inst: &Inst,
+    access: Access,
+    pc: usize,
+    read: &mut BTreeSet<u32>,
+) -> std::fmt::Result {
+    let place = match (access.place, access.wide_address) {
+        (Place::Shared, false) => "shared",
+        (Place::Shared, true) => "shared64",
+        _ => "global",
+    };
+    read.insert(inst.a);
+    let (bytes, added, slot) = (1 << access.size_log2, inst.imm as i32, pc & 7);
+    writeln!(out, "{word} {place} {bytes} {} {} {added} {slot}", inst.d, inst.a)
+}

@@ -1,0 +1,176 @@
+//! Machine code for the CPU device from another process, which has LLVM: `cdpc run` makes it for its program.
+//!
+//! A request is a run's text (`cdp_emulator::native::text`), an answer its code, none being no bytes. Either
+//! has its number of bytes before it, four bytes in the order of the processor. What comes is called as it is:
+//! the socket is named by whoever starts the program, who could start another one as well, and a process of this
+//! user listens there. A program with rights that who starts it has not (set-user-ID) asks nobody.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use cdp_emulator::native::Maker;
+
+/// Code of a run is never longer.
+const MOST_BYTES: u32 = 16 << 20;
+
+/// Asks at a socket, to which it connects when there is something to ask.
+#[derive(Debug)]
+pub struct Remote {
+    socket: PathBuf,
+    state: Mutex<Line>,
+}
+
+#[derive(Debug)]
+enum Line {
+    /// Nobody has asked yet.
+    New,
+    /// In this process; one that was forked off must not listen to answers of the other.
+    Open(UnixStream, u32),
+    /// It broke, or was never there.
+    Closed,
+}
+
+impl Remote {
+    /// Somebody who listens there.
+    pub fn new(socket: &Path) -> Remote {
+        Remote { socket: socket.to_path_buf(), state: Mutex::new(Line::New) }
+    }
+}
+
+impl Maker for Remote {
+    fn make(&self, run: &str) -> Option<Vec<u8>> {
+        let mut line = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Line::New = *line {
+            *line = match UnixStream::connect(&self.socket) {
+                Ok(stream) if trust::is_ours(&stream) => Line::Open(stream, std::process::id()),
+                _ => Line::Closed,
+            };
+        }
+        let Line::Open(stream, process) = &mut *line else { return None };
+        let answer = if *process == std::process::id() { ask(stream, run) } else { Ok(Vec::new()) };
+        match answer {
+            Ok(code) => Some(code).filter(|code| !code.is_empty()),
+            Err(_) => {
+                *line = Line::Closed;
+                None
+            }
+        }
+    }
+}
+
+/// Whose code may be called: the folder of the run goes with `cdpc`, and its name may then be anybody's.
+#[cfg(target_os = "linux")]
+mod trust {
+    use std::ffi::{c_int, c_ulong, c_void};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    unsafe extern "C" {
+        fn getsockopt(
+            fd: c_int,
+            level: c_int,
+            name: c_int,
+            to: *mut c_void,
+            bytes: *mut u32,
+        ) -> c_int;
+        fn getauxval(number: c_ulong) -> c_ulong;
+        fn geteuid() -> u32;
+    }
+
+    const SOL_SOCKET: c_int = 1;
+    const SO_PEERCRED: c_int = 17;
+    const AT_SECURE: c_ulong = 23;
+
+    #[repr(C)]
+    struct Credentials {
+        process: i32,
+        user: u32,
+        group: u32,
+    }
+
+    /// This program has the rights of who started it, and who listens is the same user.
+    pub fn is_ours(stream: &UnixStream) -> bool {
+        let mut peer = Credentials { process: 0, user: u32::MAX, group: u32::MAX };
+        let mut bytes = size_of::<Credentials>() as u32;
+        // SAFETY: a socket of ours; the structure is that of socket(7), and as long as is said.
+        unsafe {
+            let to = (&raw mut peer).cast();
+            getauxval(AT_SECURE) == 0
+                && getsockopt(stream.as_raw_fd(), SOL_SOCKET, SO_PEERCRED, to, &raw mut bytes) == 0
+                && bytes == size_of::<Credentials>() as u32
+                && peer.user == geteuid()
+        }
+    }
+}
+
+/// Elsewhere nobody is trusted, and programs are interpreted.
+#[cfg(not(target_os = "linux"))]
+mod trust {
+    pub fn is_ours(_: &std::os::unix::net::UnixStream) -> bool {
+        false
+    }
+}
+
+fn ask(stream: &mut UnixStream, run: &str) -> io::Result<Vec<u8>> {
+    let length = u32::try_from(run.len()).map_err(io::Error::other)?;
+    stream.write_all(&length.to_ne_bytes())?;
+    stream.write_all(run.as_bytes())?;
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_ne_bytes(length);
+    if length > MOST_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut code = vec![0; length as usize];
+    stream.read_exact(&mut code)?;
+    Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use super::*;
+
+    /// What a program gets that asks `asked` times while the other side answers as these say, and then goes.
+    fn answers(asked: usize, of: &'static [&[u8]]) -> Vec<Option<Vec<u8>>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let other = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for answer in of {
+                let mut request = [0; 4 + 3];
+                stream.read_exact(&mut request).unwrap();
+                assert_eq!(request, *b"\x03\0\0\0run");
+                stream.write_all(answer).unwrap();
+            }
+        });
+        let remote = Remote::new(&path);
+        let first = remote.make("run");
+        let mut all = vec![first];
+        all.extend((1..asked).map(|_| remote.make("run")));
+        other.join().unwrap();
+        all
+    }
+
+    #[test]
+    fn code_comes_in_answers_until_the_other_side_goes() {
+        let two: &[&[u8]] = &[b"\x02\0\0\0ab", b"\0\0\0\0"];
+        assert_eq!(answers(4, two), [Some(b"ab".to_vec()), None, None, None]);
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_or_cut_short_is_none() {
+        assert_eq!(answers(2, &[b"\xff\xff\xff\xff"]), [None, None]);
+        assert_eq!(answers(2, &[b"\x05\0\0\0abc"]), [None, None]);
+    }
+
+    #[test]
+    fn where_nobody_listens_there_is_no_code() {
+        assert_eq!(Remote::new(Path::new("/nowhere/socket")).make("run"), None);
+    }
+}
