@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 9] = [
+    let tests: [(&str, fn() -> Outcome); 10] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
         ("sequences_keep_their_factor", sequence),
         ("unchanged_fields_are_not_stored", fields),
         ("bits_are_asked_for_where_they_are", bits),
+        ("words_side_by_side_in_shared_memory_are_seen", side_by_side),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
 }
@@ -137,14 +138,23 @@ fn fields() -> Outcome {
     expect(&ptx(parameters, &body("stack[in[2]].weight = 3;"))?, &[("st.local", 3 + 1 + 2 + 3)])
 }
 
-/// In a network that sorts, whose direction is a bit of the place.
+/// A network that sorts, whose direction is a bit of the place.
+const NETWORK: &str = "    __shared__ unsigned key[64];\n    int t = threadIdx.x;\n    key[t] = p[t];\n    \
+    key[t + 32] = p[t + 32];\n    for (int size = 2; size <= 8; size <<= 1) {\n        \
+    for (int d = size >> 1; d > 0; d >>= 1) {\n            __syncthreads();\n            \
+    int i = 2 * t - (t & (d - 1)), j = i + d;\n            bool up = (i & size) == 0;\n            \
+    if ((key[i] > key[j]) == up) {\n                unsigned k = key[i];\n                \
+    key[i] = key[j];\n                key[j] = k;\n            }\n        }\n    }\n    \
+    __syncthreads();\n    p[t] = key[t];\n    p[t + 32] = key[t + 32];";
+
 fn bits() -> Outcome {
-    let body = "    __shared__ unsigned key[64];\n    int t = threadIdx.x;\n    key[t] = p[t];\n    \
-                key[t + 32] = p[t + 32];\n    for (int size = 2; size <= 8; size <<= 1) {\n        \
-                for (int d = size >> 1; d > 0; d >>= 1) {\n            __syncthreads();\n            \
-                int i = 2 * t - (t & (d - 1)), j = i + d;\n            bool up = (i & size) == 0;\n            \
-                if ((key[i] > key[j]) == up) {\n                unsigned k = key[i];\n                \
-                key[i] = key[j];\n                key[j] = k;\n            }\n        }\n    }\n    \
-                __syncthreads();\n    p[t] = key[t];\n    p[t + 32] = key[t + 32];";
-    expect(&ptx("unsigned *p", body)?, &[("shr", 0), ("xor.pred", 6)])
+    expect(&ptx("unsigned *p", NETWORK)?, &[("shr", 0), ("xor.pred", 6)])
+}
+
+/// In shared memory an address is computed from a place, so that ptxas sees two words of an even place as one access; in
+/// global memory from another address.
+fn side_by_side() -> Outcome {
+    expect(&ptx("unsigned *p", NETWORK)?, &[("mul.wide", 4)])?;
+    let global = "    unsigned t = threadIdx.x;\n    unsigned a = p[t];\n    p[2 * t] = a + 1;";
+    expect(&ptx("unsigned *p", global)?, &[("mul.wide", 1)])
 }

@@ -30,6 +30,47 @@ using namespace llvm;
 
 namespace {
 
+/// Whether nearly all of the addresses that a function computes are of shared memory.
+bool isAboutShared(const Function &F) {
+  constexpr unsigned Shared = 3;
+  constexpr int Most = 4;
+  int More = 0;
+  for (const BasicBlock &Block : F)
+    for (const Instruction &I : Block)
+      if (const auto *Place = dyn_cast<GetElementPtrInst>(&I); Place && !Place->hasAllConstantIndices())
+        More += Place->getPointerAddressSpace() == Shared ? 1 : -Most;
+  return More > 0;
+}
+
+/// Runs a pass on functions that are not about shared memory alone.
+class UnlessShared : public FunctionPass {
+public:
+  static char ID;
+
+  explicit UnlessShared(FunctionPass *Inner) : FunctionPass(ID), Inner(Inner) {}
+
+  // What answers for analyses is this pass's own.
+  ~UnlessShared() override { Inner->setResolver(nullptr); }
+
+  bool doInitialization(llvm::Module &M) override { return Inner->doInitialization(M); }
+
+  bool runOnFunction(Function &F) override {
+    if (isAboutShared(F))
+      return false;
+    Inner->setResolver(getResolver());
+    return Inner->runOnFunction(F);
+  }
+
+  bool doFinalization(llvm::Module &M) override { return Inner->doFinalization(M); }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override { Inner->getAnalysisUsage(Usage); }
+
+private:
+  std::unique_ptr<FunctionPass> Inner;
+};
+
+char UnlessShared::ID;
+
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
 public:
@@ -42,7 +83,10 @@ public:
       delete P;
       return;
     }
-    legacy::PassManager::add(P);
+    // `slsr` makes an address of another one by an addition. In global memory that saves arithmetic of 64 bits; in
+    // shared memory it hides from ptxas which words lie side by side (compiler/docs/device-speed.md).
+    bool OfAddresses = Info && Info->getPassArgument() == "slsr";
+    legacy::PassManager::add(OfAddresses ? new UnlessShared(static_cast<FunctionPass *>(P)) : P);
   }
 
 private:

@@ -72,7 +72,8 @@ pub(crate) fn device() -> String {
 /// loops that LLVM unrolled already, and on an H200 a matrix product takes 1.3 times as long, an n-body
 /// step 1.5 times; without `machine-sink` a Mandelbrot set takes 1.1 times as long, because divisions
 /// are made that nobody needs (`compiler/docs/device-speed.md`). Without `machine-cse` ptxas leaves 1.4 %
-/// more instructions, without `codegenprepare` 7 %, without `slsr` 2 %, as addresses are computed anew.
+/// more instructions, without `codegenprepare` 7 %, without `slsr` 2 %, as addresses are computed anew; of shared memory
+/// they had better be (codegen.cpp).
 #[rustfmt::skip]
 pub(crate) const LEFT_OUT: &[&CStr] = &[
     c"nary-reassociate", c"early-cse", c"consthoist", c"early-machinelicm",
