@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
                 let which = "only defined `.global` and `.const` variables";
                 fail!(self, equals, Syntax, "{which} have initial values");
             }
-            let mut filler = Filler { init: Initializer::default(), count: 0 };
+            let mut filler = Filler { ty: variable.ty, init: Initializer::default(), count: 0 };
             self.initializer(&mut variable, &mut filler)?;
             filler.init.relocations.sort_by_key(|relocation| relocation.offset_bytes);
             self.check_size(&name, variable.size_bytes())?;
@@ -192,15 +192,14 @@ impl<'a> Parser<'a> {
         if variable.vector_len > 1 {
             dims.push(u64::from(variable.vector_len));
         }
-        let element_bytes = u64::from(variable.ty.bytes());
         if dims.is_empty() {
-            return self.init_value(variable.ty, 0, filler);
+            return self.init_value(0, filler);
         }
         let unsized_array = variable.is_unsized();
         if unsized_array {
             dims[0] = MAX_SIZE_BYTES;
         }
-        let rows = self.init_level(variable.ty, &dims, element_bytes, 0, filler)?;
+        let rows = self.init_level(&dims, 0, filler)?;
         if unsized_array {
             variable.dims[0] = rows;
         }
@@ -209,15 +208,9 @@ impl<'a> Parser<'a> {
 
     /// `{ ... }` for the dimensions `dims`; returns how many rows of the first it fills. Braces of
     /// inner dimensions may be left out.
-    fn init_level(
-        &mut self,
-        ty: ScalarType,
-        dims: &[u64],
-        element_bytes: u64,
-        offset: u64,
-        filler: &mut Filler,
-    ) -> Result<u64> {
+    fn init_level(&mut self, dims: &[u64], offset: u64, filler: &mut Filler) -> Result<u64> {
         self.expect(b'{')?;
+        let element_bytes = u64::from(filler.ty.bytes());
         let inner: u64 = dims[1..].iter().fold(1u64, |a, b| a.saturating_mul(*b)).max(1);
         let row_bytes = inner.saturating_mul(element_bytes);
         let limit = dims[0].saturating_mul(inner);
@@ -234,11 +227,11 @@ impl<'a> Parser<'a> {
                 }
                 let row = position.div_ceil(inner);
                 let at = offset.saturating_add(row.saturating_mul(row_bytes));
-                self.init_level(ty, &dims[1..], element_bytes, at, filler)?;
+                self.init_level(&dims[1..], at, filler)?;
                 position = (row + 1).saturating_mul(inner);
             } else {
                 let at = offset.saturating_add(position.saturating_mul(element_bytes));
-                self.init_value(ty, at, filler)?;
+                self.init_value(at, filler)?;
                 position += 1;
             }
             if !self.eat(b',')? {
@@ -250,8 +243,8 @@ impl<'a> Parser<'a> {
     }
 
     /// One value: a constant, `symbol + n`, `generic(symbol) + n`, or `0xFF00(...)` of these.
-    fn init_value(&mut self, ty: ScalarType, offset: u64, filler: &mut Filler) -> Result<()> {
-        let token = self.peek;
+    fn init_value(&mut self, offset: u64, filler: &mut Filler) -> Result<()> {
+        let (token, ty) = (self.peek, filler.ty);
         let dense = filler.count.saturating_mul(u64::from(ty.bytes()));
         if offset > dense.saturating_add(MAX_SPARSE_INIT_BYTES) {
             fail!(self, token, Limit, "an initial value this far into a variable");
@@ -371,6 +364,8 @@ fn trim_zeros(init: &mut Initializer) {
 
 /// Collects the bytes of an initialiser.
 struct Filler {
+    /// Type of an element.
+    ty: ScalarType,
     init: Initializer,
     /// Values written so far.
     count: u64,

@@ -154,15 +154,11 @@ impl<'a> Printer<'a> {
         if variable.vector_len > 1 {
             dims.push(u64::from(variable.vector_len));
         }
-        let relocations: BTreeMap<u64, &Relocation> =
-            init.relocations.iter().map(|r| (r.offset_bytes, r)).collect();
-        let end = relocations.keys().next_back().map_or(0, |offset| offset + 1);
-        let end = end.max(init.bytes.len() as u64);
         if dims.is_empty() {
-            self.init_value(variable.ty, 0, init, &relocations);
-        } else {
-            self.init_level(variable.ty, &dims, 0, end, init, &relocations);
+            return self.init_value(variable.ty, 0, init);
         }
+        let last = init.relocations.last().map_or(0, |last| last.offset_bytes + 1);
+        self.init_level(variable.ty, &dims, 0, last.max(init.bytes.len() as u64), init);
     }
 
     /// The rows of one dimension that begin before `end`; the rest is zero and is left out.
@@ -173,7 +169,6 @@ impl<'a> Printer<'a> {
         start: u64,
         end: u64,
         init: &Initializer,
-        relocations: &BTreeMap<u64, &Relocation>,
     ) {
         let row_bytes = dims[1..].iter().product::<u64>() * u64::from(ty.bytes());
         self.out.push('{');
@@ -187,22 +182,17 @@ impl<'a> Printer<'a> {
                 self.out.push_str(", ");
             }
             if dims.len() > 1 {
-                self.init_level(ty, &dims[1..], offset, end, init, relocations);
+                self.init_level(ty, &dims[1..], offset, end, init);
             } else {
-                self.init_value(ty, offset, init, relocations);
+                self.init_value(ty, offset, init);
             }
         }
         self.out.push('}');
     }
 
-    fn init_value(
-        &mut self,
-        ty: ScalarType,
-        offset: u64,
-        init: &Initializer,
-        relocations: &BTreeMap<u64, &Relocation>,
-    ) {
-        let Some(relocation) = relocations.get(&offset) else {
+    fn init_value(&mut self, ty: ScalarType, offset: u64, init: &Initializer) {
+        let found = init.relocations.binary_search_by_key(&offset, |found| found.offset_bytes);
+        let Some(relocation) = found.ok().map(|at| &init.relocations[at]) else {
             let mut bits = 0u64;
             for byte in 0..u64::from(ty.bytes()).min(8) {
                 let value = init.bytes.get((offset + byte) as usize).copied().unwrap_or(0);

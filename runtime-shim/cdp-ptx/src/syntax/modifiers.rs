@@ -272,6 +272,53 @@ modifiers! {
     bool, _ => UnsignedNames:
         read |p, mods| Ok(["lo", "ls", "hi", "hs"].iter().any(|word| mods.has(word))),
         write |there, out| ();
+    /// Nothing where the type is one of integers.
+    FloatMode, _ => ():
+        read |p, mods| Ok(match mods.peek_ty().is_some_and(ScalarType::is_float) {
+            true => FloatMode {
+                rounding: mods.take(Rounding::from_str),
+                ftz: mods.flag("ftz"),
+                sat: mods.flag("sat"),
+            },
+            false => FloatMode::default(),
+        }),
+        write |mode, out| {
+            out.maybe(mode.rounding);
+            out.flag(mode.ftz, "ftz");
+            out.flag(mode.sat, "sat");
+        };
+    DivMode, _ => ():
+        read |p, mods| mods.need("`.approx` or a rounding such as `.rn`", |word| match word {
+            "approx" => Some(DivMode::Approx),
+            "full" => Some(DivMode::Full),
+            _ => Rounding::from_str(word).map(DivMode::Ieee),
+        }),
+        write |mode, out| out.word(match mode {
+            DivMode::Approx => "approx",
+            DivMode::Full => "full",
+            DivMode::Ieee(rounding) => rounding.as_str(),
+        });
+    /// `.release` and `.acquire` are what is meant without them.
+    ClusterBarrier, _ => ():
+        read |p, mods| {
+            if mods.flag("wait") {
+                mods.flag("acquire");
+                return Ok(ClusterBarrier::Wait);
+            }
+            mods.need("`.arrive` or `.wait`", |word| (word == "arrive").then_some(()))?;
+            let releases = !mods.flag("relaxed");
+            if releases {
+                mods.flag("release");
+            }
+            Ok(ClusterBarrier::Arrive { releases })
+        },
+        write |barrier, out| match barrier {
+            ClusterBarrier::Wait => out.word("wait"),
+            ClusterBarrier::Arrive { releases } => {
+                out.word("arrive");
+                out.flag(!releases, "relaxed");
+            }
+        };
     /// `.v2`, `.v4`, `.v8`; 1 if there is none.
     usize, _ => ():
         read |p, mods| Ok(mods.lanes()), write |count, out| out.vector(count);
@@ -296,66 +343,5 @@ impl<W: Word> Modifier<Option<&[W]>> for Option<W> {
 
     fn write(&self, printer: &mut Printer, _: Option<&[W]>) {
         printer.maybe(*self);
-    }
-}
-
-/// Nothing where the type is one of integers.
-impl Modifier<()> for FloatMode {
-    fn read(_: &Parser, mods: &mut Mods, _: ()) -> Result<FloatMode> {
-        if !mods.peek_ty().is_some_and(ScalarType::is_float) {
-            return Ok(FloatMode::default());
-        }
-        let rounding = mods.take(Rounding::from_str);
-        Ok(FloatMode { rounding, ftz: mods.flag("ftz"), sat: mods.flag("sat") })
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        Modifier::write(&self.rounding, printer, ());
-        printer.flag(self.ftz, "ftz");
-        printer.flag(self.sat, "sat");
-    }
-}
-
-impl Modifier<()> for DivMode {
-    fn read(_: &Parser, mods: &mut Mods, _: ()) -> Result<DivMode> {
-        mods.need("`.approx` or a rounding such as `.rn`", |word| match word {
-            "approx" => Some(DivMode::Approx),
-            "full" => Some(DivMode::Full),
-            _ => Rounding::from_str(word).map(DivMode::Ieee),
-        })
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        printer.word(match self {
-            DivMode::Approx => "approx",
-            DivMode::Full => "full",
-            DivMode::Ieee(rounding) => rounding.as_str(),
-        });
-    }
-}
-
-/// `.release` and `.acquire` are what is meant without them.
-impl Modifier<()> for ClusterBarrier {
-    fn read(_: &Parser, mods: &mut Mods, _: ()) -> Result<ClusterBarrier> {
-        if mods.flag("wait") {
-            mods.flag("acquire");
-            return Ok(ClusterBarrier::Wait);
-        }
-        mods.need("`.arrive` or `.wait`", |word| (word == "arrive").then_some(()))?;
-        let releases = !mods.flag("relaxed");
-        if releases {
-            mods.flag("release");
-        }
-        Ok(ClusterBarrier::Arrive { releases })
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        match self {
-            ClusterBarrier::Wait => printer.word("wait"),
-            ClusterBarrier::Arrive { releases } => {
-                printer.word("arrive");
-                printer.flag(!releases, "relaxed");
-            }
-        }
     }
 }
