@@ -425,6 +425,15 @@ impl<M: Declared> Scopes<M> {
         found
     }
 
+    /// Whether the look-up of an unqualified name gets as far as the global namespace.
+    pub fn reaches_global(&self, name: Symbol) -> bool {
+        let mut inner = self.chain(self.here).take_while(|level| *level != ScopeId::GLOBAL);
+        let shown = |level: ScopeId| self.shown.iter().filter(move |(_, at)| *at == level);
+        let has = |scope: ScopeId| self.member(scope, name).is_some();
+        self.bindings_of(name).next().is_none()
+            && !inner.any(|level| has(level) || shown(level).any(|(target, _)| has(*target)))
+    }
+
     /// What a name means after `scope::`, of what fits: what the scope declares, or else all that it takes in
     /// with `using namespace` (C++ [namespace.qual]).
     pub fn lookup_in(&self, scope: ScopeId, name: Symbol, fits: impl Fn(&M) -> bool) -> Found<M> {

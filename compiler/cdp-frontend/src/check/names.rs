@@ -126,11 +126,12 @@ impl<'a> Checker<'a> {
         Value::lvalue(addr, ty, span)
     }
 
-    /// A function name: the program's overloads, with the builtin ones of the same name when the
-    /// set stands at file scope, as if a header had declared them.
+    /// A function name: the program's overloads, with the builtin ones of the same name where those of
+    /// file scope are seen, as if a header had declared them there.
     fn functions_value(&mut self, name: &ast::QualName, user: Vec<FnId>) -> Value<'a> {
         let text = self.text(name.base.name);
-        let global = user.iter().any(|&id| self.func(id).ns == ScopeId::GLOBAL);
+        let global = user.iter().any(|&id| self.func(id).ns == ScopeId::GLOBAL)
+            || name.as_plain().is_some_and(|symbol| self.scopes.reaches_global(symbol));
         let builtin = if global { self.visible_builtins(text, false) } else { Vec::new() };
         let ty = match user.as_slice() {
             [one] if builtin.is_empty() => self.func(*one).ty,

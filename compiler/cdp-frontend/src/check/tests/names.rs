@@ -72,6 +72,21 @@ fn what_is_the_same_is_not_ambiguous() {
 }
 
 #[test]
+fn functions_that_directives_show_join_those_of_cuda() {
+    let own = "namespace v { __device__ float3 min(float3 a, float3 b) { return a; } }";
+    for shows in ["using namespace v;", "using v::min;"] {
+        accept(&format!(
+            "{own} {shows}
+             __device__ void f(float3 *p, int *q) {{ p[0] = min(p[0], p[1]); q[0] = min(q[0], q[1]); }}"
+        ));
+    }
+    // In its own namespace a function hides them.
+    let inside =
+        format!("{own} namespace v {{ __device__ int f(int *q) {{ return min(q[0], q[1]); }} }}");
+    assert_ne!(codes(&inside), [""; 0], "nvcc refuses it");
+}
+
+#[test]
 fn using_declarations_join_functions_and_clash_with_the_rest() {
     let two = "namespace a { __device__ int x; __device__ int g(int v) { return v; } struct S { int y; }; }
          namespace b { __device__ int x; __device__ int g(double v) { return 2; } struct S { int z; }; }";
