@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 16] = [
+    let others: [(&str, fn() -> Outcome); 17] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -37,6 +37,7 @@ pub fn trials() -> Vec<Trial> {
         ("outputs", outputs),
         ("register_limits", register_limits),
         ("places", places),
+        ("own_alignments", own_alignments),
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
         ("precompiled_headers", precompiled_headers),
@@ -404,6 +405,29 @@ fn register_limits() -> Outcome {
     let ptx = read(&dir.join("k.ptx"))?;
     let limits: Vec<&str> = ptx.lines().filter(|line| line.starts_with(".maxnreg")).collect();
     same("the limits", &limits.join(", "), ".maxnreg 40, .maxnreg 48")
+}
+
+/// A parameter whose address counts keeps its alignment where host code alone launches the kernel, in PTX and, by its
+/// place in the constant bank of sm_90, in the cubin.
+fn own_alignments() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let text = "struct alignas(128) W { int v[32]; };\n\
+                __global__ void child(const __grid_constant__ W w, int *p) { *p = w.v[1]; }\n\
+                __global__ void parent(const __grid_constant__ W w, int *p) { child<<<1, 1>>>(w, p); }\n";
+    write(dir, "k.cu", text)?;
+    succeed(dir, &["build", "k.cu", "--arch", "sm_90", "-o", "k.ptx"])?;
+    let ptx = read(&dir.join("k.ptx"))?;
+    contains("the launched kernel", &ptx, ".param .align 16 .b8 _Z5child1WPi_param_0[128]")?;
+    contains("the host's kernel", &ptx, ".param .align 128 .b8 _Z6parent1WPi_param_0[128]")?;
+    succeed(dir, &["build", "k.cu", "--arch", "sm_90", "-o", "k.cubin"])?;
+    let bytes = std::fs::read(dir.join("k.cubin")).map_err(|error| error.to_string())?;
+    let cubin = cdp::toolchain::Cubin::read(&bytes).map_err(|error| error.to_string())?;
+    let place = |name: &str| cubin.kernel(name).map(|kernel| kernel.params[0].offset_bytes);
+    const BANK: u32 = 0x210;
+    same("the child's", &format!("{:?}", place("_Z5child1WPi")), "Some(0)")?;
+    let own = place("_Z6parent1WPi").map(|offset| (offset + BANK) % 128);
+    same("the parent's", &format!("{own:?}"), "Some(0)")
 }
 
 /// What headers define as if it were built in is said to be where the program uses it; kernels have their names.

@@ -14,9 +14,11 @@ mod facts;
 mod lowering;
 mod module;
 
+use inkwell::attributes::AttributeLoc;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::module::Module;
 use inkwell::targets::{TargetData, TargetMachine};
+use inkwell::values::FunctionValue;
 
 pub use self::facts::{ForeignFacts, ForeignLaunch};
 pub(crate) use self::lowering::check_launches;
@@ -27,7 +29,7 @@ pub(crate) use self::module::{drop_function_targets, kernels};
 use crate::artifact::LlvmModule;
 use crate::error::{LaunchCallError, LowerError, Result};
 pub use crate::kernel::{LAUNCH, LAUNCH_AS};
-use crate::kernel::{PTX_KERNEL, kernel_params};
+use crate::kernel::{PTX_KERNEL, kernel_param, kernel_params};
 use crate::launches::{Optimized, Untouched};
 use crate::libdevice::Arithmetic;
 use crate::options::{LowerOptions, OptLevel};
@@ -165,6 +167,21 @@ fn link_libdevice<'ctx>(
     libdevice::link(context, module, options, arithmetic)
 }
 
+/// Whether a kernel takes the address of a parameter aligned to more than parameter buffers are, such as the tensor
+/// map that a copy is told of, and device code does not name it: the host's driver places parameters where the
+/// kernel's code has them.
+fn needs_own_alignment(context: &Context, data: &TargetData, kernel: FunctionValue<'_>) -> bool {
+    let is_over_aligned = |index: u32| {
+        let at = AttributeLoc::Param(index);
+        kernel.get_string_attribute(at, "nvvm.grid_constant").is_some()
+            && kernel_param(context, data, kernel, index).size.align_bytes
+                > cdp_launch::MAX_PARAM_ALIGN
+    };
+    !raw::is_declaration(kernel)
+        && !raw::has_uses(kernel)
+        && (0..kernel.count_params()).any(is_over_aligned)
+}
+
 /// Takes launches over that another compiler wrote as calls of the device runtime, and has all
 /// kernels place their parameters as every launch will. Yields what cannot be taken over.
 pub(crate) fn raise_launches<'ctx>(
@@ -176,7 +193,9 @@ pub(crate) fn raise_launches<'ctx>(
 ) -> Result<Vec<LaunchCallError>> {
     let problems = raise::raise(context, module, data, address_bits, options)?;
     for kernel in module.get_functions().filter(|f| f.get_call_conventions() == PTX_KERNEL) {
-        kernel_params(context, data, kernel);
+        if !needs_own_alignment(context, data, kernel) {
+            kernel_params(context, data, kernel);
+        }
     }
     // Elsewhere they stay as the other compiler wrote them.
     Ok(if options.strict_launches { problems } else { Vec::new() })
