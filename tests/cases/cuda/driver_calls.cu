@@ -153,7 +153,8 @@ int main()
         CUdeviceptr data;
         unsigned n;
     } buffer = {data, 4};
-    size_t buffer_bytes = sizeof buffer;
+    // As the kernel has them, without the padding of the struct: an H200 refuses other sizes.
+    size_t buffer_bytes = sizeof buffer.data + sizeof buffer.n;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &buffer_bytes, CU_LAUNCH_PARAM_END};
     CHECK(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, extra));
     CHECK(cuStreamSynchronize(stream));
