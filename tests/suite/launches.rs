@@ -51,6 +51,11 @@ pub fn trials() -> Vec<Trial> {
     }
     trials.push(trial("launches::functions_are_kept".into(), functions_are_kept));
     trials.push(trial("launches::registers".into(), registers));
+    trials.push(trial("launches::default".into(), default_level));
+    trials.push(
+        trial("launches::default_of_cuda".into(), default_of_cuda)
+            .with_ignored_flag(!oracle::has_clang()),
+    );
     for path in files(&cases("launches"), "cdp") {
         trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
     }
@@ -193,6 +198,63 @@ fn registers() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// PTX by `cdpc build`, with more arguments.
+fn built(path: &Path, arguments: &[&str]) -> Result<String, Failed> {
+    let mut command = cdpc();
+    command.arg("build").arg(path).args(["--emit", "ptx", "-o", "-"]).args(arguments);
+    let output = command.output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
+
+/// Without a level `safe` is meant, from `-O2` on, and nothing below it, for a debugger, or before sm_70.
+fn default_of(path: &Path) -> Outcome {
+    for level in [&[] as &[&str], &["-O2"], &["-O3"], &["-O3", "-lineinfo"]] {
+        let by = |opt: &str| built(path, &[level, &[opt]].concat());
+        let (found, safe, off) =
+            (built(path, level)?, by("-flaunch-opt=safe")?, by("-flaunch-opt=off")?);
+        if found != safe || found == off {
+            return Err(format!("{level:?}: not what `safe` makes").into());
+        }
+    }
+    for level in [&["-O0"] as &[&str], &["-O1"], &["-G"], &["-O3", "--arch", "sm_60"]] {
+        let by = |opt: &str| built(path, &[level, &[opt]].concat());
+        let (found, safe) = (built(path, level)?, by("-flaunch-opt=safe")?);
+        if found != safe || found != by("-flaunch-opt=off")? {
+            return Err(format!("{level:?}: launches were changed").into());
+        }
+    }
+    Ok(())
+}
+
+fn default_level() -> Outcome {
+    let path = root().join("samples/nested/bfs.cdp");
+    default_of(&path)?;
+    // The library has the same, and programs that do not launch from the device are the same at every level.
+    let options = CompileOptions::default();
+    let (by_library, _) = build(&path, &options, Goal::Ptx)?;
+    if String::from_utf8_lossy(&by_library) != built(&path, &[])? {
+        return Err("the library has another default than the command".into());
+    }
+    let plain = cases("run").join("c_algorithms.cdp");
+    let [off, safe, fast] = ["off", "safe", "fast"].map(|level| format!("-flaunch-opt={level}"));
+    let without = built(&plain, &[&off])?;
+    match built(&plain, &[&safe])? == without && built(&plain, &[&fast])? == without {
+        true => Ok(()),
+        false => Err("the optimiser changes a program without launches".into()),
+    }
+}
+
+fn default_of_cuda() -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("rows.cu");
+    let source = read(&cases("launches").join("rows.cdp"))?;
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    default_of(&path)
 }
 
 /// Each variant of a nested program prints the same, as does the naive one at every level.

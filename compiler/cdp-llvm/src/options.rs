@@ -26,9 +26,9 @@ pub enum OptLevel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LaunchOpt {
     /// Nothing: every launch is launched where it stands.
-    #[default]
     Off,
     /// What keeps every promise of CUDA.
+    #[default]
     Safe,
     /// Children that different threads launch into the NULL stream may overlap besides.
     Fast,
@@ -201,7 +201,7 @@ impl LowerOptions {
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
             strict_launches: false,
-            launch_opt: LaunchOpt::default(),
+            launch_opt: LaunchOpt::Off,
             launch_tuning: LaunchTuning::default(),
             print_after: None,
             max_registers_given: false,

@@ -8,6 +8,7 @@
 //!               __global__ void parent(int *out) { child<<<1, 32>>>(out); }";
 //! let snapshot = PtxSnapshot::of_source("spawn.cdp", source)
 //!     .option("arch", "sm_90")
+//!     .option("launch-opt", "off")
 //!     .function("parent")
 //!     .take()?;
 //! assert!(snapshot.contains("LaunchDeviceV2"));

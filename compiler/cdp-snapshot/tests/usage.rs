@@ -10,7 +10,9 @@ __global__ void parent(float *out, int n) { if (n > 0) child<<<n, 32>>>(out, 0.5
 
 #[test]
 fn one_function() {
-    let snapshot = PtxSnapshot::of_source("scale.cdp", SOURCE).option("arch", "sm_90");
+    let snapshot = PtxSnapshot::of_source("scale.cdp", SOURCE)
+        .option("arch", "sm_90")
+        .option("launch-opt", "off");
     assert_ptx_snapshot!("parent", snapshot.clone().function("parent").take().unwrap());
     assert_ptx_snapshot!(
         "child_with_header",

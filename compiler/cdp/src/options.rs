@@ -36,7 +36,8 @@ pub struct CompileOptions {
     pub cdp: Option<CdpVersion>,
     /// `--launch-abi`; `Auto` chooses for the target (launch-lowering.md).
     pub launch_abi: RequestedAbi,
-    /// `-flaunch-opt`: what the launch optimiser may do, at `-O2` and up.
+    /// `-flaunch-opt`: what the launch optimiser may do, at `-O2` and up; `Safe` unless asked otherwise. Races and
+    /// launches that a run on the CPU device tells of are those of the program as it is written with `Off` only.
     pub launch_opt: LaunchOpt,
     /// How small a child is run without a launch; for measurements and tests.
     pub launch_tuning: LaunchTuning,

@@ -54,7 +54,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("ptx-version", "6.3 to 9.0; without it what the target and the features used need"),
     ("cdp", "1 or 2, the version of the device runtime"),
     ("launch-abi", "auto, documented, documented-v2, cdp2 or cdp2-v2"),
-    ("launch-opt", "off, safe or fast: what the launch optimiser may do"),
+    (
+        "launch-opt",
+        "off, safe (the default) or fast: what the launch optimiser may do from level 2 on",
+    ),
     ("opt-level", "0 to 3"),
     ("default-stream", "legacy or per-thread"),
     ("use-fast-math", "true or false"),

@@ -18,6 +18,7 @@ fn opened(checks: &CStr) -> (*mut cdp_program, u64) {
     // SAFETY: all pointers are good.
     unsafe {
         assert_eq!(cdp_compiler_set(compiler, c"debug".as_ptr(), c"lines".as_ptr()), CDP_OK);
+        assert_eq!(cdp_compiler_set(compiler, c"launch-opt".as_ptr(), c"off".as_ptr()), CDP_OK);
         let (source, name) = (RACY.as_bytes(), c"racy.cdp".as_ptr());
         let data = source.as_ptr().cast();
         let made = cdp_compile(compiler, CDP_KIND_SOURCE, name, data, source.len(), CDP_GOAL_PTX);

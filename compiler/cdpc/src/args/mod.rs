@@ -155,7 +155,7 @@ pub struct Source {
     /// Optimisation level, 0 to 3; without it 3 for device code, and what is made soonest for host code
     #[arg(short = 'O', value_name = "LEVEL")]
     pub opt_level: Option<u32>,
-    /// What the launch optimiser may do, at -O2 and up: off, safe, fast
+    /// What the launch optimiser may do, at -O2 and up: off, safe (the default, but with `cdpc run` on the CPU device), fast
     #[arg(long = "flaunch-opt", value_name = "LEVEL")]
     pub launch_opt: Option<String>,
     /// Constants of the launch optimiser, for measurements
