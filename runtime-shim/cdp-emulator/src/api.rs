@@ -87,6 +87,8 @@ pub struct KernelInfo {
     pub ptx_version: u32,
     /// `.target`: 90 for sm_90.
     pub target_sm: u32,
+    /// It, or a function that it comes to by calls of names, calls the device runtime by name.
+    pub calls_runtime: bool,
 }
 
 /// A kernel launch from the host.

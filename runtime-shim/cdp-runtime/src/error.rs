@@ -59,6 +59,7 @@ impl CudaError {
     pub const INVALID_PC: CudaError = CudaError(718);
     pub const LAUNCH_FAILURE: CudaError = CudaError(719);
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: CudaError = CudaError(720);
+    pub const NOT_PERMITTED: CudaError = CudaError(800);
     pub const NOT_SUPPORTED: CudaError = CudaError(801);
     pub const SYSTEM_NOT_READY: CudaError = CudaError(802);
     pub const CDP_VERSION_MISMATCH: CudaError = CudaError(812);

@@ -1,5 +1,5 @@
 // Kernels whose blocks wait for each other, by cooperative launches from the host: a stencil in steps, and a
-// sum over the grid that its first block launches work with.
+// sum over the grid that another kernel launches work with. A kernel that launches itself is not launched so.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cstdio>
@@ -31,9 +31,30 @@ __global__ void smooth(int *from, int *to, int count, int steps, int *total)
     if (warp.thread_rank() == 0) {
         atomicAdd(total, mine);
     }
-    grid.sync();
-    if (grid.thread_rank() == 0) {
-        print<<<1, 1>>>(total);
+}
+
+__global__ void tell(const int *total) { print<<<1, 1>>>(total); }
+
+__device__ __noinline__ void deep(int *total)
+{
+    if (*total < 0) {
+        tell<<<1, 1>>>(total);
+    }
+}
+
+__global__ void launches(int *total)
+{
+    cg::this_grid().sync();
+    deep(total);
+}
+
+__global__ void talks(int *total)
+{
+    cg::this_grid().sync();
+    if (cg::this_grid().thread_rank() == 0) {
+        int *copy = new int(*total);
+        printf("copy %d\n", *copy);
+        delete copy;
     }
 }
 
@@ -55,10 +76,17 @@ int main()
     void *arguments[] = {&from, &to, &count, &steps, &total};
     cudaError_t error = cudaLaunchCooperativeKernel((void *)smooth, dim3(4), dim3(64), arguments, 0, nullptr);
     printf("%s\n", cudaGetErrorString(error));
+    tell<<<1, 1>>>(total);
     cudaDeviceSynchronize();
     printf("%d %d %d\n", from[0], from[500], from[999]);
 
     // More blocks than fit at once cannot wait for each other.
     error = cudaLaunchCooperativeKernel((void *)smooth, dim3(1 << 20), dim3(64), arguments, 0, nullptr);
+    printf("%s\n", cudaGetErrorName(error));
+    void *one[] = {&total};
+    error = cudaLaunchCooperativeKernel((void *)launches, dim3(2), dim3(64), one, 0, nullptr);
+    printf("%s\n", cudaGetErrorName(error));
+    error = cudaLaunchCooperativeKernel((void *)talks, dim3(2), dim3(64), one, 0, nullptr);
+    cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorName(error));
 }

@@ -36,9 +36,9 @@ __global__ void talk()
         const unsigned part = __reduce_add_sync(0x92492492, lane);
         const int odd = __popc(__ballot_sync(0x92492492, lane % 2));
         const int up = __shfl_up_sync(0x92492492, lane, 3);
+        const int any = __any_sync(0x92492492, lane == 4), every = __all_sync(0x92492492, lane > 0);
         if (lane == 31) {
-            printf("%08x %u %d %d | %d %d\n", active, part, odd, up, __any_sync(0x92492492, lane == 4),
-                   __all_sync(0x92492492, lane > 0));
+            printf("%08x %u %d %d | %d %d\n", active, part, odd, up, any, every);
         }
     }
     const int swapped = __shfl_xor_sync(0xffffffff, lane, 5, 8);

@@ -416,6 +416,8 @@ pub struct Function {
     pub named: Vec<u32>,
     /// It launches grids.
     pub launches: bool,
+    /// It calls functions of the device runtime by their names.
+    pub calls_runtime: bool,
     /// Blocks of a kernel that only does this cannot see each other.
     pub independent: bool,
     /// Line of the first instruction that the device does not run, and what is not supported.

@@ -5,6 +5,7 @@ use cdp_ptx::{BranchTableId, Dim, LabelId, Operand, SpecialReg, Symbol};
 
 use super::{Decoded, Decoder, RegPlace, Target, flow};
 use crate::code::{Call, Callee, NONE, Op, Slot, Special};
+use crate::services::Service;
 
 fn dim(d: Dim) -> Option<u8> {
     match d {
@@ -159,6 +160,7 @@ impl Decoder<'_> {
         if let Callee::Service(service) = callee {
             self.out.independent &= service.keeps_independence();
             self.out.launches |= service.launches();
+            self.out.calls_runtime |= matches!(service, Service::Device { .. });
         }
         let args = args.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;
         let returns = returns.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;

@@ -263,6 +263,7 @@ impl<'a> Decoder<'a> {
             calls_indirect: false,
             named: Vec::new(),
             launches: false,
+            calls_runtime: false,
             independent: true,
             refusal: None,
         };

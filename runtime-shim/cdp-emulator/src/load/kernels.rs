@@ -133,22 +133,27 @@ impl Loader<'_> {
         }
     }
 
-    /// What keeps a kernel from being launched: an instruction in it, or in a function that it calls
-    /// by name, that the device does not run. Through pointers it is found when it is reached.
-    fn refusal(&self, kernel: u32) -> Option<Error> {
+    /// A kernel and the functions that it comes to by calls of their names.
+    fn called_by_name(&self, kernel: u32) -> Vec<&Function> {
         let mut order = vec![kernel];
         let mut seen = HashSet::from([kernel]);
         let mut next = 0;
         while let Some(&number) = order.get(next) {
             next += 1;
-            let function = &self.machine.functions[number as usize];
-            if let Some((line, message)) = &function.refusal {
-                let place = place(&self.program.units[function.unit as usize], *line);
-                return Some(Error::Unsupported { place, message: message.clone() });
-            }
-            order.extend(function.callees.iter().copied().filter(|&callee| seen.insert(callee)));
+            let callees = &self.machine.functions[number as usize].callees;
+            order.extend(callees.iter().copied().filter(|&callee| seen.insert(callee)));
         }
-        None
+        order.iter().map(|&number| &*self.machine.functions[number as usize]).collect()
+    }
+
+    /// What keeps a kernel from being launched: an instruction in it, or in a function that it calls
+    /// by name, that the device does not run. Through pointers it is found when it is reached.
+    fn refusal(&self, kernel: u32) -> Option<Error> {
+        self.called_by_name(kernel).into_iter().find_map(|function| {
+            let (line, message) = function.refusal.as_ref()?;
+            let place = place(&self.program.units[function.unit as usize], *line);
+            Some(Error::Unsupported { place, message: message.clone() })
+        })
     }
 
     /// A module none of whose kernels can be launched is refused as a whole.
@@ -264,6 +269,10 @@ impl Loader<'_> {
             cluster_must_be_set: source.limits.explicit_cluster,
             ptx_version: major * 10 + minor,
             target_sm: unit.module.target.sm,
+            calls_runtime: self
+                .called_by_name(number)
+                .iter()
+                .any(|function| function.calls_runtime),
         }
     }
 }

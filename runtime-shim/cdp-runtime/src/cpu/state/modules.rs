@@ -208,9 +208,16 @@ impl State {
         Ok((self.kernels[&kernel.0].0, buffer))
     }
 
-    /// The blocks of a cooperative launch must all be resident at once.
+    /// The blocks of a cooperative launch must all be resident at once. A kernel that uses the device runtime
+    /// is not launched so (facts.md, "Run time").
     fn check_cooperative(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Result<()> {
         const MULTIPROCESSORS: u32 = 16;
+        let info = self.kernel_info(kernel)?;
+        if info.calls_runtime {
+            let detail =
+                format!("`{}` is launched cooperatively and calls the device runtime", info.name);
+            return Err(DeviceError::new(CudaError::NOT_PERMITTED, detail));
+        }
         let threads = config.block.iter().fold(1u32, |all, n| all.saturating_mul(*n));
         let each = self.occupancy(kernel, threads, config.shared_bytes)? as u64;
         let most = each * u64::from(self.emulator.device_attribute(MULTIPROCESSORS).unwrap_or(1));
@@ -218,7 +225,7 @@ impl State {
         if blocks > most {
             let detail = format!(
                 "`{}` is launched cooperatively with {blocks} blocks; {most} can run at once",
-                self.kernel_info(kernel)?.name
+                info.name
             );
             return Err(DeviceError::new(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE, detail));
         }
