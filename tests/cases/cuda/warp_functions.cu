@@ -32,13 +32,14 @@ __global__ void talk()
         printf("%08x %d | %u %d %d %x | %g %lld\n", whole, all, sum, least, most, bits, total, wide);
     }
     if (lane % 3 == 1) {
+        // Who else is there is nobody's promise.
         const unsigned active = __activemask();
         const unsigned part = __reduce_add_sync(0x92492492, lane);
         const int odd = __popc(__ballot_sync(0x92492492, lane % 2));
         const int up = __shfl_up_sync(0x92492492, lane, 3);
         const int any = __any_sync(0x92492492, lane == 4), every = __all_sync(0x92492492, lane > 0);
         if (lane == 31) {
-            printf("%08x %u %d %d | %d %d\n", active, part, odd, up, any, every);
+            printf("%d %u %d %d | %d %d\n", active >> 31, part, odd, up, any, every);
         }
     }
     const int swapped = __shfl_xor_sync(0xffffffff, lane, 5, 8);
