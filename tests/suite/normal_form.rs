@@ -74,7 +74,8 @@ fn cdpc_paths() -> Result<(String, Command), Failed> {
 fn command_line() -> Outcome {
     let place = Place::new()?;
     let build = |more: &[&str]| {
-        place.run("./cdpc", &[&["build", "spawn.cdp", "--emit", "ptx", "-o", "-"], more].concat())
+        let always = ["build", "spawn.cdp", "-flaunch-opt=off", "--emit", "ptx", "-o", "-"];
+        place.run("./cdpc", &[&always, more].concat())
     };
     let text = build(&["--normalize", "--function", "parent"])?;
     let is_whole = text.contains("_Z6parentPi(") && text.contains(".extern .func");

@@ -109,7 +109,8 @@ fn tree(
                 before.truncate(depth);
                 return;
             }
-            segment => before.push(segment.to_owned()),
+            segment if is_name(segment) || segment == "*" => before.push(segment.to_owned()),
+            _ => {}
         }
     }
     if before.len() > depth {
