@@ -301,6 +301,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
         let alone = relax::alone(&sites);
+        let lonely = !fast && single::calls_itself_alone(kernel, &sites);
         let proof =
             (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, &sites, &alone));
         let in_order = matches!(proof, Some(Err(_))) && facts.crowded.is_none();
@@ -340,7 +341,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let independent = matches!(mode, Mode::Independent { .. }) && (free || !ordered(&site));
             // One thread's launches are nobody else's.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
-            let gather = match independent && !single && self.may_gather(&site, &facts) {
+            let lonely = lonely && site.said.aggregate.is_none();
+            let gather = match independent && !single && !lonely && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,
             };

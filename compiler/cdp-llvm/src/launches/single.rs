@@ -1,5 +1,6 @@
 //! Whether one thread of a block, always the same, does all launches of a kernel: `if (threadIdx.x == 0)`. Its
-//! launches are ordered by itself, and there is nobody else to be ordered with. An analysis.
+//! launches are ordered by itself, and there is nobody else to be ordered with. And whether a kernel's grids have one
+//! thread at all. An analysis.
 //!
 //! Legality. Every way to a launch goes through one edge of the control flow, which is taken only where two values
 //! are equal that differ by a multiple of the thread's index along x and by what is the same for the whole block all
@@ -39,6 +40,25 @@ pub(super) fn one_thread<'ctx>(kernel: FunctionValue<'ctx>, sites: &[&LaunchSite
                 chooses(&function, condition, truth, 0) && is_gate(entry, (*block, to), &targets)
             })
     })
+}
+
+/// Whether a kernel launches itself, and these grids are of one thread. Most of its grids are such then, which have no
+/// other launches to make theirs one with, while the code for that is several times the kernel's own.
+pub(super) fn calls_itself_alone<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[LaunchSite<'ctx>],
+) -> bool {
+    let is_own = |site: &&LaunchSite<'ctx>| {
+        site.operands.first().and_then(|child| raw::as_function(*child)) == Some(kernel)
+    };
+    let is_one = |site: &LaunchSite<'ctx>| {
+        let shape = site.operands.get(1..7);
+        shape.is_some_and(|shape| {
+            shape.iter().all(|count| View::value(*count).constant_int() == Some(1))
+        })
+    };
+    let mut own = sites.iter().filter(is_own).peekable();
+    own.peek().is_some() && own.all(is_one)
 }
 
 /// Whether a condition, when it is `truth`, is so for one thread of a block only.
