@@ -65,42 +65,16 @@ struct CdpOptimizer {
     OptNone.registerCallbacks(Callbacks);
     Builder.registerPipelineParsingCallback([this](StringRef Name, FunctionPassManager &Passes,
                                                    ArrayRef<PassBuilder::PipelineElement> Inner) {
-      if (Name == "widen-counters" || Name == "widen-indices") {
-        Passes.addPass(WidenIndices(/*Last=*/Name == "widen-indices"));
+      auto Is = [&](StringRef Wanted, auto Pass) {
+        if (Name == Wanted)
+          Passes.addPass(std::move(Pass));
+        return Name == Wanted;
+      };
+      if (Is("widen-counters", WidenIndices(/*Last=*/false)) || Is("widen-indices", WidenIndices(/*Last=*/true)) ||
+          Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
+          Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
+          Is("drop-same-stores", DropSameStores()) || Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
-      }
-      if (Name == "one-latch") {
-        Passes.addPass(OneLatch());
-        return true;
-      }
-      if (Name == "join-conditions") {
-        Passes.addPass(JoinConditions());
-        return true;
-      }
-      if (Name == "keep-ifs") {
-        Passes.addPass(KeepIfs());
-        return true;
-      }
-      if (Name == "drop-marks") {
-        Passes.addPass(DropMarks());
-        return true;
-      }
-      if (Name == "keep-chains") {
-        Passes.addPass(KeepChains());
-        return true;
-      }
-      if (Name == "drop-same-stores") {
-        Passes.addPass(DropSameStores());
-        return true;
-      }
-      if (Name == "divide-wide") {
-        Passes.addPass(DivideWide());
-        return true;
-      }
-      if (Name == "wide-words") {
-        Passes.addPass(WideWords());
-        return true;
-      }
       FunctionPassManager Body;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
