@@ -27,11 +27,7 @@ pub fn copy(
 ) -> Step<()> {
     let copy = run.function.bulk_copies[inst.imm as usize];
     for lane in lanes_of(active) {
-        let place = |(row, wide, offset): (u32, bool, i32)| {
-            // SAFETY: decoded row.
-            let base = unsafe { read_row(run.regs, row, wide, lane) };
-            base.wrapping_add(i64::from(offset) as u64)
-        };
+        let place = |side| place(run, side, lane);
         // SAFETY: decoded row.
         let bytes = unsafe { read_row(run.regs, copy.size, false, lane) };
         if !bytes.is_multiple_of(UNIT) {
@@ -95,11 +91,7 @@ pub fn remote(
     let width = u64::from(remote.ty.bytes());
     let bytes = width * remote.srcs.len() as u64;
     for lane in lanes_of(active) {
-        let place = |(row, wide, offset): (u32, bool, i32)| {
-            // SAFETY: decoded row.
-            let base = unsafe { read_row(run.regs, row, wide, lane) };
-            base.wrapping_add(i64::from(offset) as u64)
-        };
+        let place = |side| place(run, side, lane);
         let (addr, object) = (place(remote.addr), place(remote.object));
         let (owner, to) = in_shared(block, warp, lane, addr, (bytes, bytes), true, true)?;
         let (keeper, at) = in_shared(block, warp, lane, object, (8, 8), true, true)?;
@@ -134,6 +126,13 @@ pub fn remote(
 
 /// The order of `st.async`, `red.async` and `cp.reduce.async.bulk`.
 const RELAXED: Order = Order { sem: Sem::Relaxed, reach: Reach::Device };
+
+/// An address that an instruction names by a row, whether it has 64 bits, and what is added.
+pub(super) fn place(run: &Running<'_>, (row, wide, offset): (u32, bool, i32), lane: usize) -> u64 {
+    // SAFETY: decoded row.
+    let base = unsafe { read_row(run.regs, row, wide, lane) };
+    base.wrapping_add(i64::from(offset) as u64)
+}
 
 /// The blocks of the cluster that get the bytes of a copy, `None` for the own of rank `here`: those of a mask
 /// in a row, or the one of rank `to`.

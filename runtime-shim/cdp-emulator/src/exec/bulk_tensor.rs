@@ -3,7 +3,7 @@
 
 use cdp_ptx::{AtomOp, ScalarType};
 
-use super::bulk::{Side, apart, in_bounds, in_shared, ranks, reduce, touch};
+use super::bulk::{Side, apart, in_bounds, in_shared, place, ranks, reduce, touch};
 use super::checks::{OnLane, bad_global, misaligned};
 use super::fault::Fault;
 use super::path::Running;
@@ -83,13 +83,6 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    /// An address that the instruction names.
-    fn place(&self, (row, wide, offset): (u32, bool, i32)) -> u64 {
-        // SAFETY: decoded row.
-        let base = unsafe { read_row(self.run.regs, row, wide, self.lane) };
-        base.wrapping_add(i64::from(offset) as u64)
-    }
-
     /// What an H200 calls an illegal instruction (facts.md, "Run time").
     fn illegal(&self) -> Step<()> {
         let fault = |message: String, help: &str| {
@@ -126,7 +119,8 @@ impl One<'_> {
     fn load(&self, block: &mut Block) -> Step<()> {
         let (lane, warp, reach) = (self.lane, self.warp, self.copy.to_cluster);
         let bytes = self.map.shared_bytes();
-        let (to, object) = (self.place(self.copy.shared), self.place(self.copy.object));
+        let place = |side| place(self.run, side, lane);
+        let (to, object) = (place(self.copy.shared), place(self.copy.object));
         let (owner, to) = in_shared(block, warp, lane, to, (bytes, BOX_ALIGN), true, reach)?;
         let (keeper, at) = in_shared(block, warp, lane, object, (8, 8), true, reach)?;
         if keeper != owner {
@@ -177,7 +171,7 @@ impl One<'_> {
 
     /// Shared to global memory; chunks that are outside of the tensor are left out.
     fn store(&self, block: &mut Block) -> Step<()> {
-        let from = self.place(self.copy.shared);
+        let from = place(self.run, self.copy.shared, self.lane);
         let aligned = (self.map.shared_bytes(), BOX_ALIGN);
         let (_, from) = in_shared(block, self.warp, self.lane, from, aligned, false, false)?;
         for mut row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
