@@ -28,16 +28,15 @@ impl Loader<'_> {
     }
 
     /// Functions that a kernel can reach, itself included.
-    fn reachable(&self, from: u32) -> Vec<u32> {
-        let mut order = vec![from];
-        let mut seen = HashSet::from([from]);
-        let mut next = 0;
-        while next < order.len() {
-            let callees = self.callees(order[next]);
-            next += 1;
-            order.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
-        }
-        order
+    fn reachable(&self, kernel: u32) -> Vec<u32> {
+        walk(kernel, |function| self.callees(function))
+    }
+
+    /// A kernel and the functions that it comes to by calls of their names.
+    fn called_by_name(&self, kernel: u32) -> Vec<&Function> {
+        let functions = &self.machine.functions;
+        let order = walk(kernel, |function| functions[function as usize].callees.clone());
+        order.iter().map(|&number| &*functions[number as usize]).collect()
     }
 
     /// Bytes of stack that the calls of a kernel need: those of the deepest way down the call graph.
@@ -131,19 +130,6 @@ impl Loader<'_> {
         for kernel in &mut program.kernels {
             kernel.apart = kernel.independent && (all || !kernel.launches);
         }
-    }
-
-    /// A kernel and the functions that it comes to by calls of their names.
-    fn called_by_name(&self, kernel: u32) -> Vec<&Function> {
-        let mut order = vec![kernel];
-        let mut seen = HashSet::from([kernel]);
-        let mut next = 0;
-        while let Some(&number) = order.get(next) {
-            next += 1;
-            let callees = &self.machine.functions[number as usize].callees;
-            order.extend(callees.iter().copied().filter(|&callee| seen.insert(callee)));
-        }
-        order.iter().map(|&number| &*self.machine.functions[number as usize]).collect()
     }
 
     /// What keeps a kernel from being launched: an instruction in it, or in a function that it calls
@@ -275,4 +261,17 @@ impl Loader<'_> {
                 .any(|function| function.calls_runtime),
         }
     }
+}
+
+/// What one function leads to, itself first, each once.
+fn walk(from: u32, callees: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
+    let mut order = vec![from];
+    let mut seen = HashSet::from([from]);
+    let mut next = 0;
+    while next < order.len() {
+        let callees = callees(order[next]);
+        next += 1;
+        order.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
+    }
+    order
 }
