@@ -27,6 +27,7 @@ mod hash;
 mod load;
 mod memory;
 pub mod native;
+mod pages;
 pub mod report;
 mod runtime;
 mod sched;

@@ -1,0 +1,104 @@
+//! Pages of memory that the system gives to this process alone: anonymous, zero at first, costing nothing until they are
+//! touched. What they are for is not known here.
+
+use std::ffi::c_void;
+
+unsafe extern "C" {
+    fn mmap(
+        addr: *mut c_void,
+        length: usize,
+        prot: i32,
+        flags: i32,
+        fd: i32,
+        offset: i64,
+    ) -> *mut c_void;
+    fn mprotect(addr: *mut c_void, length: usize, prot: i32) -> i32;
+    fn munmap(addr: *mut c_void, length: usize) -> i32;
+    fn madvise(addr: *mut c_void, length: usize, advice: i32) -> i32;
+}
+
+const READ_WRITE: i32 = 3;
+const READ_EXECUTE: i32 = 5;
+const MAP_PRIVATE: i32 = 2;
+#[cfg(target_os = "linux")]
+const MAP_ANONYMOUS: i32 = 0x20;
+#[cfg(not(target_os = "linux"))]
+const MAP_ANONYMOUS: i32 = 0x1000;
+#[cfg(target_os = "linux")]
+const MAP_NORESERVE: i32 = 0x4000;
+#[cfg(not(target_os = "linux"))]
+const MAP_NORESERVE: i32 = 0x40;
+#[cfg(target_os = "linux")]
+const MAP_FIXED_NOREPLACE: i32 = 0x10_0000;
+#[cfg(not(target_os = "linux"))]
+const MAP_FIXED_NOREPLACE: i32 = 0;
+const MADV_DONTNEED: i32 = 4;
+
+/// Some pages, which go back to the system with this.
+#[derive(Debug)]
+pub struct Pages {
+    at: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: plain memory owned by this value; who reads and writes there orders it.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// Pages for so many bytes, to read and write, anywhere. `None` if the system refuses.
+    pub fn new(bytes: usize) -> Option<Pages> {
+        Pages::map(0, bytes, 0)
+    }
+
+    /// As [`Pages::new`], at an address where nothing else is.
+    pub fn at(address: u64, bytes: usize) -> Option<Pages> {
+        // An old kernel takes the address as a hint only.
+        Pages::map(address, bytes, MAP_FIXED_NOREPLACE).filter(|pages| pages.at as u64 == address)
+    }
+
+    fn map(address: u64, bytes: usize, more: i32) -> Option<Pages> {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more;
+        // SAFETY: an anonymous private mapping that replaces no other (NOREPLACE, or no address).
+        let at = unsafe { mmap(address as *mut c_void, bytes, READ_WRITE, flags, -1, 0) };
+        (at as isize != -1).then_some(Pages { at: at.cast(), bytes })
+    }
+
+    /// The first byte.
+    pub fn start(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// As many as were asked for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Gives `bytes` from `offset` on back to the system; they read as zero again. Whole pages of these.
+    pub fn discard(&self, offset: usize, bytes: usize) {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        // SAFETY: within the mapping (asserted), which is anonymous, so that it reads as zero afterwards; what does
+        // not is written.
+        unsafe {
+            let start = self.at.add(offset);
+            let status = madvise(start.cast(), bytes, MADV_DONTNEED);
+            if status != 0 || !cfg!(target_os = "linux") {
+                start.write_bytes(0, bytes);
+            }
+        }
+    }
+
+    /// Makes code of what was written there, which cannot be written any more. False if the system does not let it.
+    pub fn make_executable(&self) -> bool {
+        // SAFETY: a mapping of ours.
+        unsafe { mprotect(self.at.cast(), self.bytes, READ_EXECUTE) == 0 }
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map`, not used after this.
+        unsafe { munmap(self.at.cast(), self.bytes) };
+    }
+}
