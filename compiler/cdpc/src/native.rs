@@ -5,12 +5,14 @@
 //! The program may be anybody's: requests are bounded and read with care (`cdp::llvm::native`), and what comes of
 //! them goes back to who asked.
 
-use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
+
+use cdp_runtime::cpu::NativeCode;
+use cdp_runtime::cpu::native::{receive, send};
 
 /// The text of a run is never longer.
 const MOST_BYTES: u32 = 1 << 20;
@@ -40,18 +42,9 @@ pub fn offer(folder: &Path) -> Option<PathBuf> {
 /// Answers until the other side goes.
 fn serve(mut stream: UnixStream) -> io::Result<()> {
     loop {
-        let mut length = [0; 4];
-        stream.read_exact(&mut length)?;
-        let length = u32::from_ne_bytes(length);
-        if length > MOST_BYTES {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let mut text = vec![0; length as usize];
-        stream.read_exact(&mut text)?;
+        let text = receive(&mut stream, MOST_BYTES)?;
         let code = std::str::from_utf8(&text).ok().and_then(make).unwrap_or_default();
-        let length = u32::try_from(code.len()).map_err(io::Error::other)?;
-        stream.write_all(&length.to_ne_bytes())?;
-        stream.write_all(&code)?;
+        send(&mut stream, &code)?;
     }
 }
 
@@ -76,8 +69,9 @@ pub fn leave(code: i32) -> ! {
 
 /// A mistake of the compiler costs speed and nothing else, so that it is said to who asks for it.
 fn make(run: &str) -> Option<Vec<u8>> {
-    let wanted = std::env::var_os("CDP_NATIVE");
-    if wanted.as_deref() != Some(OsStr::new("always")) && !cdp::llvm::native::is_worth_it(run) {
+    let wanted = std::env::var("CDP_NATIVE").ok();
+    let always = wanted.as_deref().and_then(NativeCode::parse) == Some(NativeCode::Always);
+    if !always && !cdp::llvm::native::is_worth_it(run) {
         return None;
     }
     let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +88,8 @@ fn make(run: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]

@@ -11,7 +11,7 @@ mod host;
 mod memory;
 mod modules;
 #[cfg(unix)]
-mod native;
+pub mod native;
 mod options;
 mod page;
 mod progress;

@@ -114,18 +114,34 @@ mod trust {
 }
 
 fn ask(stream: &mut UnixStream, run: &str) -> io::Result<Vec<u8>> {
-    let length = u32::try_from(run.len()).map_err(io::Error::other)?;
+    send(stream, run.as_bytes())?;
+    receive(stream, MOST_BYTES)
+}
+
+/// Sends a request or an answer.
+///
+/// # Errors
+/// The other side is gone, or the bytes are too many to be counted.
+pub fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
     stream.write_all(&length.to_ne_bytes())?;
-    stream.write_all(run.as_bytes())?;
+    stream.write_all(bytes)
+}
+
+/// Waits for a request or an answer of at most so many bytes.
+///
+/// # Errors
+/// The other side is gone, or says that it sends more; nothing of that is read.
+pub fn receive(stream: &mut UnixStream, most_bytes: u32) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_ne_bytes(length);
-    if length > MOST_BYTES {
+    if length > most_bytes {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut code = vec![0; length as usize];
-    stream.read_exact(&mut code)?;
-    Ok(code)
+    let mut bytes = vec![0; length as usize];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -98,11 +98,15 @@ impl NativeCode {
 
     /// What a word means.
     pub fn parse(word: &str) -> Option<NativeCode> {
-        match word {
-            "never" => Some(NativeCode::Never),
-            "often" => Some(NativeCode::Often),
-            "always" => Some(NativeCode::Always),
-            _ => None,
+        let all = [NativeCode::Never, NativeCode::Often, NativeCode::Always];
+        all.into_iter().find(|native| native.word() == word)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            NativeCode::Never => "never",
+            NativeCode::Often => "often",
+            NativeCode::Always => "always",
         }
     }
 }
@@ -222,12 +226,8 @@ impl CpuOptions {
         put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
         let checks = self.checks.list();
         put("CDP_CHECK", (!checks.is_empty()).then(|| checks.into()));
-        let native = match self.native {
-            NativeCode::Never => Some("never"),
-            NativeCode::Often => None,
-            NativeCode::Always => Some("always"),
-        };
-        put("CDP_NATIVE", native.map(OsString::from));
+        let native = (self.native != NativeCode::default()).then(|| self.native.word().into());
+        put("CDP_NATIVE", native);
         put("CDP_NATIVE_SOCKET", self.native_socket.clone().map(PathBuf::into_os_string));
         env
     }
