@@ -45,8 +45,6 @@ pub struct Label {
 #[derive(Debug)]
 pub enum LabelKind {
     Case(Expr),
-    /// GNU `case low ... high:`.
-    CaseRange(Expr, Expr),
     Default,
     /// `name:`, which a `goto` jumps to.
     Named(Ident),

@@ -298,9 +298,6 @@ impl Printer<'_> {
         for label in stmt.labels() {
             let text = match &label.kind {
                 LabelKind::Case(value) => format!("case {}", self.expr(value)),
-                LabelKind::CaseRange(low, high) => {
-                    format!("case {} ... {}", self.expr(low), self.expr(high))
-                }
                 LabelKind::Named(name) => self.name(name.name).to_owned(),
                 LabelKind::Default => "default".to_owned(),
             };

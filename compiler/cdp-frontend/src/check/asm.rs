@@ -46,10 +46,8 @@ impl<'a> Checker<'a> {
         for (clobber, literal) in clobbers.iter().zip(&stmt.clobbers) {
             if ptx && clobber != "memory" {
                 let message = format!("the clobber `{clobber}` has no meaning in PTX");
-                self.report(
-                    Diagnostic::new(Code::E0328, literal.span, message)
-                        .help("PTX has only the clobber \"memory\""),
-                );
+                self.error(Code::E0328, literal.span, message)
+                    .help("PTX has only the clobber \"memory\"");
                 failed = true;
             }
         }
@@ -60,7 +58,7 @@ impl<'a> Checker<'a> {
         for register in ["%%smid", "%%warpid"] {
             if ptx && template.contains(register) {
                 let message = format!("`{}` may change while the thread runs", &register[1..]);
-                self.report(Diagnostic::new(Code::W0718, stmt.template.span, message));
+                self.error(Code::W0718, stmt.template.span, message);
             }
         }
         if failed {
@@ -82,17 +80,15 @@ impl<'a> Checker<'a> {
             None => match constraint.strip_prefix('+') {
                 Some(rest) => (true, rest),
                 None => {
-                    self.report(
-                        Diagnostic::new(
-                            Code::E0328,
-                            operand.constraint.span,
-                            "the constraint of an output begins with `=` or `+`",
-                        )
-                        .suggest(
-                            "write to it",
-                            operand.constraint.span,
-                            format!("\"={constraint}\""),
-                        ),
+                    self.error(
+                        Code::E0328,
+                        operand.constraint.span,
+                        "the constraint of an output begins with `=` or `+`",
+                    )
+                    .suggest(
+                        "write to it",
+                        operand.constraint.span,
+                        format!("\"={constraint}\""),
                     );
                     return None;
                 }
@@ -200,10 +196,10 @@ impl<'a> Checker<'a> {
                 true => format!("the constraint \"{letters}\" is outside the `.cdp` subset"),
                 false => format!("{} does not go into a register", self.show(value.ty)),
             };
-            self.report(Diagnostic::new(Code::E0328, operand.constraint.span, message).note(
+            self.error(Code::E0328, operand.constraint.span, message).note(
                 "host assembly has the constraints r, q, a, b, c, d, S, D, x, m, g, i, n and the \
                  number of an output",
-            ));
+            );
         }
         chosen.map(str::to_owned)
     }
@@ -218,10 +214,7 @@ impl<'a> Checker<'a> {
     fn check_unnamed(&mut self, operand: &'a ast::AsmOperand) -> Option<()> {
         let Some(name) = operand.name else { return Some(()) };
         let message = "named operands are not part of inline PTX";
-        self.report(
-            Diagnostic::new(Code::E0328, name.span, message)
-                .help("use its number: `%0`, `%1`, ..."),
-        );
+        self.error(Code::E0328, name.span, message).help("use its number: `%0`, `%1`, ...");
         None
     }
 
@@ -236,10 +229,10 @@ impl<'a> Checker<'a> {
         let known = chars.next().filter(|_| chars.next().is_none()).and_then(register);
         let Some((name, sizes, floating)) = known else {
             let message = format!("PTX has no constraint \"{letters}\"");
-            self.report(Diagnostic::new(Code::E0328, span, message).note(
+            self.error(Code::E0328, span, message).note(
                 "the constraints are h (16 bits), r (32), l (64), q (128), f (float), \
                      d (double), n (immediate)",
-            ));
+            );
             return None;
         };
         let scalar = self.types.is_scalar(ty);
@@ -301,10 +294,8 @@ impl<'a> Checker<'a> {
                         .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
                         .collect();
                     let message = format!("`%{word}` in a template names no operand");
-                    self.report(
-                        Diagnostic::new(Code::E0328, span, message)
-                            .help(format!("write `%%{word}` for the register")),
-                    );
+                    self.error(Code::E0328, span, message)
+                        .help(format!("write `%%{word}` for the register"));
                 }
                 continue;
             }

@@ -128,10 +128,8 @@ impl<'a> Checker<'a> {
         if !fits {
             if enumeration && self.types.is_unscoped_enum(ty) {
                 let message = format!("`{text}` would store an integer in {}", self.show(ty));
-                self.report(
-                    Diagnostic::new(Code::E0303, op_span, message)
-                        .help("cast the result back to the enumeration"),
-                );
+                self.error(Code::E0303, op_span, message)
+                    .help("cast the result back to the enumeration");
                 return self.error_value(span);
             }
             return self.bad_operands(op, ty, right.ty, op_span, span);

@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
         let Some(value) = self.const_int_value(right) else { return };
         if matches!(op, AstOp::Div | AstOp::Rem) {
             if value == 0 && self.types.is_integer(left) {
-                self.report(Diagnostic::new(Code::W0703, span, "division by zero"));
+                self.error(Code::W0703, span, "division by zero");
             }
             return;
         }
@@ -180,10 +180,7 @@ impl<'a> Checker<'a> {
         let (bits, _) = self.types.int_bits(basic);
         if value < 0 || value >= i128::from(bits) {
             let message = format!("a shift by {value}, where the value has {bits} bits");
-            self.report(
-                Diagnostic::new(Code::W0704, span, message)
-                    .note("the result of such a shift is undefined"),
-            );
+            self.error(Code::W0704, span, message).note("the result of such a shift is undefined");
         }
     }
 
@@ -320,10 +317,8 @@ impl<'a> Checker<'a> {
                 && value < 0
             {
                 let message = format!("{value} becomes unsigned in this comparison");
-                self.report(
-                    Diagnostic::new(Code::W0705, op_span, message)
-                        .secondary(side.span, "this is converted to an unsigned type"),
-                );
+                self.error(Code::W0705, op_span, message)
+                    .secondary(side.span, "this is converted to an unsigned type");
             }
         }
     }

@@ -16,7 +16,7 @@ use super::signatures::{Accepts, BuiltinSig};
 use super::state::{Checker, NO_ID};
 use super::value::{FnRef, Kind, Value};
 use crate::ast::{self};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             let shown = self.show(wanted);
             let message = format!("`{text}` is not there for {shown}");
             let note = format!("it is there for {}", known.join(", "));
-            self.report(Diagnostic::new(Code::E0306, types[0].span, message).note(note));
+            self.error(Code::E0306, types[0].span, message).note(note);
             return self.error_value(span);
         }
         let kind = Kind::Fns(FnRef { name: text, user: Vec::new(), builtin: rows });
@@ -82,10 +82,8 @@ impl<'a> Checker<'a> {
     ) -> Value<'a> {
         if self.f.in_function() && !self.f.space.on_device() {
             let message = format!("`{}` is known on the device only", variable.name);
-            self.report(
-                Diagnostic::new(Code::E0509, span, message)
-                    .note("this function runs on the host, where there are no threads and blocks"),
-            );
+            self.error(Code::E0509, span, message)
+                .note("this function runs on the host, where there are no threads and blocks");
             return self.error_value(span);
         }
         let ty = self.sig_type(SigType::parse(variable.ty, None)).as_const();
@@ -321,10 +319,8 @@ impl<'a> Checker<'a> {
         let to = self.types.pointer_to(void);
         if !arg.is_lvalue() || matches!(arg.kind, Kind::Fns(_)) {
             let message = format!("argument {number} of `{name}` names no device variable");
-            self.report(
-                Diagnostic::new(Code::E0303, arg.span, message)
-                    .help("give the variable itself, not its address or its name in quotes"),
-            );
+            self.error(Code::E0303, arg.span, message)
+                .help("give the variable itself, not its address or its name in quotes");
             return self.dummy(to);
         }
         let addr = self.address(arg);

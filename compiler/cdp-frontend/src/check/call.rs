@@ -11,7 +11,7 @@ use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::scopes::Found;
 use crate::source::Span;
 
@@ -253,9 +253,8 @@ impl<'a> Checker<'a> {
         let message = format!("`{name}` takes {wanted} argument{plural}, but {given} are given");
         let message =
             if given == 1 { message.replace("1 are given", "1 is given") } else { message };
-        let diagnostic = Diagnostic::new(Code::E0306, args_span, message)
+        self.error(Code::E0306, args_span, message)
             .secondary(declared, format!("`{name}` is declared here"));
-        self.report(diagnostic);
         false
     }
 

@@ -95,10 +95,8 @@ impl<'a> Checker<'a> {
         }
         if self.types.layout(to).size < self.types.pointer_bytes() {
             let message = format!("{} cannot hold an address", self.show(to));
-            self.report(
-                Diagnostic::new(Code::W0722, span, message)
-                    .help("cast to `size_t` first, if half of the address is meant"),
-            );
+            self.error(Code::W0722, span, message)
+                .help("cast to `size_t` first, if half of the address is meant");
         }
     }
 

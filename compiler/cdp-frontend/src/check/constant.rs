@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
                 Some(message) => format!("static assertion failed: {}", message.to_text()),
                 None => "static assertion failed".to_owned(),
             };
-            self.report(Diagnostic::new(Code::E0311, condition.span, text).label("this is false"));
+            self.error(Code::E0311, condition.span, text).label("this is false");
         }
     }
 

@@ -56,10 +56,7 @@ impl<'a> Checker<'a> {
 
     fn warn_string_to_char(&mut self, span: Span, to: QualType) {
         let message = format!("a string literal becomes {}, which is not const", self.show(to));
-        self.report(
-            Diagnostic::new(Code::W0701, span, message)
-                .help("declare the pointer as `const char *`"),
-        );
+        self.error(Code::W0701, span, message).help("declare the pointer as `const char *`");
     }
 
     /// Applies an implicit conversion that [`Self::rank`] found.

@@ -273,12 +273,10 @@ impl<'a> Checker<'a> {
 
     pub fn refuse_typedef_alignment(&mut self, span: Span) {
         let message = "an alignment on the name of a typedef is outside the `.cdp` subset";
-        self.report(
-            Diagnostic::new(Code::E0239, span, message)
-                .note("it would make a type that differs from the one behind the name in nothing else")
-                .help("put it on the definition of the struct, or on each variable and member")
-                .help(NAME_IT_CU),
-        );
+        self.error(Code::E0239, span, message)
+            .note("it would make a type that differs from the one behind the name in nothing else")
+            .help("put it on the definition of the struct, or on each variable and member")
+            .help(NAME_IT_CU);
     }
 
     /// `typedef ... name;`
@@ -305,11 +303,7 @@ impl<'a> Checker<'a> {
             let base = self.spec_type(specs);
             let declares = matches!(specs.ty.kind, TypeSpecKind::Record(_) | TypeSpecKind::Enum(_));
             if !declares && !self.types.is_error(base) {
-                self.report(Diagnostic::new(
-                    Code::E0316,
-                    specs.span,
-                    "a declaration without a name",
-                ));
+                self.error(Code::E0316, specs.span, "a declaration without a name");
             }
             self.spread_anonymous(simple, base);
             return;

@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
 
     fn refuse_default(&mut self, span: Span, message: &str) {
         let help = "initialise the member where the object is made";
-        self.report(Diagnostic::new(Code::E0239, span, message).help(help).help(NAME_IT_CU));
+        self.error(Code::E0239, span, message).help(help).help(NAME_IT_CU);
     }
 
     /// Whether leaving an object of the type out gives something else than zero.
@@ -161,11 +161,11 @@ impl<'a> Checker<'a> {
                 "a `__shared__` variable of {}, whose members have defaults",
                 self.show(ty)
             );
-            self.report(
-                Diagnostic::new(Code::E0506, span, message)
-                    .note("shared memory starts without values")
-                    .help("use a type without default member initialisers, and let the threads assign it"),
-            );
+            self.error(Code::E0506, span, message)
+                .note("shared memory starts without values")
+                .help(
+                    "use a type without default member initialisers, and let the threads assign it",
+                );
         } else if memory != Memory::Host && !self.all_defaulted(ty) {
             let message = "a variable in device memory needs a constant initialiser";
             self.report(
@@ -198,10 +198,8 @@ impl<'a> Checker<'a> {
                 "an array of {}, whose members have defaults, needs a constant number of elements",
                 self.show(ty)
             );
-            self.report(
-                Diagnostic::new(Code::E0334, span, message)
-                    .help("allocate with `malloc`, and assign the elements in a loop"),
-            );
+            self.error(Code::E0334, span, message)
+                .help("allocate with `malloc`, and assign the elements in a loop");
             return;
         };
         if len > 0 {

@@ -5,7 +5,7 @@ use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, AttrKind};
 use crate::attributes::Known;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 
 impl<'a> Checker<'a> {
     pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) -> QualType {
@@ -90,11 +90,9 @@ impl<'a> Checker<'a> {
             if aligned || self.is_attribute(attr, Known::Packed) {
                 let message =
                     "an enumeration with a layout of its own is outside the `.cdp` subset";
-                self.report(
-                    Diagnostic::new(Code::E0239, attr.span, message)
-                        .help("name its type: `enum E : unsigned char { ... }`")
-                        .help(NAME_IT_CU),
-                );
+                self.error(Code::E0239, attr.span, message)
+                    .help("name its type: `enum E : unsigned char { ... }`")
+                    .help(NAME_IT_CU);
             }
         }
     }

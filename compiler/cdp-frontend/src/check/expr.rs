@@ -143,8 +143,7 @@ impl<'a> Checker<'a> {
         };
         if literal.suffix == FloatSuffix::L {
             let message = "`long double` is outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0244, span, message).help("leave the `L` out");
-            self.report(found.help(NAME_IT_CU));
+            self.error(Code::E0244, span, message).help("leave the `L` out").help(NAME_IT_CU);
         }
         let constant = self.float_const(literal.value, basic);
         let loc = self.loc(span);
@@ -268,9 +267,7 @@ impl<'a> Checker<'a> {
             && self.types.record_id(pointee).is_some()
         {
             let message = format!("`.` on a pointer, {}", self.show(value.ty));
-            self.report(
-                Diagnostic::new(Code::E0309, op_span, message).suggest("use `->`", op_span, "->"),
-            );
+            self.error(Code::E0309, op_span, message).suggest("use `->`", op_span, "->");
             return self.error_value(span);
         }
         self.field(value, member, span)
@@ -289,7 +286,7 @@ impl<'a> Checker<'a> {
         }
         let Some(record) = self.types.record_id(value.ty) else {
             let message = format!("{} has no members", self.show(value.ty));
-            self.report(Diagnostic::new(Code::E0309, member.span, message));
+            self.error(Code::E0309, member.span, message);
             return self.error_value(span);
         };
         if !self.types.record(record).complete {
@@ -397,10 +394,8 @@ impl<'a> Checker<'a> {
             return self.error_value(span);
         }
         if self.types.is_void(elem) {
-            self.report(
-                Diagnostic::new(Code::E0320, span, "a subscript of a pointer to `void`")
-                    .help("cast it to a pointer to the type of the elements first"),
-            );
+            self.error(Code::E0320, span, "a subscript of a pointer to `void`")
+                .help("cast it to a pointer to the type of the elements first");
             return self.error_value(span);
         }
         if !self.check_arithmetic_pointee(elem, base.span) {
@@ -421,7 +416,7 @@ impl<'a> Checker<'a> {
     fn warn_out_of_bounds(&mut self, at: i128, len: u64, span: Span) {
         if (at < 0 || at >= i128::from(len)) && self.unevaluated == 0 {
             let message = format!("the index {at} is outside the array's {len} elements");
-            self.report(Diagnostic::new(Code::W0702, span, message));
+            self.error(Code::W0702, span, message);
         }
     }
 

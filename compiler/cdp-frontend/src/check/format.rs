@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
         let specs = match parse(&text, long_bytes, self.on_device()) {
             Ok(specs) => specs,
             Err(message) => {
-                self.report(Diagnostic::new(Code::W0709, format.span, message));
+                self.error(Code::W0709, format.span, message);
                 return;
             }
         };
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
         }
         if self.on_device() && values.len() > 32 {
             let message = "`printf` in device code takes at most 32 arguments after the format";
-            self.report(Diagnostic::new(Code::W0709, values[32].span, message));
+            self.error(Code::W0709, values[32].span, message);
         }
         if specs.len() != values.len() {
             let message = format!(
@@ -151,7 +151,7 @@ impl<'a> Checker<'a> {
                 None => format.span,
             };
             let _ = span;
-            self.report(Diagnostic::new(Code::W0709, place, message));
+            self.error(Code::W0709, place, message);
             return;
         }
         for (spec, value) in specs.iter().zip(values).filter(|(spec, _)| spec.outside.is_none()) {
@@ -183,11 +183,9 @@ impl<'a> Checker<'a> {
             }
         };
         let message = format!("`{text}` is for the host: {what}");
-        self.report(
-            Diagnostic::new(Code::W0709, span, message)
-                .note("on a GPU it spoils this value or those that are printed after it")
-                .help(cure),
-        );
+        self.error(Code::W0709, span, message)
+            .note("on a GPU it spoils this value or those that are printed after it")
+            .help(cure);
     }
 
     /// The conversion with a length that device `printf` has, for the argument that is there.

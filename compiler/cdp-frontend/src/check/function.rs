@@ -51,10 +51,8 @@ impl<'a> Checker<'a> {
         if self.scopes.depth() > 0
             && let Some(span) = specs.storage_span(StorageKind::Static)
         {
-            self.report(
-                Diagnostic::new(Code::E0317, span, "a `static` function declared in a block")
-                    .help("declare it at file scope"),
-            );
+            self.error(Code::E0317, span, "a `static` function declared in a block")
+                .help("declare it at file scope");
         }
         self.declare_function(specs, &declarator.declarator, ty, false);
     }
@@ -150,11 +148,9 @@ impl<'a> Checker<'a> {
         }
         if let (Some(global), Some(other)) = (words.global, words.device.or(words.host)) {
             let message = "a kernel is neither a `__device__` nor a `__host__` function";
-            self.report(
-                Diagnostic::new(Code::E0508, other, message)
-                    .secondary(global, "`__global__` makes it a kernel")
-                    .note("a kernel runs on the device and is launched from either side"),
-            );
+            self.error(Code::E0508, other, message)
+                .secondary(global, "`__global__` makes it a kernel")
+                .note("a kernel runs on the device and is launched from either side");
         }
         words
     }
@@ -343,14 +339,10 @@ impl<'a> Checker<'a> {
     fn check_kernel_signature(&mut self, func: &Func<'a>, specs: &'a ast::DeclSpecs) {
         if !self.types.is_void(func.ret) && !self.types.is_error(func.ret) {
             let message = format!("the kernel `{}` returns {}", func.display, self.show(func.ret));
-            self.report(
-                Diagnostic::new(Code::E0412, specs.ty.span, message)
-                    .label("a kernel returns `void`")
-                    .note(
-                        "a launch is over before the kernel runs, so there is nowhere to return to",
-                    )
-                    .help("write results through a pointer to global memory"),
-            );
+            self.error(Code::E0412, specs.ty.span, message)
+                .label("a kernel returns `void`")
+                .note("a launch is over before the kernel runs, so there is nowhere to return to")
+                .help("write results through a pointer to global memory");
         }
         if func.variadic {
             let message =
@@ -388,16 +380,14 @@ impl<'a> Checker<'a> {
         );
         if member_only {
             let message = format!("`{text}` can only be a member function");
-            self.report(
-                Diagnostic::new(Code::E0333, name.span, message)
-                    .note("member functions are outside the `.cdp` subset")
-                    .help(NAME_IT_CU),
-            );
+            self.error(Code::E0333, name.span, message)
+                .note("member functions are outside the `.cdp` subset")
+                .help(NAME_IT_CU);
             return;
         }
         if matches!(name.operator, Some(ast::OverloadedOp::New | ast::OverloadedOp::Delete)) {
             let message = format!("replacing `{text}` is outside the `.cdp` subset");
-            self.report(Diagnostic::new(Code::E0333, name.span, message).help(NAME_IT_CU));
+            self.error(Code::E0333, name.span, message).help(NAME_IT_CU);
             return;
         }
         let class = |ty| {

@@ -9,7 +9,7 @@ use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// The operation of `__builtin_saddll_overflow` and its like.
@@ -53,10 +53,8 @@ impl<'a> Checker<'a> {
         let text = text.to_owned();
         if self.on_device() {
             let message = format!("`{text}` belongs to host compilers");
-            self.report(
-                Diagnostic::new(Code::E0603, callee.span, message)
-                    .help("compute in a wider type and compare"),
-            );
+            self.error(Code::E0603, callee.span, message)
+                .help("compute in a wider type and compare");
             return Some(self.error_value(span));
         }
         Some(self.overflow(&text, op, args, args_span, span))
@@ -137,10 +135,8 @@ impl<'a> Checker<'a> {
         let ty = value.ty;
         if !self.types.is_integer(ty) || self.types.layout(ty).size > 8 {
             let message = format!("an operand of `{name}` is {}", self.show(ty));
-            self.report(
-                Diagnostic::new(Code::E0303, arg.span, message)
-                    .help("integers of up to 64 bits are computed with"),
-            );
+            self.error(Code::E0303, arg.span, message)
+                .help("integers of up to 64 bits are computed with");
             return None;
         }
         Some((self.expr_of(value), ty))

@@ -8,7 +8,7 @@ use super::ctype::{Basic, CRecordKind, QualType};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast::{self, Designator, ExprKind as Ast, InitializerKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// Elements that a list may reach to by designators.
@@ -68,10 +68,7 @@ impl<'a> Checker<'a> {
                     "`{name}`, an array, cannot be initialised with {}",
                     self.show(value.ty)
                 );
-                self.report(
-                    Diagnostic::new(Code::E0313, expr.span, message)
-                        .help("write the elements in braces"),
-                );
+                self.error(Code::E0313, expr.span, message).help("write the elements in braces");
             }
             return (self.error_array(ty), Node::Default);
         }
@@ -105,10 +102,8 @@ impl<'a> Checker<'a> {
         let ty = match len {
             Some(len) if need > len => {
                 let message = format!("the string needs {need} elements, but the array has {len}");
-                self.report(
-                    Diagnostic::new(Code::E0313, span, message)
-                        .help("leave the bound out to let the string decide it"),
-                );
+                self.error(Code::E0313, span, message)
+                    .help("leave the bound out to let the string decide it");
                 return Some((ty, Node::Default));
             }
             Some(_) => ty,
@@ -460,10 +455,7 @@ impl<'a> Checker<'a> {
 
     fn no_constructor(&mut self, ty: QualType, span: Span) -> Node {
         let message = format!("{} has no constructor", self.show(ty));
-        self.report(
-            Diagnostic::new(Code::E0313, span, message)
-                .help("write the members in braces: `{...}`"),
-        );
+        self.error(Code::E0313, span, message).help("write the members in braces: `{...}`");
         Node::Default
     }
 
@@ -539,11 +531,9 @@ impl<'a> Checker<'a> {
         self.facts.narrowed = Some(value.span);
         // nvcc's host compiler refuses what its device compiler takes.
         let code = if self.is_host_text() { Code::E0313 } else { Code::W0721 };
-        self.report(
-            Diagnostic::new(code, value.span, message)
-                .note("a list in braces is meant to convert without loss")
-                .help("write the conversion as a cast"),
-        );
+        self.error(code, value.span, message)
+            .note("a list in braces is meant to convert without loss")
+            .help("write the conversion as a cast");
     }
 
     /// Whether nvcc gives the initialiser at hand to its host compiler.

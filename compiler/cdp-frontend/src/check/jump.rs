@@ -7,7 +7,7 @@ use super::facts::JumpTarget;
 use super::scope::{Entity, VarId};
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 
 impl<'a> Checker<'a> {
     fn target(&mut self, name: ast::Ident) -> &mut JumpTarget {
@@ -72,13 +72,12 @@ impl<'a> Checker<'a> {
                 let var = self.var(*passed);
                 let (at, text) = (var.span, self.text(var.name));
                 let message = format!("the jump to `{name}` passes the initialisation of `{text}`");
-                let diagnostic = Diagnostic::new(Code::E0314, *jump, message)
+                self.error(Code::E0314, *jump, message)
                     .secondary(at, "initialised here")
                     .secondary(*place, "the label")
                     .help(
                         "declare the variable before the `goto`, or put it into a block of its own",
                     );
-                self.report(diagnostic);
             }
         }
     }

@@ -110,17 +110,13 @@ impl<'a> Checker<'a> {
         let function = self.types.pointee(value.ty).and_then(|to| self.types.fn_type(to).cloned());
         let Some(function) = function else {
             let message = format!("{} cannot be launched", self.show(value.ty));
-            self.report(
-                Diagnostic::new(Code::E0411, span, message)
-                    .note("a launch needs a kernel, or a pointer to one"),
-            );
+            self.error(Code::E0411, span, message)
+                .note("a launch needs a kernel, or a pointer to one");
             return None;
         };
         if !self.types.is_void(function.ret) {
             let message = format!("{} is not a pointer to a kernel", self.show(value.ty));
-            self.report(
-                Diagnostic::new(Code::E0411, span, message).note("a kernel returns `void`"),
-            );
+            self.error(Code::E0411, span, message).note("a kernel returns `void`");
             return None;
         }
         let pointer = self.expr_of(value);
@@ -186,11 +182,10 @@ impl<'a> Checker<'a> {
         let func = self.func(id);
         let (name, declared) = (func.display.clone(), func.span);
         let message = format!("the kernel `{name}` is called without a launch configuration");
-        let diagnostic = Diagnostic::new(Code::E0410, name_span, message)
+        self.error(Code::E0410, name_span, message)
             .secondary(declared, "declared `__global__` here")
             .suggest("launch it: grid and block first", name_span.after(), "<<<1, 1>>>")
             .help("or declare it `__device__` if it is meant to be called by the thread itself");
-        self.report(diagnostic);
     }
 
     // --- configuration ---------------------------------------------------------------------------
@@ -202,10 +197,8 @@ impl<'a> Checker<'a> {
                 "a launch configuration has 2 to 4 values, but {count} {} given",
                 if count == 1 { "is" } else { "are" }
             );
-            self.report(
-                Diagnostic::new(Code::E0413, launch.config_span, message)
-                    .note("they are grid, block, dynamic shared memory in bytes, and stream"),
-            );
+            self.error(Code::E0413, launch.config_span, message)
+                .note("they are grid, block, dynamic shared memory in bytes, and stream");
             for config in &launch.config {
                 self.expr(config);
             }

@@ -5,8 +5,12 @@ use cdp_ir::{Aggregate, LaunchHints};
 
 use super::state::Checker;
 use crate::ast::{self, PragmaKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
+
+/// What there is.
+const HINTS: &str = "there are `independent`, `keep`, `threshold(N)`, `aggregate(warp|block|grid)`, \
+    `coarsen(N)`, and for lints `allow`, `warn`, `deny`";
 
 impl<'a> Checker<'a> {
     /// Takes the pragmas in front of a statement; one without any keeps what is said of the statement
@@ -21,10 +25,9 @@ impl<'a> Checker<'a> {
             }
             match parse(&text) {
                 Ok(hints) => self.add_hints(hints, pragma.span),
-                Err(what) => self.report(
-                    Diagnostic::new(Code::E0419, pragma.span, what)
-                        .note("there are `independent`, `keep`, `threshold(N)`, `aggregate(warp|block|grid)`, `coarsen(N)`, and for lints `allow`, `warn`, `deny`"),
-                ),
+                Err(what) => {
+                    self.error(Code::E0419, pragma.span, what).note(HINTS);
+                }
             }
         }
     }
@@ -54,7 +57,7 @@ impl<'a> Checker<'a> {
         } else {
             return;
         };
-        self.report(Diagnostic::new(Code::E0419, span, message).help("take one of them away"));
+        self.error(Code::E0419, span, message).help("take one of them away");
     }
 }
 

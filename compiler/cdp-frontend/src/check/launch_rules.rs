@@ -87,15 +87,13 @@ impl<'a> Checker<'a> {
                 let Some(value) = value else { continue };
                 if value == 0 {
                     let message = format!("the {what} has no extent in {axis}");
-                    self.report(
-                        Diagnostic::new(code, span, message).label("this is 0").note(REFUSED),
-                    );
+                    self.error(code, span, message).label("this is 0").note(REFUSED);
                     return;
                 }
                 if value > most {
                     let message =
                         format!("the {what} is {value} in {axis}; at most {most} is possible");
-                    self.report(Diagnostic::new(code, span, message).note(REFUSED));
+                    self.error(code, span, message).note(REFUSED);
                     return;
                 }
             }
@@ -104,7 +102,7 @@ impl<'a> Checker<'a> {
         let Some(threads) = threads else { return };
         if threads > MAX_BLOCK_THREADS {
             let message = format!("the block has {threads} threads; at most 1,024 are possible");
-            self.report(Diagnostic::new(Code::E0406, block_span, message).note(REFUSED));
+            self.error(Code::E0406, block_span, message).note(REFUSED);
             return;
         }
         let bound = target.map_or(0, |id| self.func(id).attrs.launch_bounds.max_threads_per_block);
@@ -112,11 +110,9 @@ impl<'a> Checker<'a> {
             let declared = target.map_or(Span::NONE, |id| self.func(id).span);
             let message =
                 format!("the block has {threads} threads, but the kernel promises at most {bound}");
-            self.report(
-                Diagnostic::new(Code::E0406, block_span, message)
-                    .secondary(declared, format!("`__launch_bounds__({bound})` is here"))
-                    .note("the launch would fail"),
-            );
+            self.error(Code::E0406, block_span, message)
+                .secondary(declared, format!("`__launch_bounds__({bound})` is here"))
+                .note("the launch would fail");
         }
     }
 
@@ -128,7 +124,7 @@ impl<'a> Checker<'a> {
             let arch = self.options.arch;
             let message =
                 format!("{value} bytes of shared memory; sm_{arch} has at most {most} for a block");
-            self.report(Diagnostic::new(Code::E0408, span, message));
+            self.error(Code::E0408, span, message);
         }
     }
 
@@ -143,12 +139,10 @@ impl<'a> Checker<'a> {
                 None => (String::new(), Span::NONE),
             };
             let message = "a launch in a `__host__ __device__` function";
-            self.report(
-                Diagnostic::new(Code::E0409, launch.config_span, message)
-                    .secondary(place, format!("`{name}` runs on both sides"))
-                    .note("launches work differently on the two sides, so CUDA allows neither here")
-                    .help("make two functions, one `__host__` and one `__device__`"),
-            );
+            self.error(Code::E0409, launch.config_span, message)
+                .secondary(place, format!("`{name}` runs on both sides"))
+                .note("launches work differently on the two sides, so CUDA allows neither here")
+                .help("make two functions, one `__host__` and one `__device__`");
         }
         if !self.f.in_function() {
             self.error(Code::E0413, launch.config_span, "a launch outside a function");
@@ -163,11 +157,9 @@ impl<'a> Checker<'a> {
         if self.cdp() == Some(ir::CdpVersion::Cdp1) && self.options.arch >= 90 {
             let arch = self.options.arch;
             let message = format!("CDP1 is not available on sm_{arch}");
-            self.report(
-                Diagnostic::new(Code::E0416, span, message)
-                    .note("from sm_90 on there is only CDP2, whatever the program was compiled for")
-                    .help("compile without `--cdp 1`, or for an older architecture"),
-            );
+            self.error(Code::E0416, span, message)
+                .note("from sm_90 on there is only CDP2, whatever the program was compiled for")
+                .help("compile without `--cdp 1`, or for an older architecture");
         }
     }
 
@@ -180,20 +172,16 @@ impl<'a> Checker<'a> {
         let _ = value;
         if self.cdp() == Some(ir::CdpVersion::Cdp1) {
             let message = format!("`{name}` does not exist in CDP1");
-            self.report(
-                Diagnostic::new(Code::E0414, span, message)
-                    .help("compile with `--cdp 2`, or wait with `cudaDeviceSynchronize()`"),
-            );
+            self.error(Code::E0414, span, message)
+                .help("compile with `--cdp 2`, or wait with `cudaDeviceSynchronize()`");
         } else if self.options.v1_launch_abi {
             let message = format!("the chosen launch ABI cannot launch into `{name}`");
-            self.report(
-                Diagnostic::new(Code::E0415, span, message)
-                    .note(
-                        "launches of the v1 ABI into it fail with cudaErrorInvalidValue (1) \
+            self.error(Code::E0415, span, message)
+                .note(
+                    "launches of the v1 ABI into it fail with cudaErrorInvalidValue (1) \
                          and the child never runs",
-                    )
-                    .help("compile with `--launch-abi cdp2-v2` (the default for CDP2)"),
-            );
+                )
+                .help("compile with `--launch-abi cdp2-v2` (the default for CDP2)");
         }
     }
 
@@ -228,11 +216,9 @@ impl<'a> Checker<'a> {
             func.display
         );
         let table = self.parameter_table(func, params, &places);
-        self.report(
-            Diagnostic::new(Code::E0405, func.span, message)
-                .note(table)
-                .help("pass a pointer to global memory"),
-        );
+        self.error(Code::E0405, func.span, message)
+            .note(table)
+            .help("pass a pointer to global memory");
     }
 
     /// E0405: a device-side launch with more than 4,096 bytes of parameters.
@@ -289,10 +275,8 @@ impl<'a> Checker<'a> {
                 _ => continue,
             };
             let message = format!("a {what} of this grid is passed to a child");
-            self.report(
-                Diagnostic::new(Code::W0716, arg.span, message)
-                    .note("a handle is valid in the grid that created it only"),
-            );
+            self.error(Code::W0716, arg.span, message)
+                .note("a handle is valid in the grid that created it only");
         }
     }
 
@@ -306,11 +290,9 @@ impl<'a> Checker<'a> {
         }
         if self.f.loop_depth > 0 {
             let message = "a launch in a loop";
-            self.report(
-                Diagnostic::new(Code::W0720, launch.kernel.span, message)
+            self.error(Code::W0720, launch.kernel.span, message)
                     .note("2,048 launches can be pending by default; further ones fail with error 69")
-                    .help("launch one grid with more blocks, or raise cudaLimitDevRuntimePendingLaunchCount"),
-            );
+                    .help("launch one grid with more blocks, or raise cudaLimitDevRuntimePendingLaunchCount");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::scope::Entity;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast::{self, ExprKind as Ast};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -28,10 +28,8 @@ impl<'a> Checker<'a> {
         unused.sort_by_key(|(span, _)| span.lo);
         for (span, name) in unused {
             let message = format!("the variable `{name}` is not used");
-            self.report(
-                Diagnostic::new(Code::W0725, span, message)
-                    .help("remove it, or write `[[maybe_unused]]` before it"),
-            );
+            self.error(Code::W0725, span, message)
+                .help("remove it, or write `[[maybe_unused]]` before it");
         }
     }
 
@@ -41,11 +39,9 @@ impl<'a> Checker<'a> {
         if assign.op.is_some() {
             return;
         }
-        self.report(
-            Diagnostic::new(Code::W0726, assign.op_span, "an assignment as a condition")
-                .suggest("to compare, write", assign.op_span, "==")
-                .help("if it is meant, put parentheses around it"),
-        );
+        self.error(Code::W0726, assign.op_span, "an assignment as a condition")
+            .suggest("to compare, write", assign.op_span, "==")
+            .help("if it is meant, put parentheses around it");
     }
 
     /// A comparison of a value with a constant that its type never reaches.
@@ -89,7 +85,7 @@ impl<'a> Checker<'a> {
         };
         let message = format!("this comparison is always {answer}");
         let note = format!("a value of {} lies between {min} and {max}", self.show(ty));
-        self.report(Diagnostic::new(Code::W0727, op_span, message).note(note));
+        self.error(Code::W0727, op_span, message).note(note);
     }
 
     /// An integer constant that loses bits in an implicit conversion, whatever the sign is taken for.
@@ -113,10 +109,8 @@ impl<'a> Checker<'a> {
             return;
         }
         let message = format!("{number} does not fit {}", self.show(to.unqualified()));
-        self.report(
-            Diagnostic::new(Code::W0728, value.span, message)
-                .help("if the low bits are meant, write the conversion as a cast"),
-        );
+        self.error(Code::W0728, value.span, message)
+            .help("if the low bits are meant, write the conversion as a cast");
     }
 }
 

@@ -53,10 +53,8 @@ impl<'a> Checker<'a> {
     }
 
     pub fn shared_on_host(&mut self, span: Span) {
-        self.report(
-            Diagnostic::new(Code::E0505, span, "a `__shared__` variable in a host function")
-                .note("shared memory belongs to a block of device threads"),
-        );
+        self.error(Code::E0505, span, "a `__shared__` variable in a host function")
+            .note("shared memory belongs to a block of device threads");
     }
 
     /// `static` and `__shared__` variables of a function.
@@ -77,10 +75,7 @@ impl<'a> Checker<'a> {
         {
             let word = request.memory.word();
             let message = format!("a `{word}` variable inside a function must be `static`");
-            self.report(
-                Diagnostic::new(Code::E0505, request.memory_span, message)
-                    .help("declare it at file scope"),
-            );
+            self.error(Code::E0505, request.memory_span, message).help("declare it at file scope");
         }
         let id = self.new_var(&request, memory);
         let function = self.f.func.map(|func| self.func(func).symbol.clone()).unwrap_or_default();

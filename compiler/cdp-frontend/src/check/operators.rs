@@ -8,7 +8,7 @@ use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Action, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp, PostfixOp, UnaryOp};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// The spelling of a binary operator.
@@ -155,10 +155,8 @@ impl<'a> Checker<'a> {
         };
         if self.types.is_void(pointee) {
             let message = "a pointer to `void` cannot be dereferenced";
-            self.report(
-                Diagnostic::new(Code::E0320, span, message)
-                    .help("cast it to a pointer to the type of the object first"),
-            );
+            self.error(Code::E0320, span, message)
+                .help("cast it to a pointer to the type of the object first");
             return self.error_value(span);
         }
         if self.types.is_function(pointee) {
@@ -190,10 +188,7 @@ impl<'a> Checker<'a> {
             Kind::Braces(_) => Some("`&` of a brace-enclosed list".to_owned()),
         };
         if let Some(message) = what {
-            self.report(
-                Diagnostic::new(Code::E0321, op_span, message)
-                    .help("store the value in a variable first"),
-            );
+            self.error(Code::E0321, op_span, message).help("store the value in a variable first");
             return self.error_value(span);
         }
         self.note_address_taken(&value);
@@ -241,11 +236,9 @@ impl<'a> Checker<'a> {
         let ty = value.ty.unqualified();
         if self.types.is_bool(ty) && op == BinaryOp::Sub {
             let message = format!("`{word}` on a `bool`");
-            self.report(
-                Diagnostic::new(Code::E0304, op_span, message)
-                    .note("C++17 removed it")
-                    .help("assign `true` or `false`"),
-            );
+            self.error(Code::E0304, op_span, message)
+                .note("C++17 removed it")
+                .help("assign `true` or `false`");
             return self.error_value(span);
         }
         let fits =

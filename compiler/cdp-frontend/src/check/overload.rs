@@ -309,11 +309,9 @@ impl<'a> Checker<'a> {
         let message =
             format!("`{name}({})` is an overload that only host code has", types.join(", "));
         let help = format!("cast the arguments: `{name}` takes ({})", wanted.join(", "));
-        self.report(
-            Diagnostic::new(Code::E0501, span, message)
-                .note("the overloads for integer and mixed arguments are the C++ library's")
-                .help(help),
-        );
+        self.error(Code::E0501, span, message)
+            .note("the overloads for integer and mixed arguments are the C++ library's")
+            .help(help);
     }
 
     /// E0306 or E0307 for a call whose function could not be chosen.

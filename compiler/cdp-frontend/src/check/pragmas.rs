@@ -3,7 +3,7 @@
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::codes::lint;
-use crate::diagnostics::{Code, Diagnostic, Level};
+use crate::diagnostics::{Code, Level};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -31,10 +31,7 @@ impl<'a> Checker<'a> {
                 Some(code) => self.facts.levels.push((code, level)),
                 None => {
                     let message = format!("there is no lint `{name}`");
-                    self.report(
-                        Diagnostic::new(Code::W0154, span, message)
-                            .help("`cdpc explain` lists all names"),
-                    );
+                    self.error(Code::W0154, span, message).help("`cdpc explain` lists all names");
                 }
             }
         }
@@ -73,9 +70,9 @@ impl<'a> Checker<'a> {
         };
         if !known {
             let message = "this `#pragma pack` is outside the `.cdp` subset";
-            self.report(Diagnostic::new(Code::E0239, span, message).help(
+            self.error(Code::E0239, span, message).help(
                 "write `pack(n)`, `pack(push, n)` or `pack(pop)`, where n is 1, 2, 4, 8 or 16",
-            ));
+            );
         }
     }
 }

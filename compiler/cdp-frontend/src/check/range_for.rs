@@ -13,7 +13,7 @@ use super::state::Checker;
 use super::value::Value;
 use super::variable::VarRequest;
 use crate::ast::{self, StorageKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -98,8 +98,9 @@ impl<'a> Checker<'a> {
             (self.show(value.ty), cure)
         };
         let message = format!("range-based `for` over {what} is outside the `.cdp` subset");
-        let found = Diagnostic::new(Code::E0229, span, message);
-        self.report(found.note("it takes arrays whose bound is known").help(cure));
+        self.error(Code::E0229, span, message)
+            .note("it takes arrays whose bound is known")
+            .help(cure);
     }
 
     /// The variable of one turn, initialised with an element.
@@ -151,10 +152,8 @@ impl<'a> Checker<'a> {
         }
         if self.types.is_array(ty) {
             let message = format!("`{text}`, an array, cannot be initialised with an element");
-            self.report(
-                Diagnostic::new(Code::E0313, name.span, message)
-                    .help(format!("make it a reference: `auto &{text}`")),
-            );
+            self.error(Code::E0313, name.span, message)
+                .help(format!("make it a reference: `auto &{text}`"));
             return;
         }
         if self.types.referent(ty).is_some() {

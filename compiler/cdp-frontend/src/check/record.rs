@@ -75,10 +75,9 @@ impl<'a> Checker<'a> {
         }
         let text = self.text(tag.base.name);
         let message = format!("`{text}` is a typedef here, which goes with no `{keyword}`");
-        let diagnostic = Diagnostic::new(Code::E0302, tag.span, message)
+        self.error(Code::E0302, tag.span, message)
             .secondary(slot.span, "declared here")
             .help("write the name alone");
-        self.report(diagnostic);
         Err(())
     }
 
@@ -168,9 +167,8 @@ impl<'a> Checker<'a> {
         }
         if record.kind != kind {
             let message = format!("`{}` was declared as another kind", record.name);
-            let diagnostic = Diagnostic::new(Code::E0302, spec.keyword_span, message)
+            self.error(Code::E0302, spec.keyword_span, message)
                 .secondary(slot.span, "declared here");
-            self.report(diagnostic);
             return None;
         }
         self.types.records[id.0 as usize].span = tag.base.span;
@@ -180,9 +178,7 @@ impl<'a> Checker<'a> {
     /// E0302 with the place of the first definition.
     pub fn redefinition(&mut self, name: ast::Ident, first: Span) {
         let message = format!("`{}` is already defined", self.text(name.name));
-        let diagnostic =
-            Diagnostic::new(Code::E0302, name.span, message).secondary(first, "first defined here");
-        self.report(diagnostic);
+        self.error(Code::E0302, name.span, message).secondary(first, "first defined here");
     }
 
     fn define_record(
@@ -293,10 +289,9 @@ impl<'a> Checker<'a> {
         for kind in [StorageKind::Static, StorageKind::Extern, StorageKind::ThreadLocal] {
             if let Some(span) = simple.specs.storage_span(kind) {
                 let message = "static members are outside the `.cdp` subset";
-                let found = Diagnostic::new(Code::E0239, span, message);
-                self.report(
-                    found.help("declare a variable of the file or namespace").help(NAME_IT_CU),
-                );
+                self.error(Code::E0239, span, message)
+                    .help("declare a variable of the file or namespace")
+                    .help(NAME_IT_CU);
                 return;
             }
         }
@@ -341,9 +336,7 @@ impl<'a> Checker<'a> {
         {
             let message = format!("the member `{text}` is declared twice");
             let first = first.span;
-            self.report(
-                Diagnostic::new(Code::E0302, span, message).secondary(first, "first declared here"),
-            );
+            self.error(Code::E0302, span, message).secondary(first, "first declared here");
             return;
         }
         // `int a : 3 = 1;`
@@ -419,10 +412,8 @@ impl<'a> Checker<'a> {
         }
         let Some(basic) = basic.filter(|basic| basic.is_integer()) else {
             let message = format!("a bit-field of type {}", self.show(ty));
-            self.report(
-                Diagnostic::new(Code::E0324, width.span, message)
-                    .help("bit-fields have an integer or enumeration type"),
-            );
+            self.error(Code::E0324, width.span, message)
+                .help("bit-fields have an integer or enumeration type");
             return None;
         };
         let (bits, _) = self.types.int_bits(basic);

@@ -65,9 +65,7 @@ impl<'a> Checker<'a> {
         {
             let first = self.func(other).span;
             let message = format!("`{}` with C linkage cannot be overloaded", func.display);
-            let diagnostic = Diagnostic::new(Code::E0302, func.span, message)
-                .secondary(first, "first declared here");
-            self.report(diagnostic);
+            self.error(Code::E0302, func.span, message).secondary(first, "first declared here");
             return None;
         }
         if let Some(other) =
@@ -164,9 +162,7 @@ impl<'a> Checker<'a> {
         }
         if defines && old.defined {
             let message = format!("`{}` is already defined", new.display);
-            let diagnostic = Diagnostic::new(Code::E0302, new.span, message)
-                .secondary(old.span, "first defined here");
-            self.report(diagnostic);
+            self.error(Code::E0302, new.span, message).secondary(old.span, "first defined here");
             return false;
         }
         if new.linkage == ir::Linkage::Internal && old.linkage != ir::Linkage::Internal {

@@ -11,7 +11,7 @@ use super::facts::{Pending, Site};
 use super::scope::FnId;
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// `cudaStreamTailLaunch`.
@@ -66,13 +66,12 @@ impl<'a> Checker<'a> {
                 "`{}` is read again in line {}, but nothing waits for `{child}` to write it",
                 pending.name, pending.read.line
             );
-            let diagnostic = Diagnostic::new(Code::W0717, pending.span, message)
+            self.error(Code::W0717, pending.span, message)
                 .note("the child's writes are never certain to be seen by its parent")
                 .help(
                     "read the results in a kernel of its own, launched into \
                      `cudaStreamTailLaunch`",
                 );
-            self.report(diagnostic);
         }
     }
 

@@ -26,19 +26,14 @@ impl<'a> Checker<'a> {
         if !self.header_included(row.header) {
             let file = row.header.file().unwrap_or_default();
             let message = format!("`{}` is declared in <{file}>, which is not included", row.name);
-            self.report(
-                Diagnostic::new(Code::E0301, span, message)
-                    .help(format!("add `#include <{file}>`")),
-            );
+            self.error(Code::E0301, span, message).help(format!("add `#include <{file}>`"));
             return false;
         }
         let arch = self.options.arch;
         if self.on_device() && self.device_pass() && u32::from(row.min_sm) > arch {
             let message = format!("`{}` needs sm_{}; this is sm_{arch}", row.name, row.min_sm);
-            self.report(
-                Diagnostic::new(Code::E0608, span, message)
-                    .help(format!("compile with `--arch sm_{}` or later", row.min_sm)),
-            );
+            self.error(Code::E0608, span, message)
+                .help(format!("compile with `--arch sm_{}` or later", row.min_sm));
             return false;
         }
         true
@@ -133,11 +128,11 @@ impl<'a> Checker<'a> {
                 {
                     let message = "a stream created on the device must be non-blocking";
                     let place = args[1].span;
-                    self.report(Diagnostic::new(Code::W0714, place, message).suggest(
+                    self.error(Code::W0714, place, message).suggest(
                         "pass the flag",
                         place,
                         "cudaStreamNonBlocking",
-                    ));
+                    );
                 }
             }
             RuntimeFn::EventCreateWithFlags => {
@@ -146,11 +141,9 @@ impl<'a> Checker<'a> {
                 {
                     let message = "an event created on the device must not record times";
                     let place = args[1].span;
-                    self.report(
-                        Diagnostic::new(Code::W0715, place, message)
-                            .note("the call fails with cudaErrorInvalidValue (1) otherwise")
-                            .suggest("pass the flag", place, "cudaEventDisableTiming"),
-                    );
+                    self.error(Code::W0715, place, message)
+                        .note("the call fails with cudaErrorInvalidValue (1) otherwise")
+                        .suggest("pass the flag", place, "cudaEventDisableTiming");
                 }
             }
             RuntimeFn::MemcpyAsync
@@ -242,11 +235,9 @@ impl<'a> Checker<'a> {
             if let Some((_, word)) = HOST_KINDS.iter().find(|(kind, _)| Some(*kind) == value) {
                 let message = format!("`{name}` in device code cannot copy with `{word}`");
                 let span = arg.span;
-                self.report(
-                    Diagnostic::new(Code::W0724, span, message)
-                        .note("the device runtime copies within device memory only")
-                        .suggest("say so", span, "cudaMemcpyDeviceToDevice"),
-                );
+                self.error(Code::W0724, span, message)
+                    .note("the device runtime copies within device memory only")
+                    .suggest("say so", span, "cudaMemcpyDeviceToDevice");
             }
         }
     }

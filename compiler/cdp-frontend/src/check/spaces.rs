@@ -57,11 +57,9 @@ impl<'a> Checker<'a> {
                 let message = format!(
                     "the device function `{name}` is called from the host function `{from}`"
                 );
-                self.report(
-                    Diagnostic::new(Code::E0502, span, message)
-                        .secondary(declared, "declared `__device__`, so it runs on the device")
-                        .help("launch a kernel that calls it, or declare it `__host__ __device__`"),
-                );
+                self.error(Code::E0502, span, message)
+                    .secondary(declared, "declared `__device__`, so it runs on the device")
+                    .help("launch a kernel that calls it, or declare it `__host__ __device__`");
                 false
             }
             (ExecutionSpace::HostDevice, ExecutionSpace::Host) if self.device_pass() => {
@@ -72,11 +70,9 @@ impl<'a> Checker<'a> {
                 let message = format!(
                     "the device function `{name}` is called from `{from}`, which also runs on the host"
                 );
-                self.report(
-                    Diagnostic::new(Code::E0502, span, message)
-                        .secondary(declared, "declared `__device__`, so it runs on the device")
-                        .help("guard the call with `#ifdef __CUDA_ARCH__`"),
-                );
+                self.error(Code::E0502, span, message)
+                    .secondary(declared, "declared `__device__`, so it runs on the device")
+                    .help("guard the call with `#ifdef __CUDA_ARCH__`");
                 false
             }
             _ => true,
@@ -88,11 +84,9 @@ impl<'a> Checker<'a> {
     fn warn_one_sided(&mut self, name: &str, declared: Span, span: Span, side: &str) {
         let message =
             format!("the {side} function `{name}` is called from a `__host__ __device__` function");
-        self.report(
-            Diagnostic::new(Code::E0501, span, message)
+        self.error(Code::E0501, span, message)
                 .secondary(declared, "declared without `__device__`")
-                .help("guard the call with `#ifndef __CUDA_ARCH__`, or declare the function `__host__ __device__`"),
-        );
+                .help("guard the call with `#ifndef __CUDA_ARCH__`, or declare the function `__host__ __device__`");
     }
 
     /// Whether the function at hand may name a variable.
@@ -117,10 +111,9 @@ impl<'a> Checker<'a> {
                 return true;
             }
             let message = format!("the host variable `{name}` is used in device code");
-            let diagnostic = Diagnostic::new(Code::E0503, span, message)
+            self.error(Code::E0503, span, message)
                 .secondary(declared, "this is in the memory of the host program")
                 .help(format!("declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"));
-            self.report(diagnostic);
             return false;
         }
         if memory == Memory::Managed || caller.on_device() || self.facts.symbol_context {
@@ -134,11 +127,9 @@ impl<'a> Checker<'a> {
                 "copy it with `cudaMemcpyFromSymbol` and `cudaMemcpyToSymbol`, or declare it `__managed__`"
             }
         };
-        self.report(
-            Diagnostic::new(Code::E0504, span, message)
-                .secondary(declared, "this is in device memory")
-                .help(cure),
-        );
+        self.error(Code::E0504, span, message)
+            .secondary(declared, "this is in device memory")
+            .help(cure);
         false
     }
 
@@ -164,12 +155,10 @@ impl<'a> Checker<'a> {
         let declared =
             self.vars.iter().find(|var| var.global == Some(*global)).map_or(Span::NONE, |v| v.span);
         let message = format!("device code cannot write `{name}`, which is in constant memory");
-        self.report(
-            Diagnostic::new(Code::E0507, value.span, message)
-                .secondary(declared, "declared `__constant__` here")
-                .note("constant memory is set by the host before the launch, with `cudaMemcpyToSymbol`")
-                .help("declare it `__device__` if kernels write it"),
-        );
+        self.error(Code::E0507, value.span, message)
+            .secondary(declared, "declared `__constant__` here")
+            .note("constant memory is set by the host before the launch, with `cudaMemcpyToSymbol`")
+            .help("declare it `__device__` if kernels write it");
         false
     }
 

@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
             );
             if !is_loop {
                 let message = "`#pragma unroll` before something that is no loop";
-                self.report(Diagnostic::new(Code::W0707, pragma.span, message));
+                self.error(Code::W0707, pragma.span, message);
             }
         }
         unroll
@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
         (expr, ty)
     }
 
-    /// `case value:`, `case low ... high:`, `default:`.
+    /// `case value:`, `default:`.
     fn label(&mut self, label: &'a ast::Label) {
         if let LabelKind::Named(name) = label.kind {
             let loc = self.loc(label.span);
@@ -364,7 +364,7 @@ impl<'a> Checker<'a> {
         };
         let ty = state.ty;
         let loc = self.loc(label.span);
-        let (low, high) = match &label.kind {
+        let value = match &label.kind {
             LabelKind::Default => {
                 let id = self.new_label();
                 self.emit(StmtKind::Label(id), loc);
@@ -372,10 +372,8 @@ impl<'a> Checker<'a> {
                 match state.default {
                     Some((_, first)) => {
                         // The label stays, so that the IR is whole; an error is given.
-                        let diagnostic =
-                            Diagnostic::new(Code::E0329, label.span, "a second `default`")
-                                .secondary(first, "the first one");
-                        self.report(diagnostic);
+                        self.error(Code::E0329, label.span, "a second `default`")
+                            .secondary(first, "the first one");
                     }
                     None => state.default = Some((id, label.span)),
                 }
@@ -384,26 +382,12 @@ impl<'a> Checker<'a> {
             LabelKind::Named(_) => return,
             LabelKind::Case(value) => {
                 let Some(value) = self.case_value(value, ty) else { return };
-                (value, value)
-            }
-            LabelKind::CaseRange(low, high) => {
-                let low = self.case_value(low, ty);
-                let high = self.case_value(high, ty);
-                let (Some(low), Some(high)) = (low, high) else { return };
-                if high.wrapping_sub(low) > 4096 {
-                    self.error(Code::E0329, label.span, "the range of cases is too large");
-                    return;
-                }
-                (low, high)
+                value
             }
         };
         let id = self.new_label();
         self.emit(StmtKind::Label(id), loc);
-        let mut value = low;
-        while value <= high {
-            self.add_case(value, id, label.span);
-            value += 1;
-        }
+        self.add_case(value, id, label.span);
     }
 
     fn case_value(&mut self, expr: &'a ast::Expr, ty: QualType) -> Option<i128> {
@@ -427,10 +411,8 @@ impl<'a> Checker<'a> {
             && written != constant
         {
             let message = format!("the case {written} does not fit {}", self.show(ty));
-            self.report(
-                Diagnostic::new(Code::E0310, expr.span, message)
-                    .note("a constant expression converts without loss"),
-            );
+            self.error(Code::E0310, expr.span, message)
+                .note("a constant expression converts without loss");
             return None;
         }
         let silent = super::value::is_poisoned(&converted);
@@ -451,10 +433,8 @@ impl<'a> Checker<'a> {
     fn add_case(&mut self, value: i128, label: ir::LabelId, span: Span) {
         let Some(state) = self.f.switches.last_mut() else { return };
         if let Some(&first) = state.spans.get(&(value as i64)) {
-            let diagnostic =
-                Diagnostic::new(Code::E0329, span, format!("the case {value} stands twice"))
-                    .secondary(first, "the first one");
-            self.report(diagnostic);
+            self.error(Code::E0329, span, format!("the case {value} stands twice"))
+                .secondary(first, "the first one");
             return;
         }
         state.spans.insert(value as i64, span);

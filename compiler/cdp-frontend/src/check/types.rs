@@ -80,11 +80,9 @@ impl<'a> Checker<'a> {
                     return ty;
                 }
                 let message = "`decltype(auto)` is outside the `.cdp` subset";
-                self.report(
-                    Diagnostic::new(Code::E0240, name.span, message)
-                        .help("write the type, or `auto` for a value and `auto &` for a reference")
-                        .help(NAME_IT_CU),
-                );
+                self.error(Code::E0240, name.span, message)
+                    .help("write the type, or `auto` for a value and `auto &` for a reference")
+                    .help(NAME_IT_CU);
                 Basic::Error.into()
             }
         }
@@ -231,11 +229,9 @@ impl<'a> Checker<'a> {
             return None;
         }
         if value == 0 {
-            self.report(
-                Diagnostic::new(Code::E0312, size.span, "an array of no elements")
-                    .help("an array has at least one element")
-                    .help(NAME_IT_CU),
-            );
+            self.error(Code::E0312, size.span, "an array of no elements")
+                .help("an array has at least one element")
+                .help(NAME_IT_CU);
             return None;
         }
         u64::try_from(value).ok()

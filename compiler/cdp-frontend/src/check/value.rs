@@ -8,7 +8,7 @@ use super::ctype::{Basic, QualType};
 use super::scope::{FnId, VarId};
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// A name (or address) of one or more functions.
@@ -312,10 +312,8 @@ impl<'a> Checker<'a> {
         } else {
             format!("`{}` is overloaded; which function is meant is not clear here", functions.name)
         };
-        self.report(
-            Diagnostic::new(Code::E0321, span, message)
-                .help("call it, or wrap it in a function of your own"),
-        );
+        self.error(Code::E0321, span, message)
+            .help("call it, or wrap it in a function of your own");
         self.error_value(span)
     }
 

@@ -68,9 +68,8 @@ impl<'a> Checker<'a> {
                 None => {
                     let message =
                         format!("a variable cannot be both {} and {}", memory.word(), next.word());
-                    let diagnostic = Diagnostic::new(Code::E0505, attr.span, message)
+                    self.error(Code::E0505, attr.span, message)
                         .secondary(place, "the other memory space");
-                    self.report(diagnostic);
                 }
             }
             place = attr.span;
@@ -283,10 +282,8 @@ impl<'a> Checker<'a> {
         if external && request.specs.has(StorageKind::Static) {
             let text = self.text(request.name.base.name);
             let message = format!("`{text}` is `static` here but not before");
-            self.report(
-                Diagnostic::new(Code::E0302, request.name.span, message)
-                    .secondary(first, "first declared here"),
-            );
+            self.error(Code::E0302, request.name.span, message)
+                .secondary(first, "first declared here");
         } else if external && request.specs.has(StorageKind::Inline) {
             self.var_mut(id).linkage = ir::Linkage::LinkOnce;
         }
@@ -307,11 +304,9 @@ impl<'a> Checker<'a> {
         if !unbounded && !self.types.is_error(request.ty) {
             let message = "an `extern __shared__` variable is an array without a bound";
             let text = self.text(request.name.base.name);
-            self.report(
-                Diagnostic::new(Code::E0505, request.name.span, message)
-                    .note("its size is the launch's third configuration argument")
-                    .help(format!("write `extern __shared__ int {text}[];`")),
-            );
+            self.error(Code::E0505, request.name.span, message)
+                .note("its size is the launch's third configuration argument")
+                .help(format!("write `extern __shared__ int {text}[];`"));
         }
     }
 
@@ -333,9 +328,8 @@ impl<'a> Checker<'a> {
                 self.show(old_ty),
                 self.show(request.ty)
             );
-            let diagnostic = Diagnostic::new(Code::E0302, request.name.span, message)
+            self.error(Code::E0302, request.name.span, message)
                 .secondary(first, "first declared here");
-            self.report(diagnostic);
             return;
         }
         if old_memory != memory {
@@ -345,9 +339,8 @@ impl<'a> Checker<'a> {
                 old_memory.word(),
                 memory.word()
             );
-            let diagnostic = Diagnostic::new(Code::E0302, request.name.span, message)
+            self.error(Code::E0302, request.name.span, message)
                 .secondary(first, "first declared here");
-            self.report(diagnostic);
         }
         if completes && self.types.is_complete(request.ty) {
             self.var_mut(id).ty = request.ty;
@@ -367,14 +360,12 @@ impl<'a> Checker<'a> {
         let device = !matches!(memory, Memory::Host);
         let constant = match &request.declarator.init {
             Some(init) if memory == Memory::Shared => {
-                self.report(
-                    Diagnostic::new(
-                        Code::E0506,
-                        init.span,
-                        "a `__shared__` variable cannot have an initialiser",
-                    )
-                    .help("let one thread assign it, then call `__syncthreads()`"),
-                );
+                self.error(
+                    Code::E0506,
+                    init.span,
+                    "a `__shared__` variable cannot have an initialiser",
+                )
+                .help("let one thread assign it, then call `__syncthreads()`");
                 None
             }
             Some(init) => {
@@ -444,9 +435,7 @@ impl<'a> Checker<'a> {
     pub fn claim(&mut self, symbol: String, span: Span) {
         if let Some(&first) = self.symbols.get(&symbol) {
             let message = format!("the symbol `{symbol}` is defined twice");
-            let diagnostic = Diagnostic::new(Code::E0302, span, message)
-                .secondary(first, "the other definition");
-            self.report(diagnostic);
+            self.error(Code::E0302, span, message).secondary(first, "the other definition");
             return;
         }
         self.symbols.insert(symbol, span);

@@ -11,7 +11,7 @@ use super::scope::{ExecutionSpace, Func};
 use super::state::Checker;
 use super::value::Value;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// The name of the record that a list is made of, as in the System V ABI.
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
             } else {
                 "pass its members one by one"
             };
-            self.report(Diagnostic::new(Code::E0303, span, message).help(help));
+            self.error(Code::E0303, span, message).help(help);
             return self.poison(Basic::Int.into());
         }
         if self.types.is_scoped_enum(ty) || self.types.is_scalar(ty) {
@@ -86,11 +86,9 @@ impl<'a> Checker<'a> {
             return;
         }
         let message = format!("`{}` is device code with variable arguments", func.display);
-        self.report(
-            Diagnostic::new(Code::E0239, func.span, message)
-                .note("variable arguments of device code are outside the `.cdp` subset")
-                .help("write a variadic macro, or pass an array and its length"),
-        );
+        self.error(Code::E0239, func.span, message)
+            .note("variable arguments of device code are outside the `.cdp` subset")
+            .help("write a variadic macro, or pass an array and its length");
     }
 
     /// `__builtin_va_start(list, last)`, `__builtin_va_copy(to, from)`, `__builtin_va_end(list)`.
@@ -122,7 +120,7 @@ impl<'a> Checker<'a> {
         if op == Intrinsic::VaStart && !variadic {
             let message = format!("`{name}` in a function without `...`");
             let help = "end the parameters with `...`, or pass a `va_list`";
-            self.report(Diagnostic::new(Code::E0317, span, message).help(help));
+            self.error(Code::E0317, span, message).help(help);
             return self.error_value(span);
         }
         self.list_operation(op, lists, Basic::Void.into(), span)
@@ -143,7 +141,7 @@ impl<'a> Checker<'a> {
         };
         if let Some((problem, cure)) = self.unreadable(ty) {
             let message = format!("`va_arg` of {}, {problem}", self.show(ty));
-            self.report(Diagnostic::new(Code::E0303, name.span, message).help(cure));
+            self.error(Code::E0303, name.span, message).help(cure);
             return self.error_value(span);
         }
         self.list_operation(Intrinsic::VaArg, vec![list], ty, span)
@@ -189,10 +187,8 @@ impl<'a> Checker<'a> {
             return true;
         }
         let message = format!("`{name}` in device code, which has no variable arguments here");
-        self.report(
-            Diagnostic::new(Code::E0240, span, message)
-                .help("write a variadic macro, or pass an array and its length"),
-        );
+        self.error(Code::E0240, span, message)
+            .help("write a variadic macro, or pass an array and its length");
         false
     }
 

@@ -15,7 +15,7 @@ use super::spaces::root;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -232,10 +232,9 @@ impl<'a> Checker<'a> {
                 "every thread of `{parent}` launches `{}` with the same arguments",
                 repeated.name
             );
-            let diagnostic = Diagnostic::new(Code::W0712, repeated.span, message)
+            self.error(Code::W0712, repeated.span, message)
                 .note("a launch is made by each thread that reaches it")
                 .help("let one thread of the block launch: `if (threadIdx.x == 0) { ... }`");
-            self.report(diagnostic);
         }
     }
 
@@ -272,10 +271,8 @@ impl<'a> Checker<'a> {
         if let Some(span) = self.f.first_launch
             && !self.f.looks_for_errors
         {
-            self.report(
-                Diagnostic::new(Code::W0719, span, "nothing looks for an error of this launch")
-                    .help("ask `cudaGetLastError()` after it"),
-            );
+            self.error(Code::W0719, span, "nothing looks for an error of this launch")
+                .help("ask `cudaGetLastError()` after it");
         }
     }
 
@@ -296,21 +293,17 @@ impl<'a> Checker<'a> {
             return;
         }
         let message = format!("the address of the local variable `{}` is returned", info.name);
-        self.report(
-            Diagnostic::new(Code::W0708, span, message)
-                .note("the variable is gone when the function has returned"),
-        );
+        self.error(Code::W0708, span, message)
+            .note("the variable is gone when the function has returned");
     }
 
     /// `__syncthreads` where only some threads of the block come.
     pub fn warn_divergent_barrier(&mut self, name: &str, span: Span) {
         if self.in_varying_code() && self.f.space.on_device() {
             let message = format!("`{name}` in code that only some threads of the block run");
-            self.report(
-                Diagnostic::new(Code::W0713, span, message)
-                    .note("a barrier waits for all threads of the block; the others never come")
-                    .help("move the barrier out of the condition"),
-            );
+            self.error(Code::W0713, span, message)
+                .note("a barrier waits for all threads of the block; the others never come")
+                .help("move the barrier out of the condition");
         }
     }
 }

@@ -138,6 +138,55 @@ impl Diagnostic {
     }
 }
 
+/// A diagnostic that is being written; it is among the others at the end of the statement.
+pub struct Report<'d> {
+    out: &'d mut Diagnostics,
+    found: Option<Diagnostic>,
+}
+
+impl Report<'_> {
+    fn with(mut self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
+        self.found = self.found.take().map(change);
+        self
+    }
+
+    /// As [`Diagnostic::label`].
+    pub fn label(self, text: impl Into<String>) -> Self {
+        self.with(|found| found.label(text))
+    }
+
+    /// As [`Diagnostic::secondary`].
+    pub fn secondary(self, span: Span, text: impl Into<String>) -> Self {
+        self.with(|found| found.secondary(span, text))
+    }
+
+    /// As [`Diagnostic::note`].
+    pub fn note(self, text: impl Into<String>) -> Self {
+        self.with(|found| found.note(text))
+    }
+
+    /// As [`Diagnostic::help`].
+    pub fn help(self, text: impl Into<String>) -> Self {
+        self.with(|found| found.help(text))
+    }
+
+    /// As [`Diagnostic::suggest`].
+    pub fn suggest(
+        self,
+        text: impl Into<String>,
+        span: Span,
+        replacement: impl Into<String>,
+    ) -> Self {
+        self.with(|found| found.suggest(text, span, replacement))
+    }
+}
+
+impl Drop for Report<'_> {
+    fn drop(&mut self) {
+        self.out.extend_one(self.found.take());
+    }
+}
+
 /// Which lints are given, and whether they are errors: `-W name`, `-Wno-name`, `-Werror`,
 /// `-Werror=name`, `-w`, `-A name`, `-D name`.
 #[derive(Clone, Default, Debug)]
@@ -248,6 +297,11 @@ impl Diagnostics {
             return;
         }
         self.list.push(diagnostic);
+    }
+
+    /// Adds one, about which more can be said: it is added when what this gives is dropped.
+    pub fn say(&mut self, found: Diagnostic) -> Report<'_> {
+        Report { out: self, found: Some(found) }
     }
 
     /// Adds one if there is one.

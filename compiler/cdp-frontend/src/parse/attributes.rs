@@ -2,10 +2,10 @@
 //! `__attribute__((...))`, `[[...]]`. Which of them mean something is the checker's matter.
 
 use super::parser::{Parsed, Parser};
-use super::words::{Refusal, Word};
+use super::words::Word;
 use crate::ast::*;
 use crate::attributes::{Known, REFUSED, known};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 
@@ -31,8 +31,7 @@ impl Parser<'_> {
             }
             Word::AttributeCall => {
                 self.at += 1;
-                self.check_parenthesis()?;
-                let mut args = self.group("`,` or `)`", |p| p.list(Self::assignment))?;
+                let mut args = self.parenthesised("`,` or `)`", |p| p.list(Self::assignment))?;
                 match self.text_at(start) {
                     "__launch_bounds__" => AttrKind::LaunchBounds(args),
                     "__maxnreg__" => AttrKind::MaxNReg(args),
@@ -42,10 +41,6 @@ impl Parser<'_> {
                 }
             }
             Word::Alignas => self.alignas()?,
-            Word::Refused(Refusal::COnly(right @ "alignas")) => {
-                self.report_c_word(right);
-                self.alignas()?
-            }
             Word::GnuAttribute => {
                 self.gnu_attributes(list)?;
                 return Ok(true);
@@ -56,15 +51,9 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// A `(` must be here.
-    pub fn check_parenthesis(&mut self) -> Parsed<()> {
-        if self.is(T::LParen) { Ok(()) } else { Err(self.expected("`(`")) }
-    }
-
     fn alignas(&mut self) -> Parsed<AttrKind> {
         self.at += 1;
-        self.check_parenthesis()?;
-        self.group("`)`", |p| {
+        self.parenthesised("`)`", |p| {
             Ok(match p.is_type_name_at(p.at) {
                 true => AttrKind::AlignType(Box::new(p.type_name()?)),
                 false => AttrKind::Align(Some(p.assignment()?)),
@@ -75,10 +64,8 @@ impl Parser<'_> {
     /// `gnu = [ name [ "(" [ assignment { "," assignment } ] ")" ] ]`
     fn gnu_attributes(&mut self, list: &mut Vec<Attr>) -> Parsed<()> {
         self.at += 1;
-        self.check_parenthesis()?;
-        self.group("`)`", |p| {
-            p.check_parenthesis()?;
-            p.group("`,` or `)`", |p| {
+        self.parenthesised("`)`", |p| {
+            p.parenthesised("`,` or `)`", |p| {
                 loop {
                     if p.is(T::Ident) {
                         list.push(p.gnu_attribute()?);
@@ -95,12 +82,12 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         let mut args = match self.is(T::LParen) {
-            true => self.group("`,` or `)`", |p| match p.is(T::RParen) {
-                true => Ok(Vec::new()),
-                false => p.list(Self::assignment),
-            })?,
-            false => Vec::new(),
-        };
+            true => {
+                self.group("`,` or `)`", |p| p.unless(T::RParen, |p| p.list(Self::assignment)))?
+            }
+            false => None,
+        }
+        .unwrap_or_default();
         let name = Ident { name: self.symbol_at(start), span: self.span_at(start) };
         let text = self.text_at(start);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
@@ -119,8 +106,7 @@ impl Parser<'_> {
     /// An attribute that changes what a program means, and that nothing here carries out.
     fn refuse_attribute(&mut self, name: crate::intern::Symbol, span: Span) {
         let name = self.session.names[name].trim_matches('_').to_owned();
-        let message = format!("the attribute `{name}` is outside the `.cdp` subset");
-        self.report(Diagnostic::new(Code::E0239, span, message));
+        self.outside(Code::E0239, span, &format!("the attribute `{name}` is"), "");
     }
 
     /// `[[ [ scope "::" ] name ... ]]`; what follows the name is not kept.

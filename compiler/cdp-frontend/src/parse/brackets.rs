@@ -130,6 +130,7 @@ impl Balancer<'_> {
             TokenKind::Ident => match words.get(token.symbol) {
                 Word::Skip => return Some(1),
                 Word::Spelled(kind) => token.kind = kind,
+                Word::OnlyC(right) => return self.only_c(token, right),
                 _ => {}
             },
             TokenKind::Hash | TokenKind::HashHash => {
@@ -150,6 +151,16 @@ impl Balancer<'_> {
             _ => {}
         }
         None
+    }
+
+    /// A word of C, read as C++'s `right`; an attribute in its place means nothing and is left out.
+    fn only_c(&mut self, token: &mut Token, right: &str) -> Option<usize> {
+        let word = &self.session.names[token.symbol];
+        let message = format!("`{word}` is C, not C++");
+        let found = Diagnostic::new(Code::E0239, token.span, message);
+        self.out.push(found.suggest("write", token.span, right));
+        token.symbol = self.session.names.intern(right);
+        right.starts_with('[').then_some(1)
     }
 
     /// Whether a statement or declaration may begin after what there is.

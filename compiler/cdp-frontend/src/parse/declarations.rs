@@ -6,7 +6,7 @@ use super::specifiers::{Place, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
 
@@ -65,13 +65,10 @@ impl Parser<'_> {
                 {
                     self.linkage()?
                 }
-                Word::StaticAssert | Word::Refused(Refusal::COnly("static_assert")) => {
-                    self.static_assertion()?
-                }
+                Word::StaticAssert => self.static_assertion()?,
                 Word::Asm => {
-                    let message = "file-scope `asm` is outside the `.cdp` subset";
-                    self.error(Code::E0241, self.span_at(start), message);
-                    return Err(Fault::Refused);
+                    let span = self.span_at(start);
+                    return Err(self.outside(Code::E0241, span, "file-scope `asm` is", ""));
                 }
                 Word::Refused(Refusal::Catch) => {
                     self.skip_catch();
@@ -285,19 +282,10 @@ impl Parser<'_> {
     /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`
     pub fn static_assertion(&mut self) -> Parsed<Decl> {
         let start = self.at;
-        if let Word::Refused(Refusal::COnly(right)) = self.word() {
-            self.report_c_word(right);
-        }
         self.at += 1;
-        self.check_parenthesis()?;
-        let (condition, message) = self.group("`,` or `)`", |p| {
+        let (condition, message) = self.parenthesised("`,` or `)`", |p| {
             let condition = Box::new(p.assignment()?);
-            let message = match p.eat(T::Comma) {
-                true if p.is_string() => Some(p.string()),
-                true => return Err(p.expected("a string")),
-                false => None,
-            };
-            Ok((condition, message))
+            Ok((condition, p.after(T::Comma, Self::required_string)?))
         })?;
         self.semicolon("this `static_assert`", "`;`")?;
         let kind = DeclKind::StaticAssert { condition, message: message.map(Box::new) };
@@ -433,8 +421,8 @@ impl Parser<'_> {
             self.attributes(attrs)?;
             match self.word() {
                 Word::Asm => {
-                    let message = "naming a symbol with `asm` is outside the `.cdp` subset";
-                    self.error(Code::E0241, self.span_at(self.at), message);
+                    let span = self.span_at(self.at);
+                    self.outside(Code::E0241, span, "naming a symbol with `asm` is", "");
                     self.at += 1;
                     self.skip_parentheses();
                 }
@@ -480,24 +468,10 @@ impl Parser<'_> {
         if !self.is(T::LBrace) {
             return Err(self.expected("`{`"));
         }
-        let result = self.group("`,` or `}`", |p| {
-            let mut items = Vec::new();
-            p.skip_pragmas();
-            while !p.is(T::RBrace) {
-                items.push(p.init_item()?);
-                p.skip_pragmas();
-                if !p.eat(T::Comma) {
-                    break;
-                }
-                p.skip_pragmas();
-            }
-            items.shrink_to_fit();
-            Ok(items)
-        });
-        let items = result.unwrap_or_else(|_| {
-            let value = self.error_expr(start);
-            vec![InitItem { path: None, value }]
-        });
+        let (mut items, result) = self.items("`,` or `}`", Self::init_item);
+        if result.is_err() {
+            items = vec![InitItem { path: None, value: self.error_expr(start) }];
+        }
         Ok(InitList { items, span: self.since(start) })
     }
 
@@ -511,10 +485,9 @@ impl Parser<'_> {
             // `{ a: 1 }`, read as `{ .a = 1 }`.
             let name = self.ident()?;
             let text = self.session.name(name.name);
-            let message = format!("GNU's designator `{text}:` is outside the `.cdp` subset");
-            let found = Diagnostic::new(Code::E0238, name.span, message);
-            let cure = format!("write `.{text} =`");
-            self.report(found.help(cure));
+            let (what, cure) =
+                (format!("GNU's designator `{text}:` is"), format!("write `.{text} =`"));
+            self.outside(Code::E0238, name.span, &what, &cure);
             self.at += 1;
             let value = self.initialiser_clause()?;
             let designators = vec![Designator::Field(name)];
@@ -546,14 +519,19 @@ impl Parser<'_> {
     /// The index of a designator; a range is refused.
     fn index(&mut self) -> Parsed<Expr> {
         let first = self.expression()?;
+        let cure = "write a designator for each element, or assign in a loop";
+        self.refuse_range("ranges of designators (`[a ... b]`) are", cure)?;
+        Ok(first)
+    }
+
+    /// GNU's `... expression` behind an expression, passed.
+    pub fn refuse_range(&mut self, what: &str, cure: &str) -> Parsed<()> {
         if self.is(T::Ellipsis) {
-            let message = "ranges of designators (`[a ... b]`) are outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0238, self.span_at(self.at), message);
-            self.report(found.help("write a designator for each element, or assign in a loop"));
+            self.outside(Code::E0238, self.span_at(self.at), what, cure);
             self.at += 1;
             self.expression()?;
         }
-        Ok(first)
+        Ok(())
     }
 }
 

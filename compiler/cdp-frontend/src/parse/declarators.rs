@@ -5,7 +5,7 @@ use super::specifiers::{Place, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
 
@@ -58,8 +58,7 @@ impl Parser<'_> {
         if let Some(excess) = declarator.parts.get(MAX_PARTS) {
             let message =
                 format!("a declarator has more than {MAX_PARTS} pointers, arrays and functions");
-            let found = Diagnostic::new(Code::E0205, excess.span(), message);
-            self.report(found);
+            self.error(Code::E0205, excess.span(), message);
             declarator.parts.truncate(MAX_PARTS);
         }
         declarator.span = self.since(start);
@@ -123,10 +122,7 @@ impl Parser<'_> {
             let start = self.at;
             let part = match self.kind() {
                 Some(T::LBracket) if self.std_attribute_end().is_none() => {
-                    let size = self.group("`]`", |p| {
-                        p.refuse_bracket_words();
-                        Ok(if p.is(T::RBracket) { None } else { Some(p.expression()?) })
-                    })?;
+                    let size = self.group("`]`", |p| p.unless(T::RBracket, Self::expression))?;
                     DeclaratorPart::Array { size, span: self.since(start) }
                 }
                 Some(T::LParen) => {
@@ -136,7 +132,6 @@ impl Parser<'_> {
                             return Err(self.refuse_member_function(&declarator));
                         }
                         if !self.opens_parameters(specs.function_like) {
-                            self.refuse_old_parameters(specs.place)?;
                             return Ok(declarator);
                         }
                     }
@@ -206,10 +201,7 @@ impl Parser<'_> {
             }
             _ => None,
         };
-        let trailing_return = match self.eat(T::Arrow) {
-            true => Some(Box::new(self.trailing_return()?)),
-            false => None,
-        };
+        let trailing_return = self.after(T::Arrow, Self::trailing_return)?.map(Box::new);
         Ok(DeclaratorPart::Function(FunctionPart {
             params,
             variadic,
@@ -244,10 +236,7 @@ impl Parser<'_> {
         let specs = self.specifiers(Place::Parameter)?;
         let mut declarator = self.declarator(&specs, Naming::Either, false)?;
         self.attributes(&mut declarator.attrs)?;
-        let default = match self.eat(T::Eq) {
-            true => Some(Box::new(self.initialiser_clause()?)),
-            false => None,
-        };
+        let default = self.after(T::Eq, Self::initialiser_clause)?.map(Box::new);
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
     }
 
@@ -273,9 +262,8 @@ impl Parser<'_> {
     /// places.
     fn refuse_trailing_decltype(&mut self, ty: &mut TypeSpec) {
         if let TypeSpecKind::TypeofExpr(_) = ty.kind {
-            let message = "a result type by `decltype` after `->` is outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0240, ty.span, message);
-            self.report(found.help("write the type").help(NAME_IT_CU));
+            let what = "a result type by `decltype` after `->` is";
+            self.outside(Code::E0240, ty.span, what, "write the type");
             ty.kind = TypeSpecKind::Error;
         }
     }
@@ -287,9 +275,9 @@ impl Parser<'_> {
         {
             return;
         }
-        let message = "a result type in brackets after `->` is outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0240, self.span_at(self.at), message);
-        self.report(found.help("give the type a name: `using Result = ...;`"));
+        let what = "a result type in brackets after `->` is";
+        let cure = "give the type a name: `using Result = ...;`";
+        self.outside(Code::E0240, self.span_at(self.at), what, cure);
         while matches!(self.kind(), Some(T::LParen | T::LBracket)) {
             self.at = self.group_end(self.at);
         }
@@ -300,76 +288,15 @@ impl Parser<'_> {
         let Some(name) = &declarator.name else { return self.expected("`;`") };
         let text = self.session.name(name.base.name);
         let owner = self.record.map_or("the record", |tag| self.session.name(tag));
-        let found = if name.operator.is_some() {
-            let message = format!("member operators (`{text}`) are outside the `.cdp` subset");
-            Diagnostic::new(Code::E0236, name.base.span, message)
-                .help("write the operator as a free function")
-        } else {
-            let message = format!("member functions (`{text}`) are outside the `.cdp` subset");
-            let cure = format!(
-                "write a free function that takes the object: `{text}({owner} &object, ...)`"
-            );
-            Diagnostic::new(Code::E0222, name.base.span, message).help(cure)
-        };
-        self.report(found);
-        Fault::Refused
-    }
-
-    /// `int f(a, b) int a; float b; { }`, at the parenthesis.
-    fn refuse_old_parameters(&mut self, place: Place) -> Parsed<()> {
-        if place != Place::File {
-            return Ok(());
+        if name.operator.is_some() {
+            let what = format!("member operators (`{text}`) are");
+            let cure = "write the operator as a free function";
+            return self.outside(Code::E0236, name.base.span, &what, cure);
         }
-        let close = self.group_end(self.at);
-        let names = (self.at + 1..close - 1)
-            .all(|at| self.is_name_at(at) || self.kind_at(at) == Some(T::Comma));
-        let mut body = close;
-        while names && self.is_in_old_list(body) {
-            body += 1;
-        }
-        let ended = body == close || self.kind_at(body - 1) == Some(T::Semi);
-        if !names || !ended || self.kind_at(body) != Some(T::LBrace) {
-            return Ok(());
-        }
-        let span = self.span(self.at, close);
-        let found =
-            Diagnostic::new(Code::E0239, span, "parameters named without types are C, not C++");
-        self.report(found.help("write each parameter's type before its name"));
-        self.at = body;
-        Err(Fault::Refused)
-    }
-
-    /// A token of the declarations between an old parameter list and the body.
-    fn is_in_old_list(&self, at: usize) -> bool {
-        match self.kind_at(at) {
-            Some(T::Ident) => {
-                self.is_name_at(at)
-                    || matches!(self.word_at(at), Word::Type | Word::Qualifier | Word::Record)
-            }
-            Some(T::Star | T::Comma | T::Semi | T::LBracket | T::RBracket | T::Number) => true,
-            _ => false,
-        }
-    }
-
-    /// `static`, `const` and `restrict` in the brackets of an array parameter, after the bracket.
-    fn refuse_bracket_words(&mut self) {
-        let mut reported = false;
-        loop {
-            let next = self.at + 1;
-            let restrict = self.is_text(self.at, "restrict")
-                && (self.is_name_at(next)
-                    || matches!(self.kind_at(next), Some(T::RBracket | T::Number)));
-            if !matches!(self.word(), Word::Storage | Word::Qualifier) && !restrict {
-                return;
-            }
-            if !std::mem::replace(&mut reported, true) {
-                let text = self.text_at(self.at);
-                let message = format!("`{text}` in the brackets of a parameter is C, not C++");
-                let found = Diagnostic::new(Code::E0239, self.span_at(self.at), message);
-                self.report(found.help("leave it out, or write the parameter as a pointer"));
-            }
-            self.at += 1;
-        }
+        let what = format!("member functions (`{text}`) are");
+        let cure =
+            format!("write a free function that takes the object: `{text}({owner} &object, ...)`");
+        self.outside(Code::E0222, name.base.span, &what, &cure)
     }
 
     /// `int *restrict p`: C's word, which C++ takes for a name.
@@ -381,8 +308,11 @@ impl Parser<'_> {
             return false;
         }
         let span = self.span_at(self.at);
-        let found = Diagnostic::new(Code::E0239, span, "`restrict` is C, not C++");
-        self.report(found.suggest("write", span, "__restrict__"));
+        self.error(Code::E0239, span, "`restrict` is C, not C++").suggest(
+            "write",
+            span,
+            "__restrict__",
+        );
         self.at += 1;
         true
     }

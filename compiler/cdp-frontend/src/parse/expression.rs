@@ -4,7 +4,7 @@ use super::lookahead::Path;
 use super::parser::{Parsed, Parser};
 use super::words::Word;
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 
@@ -52,7 +52,7 @@ pub(super) fn assignment(kind: T) -> Option<Option<BinaryOp>> {
     })
 }
 
-fn prefix(kind: T) -> Option<UnaryOp> {
+pub(super) fn prefix(kind: T) -> Option<UnaryOp> {
     Some(match kind {
         T::Star => UnaryOp::Deref,
         T::Amp => UnaryOp::AddrOf,
@@ -71,9 +71,7 @@ impl Parser<'_> {
     pub fn expr_at(&mut self, kind: ExprKind, span: Span) -> Expr {
         let depth = 1 + expr_depth(&kind);
         if depth > MAX_DEPTH {
-            let message = format!("an expression is nested more than {MAX_DEPTH} deep");
-            let found = Diagnostic::new(Code::E0205, span.before(), message);
-            self.report(found.help("compute parts of it into variables"));
+            self.too_deep("an expression is", span);
             return Expr { kind: ExprKind::Error, span, depth: 1 };
         }
         Expr { kind, span, depth }
@@ -115,8 +113,7 @@ impl Parser<'_> {
                 return p.conditional(lhs, start);
             }
             let Some(op) = assignment(kind) else { return Ok(lhs) };
-            let op_span = p.span_at(p.at);
-            p.at += 1;
+            let op_span = p.pass();
             let rhs = p.initialiser_clause()?;
             let parts = AssignExpr { op, op_span, lhs, rhs };
             Ok(p.expr(ExprKind::Assign(Box::new(parts)), start))
@@ -124,9 +121,8 @@ impl Parser<'_> {
     }
 
     fn conditional(&mut self, condition: Expr, start: usize) -> Parsed<Expr> {
-        let question_span = self.span_at(self.at);
-        self.at += 1;
-        let then = if self.is(T::Colon) { None } else { Some(self.expression()?) };
+        let question_span = self.pass();
+        let then = self.unless(T::Colon, Self::expression)?;
         self.expect(T::Colon, "`:` or `,`")?;
         let otherwise = self.assignment()?;
         let parts = ConditionalExpr { condition, question_span, then, otherwise };
@@ -140,9 +136,8 @@ impl Parser<'_> {
         while let Some((op, own)) = self.kind().and_then(binary)
             && own >= level
         {
-            let op_span = self.span_at(self.at);
             self.refuse_operator();
-            self.at += 1;
+            let op_span = self.pass();
             let rhs = self.binary(own + 1)?;
             let span = self.session.sources.join(lhs.span, rhs.span);
             let parts = BinaryExpr { op, op_span, lhs, rhs };
@@ -167,8 +162,7 @@ impl Parser<'_> {
                 self.c_cast()
             }
             T::AndAnd if self.is_name_at(start + 1) => {
-                let message = "addresses of labels are outside the `.cdp` subset";
-                self.error(Code::E0238, self.span_at(start), message);
+                self.outside(Code::E0238, self.span_at(start), "addresses of labels are", "");
                 self.at += 2;
                 Ok(self.error_expr(start))
             }
@@ -181,10 +175,6 @@ impl Parser<'_> {
             }
             T::Ident => match self.word() {
                 Word::Sizeof | Word::Alignof => self.size_of(),
-                Word::Refused(super::words::Refusal::COnly(right @ "alignof")) => {
-                    self.report_c_word(right);
-                    self.size_of()
-                }
                 Word::New => self.new_expression(start, false),
                 Word::Delete => self.delete_expression(start),
                 _ => self.postfix(),
@@ -196,8 +186,7 @@ impl Parser<'_> {
     /// `prefix-operator cast`
     fn unary(&mut self, op: UnaryOp) -> Parsed<Expr> {
         let start = self.at;
-        let op_span = self.span_at(start);
-        self.at += 1;
+        let op_span = self.pass();
         let operand = self.nested("an expression is", Self::cast)?;
         Ok(self.expr(ExprKind::Unary(Box::new(UnaryExpr { op, op_span, operand })), start))
     }
@@ -277,8 +266,7 @@ impl Parser<'_> {
         let middle = self.at;
         let mut stars = Vec::new();
         while self.is(T::Star) {
-            self.at += 1;
-            let span = self.span_at(self.at - 1);
+            let span = self.pass();
             stars.push(DeclaratorPart::Pointer { quals: self.qualifiers(), span });
         }
         let mut parts = Vec::new();
@@ -295,20 +283,13 @@ impl Parser<'_> {
 
     /// `name "<" arguments ">"` of a template that is none of CUDA's, refused by name; passed.
     pub fn refuse_template_use(&mut self, path: &Path, end: usize) {
-        let name = self.text_at(path.last);
-        let found = match path.in_std {
-            true => {
-                let message = format!(
-                    "`std::{name}` is outside the `.cdp` subset: it is part of the C++ standard library"
-                );
-                (Code::E0243, message)
-            }
-            false => {
-                (Code::E0220, format!("templates (`{name}<...>`) are outside the `.cdp` subset"))
-            }
-        };
-        let span = self.span(path.start, end);
-        self.error(found.0, span, found.1);
+        let (name, span) = (self.text_at(path.last), self.span(path.start, end));
+        if path.in_std {
+            let what = format!("`std::{name}` is part of the C++ standard library, which is");
+            self.outside(Code::E0243, span, &what, "");
+        } else {
+            self.outside(Code::E0220, span, &format!("templates (`{name}<...>`) are"), "");
+        }
         self.at = end;
     }
 }

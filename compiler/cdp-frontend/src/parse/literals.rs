@@ -2,7 +2,7 @@
 
 use super::parser::{Parsed, Parser};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::literal;
 use crate::source::Span;
@@ -21,14 +21,12 @@ impl Parser<'_> {
             },
             false => whole,
         };
-        let found = if error.user_suffix {
-            let text = &text[error.range.clone()];
-            let message = format!("user-defined literals (`{text}`) are outside the `.cdp` subset");
-            Diagnostic::new(Code::E0233, span, message)
+        if error.user_suffix {
+            let what = format!("user-defined literals (`{}`) are", &text[error.range]);
+            self.outside(Code::E0233, span, &what, "");
         } else {
-            Diagnostic::new(code, span, error.message)
-        };
-        self.report(found);
+            self.error(code, span, error.message);
+        }
         Expr { kind: ExprKind::Error, span: whole, depth: 1 }
     }
 
@@ -84,8 +82,9 @@ impl Parser<'_> {
             let own = prefix(self, at);
             if own != Encoding::Plain && encoding != Encoding::Plain && own != encoding {
                 let message = "strings with different prefixes cannot stand side by side";
-                let found = Diagnostic::new(Code::E0208, self.span_at(at), message);
-                self.report(found.secondary(self.span_at(decided), "the other prefix"));
+                let other = self.span_at(decided);
+                self.error(Code::E0208, self.span_at(at), message)
+                    .secondary(other, "the other prefix");
             } else if own != Encoding::Plain {
                 encoding = own;
                 decided = at;
@@ -117,8 +116,7 @@ impl Parser<'_> {
             && self.text_at(self.at).starts_with('_');
         if joined {
             let text = self.text_at(self.at);
-            let message = format!("user-defined literals (`{text}`) are outside the `.cdp` subset");
-            self.error(Code::E0233, span, message);
+            self.outside(Code::E0233, span, &format!("user-defined literals (`{text}`) are"), "");
             self.at += 1;
         }
     }

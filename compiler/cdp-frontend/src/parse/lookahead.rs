@@ -90,9 +90,7 @@ impl Parser<'_> {
         let mut typed = false;
         loop {
             match self.word_at(at) {
-                Word::Type
-                | Word::Auto
-                | Word::Refused(Refusal::TypeWord | Refusal::COnly("bool" | "auto")) => {
+                Word::Type | Word::Auto | Word::Refused(Refusal::Type) => {
                     at += 1;
                     typed = true;
                 }
@@ -168,9 +166,8 @@ impl Parser<'_> {
             | Word::Record
             | Word::Enum
             | Word::Refused(
-                Refusal::TypeWord | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
+                Refusal::Type | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
             ) => true,
-            Word::Refused(Refusal::COnly(right)) => right != "alignof" && !right.contains(' '),
             Word::Type => !self.is_construction(at + 1),
             Word::Typeof => !self.is_construction(self.group_end(at + 1)),
             Word::Name if self.is_path_at(at) => self.name_declares(),
@@ -293,6 +290,11 @@ impl Parser<'_> {
                 return None;
             }
         }
+        self.angles_end(open)
+    }
+
+    /// The place after the `>` that closes the `<` at a place, if that is near.
+    pub fn angles_end(&self, open: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut at = open;
         for _ in 0..256 {

@@ -2,52 +2,19 @@
 
 use super::parser::{Parsed, Parser};
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
+use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 
 impl Parser<'_> {
     /// Whether an expression can begin here.
     pub fn begins_expression(&self) -> bool {
         match self.kind() {
-            Some(T::Ident) => match self.word() {
-                Word::Name
-                | Word::Type
-                | Word::Typeof
-                | Word::Operator
-                | Word::New
-                | Word::Delete
-                | Word::Sizeof
-                | Word::Alignof
-                | Word::Offsetof
-                | Word::VaArg
-                | Word::Bool
-                | Word::Nullptr
-                | Word::NamedCast
-                | Word::Noexcept
-                | Word::Refused(_) => true,
-                _ => self.type_end(self.at).is_some(),
-            },
-            Some(kind) => matches!(
-                kind,
-                T::Number
-                    | T::Char
-                    | T::String
-                    | T::RawString
-                    | T::LParen
-                    | T::LBracket
-                    | T::ColonColon
-                    | T::Star
-                    | T::Amp
-                    | T::AndAnd
-                    | T::Plus
-                    | T::Minus
-                    | T::Bang
-                    | T::Tilde
-                    | T::PlusPlus
-                    | T::MinusMinus
-            ),
+            Some(T::Ident) => !self.word().begins_statement(),
+            Some(T::Number | T::Char | T::String | T::RawString) => true,
+            Some(T::LParen | T::LBracket | T::ColonColon | T::AndAnd) => true,
+            Some(kind) => super::expression::prefix(kind).is_some(),
             None => false,
         }
     }
@@ -102,8 +69,7 @@ impl Parser<'_> {
             return Err(self.expected("a name"));
         }
         if self.kind_at(self.at + 1) == Some(T::ColonColon) {
-            let message = "qualified member names are outside the `.cdp` subset";
-            self.error(Code::E0240, self.span_at(self.at), message);
+            self.outside(Code::E0240, self.span_at(self.at), "qualified member names are", "");
             self.at += 2;
             return self.member_name();
         }
@@ -132,8 +98,7 @@ impl Parser<'_> {
             let found = self.found();
             let message =
                 format!("expected `(` and the kernel's arguments after `>>>`, found {found}");
-            let found = Diagnostic::new(Code::E0201, self.behind(), message);
-            self.report(found.help("a kernel without parameters is launched with empty parentheses: `kernel<<<grid, block>>>()`"));
+            self.error(Code::E0201, self.behind(), message).help("a kernel without parameters is launched with empty parentheses: `kernel<<<grid, block>>>()`");
             return Err(super::parser::Fault::Syntax);
         }
         let at = self.at;
@@ -174,9 +139,8 @@ impl Parser<'_> {
                 Ok(self.expr(ExprKind::String(Box::new(string)), start))
             }
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
-                let message = "GNU statement expressions are outside the `.cdp` subset";
-                let found = Diagnostic::new(Code::E0238, self.span_at(start), message);
-                self.report(found.help("write a function").help(NAME_IT_CU));
+                let what = "GNU statement expressions are";
+                self.outside(Code::E0238, self.span_at(start), what, "write a function");
                 self.at = self.group_end(start);
                 Ok(self.error_expr(start))
             }
@@ -213,9 +177,7 @@ impl Parser<'_> {
             Word::Offsetof => self.offset_of(),
             Word::VaArg => self.va_arg(),
             Word::Noexcept => {
-                let message =
-                    "the operator `noexcept` is outside the `.cdp` subset, as exceptions are";
-                self.error(Code::E0240, self.span_at(start), message);
+                self.outside(Code::E0240, self.span_at(start), "the operator `noexcept` is", "");
                 self.at += 1;
                 self.skip_parentheses();
                 Ok(self.error_expr(start))
@@ -310,8 +272,7 @@ impl Parser<'_> {
     fn offset_of(&mut self) -> Parsed<Expr> {
         let start = self.at;
         self.at += 1;
-        self.check_parenthesis()?;
-        let (ty, path) = self.group("`)`", |p| {
+        let (ty, path) = self.parenthesised("`)`", |p| {
             let ty = p.type_name()?;
             p.expect(T::Comma, "`,`")?;
             let mut path = vec![Designator::Field(p.member_name()?)];
@@ -327,8 +288,7 @@ impl Parser<'_> {
     fn va_arg(&mut self) -> Parsed<Expr> {
         let start = self.at;
         self.at += 1;
-        self.check_parenthesis()?;
-        let (list, ty) = self.group("`)`", |p| {
+        let (list, ty) = self.parenthesised("`)`", |p| {
             let list = p.assignment()?;
             p.expect(T::Comma, "`,`")?;
             Ok((list, p.type_name()?))
@@ -336,56 +296,14 @@ impl Parser<'_> {
         Ok(self.expr(ExprKind::VaArg(Box::new(VaArgExpr { list, ty })), start))
     }
 
-    /// Words of C++ that are operands and outside the subset.
+    /// A word of C++ outside the subset where an operand is expected.
     fn refused_operand(&mut self, refusal: Refusal) -> Parsed<Expr> {
         let start = self.at;
+        self.refuse_word(refusal)?;
         match refusal {
-            Refusal::COnly("bool") | Refusal::TypeWord => {
-                // A type where an expression was expected, or `_Bool(x)`.
-                self.refuse_word(refusal)?;
-                self.skip_parentheses();
-            }
-            Refusal::COnly(right) if right.contains(' ') => {
-                self.report_c_word(right);
-                self.at += 1;
-                self.skip_parentheses();
-            }
-            Refusal::Throw => {
-                let message = "exceptions (`throw`) are outside the `.cdp` subset";
-                let found = Diagnostic::new(Code::E0227, self.span_at(start), message);
-                self.report(found.help("return an error code, or end the kernel with `__trap()`"));
-                self.skip_expression();
-            }
-            Refusal::Coroutine => {
-                let word = self.text_at(start);
-                let message = format!("coroutines (`{word}`) are outside the `.cdp` subset");
-                self.error(refusal.code(), self.span_at(start), message);
-                self.skip_expression();
-            }
-            Refusal::DynamicCast => {
-                let message = "`dynamic_cast` is outside the `.cdp` subset, as inheritance is";
-                self.error(refusal.code(), self.span_at(start), message);
-                self.at += 1;
-                while !matches!(self.kind(), Some(T::LParen | T::Semi | T::RBrace) | None) {
-                    self.at = self.group_end(self.at);
-                }
-                self.skip_parentheses();
-            }
-            Refusal::Typeid => {
-                let message = "`typeid` is outside the `.cdp` subset";
-                self.error(refusal.code(), self.span_at(start), message);
-                self.at += 1;
-                self.skip_parentheses();
-            }
-            Refusal::This => {
-                let message = "`this` is outside the `.cdp` subset, as member functions are";
-                self.error(refusal.code(), self.span_at(start), message);
-                self.at += 1;
-            }
-            _ => {
-                self.refuse_word(refusal)?;
-                return self.operand();
-            }
+            Refusal::Type => self.skip_parentheses(),
+            _ if refusal.report().3 == Passed::Alone => return self.operand(),
+            _ => {}
         }
         Ok(self.error_expr(start))
     }

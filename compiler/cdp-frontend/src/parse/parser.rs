@@ -10,7 +10,7 @@ use super::packed::Packed;
 use super::symbols::Symbols;
 use super::words::{Word, Words};
 use crate::ast::MAX_DEPTH;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Report};
 use crate::intern::Symbol;
 use crate::lex::{Flags, TokenKind as T};
 use crate::session::Session;
@@ -171,8 +171,9 @@ impl<'a> Parser<'a> {
         self.diagnostics.push(found);
     }
 
-    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.report(Diagnostic::new(code, span, message));
+    /// An error, of which more can be said.
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Report<'_> {
+        self.diagnostics.say(Diagnostic::new(code, span, message))
     }
 
     /// A token as a message names it.
@@ -212,6 +213,30 @@ impl<'a> Parser<'a> {
         Fault::Syntax
     }
 
+    /// Passes a token, and gives its span.
+    pub fn pass(&mut self) -> Span {
+        self.at += 1;
+        self.span_at(self.at - 1)
+    }
+
+    /// `[ token production ]`
+    pub fn after<X>(
+        &mut self,
+        token: T,
+        production: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<Option<X>> {
+        if self.eat(token) { production(self).map(Some) } else { Ok(None) }
+    }
+
+    /// `[ production ]` before a token that cannot begin it.
+    pub fn unless<X>(
+        &mut self,
+        token: T,
+        production: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<Option<X>> {
+        if self.is(token) { Ok(None) } else { production(self).map(Some) }
+    }
+
     /// Passes a token that must be here.
     pub fn expect(&mut self, kind: T, wanted: &str) -> Parsed<()> {
         if self.eat(kind) { Ok(()) } else { Err(self.expected(wanted)) }
@@ -228,39 +253,24 @@ impl<'a> Parser<'a> {
         }
         let place = self.behind();
         let starts_line = self.starts_line(self.at);
-        let found = if starts_line && self.begins_declaration(false) {
-            Diagnostic::new(Code::E0203, place, format!("expected `;` after {what}"))
-                .secondary(self.span_at(self.at), "the next declaration begins here")
-        } else {
-            let message = format!("expected `;` after {what}, found {}", self.found());
-            let found = Diagnostic::new(Code::E0203, place, message);
-            match starts_line {
-                true => found.secondary(self.span_at(self.at), "unexpected here"),
-                false => found,
-            }
-        };
-        self.report(found.suggest("add", place, ";"));
+        let (next, mut message) = (self.span_at(self.at), format!("expected `;` after {what}"));
+        let declares = starts_line && self.begins_declaration(false);
+        if !declares {
+            message = format!("{message}, found {}", self.found());
+        }
+        let found = self.error(Code::E0203, place, message).suggest("add", place, ";");
+        if declares {
+            found.secondary(next, "the next declaration begins here");
+        } else if starts_line {
+            found.secondary(next, "unexpected here");
+        }
         Ok(())
     }
 
     /// The rest of the line is empty, or what follows begins a statement or ends the block.
     fn semicolon_belongs_here(&self) -> bool {
         let Some(kind) = self.kind() else { return true };
-        self.starts_line(self.at)
-            || kind == T::RBrace
-            || matches!(
-                self.word(),
-                Word::Return
-                    | Word::If
-                    | Word::For
-                    | Word::While
-                    | Word::Do
-                    | Word::Break
-                    | Word::Continue
-                    | Word::Switch
-                    | Word::Case
-                    | Word::Else
-            )
+        self.starts_line(self.at) || kind == T::RBrace || self.word().begins_statement()
     }
 
     // ---- Groups, lists, depth ----------------------------------------------------------------------
@@ -282,6 +292,47 @@ impl<'a> Parser<'a> {
         self.at = close + 1;
         self.launches = launches;
         result
+    }
+
+    /// What stands between the parentheses that must be here.
+    pub fn parenthesised<X>(
+        &mut self,
+        wanted: &str,
+        contents: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<X> {
+        self.check_parenthesis()?;
+        self.group(wanted, contents)
+    }
+
+    /// A `(` must be here.
+    pub fn check_parenthesis(&mut self) -> Parsed<()> {
+        if self.is(T::LParen) { Ok(()) } else { Err(self.expected("`(`")) }
+    }
+
+    /// `items = { item "," } [ item ]`, up to a bracket, with pragmas anywhere; after an error, what could
+    /// be read.
+    pub fn items<X>(
+        &mut self,
+        wanted: &str,
+        mut item: impl FnMut(&mut Self) -> Parsed<X>,
+    ) -> (Vec<X>, Parsed<()>) {
+        let close = self.group_end(self.at) - 1;
+        let mut items = Vec::new();
+        let result = self.group(wanted, |p| {
+            loop {
+                p.skip_pragmas();
+                if p.at == close {
+                    return Ok(());
+                }
+                items.push(item(p)?);
+                p.skip_pragmas();
+                if !p.eat(T::Comma) {
+                    return Ok(());
+                }
+            }
+        });
+        items.shrink_to_fit();
+        (items, result)
     }
 
     /// `list = item { "," item }`
@@ -309,18 +360,22 @@ impl<'a> Parser<'a> {
         production: impl FnOnce(&mut Self) -> Parsed<X>,
     ) -> Parsed<X> {
         if self.depth >= MAX_DEPTH {
-            let message = format!("{what} nested more than {MAX_DEPTH} deep");
-            let found = Diagnostic::new(Code::E0205, self.span_at(self.at).before(), message);
-            self.report(match what {
-                "an expression is" => found.help("compute parts of it into variables"),
-                _ => found,
-            });
-            return Err(Fault::Syntax);
+            return Err(self.too_deep(what, self.span_at(self.at)));
         }
         self.depth += 1;
         let result = production(self);
         self.depth -= 1;
         result
+    }
+
+    /// The error of a tree that would become too deep to walk; `what` is nested there, with its verb.
+    pub fn too_deep(&mut self, what: &str, span: Span) -> Fault {
+        let message = format!("{what} nested more than {MAX_DEPTH} deep");
+        let found = self.error(Code::E0205, span.before(), message);
+        if what == "an expression is" {
+            found.help("compute parts of it into variables");
+        }
+        Fault::Syntax
     }
 
     // ---- Going on after an error -------------------------------------------------------------------

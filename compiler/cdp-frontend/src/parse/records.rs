@@ -1,11 +1,11 @@
 //! Records, their members, and enumerations.
 
-use super::parser::{Fault, Parsed, Parser};
+use super::parser::{Parsed, Parser};
 use super::specifiers::Place;
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
@@ -77,7 +77,9 @@ impl Parser<'_> {
             if self.at >= close {
                 break;
             }
-            if self.refuse_access() {
+            if self.word() == Word::Refused(Refusal::Access) {
+                // The word is passed, and what follows it is read.
+                let _ = self.refuse_word(Refusal::Access);
                 continue;
             }
             let member = self.member().unwrap_or_else(|_| {
@@ -100,14 +102,11 @@ impl Parser<'_> {
             return Ok(Decl { kind: DeclKind::Empty, span: self.since(start) });
         }
         if self.is(T::Tilde) {
-            let message = "destructors are outside the `.cdp` subset";
-            self.error(Code::E0223, self.span_at(start), message);
-            return Err(Fault::Refused);
+            return Err(self.outside(Code::E0223, self.span_at(start), "destructors are", ""));
         }
         match self.word() {
             Word::Using => Ok(self.using(Place::Member)?.swap_remove(0)),
             Word::StaticAssert => self.static_assertion(),
-            Word::Refused(Refusal::COnly("static_assert")) => self.static_assertion(),
             Word::Refused(Refusal::Template) => self.refuse_template(),
             _ => self.declaration(Place::Member),
         }
@@ -150,21 +149,7 @@ impl Parser<'_> {
 
     fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {
         self.symbols.enter();
-        let mut list = Vec::new();
-        // What was read before an error stays.
-        let _ = self.group("`,` or `}`", |p| {
-            p.skip_pragmas();
-            while !p.is(T::RBrace) {
-                let enumerator = p.enumerator()?;
-                list.push(enumerator);
-                p.skip_pragmas();
-                if !p.eat(T::Comma) {
-                    break;
-                }
-                p.skip_pragmas();
-            }
-            Ok(())
-        });
+        let (list, _) = self.items("`,` or `}`", Self::enumerator);
         self.symbols.leave_into(scope);
         if !scoped {
             for enumerator in &list {
@@ -178,10 +163,7 @@ impl Parser<'_> {
     fn enumerator(&mut self) -> Parsed<Enumerator> {
         let name = self.ident()?;
         self.attributes(&mut Vec::new())?;
-        let value = match self.eat(T::Eq) {
-            true => Some(self.assignment()?),
-            false => None,
-        };
+        let value = self.after(T::Eq, Self::assignment)?;
         self.symbols.set(name.name, Meaning::Value);
         Ok(Enumerator { name, value })
     }
@@ -199,21 +181,8 @@ impl Parser<'_> {
                 _ => at = self.group_end(at),
             }
         }
-        let message = "inheritance is outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0225, self.span_at(self.at), message);
-        self.report(found.help("make the base a member"));
+        let span = self.span_at(self.at);
+        self.outside(Code::E0225, span, "inheritance is", "make the base a member");
         self.at = at;
-    }
-
-    /// `public:` and the like, passed.
-    fn refuse_access(&mut self) -> bool {
-        let Word::Refused(Refusal::Access) = self.word() else { return false };
-        let word = self.text_at(self.at);
-        let message = format!("access control (`{word}`) is outside the `.cdp` subset");
-        let found = Diagnostic::new(Code::E0224, self.span_at(self.at), message);
-        self.report(found.help("leave it out: all members are public in a `struct`"));
-        self.at += 1;
-        self.eat(T::Colon);
-        true
     }
 }

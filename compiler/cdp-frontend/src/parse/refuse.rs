@@ -6,83 +6,50 @@ use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Place, Specifiers};
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
+use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::lex::TokenKind as T;
+use crate::source::Span;
 
 impl Parser<'_> {
-    /// A word of C++ outside the subset. It is passed where what follows can be read without it;
-    /// otherwise the declaration or statement ends.
-    pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
-        let word = self.text_at(self.at).to_owned();
-        let (message, help) = match refusal {
-            Refusal::COnly(right) => {
-                self.report_c_word(right);
-                self.at += 1;
-                return Ok(());
-            }
-            Refusal::TypeWord => {
-                self.refuse_type_word();
-                return Ok(());
-            }
-            Refusal::Template => return self.refuse_template().map(|_| ()),
-            Refusal::Typename => ("templates (`typename`) are outside the `.cdp` subset", ""),
-            Refusal::Try => {
-                ("exceptions (`try`) are outside the `.cdp` subset", "return an error code instead")
-            }
-            Refusal::Virtual => (
-                "virtual functions are outside the `.cdp` subset",
-                "use a function pointer, or a `switch` on a kind",
-            ),
-            Refusal::Friend => {
-                ("`friend` is outside the `.cdp` subset: all members are public", "")
-            }
-            Refusal::Explicit => ("constructors (`explicit`) are outside the `.cdp` subset", ""),
-            Refusal::Export => ("modules (`export`) are outside the `.cdp` subset", ""),
-            Refusal::Goto => ("labels of a block (WORD) are outside the `.cdp` subset", ""),
-            Refusal::Concept | Refusal::Requires => {
-                ("concepts and constraints (WORD) are outside the `.cdp` subset", "")
-            }
-            Refusal::Access => (
-                "access control (WORD) is outside the `.cdp` subset",
-                "leave it out: all members are public in a `struct`",
-            ),
-            Refusal::Consteval => {
-                ("WORD is outside the `.cdp` subset", "write `constexpr` for a variable")
-            }
-            _ => return Err(self.expected("a declaration")),
-        };
-        let message = message.replace("WORD", &format!("`{word}`"));
-        let found = Diagnostic::new(refusal.code(), self.span_at(self.at), message);
-        self.report(if help.is_empty() { found } else { found.help(help) });
-        match refusal {
-            Refusal::Typename | Refusal::Try | Refusal::Consteval | Refusal::Access => {
-                self.at += 1;
-                if refusal == Refusal::Access {
-                    self.eat(T::Colon);
-                }
-                Ok(())
-            }
-            _ => Err(Fault::Refused),
+    /// The error of a construct outside the subset: `what` it is, with its verb, and what to write instead,
+    /// unless that is empty.
+    pub fn outside(&mut self, code: Code, span: Span, what: &str, cure: &str) -> Fault {
+        let mut found = self.error(code, span, format!("{what} outside the `.cdp` subset"));
+        if !cure.is_empty() {
+            found = found.help(cure);
         }
+        if matches!(code, Code::E0239 | Code::E0240) {
+            found.help(NAME_IT_CU);
+        }
+        Fault::Refused
     }
 
-    /// A type outside the subset, passed.
-    pub fn refuse_type_word(&mut self) {
-        let message = format!("the type `{}` is outside the `.cdp` subset", self.text_at(self.at));
-        self.error(Refusal::TypeWord.code(), self.span_at(self.at), message);
-        self.at += 1;
-    }
-
-    /// A keyword of C that C++ does not know; `right` is what C++ has for it. Not passed.
-    pub fn report_c_word(&mut self, right: &str) {
-        let (word, span) = (self.text_at(self.at), self.span_at(self.at));
-        let found = Diagnostic::new(Code::E0239, span, format!("`{word}` is C, not C++"));
-        self.report(match right.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
-            true => found.suggest("write", span, right),
-            false => found.help(format!("use {right} instead")),
-        });
+    /// A word of C++ outside the subset, and what its kind says is passed with it.
+    pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
+        if refusal == Refusal::Template {
+            return self.refuse_template().map(|_| ());
+        }
+        let (code, what, cure, passed) = refusal.report();
+        let what = what.replace("WORD", &format!("`{}`", self.text_at(self.at)));
+        let fault = self.outside(code, self.span_at(self.at), &what, cure);
+        match passed {
+            Passed::Alone => self.at += 1,
+            Passed::Operand => {
+                self.at += 1;
+                if self.is(T::Lt) {
+                    self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
+                }
+                self.skip_parentheses();
+            }
+            Passed::Expression => self.skip_expression(),
+            Passed::Item => return Err(fault),
+        }
+        if refusal == Refusal::Access {
+            self.eat(T::Colon);
+        }
+        Ok(())
     }
 
     /// `catch (...) { }`, after a `try` that was refused.
@@ -96,12 +63,11 @@ impl Parser<'_> {
     /// are refused by name too.
     pub fn refuse_template(&mut self) -> Parsed<Decl> {
         let start = self.at;
-        let message = "templates are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0220, self.span_at(start), message);
-        self.report(found.help("write one function or type for each set of types that you use"));
+        let (code, what, cure, _) = Refusal::Template.report();
+        self.outside(code, self.span_at(start), what, cure);
         self.at += 1;
         if self.is(T::Lt) {
-            self.skip_angles();
+            self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
         }
         let head = self.at;
         self.skip_item();
@@ -109,25 +75,6 @@ impl Parser<'_> {
             self.symbols.set(self.symbol_at(name), Meaning::Template);
         }
         Ok(Decl { kind: DeclKind::Error, span: self.since(start) })
-    }
-
-    /// Passes `<...>`.
-    fn skip_angles(&mut self) {
-        let mut depth = 0i32;
-        while let Some(kind) = self.kind() {
-            match kind {
-                T::Lt => depth += 1,
-                T::Gt => depth -= 1,
-                T::Shr => depth -= 2,
-                T::LaunchClose => depth -= 3,
-                T::Semi | T::LBrace | T::RBrace => return,
-                _ => {}
-            }
-            self.at = self.group_end(self.at);
-            if depth <= 0 {
-                return;
-            }
-        }
     }
 
     /// The name that the template in `start..end` declares: after `struct`, or before the first
@@ -157,11 +104,8 @@ impl Parser<'_> {
         let start = self.at;
         let captures = self.group_end(start);
         let span = self.span(start, captures);
-        let message = "lambda expressions are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0221, span, message);
-        self.report(
-            found.help("write a `__device__` function, and pass what it captures as arguments"),
-        );
+        let cure = "write a `__device__` function, and pass what it captures as arguments";
+        self.outside(Code::E0221, span, "lambda expressions are", cure);
         self.at = captures;
         while let Some(kind) = self.kind() {
             match kind {
@@ -181,11 +125,10 @@ impl Parser<'_> {
         let span = self.span_at(self.at);
         match self.kind() {
             Some(T::DotStar | T::ArrowStar) => {
-                self.error(Code::E0237, span, "pointers to members are outside the `.cdp` subset");
+                self.outside(Code::E0237, span, "pointers to members are", "");
             }
             Some(T::Spaceship) => {
-                let message = "the three-way comparison `<=>` is outside the `.cdp` subset";
-                self.error(Code::E0240, span, message);
+                self.outside(Code::E0240, span, "the three-way comparison `<=>` is", "");
             }
             _ => {}
         }
@@ -196,12 +139,14 @@ impl Parser<'_> {
         let span = self.span_at(path.last);
         match self.kind_at(path.end + 1) {
             Some(T::Star) => {
-                self.error(Code::E0237, span, "pointers to members are outside the `.cdp` subset");
+                self.outside(Code::E0237, span, "pointers to members are", "");
             }
             Some(T::Tilde) => {
-                self.error(Code::E0223, span, "destructors are outside the `.cdp` subset");
+                self.outside(Code::E0223, span, "destructors are", "");
             }
-            _ => self.error(Code::E0201, span, "expected a name after `::`"),
+            _ => {
+                self.error(Code::E0201, span, "expected a name after `::`");
+            }
         }
         self.at = path.end + 1;
     }
@@ -216,10 +161,8 @@ impl Parser<'_> {
         let cure = format!(
             "fill the members with an initialiser, `{name} x = {{ ... }};`, or write a function that returns one"
         );
-        let message = format!("constructors (of `{name}`) are outside the `.cdp` subset");
-        let found = Diagnostic::new(Code::E0223, self.span_at(path.start), message);
-        self.report(found.help(cure));
-        Err(Fault::Refused)
+        let what = format!("constructors (of `{name}`) are");
+        Err(self.outside(Code::E0223, self.span_at(path.start), &what, &cure))
     }
 
     /// `= delete;` and `= default;` after parameters.
@@ -227,14 +170,9 @@ impl Parser<'_> {
         let next = self.at + 1;
         let word = ["delete", "default"].into_iter().find(|word| self.is_text(next, word));
         let Some(word) = word.filter(|_| self.is(T::Eq)) else { return Ok(()) };
-        let message = format!("functions with `= {word}` are outside the `.cdp` subset");
-        let cure = match word {
-            "delete" => "leave the declaration out: what is not declared cannot be called",
-            _ => "leave the declaration out: records are made and copied member by member",
-        };
+        let what = format!("functions with `= {word}` are");
         let span = self.span(self.at, next + 1);
-        self.report(Diagnostic::new(Code::E0239, span, message).help(cure));
-        Err(Fault::Refused)
+        Err(self.outside(Code::E0239, span, &what, "leave the declaration out"))
     }
 
     /// `auto [a, b] = ...`, at the bracket or the `&` before it.
@@ -251,9 +189,8 @@ impl Parser<'_> {
         if !self.eat(T::Amp) {
             self.eat(T::AndAnd);
         }
-        let message = "structured bindings are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0232, self.span_at(self.at), message);
-        self.report(found.help("give the object a name, and use its members"));
+        let cure = "give the object a name, and use its members";
+        self.outside(Code::E0232, self.span_at(self.at), "structured bindings are", cure);
     }
 
     /// `auto [a, b] = ...;`, passed. The names are declared with an unknown type, so that their uses
@@ -287,9 +224,8 @@ impl Parser<'_> {
             Some(name) => name.base.span,
             None => self.span_at(self.at),
         };
-        let message = "functions inside functions are outside the `.cdp` subset";
-        let found = Diagnostic::new(Code::E0238, span, message);
-        self.report(found.help("define it at file scope, before this function"));
+        let cure = "define it at file scope, before this function";
+        self.outside(Code::E0238, span, "functions inside functions are", cure);
         self.at = self.group_end(self.at);
     }
 
@@ -302,9 +238,6 @@ impl Parser<'_> {
         } else {
             return Ok(());
         };
-        let message = format!("{what} outside the `.cdp` subset");
-        let found = Diagnostic::new(Code::E0239, self.span_at(self.at - 1), message);
-        self.report(found.help(cure));
-        Err(Fault::Refused)
+        Err(self.outside(Code::E0239, self.span_at(self.at - 1), what, cure))
     }
 }

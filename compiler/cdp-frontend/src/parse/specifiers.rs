@@ -3,9 +3,9 @@
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
+use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 
@@ -103,10 +103,8 @@ impl Parser<'_> {
         match self.word() {
             Word::Storage | Word::Typedef => {
                 if place == Place::Member && self.is_text(at, "static") {
-                    let message = "static members are outside the `.cdp` subset";
-                    let found = Diagnostic::new(Code::E0239, self.span_at(at), message);
-                    self.report(found.help(NAME_IT_CU));
-                    return Err(Fault::Refused);
+                    let span = self.span_at(at);
+                    return Err(self.outside(Code::E0239, span, "static members are", ""));
                 }
                 reading.out.typedef |= self.word() == Word::Typedef;
                 let kind = storage_kind(self.text_at(at));
@@ -154,9 +152,8 @@ impl Parser<'_> {
                 self.push_type(reading, kind, at);
             }
             Word::Operator if !reading.typed() && place == Place::Member => {
-                let message = "conversion functions are outside the `.cdp` subset";
-                self.error(Code::E0236, self.span_at(at), message);
-                return Err(Fault::Refused);
+                let span = self.span_at(at);
+                return Err(self.outside(Code::E0236, span, "conversion functions are", ""));
             }
             Word::Name if self.is_path_at(at) => {
                 if reading.typed() {
@@ -215,8 +212,7 @@ impl Parser<'_> {
         }
         if place == Place::File && self.is_text(self.at, "import") {
             let span = self.span(path.start, path.end);
-            self.error(Code::E0235, span, "modules (`import`) are outside the `.cdp` subset");
-            return Err(Fault::Refused);
+            return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
         }
         self.report_unknown_type(&path);
         self.at = path.end;
@@ -233,20 +229,21 @@ impl Parser<'_> {
         self.unknown_types.push(symbol);
         let span = self.span(path.start, path.end);
         let name = self.session.names.resolve(symbol);
-        let mut found = if path.in_std {
-            let message = format!(
-                "`std::{name}` is outside the `.cdp` subset: it is part of the C++ standard library"
-            );
-            Diagnostic::new(Code::E0243, span, message)
-        } else {
-            Diagnostic::new(Code::E0204, span, format!("unknown type name `{name}`"))
-        };
-        if let Some(header) = header_of(name) {
-            found = found.help(format!("`#include <{header}>` declares it"));
-        } else if let Some(right) = similar_type(name) {
-            found = found.suggest("did you mean", self.span_at(path.last), right);
+        if path.in_std {
+            let what = format!("`std::{name}` is part of the C++ standard library, which is");
+            let cure =
+                header_of(name).map(|header| format!("include `<{header}>` and leave out `std::`"));
+            self.outside(Code::E0243, span, &what, &cure.unwrap_or_default());
+            return;
         }
-        self.report(found);
+        let message = format!("unknown type name `{name}`");
+        let (header, right, last) = (header_of(name), similar_type(name), self.span_at(path.last));
+        let found = self.error(Code::E0204, span, message);
+        if let Some(header) = header {
+            found.help(format!("`#include <{header}>` declares it"));
+        } else if let Some(right) = right {
+            found.suggest("did you mean", last, right);
+        }
     }
 
     /// A declared name without a type before it, as in C before 1999.
@@ -255,42 +252,32 @@ impl Parser<'_> {
         let name = self.text_at(path.last).to_owned();
         let function = self.kind_at(path.end) == Some(T::LParen);
         let what = if function { "return type" } else { "type" };
-        let found = Diagnostic::new(Code::E0204, span, format!("`{name}` has no {what}"));
-        self.report(if name == "main" {
-            found.suggest("write the type before it", span.before(), "int ")
+        let found = self.error(Code::E0204, span, format!("`{name}` has no {what}"));
+        if name == "main" {
+            found.suggest("write the type before it", span.before(), "int ");
         } else if function {
             found
                 .help("write the type before it, for example `void`")
-                .note(format!("if `{name}` is meant to be a macro, no such macro is defined"))
+                .note(format!("if `{name}` is meant to be a macro, no such macro is defined"));
         } else {
-            found.help("write the type before it, for example `int` or `auto`")
-        });
+            found.help("write the type before it, for example `int` or `auto`");
+        }
     }
 
     /// Words of C and C++ outside the subset that stand among specifiers.
     fn refused_specifier(&mut self, refusal: Refusal, reading: &mut Reading) -> Parsed<bool> {
-        let at = self.at;
         match refusal {
-            Refusal::COnly("bool") => {
-                self.report_c_word("bool");
-                self.at += 1;
-                self.push_type(reading, TypeSpecKind::Builtin(Basic::Bool), at);
-            }
-            Refusal::COnly("auto") => {
-                self.report_c_word("auto");
-                self.at += 1;
-                reading.out.auto = true;
-                self.push_type(reading, TypeSpecKind::Auto, at);
-            }
-            Refusal::COnly("alignas") => {
-                return self.attribute(&mut reading.out.specs.attrs);
-            }
-            Refusal::TypeWord => {
-                self.refuse_type_word();
+            Refusal::Throw if reading.typed() => return Ok(false),
+            Refusal::Type => {
+                let at = self.at;
+                self.refuse_word(refusal)?;
                 self.push_type(reading, TypeSpecKind::Error, at);
             }
-            Refusal::Throw if reading.typed() => return Ok(false),
-            _ => return self.refuse_word(refusal).map(|()| true),
+            _ if refusal.report().3 == Passed::Alone => self.refuse_word(refusal)?,
+            _ => {
+                self.refuse_word(refusal)?;
+                return Err(Fault::Refused);
+            }
         }
         Ok(true)
     }
@@ -298,8 +285,7 @@ impl Parser<'_> {
     /// `( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"`
     pub fn typeof_specifier(&mut self) -> Parsed<TypeSpecKind> {
         self.at += 1;
-        self.check_parenthesis()?;
-        self.group("`)`", |p| {
+        self.parenthesised("`)`", |p| {
             Ok(match p.is_type_name_at(p.at) {
                 true => TypeSpecKind::TypeofType(Box::new(p.type_name()?)),
                 false => TypeSpecKind::TypeofExpr(Box::new(p.expression()?)),
@@ -329,18 +315,16 @@ impl Parser<'_> {
     /// Exactly one type from the words and types of a list that began at `start`.
     fn one_type(&mut self, words: &[usize], mut types: Vec<TypeSpec>, start: usize) -> TypeSpec {
         let two_types = |p: &mut Self, at: Span, other: Span, label: &str| {
-            let found = Diagnostic::new(Code::E0206, at, "two types in one declaration")
+            p.error(Code::E0206, at, "two types in one declaration")
                 .secondary(other, label)
                 .help("if the two are separate declarations, put `;` between them");
-            p.report(found);
         };
         let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
         let (Some(first_word), Some(last_word)) = (words.first(), words.last()) else {
             if types.is_empty() {
                 let span = self.since(start).after();
-                let found = Diagnostic::new(Code::E0204, span, "this declaration names no type")
+                self.error(Code::E0204, span, "this declaration names no type")
                     .help("write the type after the specifiers");
-                self.report(found);
                 return TypeSpec { kind: TypeSpecKind::Error, span };
             }
             if types.len() > 1 && !types.iter().any(is_error) {
@@ -359,15 +343,15 @@ impl Parser<'_> {
         if let Some(builtin) = builtin_type(&texts) {
             return TypeSpec { kind: TypeSpecKind::Builtin(builtin), span };
         }
-        self.report(if matches!(texts[..], ["long", "double"] | ["double", "long"]) {
-            Diagnostic::new(Code::E0244, span, "`long double` is outside the `.cdp` subset")
+        if matches!(texts[..], ["long", "double"] | ["double", "long"]) {
+            self.error(Code::E0244, span, "`long double` is outside the `.cdp` subset")
                 .note("device code has no such format; nvcc computes in `double`")
                 .help("write `double`")
-                .help(NAME_IT_CU)
+                .help(NAME_IT_CU);
         } else {
             let message = format!("`{}` is not a type", texts.join(" "));
-            Diagnostic::new(Code::E0206, span, message).label("these words do not go together")
-        });
+            self.error(Code::E0206, span, message).label("these words do not go together");
+        }
         TypeSpec { kind: TypeSpecKind::Error, span }
     }
 
@@ -437,11 +421,9 @@ impl Parser<'_> {
         }
         let span = self.span(path.last, path.end);
         if path.end == path.last + 1 {
-            let message = "conversion functions are outside the `.cdp` subset";
-            self.error(Code::E0236, self.span_at(path.last), message);
+            self.outside(Code::E0236, self.span_at(path.last), "conversion functions are", "");
         } else if text.contains('"') {
-            let message = "user-defined literals are outside the `.cdp` subset";
-            self.error(Code::E0233, span, message);
+            self.outside(Code::E0233, span, "user-defined literals are", "");
         }
         let operator = text.strip_prefix("operator").and_then(OverloadedOp::from_symbol);
         (Ident { name: self.session.names.intern(&text), span }, operator)

@@ -5,8 +5,9 @@ use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::Place;
 use super::words::{Refusal, Word};
 use crate::ast::*;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
+use crate::source::Span;
 
 impl Parser<'_> {
     /// `block = "{" { statement } "}"`
@@ -34,8 +35,8 @@ impl Parser<'_> {
         match self.word() {
             Word::Else => {
                 let message = "this `else` belongs to no `if`";
-                let found = Diagnostic::new(Code::E0201, self.span_at(start), message);
-                self.report(found.help("an `if` with several statements needs braces around them"));
+                self.error(Code::E0201, self.span_at(start), message)
+                    .help("an `if` with several statements needs braces around them");
                 self.at += 1;
             }
             Word::Refused(Refusal::Catch) => self.skip_catch(),
@@ -133,18 +134,19 @@ impl Parser<'_> {
     }
 
     /// ```text
-    /// label = "case" expression [ "..." expression ] ":" | "default" ":" | name ":"
+    /// label = "case" expression ":" | "default" ":" | name ":"
     /// ```
     fn label(&mut self) -> Parsed<Option<Label>> {
         let start = self.at;
         let kind = match self.word() {
             Word::Case => {
                 self.at += 1;
-                let low = self.expression()?;
-                match self.eat(T::Ellipsis) {
-                    true => LabelKind::CaseRange(low, self.expression()?),
-                    false => LabelKind::Case(low),
-                }
+                let value = self.expression()?;
+                self.refuse_range(
+                    "GNU's ranges of `case` labels are",
+                    "write a label for each value",
+                )?;
+                LabelKind::Case(value)
             }
             Word::Default => {
                 self.at += 1;
@@ -165,10 +167,7 @@ impl Parser<'_> {
         let kind = match self.kind() {
             Some(T::PragmaUnroll) => {
                 self.at += 1;
-                let count = match self.is(T::PragmaEnd) {
-                    true => None,
-                    false => Some(self.expression()?),
-                };
+                let count = self.unless(T::PragmaEnd, Self::expression)?;
                 self.expect(T::PragmaEnd, "the end of the line")?;
                 PragmaKind::Unroll(count)
             }
@@ -198,9 +197,7 @@ impl Parser<'_> {
             Word::Goto => self.goto_statement()?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
-            Word::StaticAssert | Word::Refused(Refusal::COnly("static_assert")) => {
-                StmtKind::Decl(self.static_assertion()?)
-            }
+            Word::StaticAssert => StmtKind::Decl(self.static_assertion()?),
             Word::Using => StmtKind::Decl(self.using(Place::Block)?.swap_remove(0)),
             Word::Namespace => self.namespace_in_block()?,
             Word::Refused(Refusal::Template) => StmtKind::Decl(self.refuse_template()?),
@@ -228,11 +225,10 @@ impl Parser<'_> {
     }
 
     /// A node, or an error node where the tree would become too deep to walk.
-    fn stmt_at(&mut self, kind: StmtKind, span: crate::source::Span) -> Stmt {
+    fn stmt_at(&mut self, kind: StmtKind, span: Span) -> Stmt {
         let depth = 1 + stmt_depth(&kind);
         if depth > MAX_DEPTH {
-            let message = format!("statements are nested more than {MAX_DEPTH} deep");
-            self.error(Code::E0205, span.before(), message);
+            self.too_deep("statements are", span);
             return Stmt { front: None, kind: StmtKind::Error, span, depth: 1 };
         }
         Stmt { front: None, kind, span, depth }
@@ -263,21 +259,17 @@ impl Parser<'_> {
 
     /// `if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]`
     fn if_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.span_at(self.at);
-        self.at += 1;
+        let keyword_span = self.pass();
         let constexpr = self.is_text(self.at, "constexpr").then(|| self.span_at(self.at));
         self.at += usize::from(constexpr.is_some());
         self.scoped(|p| {
             let (init, condition) =
                 p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
             let then = p.statement();
-            let otherwise = match p.word() == Word::Else {
-                true => {
-                    p.at += 1;
-                    Some(p.statement())
-                }
-                false => None,
-            };
+            let otherwise = (p.word() == Word::Else).then(|| {
+                p.at += 1;
+                p.statement()
+            });
             let parts = IfStmt { keyword_span, constexpr, init, condition, then, otherwise };
             Ok(StmtKind::If(Box::new(parts)))
         })
@@ -285,8 +277,7 @@ impl Parser<'_> {
 
     /// `switch = "switch" "(" [ init ] condition ")" statement`
     fn switch_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.span_at(self.at);
-        self.at += 1;
+        let keyword_span = self.pass();
         self.scoped(|p| {
             let (init, condition) =
                 p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
@@ -297,8 +288,7 @@ impl Parser<'_> {
 
     /// `while = "while" "(" condition ")" statement`
     fn while_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.span_at(self.at);
-        self.at += 1;
+        let keyword_span = self.pass();
         self.scoped(|p| {
             let condition = Box::new(p.head(Self::condition, Condition::Expr)?);
             let body = Box::new(p.statement());
@@ -308,8 +298,7 @@ impl Parser<'_> {
 
     /// `do = "do" statement "while" "(" expression ")" ";"`
     fn do_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.span_at(self.at);
-        self.at += 1;
+        let keyword_span = self.pass();
         let body = Box::new(self.statement());
         if self.word() != Word::While {
             return Err(self.expected("`while`"));
@@ -325,8 +314,7 @@ impl Parser<'_> {
     ///     | "for" "(" [ init ] specifiers declarator ":" initialiser-clause ")" statement
     /// ```
     fn for_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.span_at(self.at);
-        self.at += 1;
+        let keyword_span = self.pass();
         if self.is(T::LParen) && self.is_range_for(self.at) {
             return self.scoped(|p| p.range_for(keyword_span));
         }
@@ -334,9 +322,9 @@ impl Parser<'_> {
             let (init, condition, step) = p.head(
                 |p| {
                     let init = p.init()?;
-                    let condition = if p.is(T::Semi) { None } else { Some(p.condition()?) };
+                    let condition = p.unless(T::Semi, Self::condition)?;
                     p.expect(T::Semi, "`;`")?;
-                    let step = if p.is(T::RParen) { None } else { Some(p.expression()?) };
+                    let step = p.unless(T::RParen, Self::expression)?;
                     Ok((init, condition, step))
                 },
                 |error| {
@@ -351,7 +339,7 @@ impl Parser<'_> {
         })
     }
 
-    fn range_for(&mut self, keyword_span: crate::source::Span) -> Parsed<StmtKind> {
+    fn range_for(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let head = self.group("`)`", |p| {
             let first_semi = p.head_semicolon();
             let init = if first_semi { Some(p.init()?) } else { None };
@@ -425,13 +413,10 @@ impl Parser<'_> {
     }
 
     fn goto_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword = self.span_at(self.at);
-        self.at += 1;
+        let keyword = self.pass();
         if self.is(T::Star) {
-            let message = "a computed `goto` is outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0228, keyword, message);
-            self.report(found.help("use a `switch` in a loop"));
-            return Err(Fault::Refused);
+            let cure = "use a `switch` in a loop";
+            return Err(self.outside(Code::E0228, keyword, "a computed `goto` is", cure));
         }
         let name = self.ident()?;
         self.semicolon("this statement", "`;`")?;
@@ -477,13 +462,10 @@ impl Parser<'_> {
             self.at += 1;
         }
         if self.is_text(self.at, "goto") {
-            let message = "`asm goto` is outside the `.cdp` subset";
-            let found = Diagnostic::new(Code::E0228, self.span_at(self.at), message);
-            self.report(found.help("let the assembly set a variable, and branch on it"));
-            return Err(Fault::Refused);
+            let cure = "let the assembly set a variable, and branch on it";
+            return Err(self.outside(Code::E0228, self.span_at(self.at), "`asm goto` is", cure));
         }
-        self.check_parenthesis()?;
-        let (template, groups) = self.group("`:` or `)`", |p| {
+        let (template, groups) = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;
             let mut groups: Vec<Vec<AsmOperand>> = Vec::new();
             loop {
@@ -503,7 +485,7 @@ impl Parser<'_> {
 
     fn asm(
         &mut self,
-        volatile: Option<crate::source::Span>,
+        volatile: Option<Span>,
         template: StringLit,
         groups: Vec<Vec<AsmOperand>>,
     ) -> AsmStmt {

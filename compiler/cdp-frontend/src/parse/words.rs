@@ -60,11 +60,19 @@ pub enum Word {
     Spelled(TokenKind),
     /// `__extension__`
     Skip,
+    /// A word of C that C++ does not have; it is reported, and read as this one.
+    OnlyC(&'static str),
     /// A word of C++ (or C) that the subset leaves out.
     Refused(Refusal),
 }
 
 impl Word {
+    /// Whether the word begins a statement that is neither an expression nor a declaration.
+    pub fn begins_statement(self) -> bool {
+        use Word::{Break, Case, Continue, Do, Else, For, If, Return, Switch, While};
+        matches!(self, Return | If | For | While | Do | Break | Continue | Switch | Case | Else)
+    }
+
     /// Whether the word alone is a declaration specifier that is no type.
     pub fn is_specifier(self) -> bool {
         matches!(
@@ -88,7 +96,7 @@ pub enum Refusal {
     Try,
     Catch,
     Throw,
-    Goto,
+    Label,
     Coroutine,
     DynamicCast,
     Typeid,
@@ -101,29 +109,62 @@ pub enum Refusal {
     Export,
     Access,
     Consteval,
-    /// A word of C that C++ does not have, and the word to write.
-    COnly(&'static str),
     /// A type outside the subset.
-    TypeWord,
+    Type,
+    /// `_Generic`
+    Generic,
+}
+
+/// What the parser passes of a word that it refuses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// The word: what follows can be read without it.
+    Alone,
+    /// The word and the arguments behind it.
+    Operand,
+    /// The rest of the expression.
+    Expression,
+    /// The rest of the declaration or statement.
+    Item,
 }
 
 impl Refusal {
-    /// The code of the diagnostic.
-    pub fn code(self) -> Code {
+    /// The code; what is refused, with its verb, where `WORD` stands for the word; what to write instead,
+    /// unless it is empty; what is passed.
+    pub fn report(self) -> (Code, &'static str, &'static str, Passed) {
+        use Passed::{Alone, Expression, Item, Operand};
+        const ACCESS: &str = "leave it out: all members are public in a `struct`";
+        const KIND: &str = "use a function pointer, or a `switch` on a kind";
+        const SETS: &str = "write one function or type for each set of types that you use";
         match self {
-            Refusal::Template | Refusal::Typename => Code::E0220,
-            Refusal::This => Code::E0222,
-            Refusal::Explicit => Code::E0223,
-            Refusal::Access => Code::E0224,
-            Refusal::Virtual => Code::E0226,
-            Refusal::Try | Refusal::Catch | Refusal::Throw => Code::E0227,
-            Refusal::Goto => Code::E0228,
-            Refusal::Coroutine => Code::E0230,
-            Refusal::DynamicCast | Refusal::Typeid => Code::E0231,
-            Refusal::Concept | Refusal::Requires => Code::E0234,
-            Refusal::Export => Code::E0235,
-            Refusal::Friend | Refusal::Consteval | Refusal::COnly(_) => Code::E0239,
-            Refusal::TypeWord => Code::E0244,
+            Refusal::Template => (Code::E0220, "templates are", SETS, Item),
+            Refusal::Typename => (Code::E0220, "templates (WORD) are", "", Alone),
+            Refusal::This => (Code::E0222, "WORD is", "", Operand),
+            Refusal::Explicit => (Code::E0223, "constructors (WORD) are", "", Item),
+            Refusal::Access => (Code::E0224, "access control (WORD) is", ACCESS, Alone),
+            Refusal::Virtual => (Code::E0226, "virtual functions are", KIND, Item),
+            Refusal::Try | Refusal::Catch => {
+                (Code::E0227, "exceptions (WORD) are", "return an error code instead", Alone)
+            }
+            Refusal::Throw => {
+                let cure = "return an error code, or end the kernel with `__trap()`";
+                (Code::E0227, "exceptions (WORD) are", cure, Expression)
+            }
+            Refusal::Label => (Code::E0228, "labels of a block (WORD) are", "", Item),
+            Refusal::Coroutine => (Code::E0230, "coroutines (WORD) are", "", Expression),
+            Refusal::DynamicCast | Refusal::Typeid => (Code::E0231, "WORD is", "", Operand),
+            Refusal::Concept | Refusal::Requires => {
+                (Code::E0234, "concepts and constraints (WORD) are", "", Item)
+            }
+            Refusal::Export => (Code::E0235, "modules (WORD) are", "", Item),
+            Refusal::Friend => {
+                (Code::E0239, "WORD is", "leave it out: all members are public", Item)
+            }
+            Refusal::Consteval => {
+                (Code::E0239, "WORD is", "write `constexpr` for a variable", Alone)
+            }
+            Refusal::Generic => (Code::E0239, "C's WORD is", "use overloaded functions", Operand),
+            Refusal::Type => (Code::E0244, "the type WORD is", "", Alone),
         }
     }
 }
@@ -239,7 +280,7 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("catch", W::Refused(Refusal::Catch)),
     ("throw", W::Refused(Refusal::Throw)),
     ("goto", W::Goto),
-    ("__label__", W::Refused(Refusal::Goto)),
+    ("__label__", W::Refused(Refusal::Label)),
     ("co_await co_yield co_return", W::Refused(Refusal::Coroutine)),
     ("dynamic_cast", W::Refused(Refusal::DynamicCast)),
     ("typeid", W::Refused(Refusal::Typeid)),
@@ -252,16 +293,16 @@ pub(crate) const WORDS: &[(&str, Word)] = &[
     ("export", W::Refused(Refusal::Export)),
     ("public protected private", W::Refused(Refusal::Access)),
     ("consteval constinit", W::Refused(Refusal::Consteval)),
-    ("_Bool", W::Refused(Refusal::COnly("bool"))),
-    ("_Static_assert", W::Refused(Refusal::COnly("static_assert"))),
-    ("_Alignas", W::Refused(Refusal::COnly("alignas"))),
-    ("_Alignof", W::Refused(Refusal::COnly("alignof"))),
-    ("_Generic", W::Refused(Refusal::COnly("overloaded functions"))),
-    ("_Atomic", W::Refused(Refusal::COnly("volatile"))),
-    ("__auto_type", W::Refused(Refusal::COnly("auto"))),
-    ("_Noreturn", W::Refused(Refusal::COnly("[[noreturn]]"))),
+    ("_Bool", W::OnlyC("bool")),
+    ("_Static_assert", W::OnlyC("static_assert")),
+    ("_Alignas", W::OnlyC("alignas")),
+    ("_Alignof", W::OnlyC("alignof")),
+    ("_Generic", W::Refused(Refusal::Generic)),
+    ("_Atomic", W::OnlyC("volatile")),
+    ("__auto_type", W::OnlyC("auto")),
+    ("_Noreturn", W::OnlyC("[[noreturn]]")),
     (
         "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",
-        W::Refused(Refusal::TypeWord),
+        W::Refused(Refusal::Type),
     ),
 ];

@@ -2,7 +2,7 @@
 //! which is context-free, is `condition.lalrpop`; here are the words of its errors and the arithmetic.
 
 use super::Preprocessor;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::literal;
 use crate::source::Span;
@@ -67,8 +67,8 @@ impl Preprocessor<'_> {
         match result {
             Ok(value) => value.is_true(),
             Err(problem) => {
-                let found = Diagnostic::new(Code::E0110, problem.span, problem.message);
-                self.diagnostics.push(found.note("the condition counts as false"));
+                self.error(Code::E0110, problem.span, problem.message)
+                    .note("the condition counts as false");
                 false
             }
         }

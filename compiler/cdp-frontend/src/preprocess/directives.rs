@@ -179,7 +179,10 @@ impl Preprocessor<'_> {
         let (va_args, va_opt) = (self.words.va_args, self.words.va_opt);
         let macro_ = match parse_definition(name, rest, &self.session.names, va_args, va_opt) {
             Ok(macro_) => macro_,
-            Err(error) => return self.error(Code::E0111, error.span, error.message),
+            Err(error) => {
+                self.error(Code::E0111, error.span, error.message);
+                return;
+            }
         };
         if let Some(index) = self.macros.get(name.symbol) {
             let old = self.macros.macro_at(index);
@@ -221,12 +224,7 @@ impl Preprocessor<'_> {
     fn no_tail(&mut self, directive: &str, tail: &[Token]) {
         if !tail.is_empty() {
             let span = self.span_of(tail);
-            let found = Diagnostic::new(
-                Code::W0152,
-                span,
-                format!("extra text after `#{directive}` is ignored"),
-            );
-            self.diagnostics.push(found);
+            self.error(Code::W0152, span, format!("extra text after `#{directive}` is ignored"));
         }
     }
 
@@ -275,9 +273,8 @@ impl Preprocessor<'_> {
             return false;
         };
         if let Some(earlier) = open.else_seen {
-            let found = Diagnostic::new(Code::E0109, name.span, format!("`#{word}` after `#else`"))
+            self.error(Code::E0109, name.span, format!("`#{word}` after `#else`"))
                 .secondary(earlier, "the `#else`");
-            self.diagnostics.push(found);
         } else if word == "else" {
             open.else_seen = Some(name.span);
             self.no_tail("else", rest);
@@ -419,7 +416,7 @@ impl Preprocessor<'_> {
             Pragma::Unknown => {
                 let message =
                     format!("`#pragma {word}` is not known to this compiler and has no effect");
-                self.diagnostics.push(Diagnostic::new(Code::W0154, first.span, message));
+                self.error(Code::W0154, first.span, message);
             }
         }
     }
@@ -435,11 +432,9 @@ impl Preprocessor<'_> {
                 self.text(string).trim_matches('"').to_owned()
             }
             _ => {
-                return self.error(
-                    Code::E0108,
-                    span,
-                    format!("`{word}` takes a macro's name as a string: (\"NAME\")"),
-                );
+                let message = format!("`{word}` takes a macro's name as a string: (\"NAME\")");
+                self.error(Code::E0108, span, message);
+                return;
             }
         };
         let name = self.session.names.intern(&name);

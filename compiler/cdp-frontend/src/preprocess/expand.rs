@@ -3,7 +3,7 @@
 
 use super::macros::Builtin;
 use super::{Frame, MAX_ARGUMENT_DEPTH, Preprocessor};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::source::Span;
 
@@ -41,7 +41,7 @@ impl Preprocessor<'_> {
             if self.argument_depth >= MAX_ARGUMENT_DEPTH {
                 self.stopped = true;
                 let message = "macro uses are nested too deeply in macro arguments";
-                self.diagnostics.push(Diagnostic::new(Code::E0115, name.span, message));
+                self.error(Code::E0115, name.span, message);
                 return true;
             }
             let Some(Collected { arguments: found, commas, close }) = self.collect_arguments(name)
@@ -123,9 +123,7 @@ impl Preprocessor<'_> {
         self.collecting = was_collecting;
         if close.is_none() && !self.stopped {
             let message = format!("the arguments of macro `{}` have no `)`", self.text(&name));
-            let found = Diagnostic::new(Code::E0112, name.span, message)
-                .secondary(open.span, "opened here");
-            self.diagnostics.push(found);
+            self.error(Code::E0112, name.span, message).secondary(open.span, "opened here");
         }
         close.map(|close| Collected { arguments, commas, close })
     }
@@ -168,9 +166,7 @@ impl Preprocessor<'_> {
                 found.len(),
                 if found.len() == 1 { "is" } else { "are" }
             );
-            self.diagnostics.push(
-                Diagnostic::new(Code::E0112, call, message).secondary(definition, "defined here"),
-            );
+            self.error(Code::E0112, call, message).secondary(definition, "defined here");
             return None;
         }
         Some(found.into_iter().map(|raw| Argument { raw, expanded: None }).collect())

@@ -396,9 +396,8 @@ impl Preprocessor<'_> {
         let name = &wanted.name;
         if let Some(what) = headers::outside(name) {
             let message = format!("`<{name}>` is outside the `.cdp` subset: {what}");
-            let found = Diagnostic::new(Code::E0243, wanted.span, message);
-            self.diagnostics
-                .push(found.help("a `.cdp` file can use the C library's headers and CUDA's own"));
+            self.error(Code::E0243, wanted.span, message)
+                .help("a `.cdp` file can use the C library's headers and CUDA's own");
             return;
         }
         let mut found = Diagnostic::new(Code::E0106, wanted.span, format!("`{name}` is not found"));

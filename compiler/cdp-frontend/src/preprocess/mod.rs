@@ -23,7 +23,7 @@ pub mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Report};
 use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
@@ -117,11 +117,9 @@ impl Preprocessor<'_> {
             megabytes(needed),
             megabytes(there)
         );
-        self.diagnostics.push(
-            Diagnostic::new(Code::E0116, end, message)
-                .note(format!("it has {tokens} tokens after preprocessing"))
-                .help("cut it into several files, or read large tables when the program runs"),
-        );
+        self.error(Code::E0116, end, message)
+            .note(format!("it has {tokens} tokens after preprocessing"))
+            .help("cut it into several files, or read large tables when the program runs");
         self.stopped = true;
     }
 }
@@ -377,15 +375,9 @@ impl<'a> Preprocessor<'a> {
                 let tail_at = token.span.lo + body.len() as u32;
                 let closed = format!("{}{quote}", body.trim_end_matches('\\'));
                 let text = if closed.ends_with("''") { "'?'".to_owned() } else { closed };
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::E0103,
-                        first,
-                        format!("this {what} has no closing `{quote}`"),
-                    )
+                self.error(Code::E0103, first, format!("this {what} has no closing `{quote}`"))
                     .label("it begins here and the line ends first")
-                    .help(format!("close it with `{quote}` on the same line")),
-                );
+                    .help(format!("close it with `{quote}` on the same line"));
                 let symbol = self.session.names.intern(&text);
                 let tokens =
                     crate::lex::lex(&tail, tail_at, &mut self.session.names, &self.spellings);
@@ -393,14 +385,12 @@ impl<'a> Preprocessor<'a> {
                 Some(Token { kind, symbol, ..token })
             }
             TokenKind::BadComment => {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::E0103,
-                        Span { hi: token.span.lo + 2, ..token.span },
-                        "this comment is never closed",
-                    )
-                    .label("no `*/` follows"),
-                );
+                self.error(
+                    Code::E0103,
+                    Span { hi: token.span.lo + 2, ..token.span },
+                    "this comment is never closed",
+                )
+                .label("no `*/` follows");
                 None
             }
             _ => {
@@ -476,11 +466,9 @@ impl<'a> Preprocessor<'a> {
     fn close_file(&mut self) -> bool {
         if let Some(file) = self.files.pop() {
             for open in file.conditionals {
-                self.diagnostics.push(
-                    Diagnostic::new(Code::E0109, open.span, "this conditional has no `#endif`")
-                        .label("opened here")
-                        .help("add `#endif`"),
-                );
+                self.error(Code::E0109, open.span, "this conditional has no `#endif`")
+                    .label("opened here")
+                    .help("add `#endif`");
             }
         }
         !self.files.is_empty()
@@ -519,17 +507,16 @@ impl<'a> Preprocessor<'a> {
         self.budget = self.budget.saturating_sub(count as u64 + 1);
         if self.budget == 0 && !self.stopped {
             self.stopped = true;
-            self.diagnostics.push(
-                Diagnostic::new(Code::E0115, span, "macro expansion grows without bound")
-                    .label(format!("more than {TOKEN_BUDGET} tokens when this is expanded"))
-                    .help("make the macros smaller; the rest of the file was not read"),
-            );
+            self.error(Code::E0115, span, "macro expansion grows without bound")
+                .label(format!("more than {TOKEN_BUDGET} tokens when this is expanded"))
+                .help("make the macros smaller; the rest of the file was not read");
         }
         !self.stopped
     }
 
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::new(code, span, message));
+    /// An error or warning, of which more can be said.
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Report<'_> {
+        self.diagnostics.say(Diagnostic::new(code, span, message))
     }
 
     fn text(&self, token: &Token) -> &str {

@@ -3,7 +3,7 @@
 use super::Preprocessor;
 use super::expand::Argument;
 use super::macros::{BodyToken, NO_PARAM, va_opt_end};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::source::{ExpansionId, Span};
 
@@ -185,11 +185,9 @@ impl Preprocessor<'_> {
                     self.text(&last),
                     self.text(&first)
                 );
-                self.diagnostics.push(
-                    Diagnostic::new(Code::E0113, operator.span, message)
-                        .label(format!("`{text}` is not one token"))
-                        .help("remove the `##`, and write the two side by side"),
-                );
+                self.error(Code::E0113, operator.span, message)
+                    .label(format!("`{text}` is not one token"))
+                    .help("remove the `##`, and write the two side by side");
                 left.push(last);
                 left.push(first);
             }

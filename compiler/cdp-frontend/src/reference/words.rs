@@ -22,7 +22,7 @@ use crate::source::Span;
 /// What a keyword is for; `None` for what is no keyword of the language.
 fn kind(word: Word) -> Option<&'static str> {
     Some(match word {
-        Word::Name | Word::Refused(_) => return None,
+        Word::Name | Word::OnlyC(_) | Word::Refused(_) => return None,
         Word::Type => "Arithmetic types",
         Word::Auto | Word::Typeof => "Deduced types",
         Word::Record | Word::Enum | Word::Typedef | Word::Using | Word::Namespace => {
@@ -99,13 +99,18 @@ pub fn left_out(doc: &mut Doc) {
             None => reasons.push((code, why, words.collect())),
         };
     for (spellings, word) in WORDS {
-        let Word::Refused(refusal) = word else { continue };
-        let why = match refusal {
-            Refusal::COnly(right) if right.contains(' ') => format!("C only: use {right}"),
-            Refusal::COnly(right) => format!("C only: write `{right}`"),
-            _ => refusal.code().info().title.to_owned(),
+        let (code, why) = match word {
+            Word::OnlyC(right) => (Code::E0239, format!("C only: write `{right}`")),
+            Word::Refused(refusal) => {
+                let (code, _, cure, _) = refusal.report();
+                match refusal {
+                    Refusal::Generic => (code, format!("C only: {cure}")),
+                    _ => (code, code.info().title.to_owned()),
+                }
+            }
+            _ => continue,
         };
-        add(refusal.code(), why, &mut spellings.split_whitespace());
+        add(code, why, &mut spellings.split_whitespace());
     }
     for (word, code, _) in REFUSED_BY_CHECKER {
         add(*code, code.info().title.to_owned(), &mut std::iter::once(*word));
