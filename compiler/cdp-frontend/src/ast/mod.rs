@@ -15,12 +15,14 @@
 mod basic;
 mod decl;
 mod expr;
+mod operators;
 mod stmt;
 mod types;
 
 pub use basic::Basic;
 pub use decl::*;
 pub use expr::*;
+pub use operators::Overloadable;
 pub use stmt::*;
 pub use types::*;
 
@@ -53,10 +55,10 @@ pub struct QualName {
     /// The names before each `::`, outermost first: namespaces, or at the end a scoped enum.
     pub scopes: Vec<Ident>,
     /// The name itself; for an operator function the symbol is `operator+` and so on, as spelled
-    /// by [`OverloadedOp::symbol`].
+    /// by [`Overloadable::text`].
     pub base: Ident,
     /// Set for an operator function's name.
-    pub operator: Option<OverloadedOp>,
+    pub operator: Option<Overloadable>,
     pub span: Span,
 }
 

@@ -33,7 +33,7 @@ impl Printer<'_> {
             }
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Unary(unary) => {
-                format!("({} {})", unary_text(unary.op), self.expr(&unary.operand))
+                format!("({} {})", unary.op.text(), self.expr(&unary.operand))
             }
             ExprKind::Postfix(postfix) => {
                 let op = if postfix.op == PostfixOp::Inc { "post++" } else { "post--" };
@@ -41,11 +41,11 @@ impl Printer<'_> {
             }
             ExprKind::Binary(binary) => {
                 let (lhs, rhs) = (self.expr(&binary.lhs), self.expr(&binary.rhs));
-                format!("({} {lhs} {rhs})", binary_text(binary.op))
+                format!("({} {lhs} {rhs})", binary.op.text())
             }
             ExprKind::Assign(assign) => {
                 let (lhs, rhs) = (self.expr(&assign.lhs), self.expr(&assign.rhs));
-                format!("({}= {lhs} {rhs})", assign.op.map_or("", binary_text))
+                format!("({}= {lhs} {rhs})", assign.op.map_or("", BinaryOp::text))
             }
             ExprKind::Comma(sides) => {
                 format!("(, {} {})", self.expr(&sides[0]), self.expr(&sides[1]))
@@ -147,41 +147,4 @@ fn int_text(value: &IntLit) -> String {
         IntSuffix::Size => "z",
     };
     format!("{}{}{size}", { value.value }, if value.unsigned { "u" } else { "" })
-}
-
-fn unary_text(op: UnaryOp) -> &'static str {
-    match op {
-        UnaryOp::Plus => "+",
-        UnaryOp::Minus => "-",
-        UnaryOp::Not => "!",
-        UnaryOp::BitNot => "~",
-        UnaryOp::Deref => "*",
-        UnaryOp::AddrOf => "&",
-        UnaryOp::PreInc => "++",
-        UnaryOp::PreDec => "--",
-    }
-}
-
-/// An operator as it is written.
-pub fn binary_text(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Lt => "<",
-        BinaryOp::Gt => ">",
-        BinaryOp::Le => "<=",
-        BinaryOp::Ge => ">=",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::LogAnd => "&&",
-        BinaryOp::LogOr => "||",
-    }
 }

@@ -5,7 +5,6 @@
 
 mod expr;
 
-pub use self::expr::binary_text;
 use std::fmt::Write;
 
 use crate::ast::*;

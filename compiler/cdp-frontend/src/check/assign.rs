@@ -3,9 +3,10 @@
 use cdp_ir as ir;
 use cdp_ir::{Expr, ExprKind};
 
+use super::at::At;
 use super::convert::Purpose;
 use super::ctype::QualType;
-use super::operators::{ir_op, op_text};
+use super::operators::ir_op;
 use super::state::Checker;
 use super::value::{Action, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -16,21 +17,19 @@ impl<'a> Checker<'a> {
     pub fn assign(
         &mut self,
         op: Option<AstOp>,
-        op_span: Span,
         lhs: &'a ast::Expr,
         rhs: &'a ast::Expr,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let left = self.expr(lhs);
         let right = self.expr(rhs);
         if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let Some(op) = op else { return self.assign_values(left, right, op_span, span) };
-        let name = assign_name(op);
-        match self.overloaded(name, [left, right], op_span, span) {
+        let Some(op) = op else { return self.assign_values(left, right, at) };
+        match self.overloaded(&[op.text(), "="], [left, right], at) {
             Ok(result) => self.right_first(result),
-            Err([left, right]) => self.compound(op, left, right, op_span, span),
+            Err([left, right]) => self.compound(op, left, right, at),
         }
     }
 
@@ -54,63 +53,50 @@ impl<'a> Checker<'a> {
         call
     }
 
-    fn assign_values(
-        &mut self,
-        left: Value<'a>,
-        right: Value<'a>,
-        op_span: Span,
-        span: Span,
-    ) -> Value<'a> {
-        if !self.check_assignable(&left, "=", op_span) {
-            return self.error_value(span);
+    fn assign_values(&mut self, left: Value<'a>, right: Value<'a>, at: At) -> Value<'a> {
+        if !self.check_assignable(&left, "=", at.op) {
+            return self.error_value(at.whole);
         }
         let ty = left.ty;
         let value = self.convert(right, ty.unqualified(), Purpose::Assign);
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         self.note_assigned(&left, &value);
         if let Kind::BitField { base, field } = left.kind {
             let ir_ty = self.types.ir_type(ty);
             let (base, value) = (Box::new(base), Box::new(value));
             let kind = ExprKind::StoreBits { base, field, value, volatile: ty.is_volatile() };
-            return Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), span);
+            return Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), at.whole);
         }
         let addr = self.address(left);
         let (action, volatile) = (Action::Store(value), ty.is_volatile());
-        Value::new(Kind::Pending(Box::new(Pending { addr, action, volatile })), ty, span)
+        Value::new(Kind::Pending(Box::new(Pending { addr, action, volatile })), ty, at.whole)
     }
 
     /// `lhs op= rhs` with a builtin operator.
-    fn compound(
-        &mut self,
-        op: AstOp,
-        left: Value<'a>,
-        right: Value<'a>,
-        op_span: Span,
-        span: Span,
-    ) -> Value<'a> {
-        let text = format!("{}=", op_text(op));
-        if !self.check_assignable(&left, &text, op_span) {
-            return self.error_value(span);
+    fn compound(&mut self, op: AstOp, left: Value<'a>, right: Value<'a>, at: At) -> Value<'a> {
+        let text = format!("{}=", op.text());
+        if !self.check_assignable(&left, &text, at.op) {
+            return self.error_value(at.whole);
         }
-        let Some(ir_op) = ir_op(op) else { return self.error_value(span) };
+        let Some(ir_op) = ir_op(op) else { return self.error_value(at.whole) };
         let ty = left.ty.unqualified();
         let right = self.promote(right);
         if self.is_error(&right) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let right_span = right.span;
         if let Some(pointee) = self.types.pointee(ty) {
             let fits = matches!(op, AstOp::Add | AstOp::Sub) && self.types.is_integer(right.ty);
             if !fits {
-                return self.bad_operands(op, ty, right.ty, op_span, span);
+                return self.bad_operands(op, ty, right.ty, at);
             }
             if !self.check_arithmetic_pointee(pointee, left.span) {
-                return self.error_value(span);
+                return self.error_value(at.whole);
             }
             let rhs = self.expr_of(right);
             let rhs = self.to_index(rhs);
             let compute = rhs.ty;
-            return self.finish_update(left, ir_op, rhs, compute, true, span);
+            return self.finish_update(left, ir_op, rhs, compute, true, at.whole);
         }
         let shift = matches!(op, AstOp::Shl | AstOp::Shr);
         let integer_only =
@@ -128,18 +114,18 @@ impl<'a> Checker<'a> {
         if !fits {
             if enumeration && self.types.is_unscoped_enum(ty) {
                 let message = format!("`{text}` would store an integer in {}", self.show(ty));
-                self.error(Code::E0303, op_span, message)
+                self.error(Code::E0303, at.op, message)
                     .help("cast the result back to the enumeration");
-                return self.error_value(span);
+                return self.error_value(at.whole);
             }
-            return self.bad_operands(op, ty, right.ty, op_span, span);
+            return self.bad_operands(op, ty, right.ty, at);
         }
         let compute = if half || shift { promoted } else { self.usual_type(promoted, right.ty) };
         let compute_ir = self.types.ir_type(compute);
         let rhs = self.expr_of(right);
         self.warn_bad_right_operand(op, promoted, &rhs, right_span);
         let rhs = if shift { rhs } else { self.cast(rhs, compute_ir) };
-        self.finish_update(left, ir_op, rhs, compute_ir, true, span)
+        self.finish_update(left, ir_op, rhs, compute_ir, true, at.whole)
     }
 
     /// Whether a value can be assigned to; says why not.
@@ -194,7 +180,7 @@ impl<'a> Checker<'a> {
 
     pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Value<'a> {
         let operands = [self.expr(lhs), self.expr(rhs)];
-        let [left, right] = match self.overloaded("operator,", operands, span, span) {
+        let [left, right] = match self.overloaded(&[","], operands, At { op: span, whole: span }) {
             Ok(value) => return value,
             Err(operands) => operands,
         };
@@ -226,14 +212,13 @@ impl<'a> Checker<'a> {
         condition: &'a ast::Expr,
         then: &'a ast::Expr,
         otherwise: &'a ast::Expr,
-        question_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let cond = self.expr(condition);
         let cond = self.condition(cond);
         let a = self.expr(then);
         let b = self.expr(otherwise);
-        self.chosen(cond, a, b, question_span, span)
+        self.chosen(cond, a, b, at)
     }
 
     /// `condition ?: otherwise`: the condition's value, if it is true.
@@ -241,23 +226,22 @@ impl<'a> Checker<'a> {
         &mut self,
         condition: &'a ast::Expr,
         otherwise: &'a ast::Expr,
-        question_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let value = self.expr(condition);
         let value = self.rvalue(value);
         if self.is_error(&value) {
             self.expr(otherwise);
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let (ty, null, loc) = (value.ty, value.null, self.loc(span));
+        let (ty, null, loc) = (value.ty, value.null, self.loc(at.whole));
         let mut effects = Vec::new();
         let expr = self.expr_of(value);
         let kept = self.kept(expr, &mut effects, loc);
         let again = Value { null, ..Value::rvalue(kept.clone(), ty, condition.span) };
         let cond = self.condition(Value::rvalue(kept, ty, condition.span));
         let otherwise = self.expr(otherwise);
-        let mut result = self.chosen(cond, again, otherwise, question_span, span);
+        let mut result = self.chosen(cond, again, otherwise, at);
         if let Kind::RValue(expr) = &mut result.kind
             && !effects.is_empty()
         {
@@ -267,18 +251,11 @@ impl<'a> Checker<'a> {
     }
 
     /// One of two values.
-    fn chosen(
-        &mut self,
-        cond: Expr,
-        a: Value<'a>,
-        b: Value<'a>,
-        question_span: Span,
-        span: Span,
-    ) -> Value<'a> {
+    fn chosen(&mut self, cond: Expr, a: Value<'a>, b: Value<'a>, at: At) -> Value<'a> {
         if self.is_error(&a) || self.is_error(&b) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         // Two lvalues of one type stay an lvalue (C++ [expr.cond]).
         let objects = matches!(a.kind, Kind::LValue(_)) && matches!(b.kind, Kind::LValue(_));
         if objects && a.ty == b.ty && !self.types.is_void(a.ty) {
@@ -286,11 +263,11 @@ impl<'a> Checker<'a> {
             let (a, b) = (self.address(a), self.address(b));
             let pointer = a.ty;
             let addr = self.select(cond, a, b, pointer, loc);
-            return Value::lvalue(addr, ty, span);
+            return Value::lvalue(addr, ty, at.whole);
         }
         let (a, b) = (self.rvalue(a), self.rvalue(b));
         if self.is_error(&a) || self.is_error(&b) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let Some(common) = self.conditional_type(&a, &b) else {
             let message = format!(
@@ -298,11 +275,11 @@ impl<'a> Checker<'a> {
                 self.show(a.ty),
                 self.show(b.ty)
             );
-            let diagnostic = Diagnostic::new(Code::E0304, question_span, message)
+            let diagnostic = Diagnostic::new(Code::E0304, at.op, message)
                 .secondary(a.span, self.types.show(a.ty))
                 .secondary(b.span, self.types.show(b.ty));
             self.report(diagnostic);
-            return self.error_value(span);
+            return self.error_value(at.whole);
         };
         let (a, b) = if self.types.is_void(common) {
             (self.expr_of(a), self.expr_of(b))
@@ -311,7 +288,7 @@ impl<'a> Checker<'a> {
         };
         let ty = self.types.ir_type(common);
         let expr = self.select(cond, a, b, ty, loc);
-        Value::rvalue(expr, common, span)
+        Value::rvalue(expr, common, at.whole)
     }
 
     fn select(
@@ -361,20 +338,4 @@ impl<'a> Checker<'a> {
 
 fn is_builtin_read(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Intrinsic { op: ir::Intrinsic::Builtin(_), .. })
-}
-
-fn assign_name(op: AstOp) -> &'static str {
-    match op {
-        AstOp::Mul => "operator*=",
-        AstOp::Div => "operator/=",
-        AstOp::Rem => "operator%=",
-        AstOp::Add => "operator+=",
-        AstOp::Sub => "operator-=",
-        AstOp::Shl => "operator<<=",
-        AstOp::Shr => "operator>>=",
-        AstOp::BitAnd => "operator&=",
-        AstOp::BitXor => "operator^=",
-        AstOp::BitOr => "operator|=",
-        _ => "operator=",
-    }
 }

@@ -3,8 +3,9 @@
 use cdp_ir as ir;
 use cdp_ir::{CompareOp, Const, Expr, ExprKind};
 
+use super::at::At;
 use super::ctype::{Basic, QualType};
-use super::operators::{compare_op, ir_op, op_text};
+use super::operators::{compare_op, ir_op};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -15,23 +16,21 @@ impl<'a> Checker<'a> {
     pub fn binary(
         &mut self,
         op: AstOp,
-        op_span: Span,
         lhs: &'a ast::Expr,
         rhs: &'a ast::Expr,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let left = self.expr(lhs);
         if matches!(op, AstOp::LogAnd | AstOp::LogOr) {
-            return self.logical(op, left, rhs, op_span, span);
+            return self.logical(op, left, rhs, at);
         }
         let right = self.expr(rhs);
         if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let name = operator_name(op);
-        match self.overloaded(name, [left, right], op_span, span) {
+        match self.overloaded(&[op.text()], [left, right], at) {
             Ok(result) => result,
-            Err([left, right]) => self.binary_values(op, left, right, op_span, span),
+            Err([left, right]) => self.binary_values(op, left, right, at),
         }
     }
 
@@ -40,28 +39,27 @@ impl<'a> Checker<'a> {
         op: AstOp,
         left: Value<'a>,
         rhs: &'a ast::Expr,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let and = op == AstOp::LogAnd;
         if self.types.record_id(left.ty).is_some() {
             let right = self.expr(rhs);
-            return match self.overloaded(operator_name(op), [left, right], op_span, span) {
+            return match self.overloaded(&[op.text()], [left, right], at) {
                 Ok(result) => result,
                 Err(args) => {
                     for arg in args {
                         self.condition(arg);
                     }
-                    self.error_value(span)
+                    self.error_value(at.whole)
                 }
             };
         }
         let left = self.condition(left);
         let right = self.expr(rhs);
         let right = self.condition(right);
-        let (ty, loc) = (self.types.ir.bool(), self.loc(span));
+        let (ty, loc) = (self.types.ir.bool(), self.loc(at.whole));
         let kind = ExprKind::Logical { and, lhs: Box::new(left), rhs: Box::new(right) };
-        Value::rvalue(Expr::new(kind, ty, loc), Basic::Bool.into(), span)
+        Value::rvalue(Expr::new(kind, ty, loc), Basic::Bool.into(), at.whole)
     }
 
     /// A builtin binary operator on checked operands.
@@ -70,26 +68,25 @@ impl<'a> Checker<'a> {
         op: AstOp,
         left: Value<'a>,
         right: Value<'a>,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         if let Some(compare) = compare_op(op) {
-            return self.compare(compare, op, left, right, op_span, span);
+            return self.compare(compare, op, left, right, at);
         }
         let left = self.promote(left);
         let right = self.promote(right);
         if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let pointers = (self.types.pointee(left.ty), self.types.pointee(right.ty));
         match (op, pointers) {
-            (AstOp::Add, (Some(_), None)) => self.offset(left, right, false, op_span, span),
-            (AstOp::Add, (None, Some(_))) => self.offset(right, left, false, op_span, span),
-            (AstOp::Sub, (Some(_), None)) => self.offset(left, right, true, op_span, span),
+            (AstOp::Add, (Some(_), None)) => self.offset(left, right, false, at),
+            (AstOp::Add, (None, Some(_))) => self.offset(right, left, false, at),
+            (AstOp::Sub, (Some(_), None)) => self.offset(left, right, true, at),
             (AstOp::Sub, (Some(a), Some(b))) if a.id == b.id => {
-                self.difference(left, right, a, span)
+                self.difference(left, right, a, at.whole)
             }
-            _ => self.arithmetic(op, left, right, op_span, span),
+            _ => self.arithmetic(op, left, right, at),
         }
     }
 
@@ -98,13 +95,12 @@ impl<'a> Checker<'a> {
         op: AstOp,
         left: QualType,
         right: QualType,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
-        let text = op_text(op);
+        let text = op.text();
         let message =
             format!("no operator `{text}` for {} and {}", self.show(left), self.show(right));
-        let mut diagnostic = Diagnostic::new(Code::E0304, op_span, message);
+        let mut diagnostic = Diagnostic::new(Code::E0304, at.op, message);
         let class = |ty| self.types.record_id(ty).is_some();
         if class(left) || class(right) {
             let help = format!("define a function `operator{text}` for these types");
@@ -121,7 +117,7 @@ impl<'a> Checker<'a> {
             diagnostic = diagnostic.help("use `fmod` or `fmodf`");
         }
         self.report(diagnostic);
-        self.error_value(span)
+        self.error_value(at.whole)
     }
 
     pub(super) fn arithmetic(
@@ -129,10 +125,9 @@ impl<'a> Checker<'a> {
         op: AstOp,
         left: Value<'a>,
         right: Value<'a>,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
-        let Some(ir_op) = ir_op(op) else { return self.error_value(span) };
+        let Some(ir_op) = ir_op(op) else { return self.error_value(at.whole) };
         let shift = matches!(op, AstOp::Shl | AstOp::Shr);
         let integer_only =
             shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
@@ -145,7 +140,7 @@ impl<'a> Checker<'a> {
             half || both(&|ty| self.types.is_arithmetic(ty))
         };
         if !fits {
-            return self.bad_operands(op, a, b, op_span, span);
+            return self.bad_operands(op, a, b, at);
         }
         let right_span = right.span;
         let (left, right) = (self.expr_of(left), self.expr_of(right));
@@ -154,10 +149,10 @@ impl<'a> Checker<'a> {
         let ir_ty = self.types.ir_type(ty);
         let (left, right) =
             if shift { (left, right) } else { (self.cast(left, ir_ty), self.cast(right, ir_ty)) };
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         let kind = ExprKind::Binary { op: ir_op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
-        Value::rvalue(expr, ty, span)
+        Value::rvalue(expr, ty, at.whole)
     }
 
     /// Division by a constant zero, shifts by a constant out of range.
@@ -190,29 +185,28 @@ impl<'a> Checker<'a> {
         pointer: Value<'a>,
         count: Value<'a>,
         negative: bool,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         if !self.types.is_integer(count.ty) {
             let op = if negative { AstOp::Sub } else { AstOp::Add };
-            return self.bad_operands(op, pointer.ty, count.ty, op_span, span);
+            return self.bad_operands(op, pointer.ty, count.ty, at);
         }
         let ty = pointer.ty;
         let pointee = self.types.pointee(ty).unwrap_or(Basic::Error.into());
         if !self.check_arithmetic_pointee(pointee, pointer.span) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let base = self.expr_of(pointer);
         let count = self.expr_of(count);
         let mut index = self.to_index(count);
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         if negative {
             let ty = index.ty;
             let kind = ExprKind::Unary { op: ir::UnaryOp::Neg, operand: Box::new(index) };
             index = self.folded(Expr::new(kind, ty, loc));
         }
         let expr = self.index_addr(base, index, loc);
-        Value::rvalue(expr, ty, span)
+        Value::rvalue(expr, ty, at.whole)
     }
 
     pub(super) fn difference(
@@ -239,8 +233,7 @@ impl<'a> Checker<'a> {
         ast_op: AstOp,
         left: Value<'a>,
         right: Value<'a>,
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let declared = [left.ty, right.ty];
         // Scoped enumerations compare among themselves, in their underlying type.
@@ -251,25 +244,25 @@ impl<'a> Checker<'a> {
             (self.promote(left), self.promote(right))
         };
         if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let Some(common) = self.compare_type(&left, &right, op) else {
-            return self.bad_operands(ast_op, left.ty, right.ty, op_span, span);
+            return self.bad_operands(ast_op, left.ty, right.ty, at);
         };
-        self.warn_sign_compare(&left, &right, common, op_span);
+        self.warn_sign_compare(&left, &right, common, at.op);
         let ir_ty = self.types.ir_type(common);
         let (left, right) = (self.expr_of(left), self.expr_of(right));
         self.warn_constant_compare(
             op,
             [(declared[0], &left), (declared[1], &right)],
             common,
-            op_span,
+            at.op,
         );
         let (left, right) = (self.cast(left, ir_ty), self.cast(right, ir_ty));
-        let (bool_ty, loc) = (self.types.ir.bool(), self.loc(span));
+        let (bool_ty, loc) = (self.types.ir.bool(), self.loc(at.whole));
         let kind = ExprKind::Compare { op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, bool_ty, loc));
-        Value::rvalue(expr, Basic::Bool.into(), span)
+        Value::rvalue(expr, Basic::Bool.into(), at.whole)
     }
 
     pub(super) fn compare_type(
@@ -321,28 +314,5 @@ impl<'a> Checker<'a> {
                     .secondary(side.span, "this is converted to an unsigned type");
             }
         }
-    }
-}
-
-fn operator_name(op: AstOp) -> &'static str {
-    match op {
-        AstOp::Mul => "operator*",
-        AstOp::Div => "operator/",
-        AstOp::Rem => "operator%",
-        AstOp::Add => "operator+",
-        AstOp::Sub => "operator-",
-        AstOp::Shl => "operator<<",
-        AstOp::Shr => "operator>>",
-        AstOp::Lt => "operator<",
-        AstOp::Gt => "operator>",
-        AstOp::Le => "operator<=",
-        AstOp::Ge => "operator>=",
-        AstOp::Eq => "operator==",
-        AstOp::Ne => "operator!=",
-        AstOp::BitAnd => "operator&",
-        AstOp::BitXor => "operator^",
-        AstOp::BitOr => "operator|",
-        AstOp::LogAnd => "operator&&",
-        AstOp::LogOr => "operator||",
     }
 }

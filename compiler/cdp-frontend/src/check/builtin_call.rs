@@ -8,6 +8,7 @@ use std::rc::Rc;
 use cdp_ir as ir;
 use cdp_ir::{Callee, CastKind, Const, Expr, ExprKind};
 
+use super::at::CallAt;
 use super::builtins::{self, BuiltinVariable, Lower, Mode, Overload, Pass, SigBase, SigType};
 use super::convert::Purpose;
 use super::ctype::{Basic, QualType};
@@ -183,38 +184,36 @@ impl<'a> Checker<'a> {
         &mut self,
         overload: Overload,
         args: Vec<Value<'a>>,
-        args_span: Span,
-        span: Span,
-        name_span: Span,
+        at: CallAt,
     ) -> Value<'a> {
         let name = overload.func.name;
         let sig = self.builtin_sig(overload);
-        if !self.builtin_available(&overload, name_span) {
-            return self.error_value(span);
+        if !self.builtin_available(&overload, at.name) {
+            return self.error_value(at.whole);
         }
         let lower = overload.lower(&self.mode());
         if let Lower::Refuse(cure) = lower {
-            self.refuse_builtin(&overload, cure, name_span);
-            return self.error_value(span);
+            self.refuse_builtin(&overload, cure, at.name);
+            return self.error_value(at.whole);
         }
         let (given, most) = (args.len(), sig.params.len());
         let declared = Span::NONE;
-        if !self.check_count(name, given, sig.required, most, sig.variadic, args_span, declared) {
-            return self.error_value(span);
+        if !self.check_count(name, given, sig.required, most, sig.variadic, at.args, declared) {
+            return self.error_value(at.whole);
         }
-        if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, name_span) {
-            return self.error_value(span);
+        if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, at.name) {
+            return self.error_value(at.whole);
         }
         if self.unevaluated == 0 && !self.f.skips() {
             let row = overload.func;
             self.builtins.called.insert(std::ptr::from_ref(row) as usize, row);
         }
-        let list = self.builtin_args(&sig, args, name, span);
+        let list = self.builtin_args(&sig, args, name, at.whole);
         if list.is_none() || self.types.is_error(sig.ret) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let list = list.unwrap_or_default();
-        self.lower_builtin(overload, lower, &sig, list, span)
+        self.lower_builtin(overload, lower, &sig, list, at.whole)
     }
 
     fn builtin_args(

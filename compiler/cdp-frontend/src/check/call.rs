@@ -3,6 +3,7 @@
 
 use cdp_ir::{Callee, Expr, ExprKind};
 
+use super::at::{At, CallAt};
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, FnType, QualType};
 use super::overload::{Callable, Choice};
@@ -17,14 +18,8 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     /// `callee(args)`.
-    pub fn call(
-        &mut self,
-        callee: &'a ast::Expr,
-        args: &'a [ast::Expr],
-        args_span: Span,
-        span: Span,
-    ) -> Value<'a> {
-        if let Some(value) = self.gnu_call(callee, args, args_span, span) {
+    pub fn call(&mut self, callee: &'a ast::Expr, args: &'a [ast::Expr], at: CallAt) -> Value<'a> {
+        if let Some(value) = self.gnu_call(callee, args, at) {
             return value;
         }
         // An unknown name whose arguments have a type of a namespace may be found there.
@@ -39,14 +34,14 @@ impl<'a> Checker<'a> {
         };
         if adl.is_some() {
             let values: Vec<Value<'a>> = args.iter().map(|arg| self.expr(arg)).collect();
-            let Kind::Fns(functions) = target.kind else { return self.error_value(span) };
+            let Kind::Fns(functions) = target.kind else { return self.error_value(at.whole) };
             if self.candidates(&functions, &values).is_empty() {
                 self.expr(callee);
-                return self.error_value(span);
+                return self.error_value(at.whole);
             }
-            return self.call_named(functions, values, args_span, span, callee.span);
+            return self.call_named(functions, values, at);
         }
-        self.call_value(target, args, args_span, span)
+        self.call_value(target, args, at)
     }
 
     /// A call of a checked callee.
@@ -54,8 +49,7 @@ impl<'a> Checker<'a> {
         &mut self,
         target: Value<'a>,
         args: &'a [ast::Expr],
-        args_span: Span,
-        span: Span,
+        at: CallAt,
     ) -> Value<'a> {
         let symbols = self.takes_symbol(&target);
         let mut values = Vec::with_capacity(args.len());
@@ -64,13 +58,11 @@ impl<'a> Checker<'a> {
             values.push(self.expr(arg));
             self.facts.symbol_context = before;
         }
-        let callee_span = target.span;
+        let at = CallAt { name: target.span, ..at };
         match target.kind {
-            Kind::Fns(functions) => {
-                self.call_named(functions, values, args_span, span, callee_span)
-            }
-            _ if self.is_error(&target) => self.error_value(span),
-            _ => self.call_pointer(target, values, args_span, span),
+            Kind::Fns(functions) => self.call_named(functions, values, at),
+            _ if self.is_error(&target) => self.error_value(at.whole),
+            _ => self.call_pointer(target, values, at),
         }
     }
 
@@ -94,67 +86,51 @@ impl<'a> Checker<'a> {
         rows.iter().any(|row| self.builtin_candidate(*row).params.contains(&Accepts::Symbol))
     }
 
-    fn call_named(
-        &mut self,
-        functions: FnRef,
-        args: Vec<Value<'a>>,
-        args_span: Span,
-        span: Span,
-        name_span: Span,
-    ) -> Value<'a> {
+    fn call_named(&mut self, functions: FnRef, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
         let candidates = self.candidates(&functions, &args);
         if args.iter().any(|arg| self.is_error(arg)) && candidates.len() != 1 {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let chosen = match candidates.as_slice() {
             [one] => one.clone(),
             _ => match self.resolve(&candidates, &args) {
                 Choice::One(candidate) => candidate,
                 Choice::HostOnly(candidate) => {
-                    self.report_host_overload(&candidate, &functions.name, &args, name_span);
-                    return self.error_value(span);
+                    self.report_host_overload(&candidate, &functions.name, &args, at.name);
+                    return self.error_value(at.whole);
                 }
                 Choice::None => {
                     let list = candidates.clone();
-                    self.report_choice(&functions.name, &list, false, &args, name_span);
-                    return self.error_value(span);
+                    self.report_choice(&functions.name, &list, false, &args, at.name);
+                    return self.error_value(at.whole);
                 }
                 Choice::Ambiguous(list) => {
-                    self.report_choice(&functions.name, &list, true, &args, name_span);
-                    return self.error_value(span);
+                    self.report_choice(&functions.name, &list, true, &args, at.name);
+                    return self.error_value(at.whole);
                 }
             },
         };
         match chosen.callable {
-            Callable::User(id) => self.call_user(id, args, args_span, span, name_span),
-            Callable::Builtin(overload) => {
-                self.call_builtin(overload, args, args_span, span, name_span)
-            }
+            Callable::User(id) => self.call_user(id, args, at),
+            Callable::Builtin(overload) => self.call_builtin(overload, args, at),
         }
     }
 
     /// Calls a function of the program.
-    pub fn call_user(
-        &mut self,
-        id: FnId,
-        args: Vec<Value<'a>>,
-        args_span: Span,
-        span: Span,
-        name_span: Span,
-    ) -> Value<'a> {
+    pub fn call_user(&mut self, id: FnId, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
         if self.func(id).space == ExecutionSpace::Global {
-            self.kernel_called(id, name_span, span);
-            return self.error_value(span);
+            self.kernel_called(id, at.name, at.whole);
+            return self.error_value(at.whole);
         }
         let constexpr = self.func(id).constexpr;
-        if !self.check_call_side(id, name_span) {
-            return self.error_value(span);
+        if !self.check_call_side(id, at.name) {
+            return self.error_value(at.whole);
         }
         let func = self.func(id);
         if func.auto_ret {
             let message = format!("`{}` is used before its type is deduced", func.display);
-            self.error(Code::E0331, name_span, message);
-            return self.error_value(span);
+            self.error(Code::E0331, at.name, message);
+            return self.error_value(at.whole);
         }
         let (name, ret) = (func.display.clone(), func.ret);
         let params: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();
@@ -162,16 +138,9 @@ impl<'a> Checker<'a> {
         let declared = func.span;
         let required =
             func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
-        if !self.check_count(
-            &name,
-            args.len(),
-            required,
-            params.len(),
-            variadic,
-            args_span,
-            declared,
-        ) {
-            return self.error_value(span);
+        if !self.check_count(&name, args.len(), required, params.len(), variadic, at.args, declared)
+        {
+            return self.error_value(at.whole);
         }
         self.check_format(&name, id, &args);
         let mut list = Vec::with_capacity(params.len().max(args.len()));
@@ -188,12 +157,12 @@ impl<'a> Checker<'a> {
             let value = self.default_argument(id, index, ty, &name);
             list.push(value);
         }
-        if constexpr && let Some(value) = self.constexpr_call(id, &list, ret, span) {
+        if constexpr && let Some(value) = self.constexpr_call(id, &list, ret, at.whole) {
             return value;
         }
         self.note_call(id);
         let callee = Callee::Direct(self.ir_func(id));
-        self.finish_call(callee, list, ret, span)
+        self.finish_call(callee, list, ret, at.whole)
     }
 
     /// The value of a `constexpr` function's call, when its arguments are constant: neither side
@@ -272,28 +241,22 @@ impl<'a> Checker<'a> {
     }
 
     /// A call through a pointer (or reference) to a function.
-    fn call_pointer(
-        &mut self,
-        target: Value<'a>,
-        args: Vec<Value<'a>>,
-        args_span: Span,
-        span: Span,
-    ) -> Value<'a> {
+    fn call_pointer(&mut self, target: Value<'a>, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
         let target_span = target.span;
         let value = self.rvalue(target);
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let function = self.types.pointee(value.ty).and_then(|to| self.types.fn_type(to).cloned());
         let Some(FnType { ret, params, variadic }) = function else {
             let message = format!("{} cannot be called", self.show(value.ty));
             self.error(Code::E0318, target_span, message);
-            return self.error_value(span);
+            return self.error_value(at.whole);
         };
         let name = self.source_text(target_span);
         let count = params.len();
-        if !self.check_count(&name, args.len(), count, count, variadic, args_span, Span::NONE) {
-            return self.error_value(span);
+        if !self.check_count(&name, args.len(), count, count, variadic, at.args, Span::NONE) {
+            return self.error_value(at.whole);
         }
         let callee = self.expr_of(value);
         let mut list = Vec::with_capacity(args.len());
@@ -303,17 +266,16 @@ impl<'a> Checker<'a> {
                 None => self.variadic_argument(arg, index + 1, &name),
             });
         }
-        self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, span)
+        self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, at.whole)
     }
 
     /// An operator on class or enumeration operands as a call of a free function. `Err` gives the
-    /// operands back when the operator is a builtin one.
+    /// operands back when the operator is a builtin one. `op` is its spelling, in parts.
     pub fn overloaded<const N: usize>(
         &mut self,
-        name: &'static str,
+        op: &[&str],
         args: [Value<'a>; N],
-        op_span: Span,
-        span: Span,
+        at: At,
     ) -> Result<Value<'a>, [Value<'a>; N]> {
         let class = |ty| {
             self.types.record_id(ty).is_some()
@@ -328,17 +290,18 @@ impl<'a> Checker<'a> {
         if halves || args.iter().any(|arg| self.is_error(arg)) {
             return Err(args);
         }
-        let symbol = self.session.names.lookup(name);
+        let name = format!("operator{}", op.concat());
+        let symbol = self.session.names.lookup(&name);
         let found = symbol.map(|symbol| self.scopes.lookup(symbol, |_| true));
         let user = found.map_or(Vec::new(), |found| self.functions_of(&found));
         // Enumerations have builtin operators, which are better than a conversion to a class.
         let has_class = |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);
         let builtin = if args.iter().any(|arg| has_class(arg.ty)) {
-            self.visible_builtins(name, false)
+            self.visible_builtins(&name, false)
         } else {
             Default::default()
         };
-        let functions = FnRef { name: name.to_owned(), user, builtin };
+        let functions = FnRef { name: name.clone(), user, builtin };
         let candidates = self.candidates(&functions, &args);
         if candidates.is_empty() {
             return Err(args);
@@ -346,14 +309,14 @@ impl<'a> Checker<'a> {
         match self.resolve(&candidates, &args) {
             Choice::None | Choice::HostOnly(_) => Err(args),
             Choice::One(chosen) => Ok(match chosen.callable {
-                Callable::User(id) => self.call_user(id, args.into(), span, span, op_span),
+                Callable::User(id) => self.call_user(id, args.into(), at.as_call()),
                 Callable::Builtin(overload) => {
-                    self.call_builtin(overload, args.into(), span, span, op_span)
+                    self.call_builtin(overload, args.into(), at.as_call())
                 }
             }),
             Choice::Ambiguous(list) => {
-                self.report_choice(name, &list, true, &args, op_span);
-                Ok(self.error_value(span))
+                self.report_choice(&name, &list, true, &args, at.op);
+                Ok(self.error_value(at.whole))
             }
         }
     }

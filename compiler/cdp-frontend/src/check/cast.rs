@@ -3,6 +3,7 @@
 use cdp_ir as ir;
 use cdp_ir::{BinaryOp, Expr, ExprKind};
 
+use super::at::CallAt;
 use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
 use super::init::Node;
@@ -236,8 +237,7 @@ impl<'a> Checker<'a> {
         name: &'a ast::TypeName,
         args: &'a [ast::Expr],
         braces: bool,
-        args_span: Span,
-        span: Span,
+        at: CallAt,
     ) -> Value<'a> {
         if let (ast::TypeSpecKind::Named(function), false) = (&name.specs.ty.kind, braces)
             && let Some(super::scope::Entity::Fns(_)) =
@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
         {
             // A function hides a record of the same name.
             let target = self.name(function);
-            return self.call_value(target, args, args_span, span);
+            return self.call_value(target, args, at);
         }
         let mut ty = self.type_name(name);
         let mut values: Vec<Value<'a>> = Vec::with_capacity(args.len());
@@ -253,42 +253,42 @@ impl<'a> Checker<'a> {
             for arg in args {
                 self.expr(arg);
             }
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         if braces
             && let [one] = args
             && let ast::ExprKind::InitList(list) = &one.kind
         {
-            return self.list_value(ty, list, span);
+            return self.list_value(ty, list, at.whole);
         }
         for arg in args {
             values.push(self.expr(arg));
         }
         if self.types.basic(ty) == Some(Basic::Auto) {
-            self.error(Code::E0331, span, "`auto` cannot be constructed");
-            return self.error_value(span);
+            self.error(Code::E0331, at.whole, "`auto` cannot be constructed");
+            return self.error_value(at.whole);
         }
         ty = ty.unqualified();
         if self.types.is_void(ty) && values.is_empty() {
             let expr = self.dummy(ty);
-            return Value::rvalue(expr, ty, span);
+            return Value::rvalue(expr, ty, at.whole);
         }
         if !braces && values.len() == 1 {
-            let Some(value) = values.pop() else { return self.error_value(span) };
-            let value = self.cast_value(CastStyle::C, value, ty, span);
+            let Some(value) = values.pop() else { return self.error_value(at.whole) };
+            let value = self.cast_value(CastStyle::C, value, ty, at.whole);
             return value;
         }
         if !self.types.is_complete(ty) {
             let message = format!("{} is incomplete here", self.show(ty));
             self.error(Code::E0308, name.span, message);
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         if values.iter().any(|value| self.is_error(value)) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let node = self.constructor_node(ty, values, args_span);
-        let expr = self.node_value(node, ty, span);
-        Value::rvalue(expr, ty, span)
+        let node = self.constructor_node(ty, values, at.args);
+        let expr = self.node_value(node, ty, at.whole);
+        Value::rvalue(expr, ty, at.whole)
     }
 
     /// `T{...}` with the list as written.

@@ -4,6 +4,7 @@
 use cdp_ir as ir;
 use cdp_ir::{Const, Expr, ExprKind};
 
+use super::at::{At, CallAt};
 use super::ctype::{Basic, QualType};
 use super::names::nearest;
 use super::state::Checker;
@@ -35,40 +36,43 @@ impl<'a> Checker<'a> {
                 value.span = span;
                 value
             }
-            Ast::Unary(unary) => self.unary(unary.op, unary.op_span, &unary.operand, span),
+            Ast::Unary(unary) => {
+                self.unary(unary.op, &unary.operand, At { op: unary.op_span, whole: span })
+            }
             Ast::Postfix(postfix) => {
-                self.postfix(postfix.op, postfix.op_span, &postfix.operand, span)
+                let at = At { op: postfix.op_span, whole: span };
+                self.postfix(postfix.op, &postfix.operand, at)
             }
             Ast::Binary(binary) => {
                 let ast::BinaryExpr { op, op_span, lhs, rhs } = &**binary;
-                self.binary(*op, *op_span, lhs, rhs, span)
+                self.binary(*op, lhs, rhs, At { op: *op_span, whole: span })
             }
             Ast::Assign(assign) => {
                 let ast::AssignExpr { op, op_span, lhs, rhs } = &**assign;
-                self.assign(*op, *op_span, lhs, rhs, span)
+                self.assign(*op, lhs, rhs, At { op: *op_span, whole: span })
             }
             Ast::Comma(sides) => self.comma(&sides[0], &sides[1], span),
             Ast::Conditional(whole) => {
-                let (condition, question_span) = (&whole.condition, whole.question_span);
+                let at = At { op: whole.question_span, whole: span };
                 match &whole.then {
-                    Some(then) => {
-                        self.conditional(condition, then, &whole.otherwise, question_span, span)
-                    }
-                    None => {
-                        self.short_conditional(condition, &whole.otherwise, question_span, span)
-                    }
+                    Some(then) => self.conditional(&whole.condition, then, &whole.otherwise, at),
+                    None => self.short_conditional(&whole.condition, &whole.otherwise, at),
                 }
             }
-            Ast::Call(call) => self.call(&call.callee, &call.args, call.args_span, span),
+            Ast::Call(call) => {
+                let at = CallAt { name: call.callee.span, args: call.args_span, whole: span };
+                self.call(&call.callee, &call.args, at)
+            }
             Ast::Launch(launch) => self.launch(launch, span),
             Ast::Index(parts) => self.index(&parts[0], &parts[1], span),
             Ast::Member(access) => {
                 let ast::MemberExpr { base, arrow, op_span, member } = &**access;
-                self.member_access(base, *arrow, *op_span, *member, span)
+                self.member_access(base, *arrow, *member, At { op: *op_span, whole: span })
             }
             Ast::Cast(cast) => self.cast_expr(cast.style, &cast.ty, &cast.operand, span),
             Ast::Construct(made) => {
-                self.construct(&made.ty, &made.args, made.braces, made.args_span, span)
+                let at = CallAt { name: made.ty.span, args: made.args_span, whole: span };
+                self.construct(&made.ty, &made.args, made.braces, at)
             }
             Ast::CompoundLiteral(made) => self.compound_literal(&made.ty, &made.init, span),
             Ast::SizeofExpr(operand) => {
@@ -236,27 +240,26 @@ impl<'a> Checker<'a> {
         &mut self,
         base: &'a ast::Expr,
         arrow: bool,
-        op_span: Span,
         member: ast::Ident,
-        span: Span,
+        at: At,
     ) -> Value<'a> {
         let value = self.expr(base);
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let value = if arrow {
             let pointer = self.rvalue(value);
             if self.is_error(&pointer) {
-                return self.error_value(span);
+                return self.error_value(at.whole);
             }
             let Some(pointee) = self.types.pointee(pointer.ty) else {
                 let message = format!("`->` needs a pointer, not {}", self.show(pointer.ty));
-                let mut diagnostic = Diagnostic::new(Code::E0309, op_span, message);
+                let mut diagnostic = Diagnostic::new(Code::E0309, at.op, message);
                 if self.types.record_id(pointer.ty).is_some() {
-                    diagnostic = diagnostic.suggest("use `.`", op_span, ".");
+                    diagnostic = diagnostic.suggest("use `.`", at.op, ".");
                 }
                 self.report(diagnostic);
-                return self.error_value(span);
+                return self.error_value(at.whole);
             };
             let addr = self.expr_of(pointer);
             Value::lvalue(addr, pointee, base.span)
@@ -267,10 +270,10 @@ impl<'a> Checker<'a> {
             && self.types.record_id(pointee).is_some()
         {
             let message = format!("`.` on a pointer, {}", self.show(value.ty));
-            self.error(Code::E0309, op_span, message).suggest("use `->`", op_span, "->");
-            return self.error_value(span);
+            self.error(Code::E0309, at.op, message).suggest("use `->`", at.op, "->");
+            return self.error_value(at.whole);
         }
-        self.field(value, member, span)
+        self.field(value, member, at.whole)
     }
 
     /// `value.member`.

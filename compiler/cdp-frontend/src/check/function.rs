@@ -369,23 +369,15 @@ impl<'a> Checker<'a> {
 
     fn check_operator(&mut self, func: &Func<'a>, name: &'a ast::QualName) {
         let text = self.text(name.base.name);
-        let member_only = matches!(
-            name.operator,
-            Some(
-                ast::OverloadedOp::Assign
-                    | ast::OverloadedOp::Call
-                    | ast::OverloadedOp::Index
-                    | ast::OverloadedOp::Arrow
-            )
-        );
-        if member_only {
+        let operator = name.operator.map_or("", ast::Overloadable::text);
+        if matches!(operator, "=" | "()" | "[]" | "->") {
             let message = format!("`{text}` can only be a member function");
             self.error(Code::E0333, name.span, message)
                 .note("member functions are outside the `.cdp` subset")
                 .help(NAME_IT_CU);
             return;
         }
-        if matches!(name.operator, Some(ast::OverloadedOp::New | ast::OverloadedOp::Delete)) {
+        if matches!(operator, "new" | "delete") {
             let message = format!("replacing `{text}` is outside the `.cdp` subset");
             self.error(Code::E0333, name.span, message).help(NAME_IT_CU);
             return;
@@ -401,16 +393,9 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` needs an operand of class or enumeration type");
             self.error(Code::E0333, name.span, message);
         }
-        let counts: &[usize] = match name.operator {
-            Some(ast::OverloadedOp::Tilde | ast::OverloadedOp::Not) => &[1],
-            Some(
-                ast::OverloadedOp::Plus
-                | ast::OverloadedOp::Minus
-                | ast::OverloadedOp::Star
-                | ast::OverloadedOp::Amp
-                | ast::OverloadedOp::PlusPlus
-                | ast::OverloadedOp::MinusMinus,
-            ) => &[1, 2],
+        let counts: &[usize] = match operator {
+            "~" | "!" => &[1],
+            "+" | "-" | "*" | "&" | "++" | "--" => &[1, 2],
             _ => &[2],
         };
         if !counts.contains(&func.params.len()) || func.params.iter().any(|p| p.default.is_some()) {

@@ -5,6 +5,7 @@
 use cdp_ir as ir;
 use cdp_ir::{BinaryOp, CompareOp, Expr, ExprKind};
 
+use super::at::CallAt;
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Kind, Value};
@@ -34,8 +35,7 @@ impl<'a> Checker<'a> {
         &mut self,
         callee: &'a ast::Expr,
         args: &'a [ast::Expr],
-        args_span: Span,
-        span: Span,
+        at: CallAt,
     ) -> Option<Value<'a>> {
         let ast::ExprKind::Name(name) = callee.kind else { return None };
         let text = self.text(name);
@@ -43,11 +43,11 @@ impl<'a> Checker<'a> {
             return None;
         }
         if text == "__builtin_constant_p" {
-            return Some(self.constant_p(args, args_span, span));
+            return Some(self.constant_p(args, at));
         }
         if let Some(op) = super::variadic::list_op(text) {
             let word = text.trim_start_matches("__builtin_").to_owned();
-            return Some(self.va_call(op, &word, args, args_span, span));
+            return Some(self.va_call(op, &word, args, at));
         }
         let op = overflow_op(text)?;
         let text = text.to_owned();
@@ -55,16 +55,15 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` belongs to host compilers");
             self.error(Code::E0603, callee.span, message)
                 .help("compute in a wider type and compare");
-            return Some(self.error_value(span));
+            return Some(self.error_value(at.whole));
         }
-        Some(self.overflow(&text, op, args, args_span, span))
+        Some(self.overflow(&text, op, args, at))
     }
 
     /// 1 when the argument is a constant expression; it is not evaluated.
-    fn constant_p(&mut self, args: &'a [ast::Expr], args_span: Span, span: Span) -> Value<'a> {
-        if !self.check_count("__builtin_constant_p", args.len(), 1, 1, false, args_span, Span::NONE)
-        {
-            return self.error_value(span);
+    fn constant_p(&mut self, args: &'a [ast::Expr], at: CallAt) -> Value<'a> {
+        if !self.check_count("__builtin_constant_p", args.len(), 1, 1, false, at.args, Span::NONE) {
+            return self.error_value(at.whole);
         }
         self.unevaluated += 1;
         let value = self.expr(&args[0]);
@@ -74,7 +73,7 @@ impl<'a> Checker<'a> {
             Kind::RValue(expr) => self.const_eval(expr).is_some() || value.string.is_some(),
             _ => false,
         };
-        self.int_value(i128::from(known), Basic::Int.into(), span)
+        self.int_value(i128::from(known), Basic::Int.into(), at.whole)
     }
 
     /// `*r = (T)(a op b)`, and whether that lost anything. The operation is done in 128 bits, which
@@ -84,16 +83,15 @@ impl<'a> Checker<'a> {
         name: &str,
         op: BinaryOp,
         args: &'a [ast::Expr],
-        args_span: Span,
-        span: Span,
+        at: CallAt,
     ) -> Value<'a> {
-        if !self.check_count(name, args.len(), 3, 3, false, args_span, Span::NONE) {
-            return self.error_value(span);
+        if !self.check_count(name, args.len(), 3, 3, false, at.args, Span::NONE) {
+            return self.error_value(at.whole);
         }
         let (Some((a, a_ty)), Some((b, b_ty))) =
             (self.overflow_operand(&args[0], name), self.overflow_operand(&args[1], name))
         else {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         };
         let pointer = self.expr(&args[2]);
         let pointer = self.rvalue(pointer);
@@ -103,9 +101,9 @@ impl<'a> Checker<'a> {
                 let message = format!("argument 3 of `{name}` points to no integer");
                 self.error(Code::E0303, args[2].span, message);
             }
-            return self.error_value(span);
+            return self.error_value(at.whole);
         };
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         let signed =
             [a_ty, b_ty].into_iter().any(|ty| self.types.basic(ty).is_some_and(Basic::is_signed));
         let wide = self.types.ir.int(128, signed || op == BinaryOp::Sub);
@@ -123,7 +121,7 @@ impl<'a> Checker<'a> {
             ExprKind::Compare { op: CompareOp::Ne, lhs: Box::new(again), rhs: Box::new(exact) };
         let lost = Expr::new(kind, bool_ty, loc);
         let value = self.sequence(effects, lost);
-        Value::rvalue(value, Basic::Bool.into(), span)
+        Value::rvalue(value, Basic::Bool.into(), at.whole)
     }
 
     fn overflow_operand(&mut self, arg: &'a ast::Expr, name: &str) -> Option<(ir::Expr, QualType)> {

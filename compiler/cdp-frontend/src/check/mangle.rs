@@ -2,6 +2,7 @@
 
 use super::ctype::{Basic, CType, CTypes, QualType, Quals};
 use super::scope::Slot;
+use crate::ast::Overloadable;
 use crate::scopes::{ScopeId, Scopes};
 
 /// What has been written and may be referred back to.
@@ -29,8 +30,8 @@ pub fn function(
 ) -> String {
     let mut mangler = Mangler { types, scopes, out: "_Z".into(), seen: Vec::new() };
     let params = types.fn_type(ty).map_or(0, |function| function.params.len());
-    let coded = match operator_code(name, params) {
-        Some(code) => code.to_owned(),
+    let coded = match Overloadable::of(name) {
+        Some(operator) => operator.letters(params).to_owned(),
         None => source_name(name),
     };
     mangler.declared_name(ns, &coded, internal);
@@ -70,56 +71,6 @@ pub fn local_variable(function_symbol: &str, name: &str, number: u32) -> String 
 
 fn source_name(name: &str) -> String {
     format!("{}{name}", name.len())
-}
-
-/// The two letters of an operator function.
-fn operator_code(name: &str, params: usize) -> Option<&'static str> {
-    let op = name.strip_prefix("operator")?;
-    Some(match (op, params) {
-        ("+", 1) => "ps",
-        ("-", 1) => "ng",
-        ("&", 1) => "ad",
-        ("*", 1) => "de",
-        ("~", _) => "co",
-        ("+", _) => "pl",
-        ("-", _) => "mi",
-        ("*", _) => "ml",
-        ("/", _) => "dv",
-        ("%", _) => "rm",
-        ("&", _) => "an",
-        ("|", _) => "or",
-        ("^", _) => "eo",
-        ("=", _) => "aS",
-        ("+=", _) => "pL",
-        ("-=", _) => "mI",
-        ("*=", _) => "mL",
-        ("/=", _) => "dV",
-        ("%=", _) => "rM",
-        ("&=", _) => "aN",
-        ("|=", _) => "oR",
-        ("^=", _) => "eO",
-        ("<<", _) => "ls",
-        (">>", _) => "rs",
-        ("<<=", _) => "lS",
-        (">>=", _) => "rS",
-        ("==", _) => "eq",
-        ("!=", _) => "ne",
-        ("<", _) => "lt",
-        (">", _) => "gt",
-        ("<=", _) => "le",
-        (">=", _) => "ge",
-        ("!", _) => "nt",
-        ("&&", _) => "aa",
-        ("||", _) => "oo",
-        ("++", _) => "pp",
-        ("--", _) => "mm",
-        (",", _) => "cm",
-        ("->*", _) => "pm",
-        ("->", _) => "pt",
-        ("()", _) => "cl",
-        ("[]", _) => "ix",
-        _ => return None,
-    })
 }
 
 fn builtin_code(basic: Basic) -> Option<&'static str> {

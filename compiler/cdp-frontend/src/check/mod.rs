@@ -15,6 +15,7 @@
 mod arena;
 mod asm;
 mod assign;
+mod at;
 mod auto;
 mod binary;
 mod builtin_call;

@@ -4,36 +4,13 @@
 use cdp_ir as ir;
 use cdp_ir::{BinaryOp, CompareOp, Const, Expr, ExprKind};
 
+use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Action, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp, PostfixOp, UnaryOp};
 use crate::diagnostics::Code;
 use crate::source::Span;
-
-/// The spelling of a binary operator.
-pub fn op_text(op: AstOp) -> &'static str {
-    match op {
-        AstOp::Mul => "*",
-        AstOp::Div => "/",
-        AstOp::Rem => "%",
-        AstOp::Add => "+",
-        AstOp::Sub => "-",
-        AstOp::Shl => "<<",
-        AstOp::Shr => ">>",
-        AstOp::Lt => "<",
-        AstOp::Gt => ">",
-        AstOp::Le => "<=",
-        AstOp::Ge => ">=",
-        AstOp::Eq => "==",
-        AstOp::Ne => "!=",
-        AstOp::BitAnd => "&",
-        AstOp::BitXor => "^",
-        AstOp::BitOr => "|",
-        AstOp::LogAnd => "&&",
-        AstOp::LogOr => "||",
-    }
-}
 
 pub fn ir_op(op: AstOp) -> Option<BinaryOp> {
     Some(match op {
@@ -66,55 +43,39 @@ pub(super) fn compare_op(op: AstOp) -> Option<CompareOp> {
 impl<'a> Checker<'a> {
     // --- unary -------------------------------------------------------------------------------
 
-    pub fn unary(
-        &mut self,
-        op: UnaryOp,
-        op_span: Span,
-        operand: &'a ast::Expr,
-        span: Span,
-    ) -> Value<'a> {
+    pub fn unary(&mut self, op: UnaryOp, operand: &'a ast::Expr, at: At) -> Value<'a> {
         let value = self.expr(operand);
         if op == UnaryOp::AddrOf {
-            return self.address_of(value, op_span, span);
+            return self.address_of(value, at);
         }
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
-        let name = match op {
-            UnaryOp::Plus => "operator+",
-            UnaryOp::Minus => "operator-",
-            UnaryOp::Not => "operator!",
-            UnaryOp::BitNot => "operator~",
-            UnaryOp::Deref => "operator*",
-            UnaryOp::PreInc => "operator++",
-            UnaryOp::PreDec => "operator--",
-            UnaryOp::AddrOf => "operator&",
-        };
-        let value = match self.overloaded(name, [value], op_span, span) {
+        let value = match self.overloaded(&[op.text()], [value], at) {
             Ok(result) => return result,
             Err([value]) => value,
         };
         match op {
-            UnaryOp::Deref => self.deref(value, op_span, span),
-            UnaryOp::PreInc => self.step(value, BinaryOp::Add, true, op_span, span),
-            UnaryOp::PreDec => self.step(value, BinaryOp::Sub, true, op_span, span),
+            UnaryOp::Deref => self.deref(value, at),
+            UnaryOp::PreInc => self.step(value, BinaryOp::Add, true, at),
+            UnaryOp::PreDec => self.step(value, BinaryOp::Sub, true, at),
             UnaryOp::Not => {
                 let cond = self.condition(value);
                 let ty = cond.ty;
-                let loc = self.loc(span);
+                let loc = self.loc(at.whole);
                 let kind = ExprKind::Unary { op: ir::UnaryOp::Not, operand: Box::new(cond) };
                 let expr = self.folded(Expr::new(kind, ty, loc));
-                Value::rvalue(expr, Basic::Bool.into(), span)
+                Value::rvalue(expr, Basic::Bool.into(), at.whole)
             }
-            _ => self.sign(op, value, op_span, span),
+            _ => self.sign(op, value, at),
         }
     }
 
     /// `+x`, `-x`, `~x`.
-    fn sign(&mut self, op: UnaryOp, value: Value<'a>, op_span: Span, span: Span) -> Value<'a> {
+    fn sign(&mut self, op: UnaryOp, value: Value<'a>, at: At) -> Value<'a> {
         let value = self.promote(value);
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let ty = value.ty;
         let fits = match op {
@@ -125,53 +86,53 @@ impl<'a> Checker<'a> {
         if !fits {
             let what = if op == UnaryOp::BitNot { "~" } else { "a sign" };
             let message = format!("{} has no operator `{what}`", self.show(ty));
-            self.error(Code::E0304, op_span, message.replace("`a sign`", "for a sign"));
-            return self.error_value(span);
+            self.error(Code::E0304, at.op, message.replace("`a sign`", "for a sign"));
+            return self.error_value(at.whole);
         }
         let expr = self.expr_of(value);
         let op = match op {
-            UnaryOp::Plus => return Value::rvalue(expr, ty, span),
+            UnaryOp::Plus => return Value::rvalue(expr, ty, at.whole),
             UnaryOp::Minus => ir::UnaryOp::Neg,
             _ => ir::UnaryOp::BitNot,
         };
-        let (ir_ty, loc) = (expr.ty, self.loc(span));
+        let (ir_ty, loc) = (expr.ty, self.loc(at.whole));
         let kind = ExprKind::Unary { op, operand: Box::new(expr) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
-        Value::rvalue(expr, ty, span)
+        Value::rvalue(expr, ty, at.whole)
     }
 
-    fn deref(&mut self, value: Value<'a>, op_span: Span, span: Span) -> Value<'a> {
+    fn deref(&mut self, value: Value<'a>, at: At) -> Value<'a> {
         if matches!(value.kind, Kind::Fns(_)) {
             return value;
         }
         let value = self.rvalue(value);
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let Some(pointee) = self.types.pointee(value.ty) else {
             let message = format!("`*` needs a pointer, not {}", self.show(value.ty));
-            self.error(Code::E0320, op_span, message);
-            return self.error_value(span);
+            self.error(Code::E0320, at.op, message);
+            return self.error_value(at.whole);
         };
         if self.types.is_void(pointee) {
             let message = "a pointer to `void` cannot be dereferenced";
-            self.error(Code::E0320, span, message)
+            self.error(Code::E0320, at.whole, message)
                 .help("cast it to a pointer to the type of the object first");
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         if self.types.is_function(pointee) {
-            return Value { span, ..value };
+            return Value { span: at.whole, ..value };
         }
         let addr = self.expr_of(value);
-        Value::lvalue(addr, pointee, span)
+        Value::lvalue(addr, pointee, at.whole)
     }
 
-    fn address_of(&mut self, value: Value<'a>, op_span: Span, span: Span) -> Value<'a> {
+    fn address_of(&mut self, value: Value<'a>, at: At) -> Value<'a> {
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let what = match &value.kind {
-            Kind::Fns(_) => return Value { span, ..value },
+            Kind::Fns(_) => return Value { span: at.whole, ..value },
             Kind::LValue(_) | Kind::ConstVar(..) | Kind::Pending(_) => None,
             Kind::BitField { .. } => Some("a bit-field has no address".to_owned()),
             Kind::Builtin(variable) => {
@@ -188,76 +149,63 @@ impl<'a> Checker<'a> {
             Kind::Braces(_) => Some("`&` of a brace-enclosed list".to_owned()),
         };
         if let Some(message) = what {
-            self.error(Code::E0321, op_span, message).help("store the value in a variable first");
-            return self.error_value(span);
+            self.error(Code::E0321, at.op, message).help("store the value in a variable first");
+            return self.error_value(at.whole);
         }
         self.note_address_taken(&value);
         let ty = self.types.pointer_to(value.ty);
         let addr = self.address(value);
-        Value::rvalue(addr, ty, span)
+        Value::rvalue(addr, ty, at.whole)
     }
 
-    pub fn postfix(
-        &mut self,
-        op: PostfixOp,
-        op_span: Span,
-        operand: &'a ast::Expr,
-        span: Span,
-    ) -> Value<'a> {
+    pub fn postfix(&mut self, op: PostfixOp, operand: &'a ast::Expr, at: At) -> Value<'a> {
         let value = self.expr(operand);
         if self.is_error(&value) {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let op = match op {
             PostfixOp::Inc => BinaryOp::Add,
             PostfixOp::Dec => BinaryOp::Sub,
         };
-        let name = if op == BinaryOp::Add { "operator++" } else { "operator--" };
-        let zero = self.int_value(0, Basic::Int.into(), op_span);
-        match self.overloaded(name, [value, zero], op_span, span) {
+        let name = if op == BinaryOp::Add { "++" } else { "--" };
+        let zero = self.int_value(0, Basic::Int.into(), at.op);
+        match self.overloaded(&[name], [value, zero], at) {
             Ok(result) => result,
-            Err([value, _]) => self.step(value, op, false, op_span, span),
+            Err([value, _]) => self.step(value, op, false, at),
         }
     }
 
     /// `++` and `--`.
-    fn step(
-        &mut self,
-        value: Value<'a>,
-        op: BinaryOp,
-        prefix: bool,
-        op_span: Span,
-        span: Span,
-    ) -> Value<'a> {
+    fn step(&mut self, value: Value<'a>, op: BinaryOp, prefix: bool, at: At) -> Value<'a> {
         let word = if op == BinaryOp::Add { "++" } else { "--" };
-        if !self.check_assignable(&value, word, op_span) {
-            return self.error_value(span);
+        if !self.check_assignable(&value, word, at.op) {
+            return self.error_value(at.whole);
         }
         let ty = value.ty.unqualified();
         if self.types.is_bool(ty) && op == BinaryOp::Sub {
             let message = format!("`{word}` on a `bool`");
-            self.error(Code::E0304, op_span, message)
+            self.error(Code::E0304, at.op, message)
                 .note("C++17 removed it")
                 .help("assign `true` or `false`");
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let fits =
             self.types.is_arithmetic(ty) || self.types.is_half(ty) || self.types.is_pointer(ty);
         if !fits {
             let message = format!("{} has no operator `{word}`", self.show(ty));
-            self.error(Code::E0304, op_span, message);
-            return self.error_value(span);
+            self.error(Code::E0304, at.op, message);
+            return self.error_value(at.whole);
         }
-        let loc = self.loc(span);
+        let loc = self.loc(at.whole);
         if let Some(pointee) = self.types.pointee(ty) {
             if !self.check_arithmetic_pointee(pointee, value.span) {
-                return self.error_value(span);
+                return self.error_value(at.whole);
             }
-            let one = self.int_value(1, Basic::Int.into(), span);
+            let one = self.int_value(1, Basic::Int.into(), at.whole);
             let one = self.expr_of(one);
             let rhs = self.to_index(one);
             let compute = rhs.ty;
-            return self.finish_update(value, op, rhs, compute, prefix, span);
+            return self.finish_update(value, op, rhs, compute, prefix, at.whole);
         }
         let compute = self.promoted_type(ty);
         let compute_ir = self.types.ir_type(compute);
@@ -266,7 +214,7 @@ impl<'a> Checker<'a> {
             _ => Const::Int(1),
         };
         let rhs = Expr::new(ExprKind::Const(one), compute_ir, loc);
-        self.finish_update(value, op, rhs, compute_ir, prefix, span)
+        self.finish_update(value, op, rhs, compute_ir, prefix, at.whole)
     }
 
     /// `value op= rhs`, for an lvalue already judged assignable. After a prefix operator the result

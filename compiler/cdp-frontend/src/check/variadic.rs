@@ -6,6 +6,7 @@
 
 use cdp_ir::{Expr, ExprKind, Intrinsic};
 
+use super::at::CallAt;
 use super::ctype::{Basic, CType, QualType};
 use super::scope::{ExecutionSpace, Func};
 use super::state::Checker;
@@ -97,14 +98,13 @@ impl<'a> Checker<'a> {
         op: Intrinsic,
         name: &str,
         args: &'a [ast::Expr],
-        args_span: Span,
-        span: Span,
+        at: CallAt,
     ) -> Value<'a> {
         let wanted = if op == Intrinsic::VaEnd { 1 } else { 2 };
-        if !self.check_count(name, args.len(), wanted, wanted, false, args_span, Span::NONE)
-            || !self.check_list_side(name, span)
+        if !self.check_count(name, args.len(), wanted, wanted, false, at.args, Span::NONE)
+            || !self.check_list_side(name, at.whole)
         {
-            return self.error_value(span);
+            return self.error_value(at.whole);
         }
         let mut lists = Vec::new();
         for (index, arg) in args.iter().enumerate() {
@@ -113,17 +113,19 @@ impl<'a> Checker<'a> {
                 self.unevaluated_type(arg);
                 continue;
             }
-            let Some(list) = self.list_address(arg, name) else { return self.error_value(span) };
+            let Some(list) = self.list_address(arg, name) else {
+                return self.error_value(at.whole);
+            };
             lists.push(list);
         }
         let variadic = self.f.func.is_some_and(|id| self.func(id).variadic);
         if op == Intrinsic::VaStart && !variadic {
             let message = format!("`{name}` in a function without `...`");
             let help = "end the parameters with `...`, or pass a `va_list`";
-            self.error(Code::E0317, span, message).help(help);
-            return self.error_value(span);
+            self.error(Code::E0317, at.whole, message).help(help);
+            return self.error_value(at.whole);
         }
-        self.list_operation(op, lists, Basic::Void.into(), span)
+        self.list_operation(op, lists, Basic::Void.into(), at.whole)
     }
 
     /// `__builtin_va_arg(list, type)`

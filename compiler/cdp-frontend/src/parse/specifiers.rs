@@ -411,7 +411,7 @@ impl Parser<'_> {
     }
 
     /// `operator+` as one name.
-    fn operator_name(&mut self, path: &Path) -> (Ident, Option<OverloadedOp>) {
+    fn operator_name(&mut self, path: &Path) -> (Ident, Option<Overloadable>) {
         let mut text = String::from("operator");
         for at in path.last + 1..path.end {
             if self.kind_at(at) == Some(T::Ident) {
@@ -425,7 +425,7 @@ impl Parser<'_> {
         } else if text.contains('"') {
             self.outside(Code::E0233, span, "user-defined literals are", "");
         }
-        let operator = text.strip_prefix("operator").and_then(OverloadedOp::from_symbol);
+        let operator = Overloadable::of(&text);
         (Ident { name: self.session.names.intern(&text), span }, operator)
     }
 }
