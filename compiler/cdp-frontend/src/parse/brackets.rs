@@ -3,9 +3,9 @@
 //! spelled as words, and nothing that may stand anywhere: `__extension__`, stray `#`, and pragmas that
 //! begin no statement.
 
-use super::words::{Word, Words};
+use super::Vocabulary;
+use super::words::Word;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::intern::Symbol;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::session::Session;
 use crate::source::Span;
@@ -36,23 +36,12 @@ fn is_closer(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace)
 }
 
-fn spelling(kind: TokenKind) -> &'static str {
-    match kind {
-        TokenKind::LParen => "(",
-        TokenKind::LBracket => "[",
-        TokenKind::LBrace => "{",
-        TokenKind::RParen => ")",
-        TokenKind::RBracket => "]",
-        _ => "}",
-    }
-}
-
 /// Matches brackets, dropping closing ones without an opening one and adding those that are
-/// missing. `end` is where the file ends.
+/// missing. `end` is where the file ends. Of a file whose brackets nest too deep nothing is left.
 pub fn balance(
     tokens: Vec<Token>,
     end: Span,
-    words: &Words,
+    vocabulary: &Vocabulary,
     session: &mut Session,
     out: &mut Diagnostics,
 ) -> Balanced {
@@ -60,25 +49,27 @@ pub fn balance(
         done: Vec::with_capacity(tokens.len() + 8),
         partner: Vec::with_capacity(tokens.len() + 8),
         open: Vec::new(),
+        vocabulary,
         session,
         out,
-        reported_depth: false,
     };
     let mut at = 0;
     while at < tokens.len() {
         let mut token = tokens[at];
-        if let Some(joined) = spaced_launch(&tokens[at..], state.session) {
+        if let Some(joined) = state.spaced_launch(&tokens[at..]) {
             token = joined;
             at += 1;
         }
-        if let Some(length) = state.left_out(&mut token, &tokens[at..], words) {
+        if let Some(length) = state.left_out(&mut token, &tokens[at..]) {
             at += length;
             continue;
         }
         if closer(token.kind).is_some() {
             if state.open.len() >= MAX_NESTING {
-                at = state.too_deep(&tokens, at);
-                continue;
+                let message = format!("brackets are nested more than {MAX_NESTING} deep");
+                let found = Diagnostic::new(Code::E0205, token.span, message);
+                state.out.push(found.note("nothing of the file was read"));
+                return Balanced { tokens: Vec::new(), partner: Vec::new() };
             }
             state.open.push(state.done.len() as u32);
             state.push(token);
@@ -96,22 +87,6 @@ pub fn balance(
     Balanced { tokens: state.done, partner: state.partner }
 }
 
-/// `<< <` and `>> >` as nvcc takes them, when both are on one line: no other meaning is possible.
-fn spaced_launch(tokens: &[Token], session: &mut Session) -> Option<Token> {
-    let [first, second, ..] = tokens else { return None };
-    let (kind, text) = match (first.kind, second.kind) {
-        (TokenKind::Shl, TokenKind::Lt) => (TokenKind::LaunchOpen, "<<<"),
-        (TokenKind::Shr, TokenKind::Gt) => (TokenKind::LaunchClose, ">>>"),
-        _ => return None,
-    };
-    if second.flags.has(Flags::LINE_START) {
-        return None;
-    }
-    let symbol = session.names.intern(text);
-    let span = session.sources.join(first.span, second.span);
-    Some(Token { kind, symbol, span, ..*first })
-}
-
 struct Balancer<'a> {
     done: Vec<Token>,
     partner: Vec<u32>,
@@ -119,15 +94,47 @@ struct Balancer<'a> {
     open: Vec<u32>,
     session: &'a mut Session,
     out: &'a mut Diagnostics,
-    reported_depth: bool,
+    vocabulary: &'a Vocabulary,
 }
 
 impl Balancer<'_> {
+    /// `<< <` and `>> >` as nvcc takes them, when both are on one line: no other meaning is possible.
+    fn spaced_launch(&mut self, tokens: &[Token]) -> Option<Token> {
+        let [first, second, ..] = tokens else { return None };
+        let kind = match (first.kind, second.kind) {
+            (TokenKind::Shl, TokenKind::Lt) => TokenKind::LaunchOpen,
+            (TokenKind::Shr, TokenKind::Gt) => TokenKind::LaunchClose,
+            _ => return None,
+        };
+        if second.flags.has(Flags::LINE_START) {
+            return None;
+        }
+        let symbol = self.vocabulary.spellings.of(kind);
+        let span = self.session.sources.join(first.span, second.span);
+        Some(Token { kind, symbol, span, ..*first })
+    }
+
+    /// How a bracket is spelled.
+    fn text(&self, kind: TokenKind) -> &str {
+        &self.session.names[self.vocabulary.spellings.of(kind)]
+    }
+
+    /// The closing kind for the open bracket at a place.
+    fn closer_of(&self, open: u32) -> TokenKind {
+        closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace)
+    }
+
+    /// A bracket that is put in.
+    fn added(&self, kind: TokenKind, span: Span) -> Token {
+        let symbol = self.vocabulary.spellings.of(kind);
+        Token { kind, flags: Flags::default(), symbol, span }
+    }
+
     /// The number of tokens that the parser does not see, `token` the first. A word that is an operator
     /// becomes one.
-    fn left_out(&mut self, token: &mut Token, rest: &[Token], words: &Words) -> Option<usize> {
+    fn left_out(&mut self, token: &mut Token, rest: &[Token]) -> Option<usize> {
         match token.kind {
-            TokenKind::Ident => match words.get(token.symbol) {
+            TokenKind::Ident => match self.vocabulary.words.get(token.symbol) {
                 Word::Skip => return Some(1),
                 Word::Spelled(kind) => token.kind = kind,
                 Word::OnlyC(right) => return self.only_c(token, right),
@@ -141,11 +148,11 @@ impl Balancer<'_> {
                 ));
                 return Some(1);
             }
-            TokenKind::PragmaUnroll if !self.ends_statement(words) => {
+            TokenKind::PragmaUnroll if !self.ends_statement() => {
                 let end = rest.iter().position(|token| token.kind == TokenKind::PragmaEnd);
                 return Some(end.map_or(1, |end| end + 1));
             }
-            TokenKind::PragmaNoUnroll | TokenKind::PragmaCdp if !self.ends_statement(words) => {
+            TokenKind::PragmaNoUnroll | TokenKind::PragmaCdp if !self.ends_statement() => {
                 return Some(1);
             }
             _ => {}
@@ -164,10 +171,10 @@ impl Balancer<'_> {
     }
 
     /// Whether a statement or declaration may begin after what there is.
-    fn ends_statement(&self, words: &Words) -> bool {
+    fn ends_statement(&self) -> bool {
         use TokenKind as T;
         self.done.last().is_none_or(|last| match last.kind {
-            T::Ident => matches!(words.get(last.symbol), Word::Do | Word::Else),
+            T::Ident => matches!(self.vocabulary.words.get(last.symbol), Word::Do | Word::Else),
             kind => matches!(
                 kind,
                 T::Semi
@@ -237,19 +244,13 @@ impl Balancer<'_> {
                 self.pair(token);
             }
             _ => {
-                let text = spelling(token.kind);
-                let mut found = Diagnostic::new(
-                    Code::E0202,
-                    token.span,
-                    format!("this `{text}` closes nothing"),
-                );
+                let message = format!("this `{}` closes nothing", self.text(token.kind));
+                let mut found = Diagnostic::new(Code::E0202, token.span, message);
                 if let Some(open) = self.open.last() {
                     let open = self.done[*open as usize];
-                    let opener = spelling(open.kind);
-                    found = found.secondary(
-                        open.span,
-                        format!("this `{opener}` is the bracket that is open here"),
-                    );
+                    let opener = self.text(open.kind);
+                    let label = format!("this `{opener}` is the bracket that is open here");
+                    found = found.secondary(open.span, label);
                 }
                 self.out.push(found.suggest("remove it", token.span, ""));
             }
@@ -266,16 +267,15 @@ impl Balancer<'_> {
     fn report_open(&mut self, place: Span, instead: Option<Token>) {
         let Some(&index) = self.open.last() else { return };
         let open = self.done[index as usize];
-        let kind = closer(open.kind).unwrap_or(TokenKind::RBrace);
-        let (opener, missing) = (spelling(open.kind), spelling(kind));
-        let mut found =
-            Diagnostic::new(Code::E0202, open.span, format!("this `{opener}` is never closed"));
+        let kind = self.closer_of(index);
+        let message = format!("this `{}` is never closed", self.text(open.kind));
+        let missing = self.text(kind).to_owned();
+        let mut found = Diagnostic::new(Code::E0202, open.span, message);
         if let Some(instead) = instead {
             found = found.secondary(instead.span, format!("expected `{missing}` before this"));
         }
         self.out.push(found.help(format!("add `{missing}`")));
-        let symbol = self.session.names.intern(missing);
-        self.pair(Token { kind, flags: Flags::default(), symbol, span: place });
+        self.pair(self.added(kind, place));
     }
 
     /// For an open `{`: a later line that begins at or left of the column of its own line, which
@@ -312,9 +312,7 @@ impl Balancer<'_> {
                 }
                 continue;
             }
-            let kind = closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace);
-            let symbol = self.session.names.intern(spelling(kind));
-            self.pair(Token { kind, flags: Flags::default(), symbol, span: end });
+            self.pair(self.added(self.closer_of(open), end));
         }
     }
 
@@ -328,9 +326,7 @@ impl Balancer<'_> {
             .help("add `}` before it");
         self.out.push(found);
         self.open.pop();
-        let symbol = self.session.names.intern("}");
-        let closing =
-            Token { kind: TokenKind::RBrace, flags: Flags::default(), symbol, span: at.before() };
+        let closing = self.added(TokenKind::RBrace, at.before());
         for partner in &mut self.partner {
             if *partner != NONE && *partner as usize >= suspect {
                 *partner += 1;
@@ -339,47 +335,5 @@ impl Balancer<'_> {
         self.done.insert(suspect, closing);
         self.partner.insert(suspect, open);
         self.partner[open as usize] = suspect as u32;
-    }
-
-    /// Drops a group that nests too deep; gives the place after it.
-    fn too_deep(&mut self, tokens: &[Token], at: usize) -> usize {
-        if !self.reported_depth {
-            self.reported_depth = true;
-            let message = format!("brackets are nested more than {MAX_NESTING} deep");
-            self.out.push(Diagnostic::new(Code::E0205, tokens[at].span, message));
-        }
-        let mut depth = 0usize;
-        let mut place = at;
-        while place < tokens.len() {
-            if closer(tokens[place].kind).is_some() {
-                depth += 1;
-            } else if is_closer(tokens[place].kind) {
-                depth -= 1;
-                if depth == 0 {
-                    break;
-                }
-            }
-            place += 1;
-        }
-        // Braces can be left out; so can a call's or an index's brackets. Elsewhere a number
-        // stands for it, which is valid wherever an expression is.
-        let after_operand = at.checked_sub(1).is_some_and(|before| {
-            matches!(
-                tokens[before].kind,
-                TokenKind::Ident | TokenKind::RParen | TokenKind::RBracket | TokenKind::Number
-            )
-        });
-        if after_operand || tokens[at].kind == TokenKind::LBrace {
-            return place + 1;
-        }
-        let zero: Symbol = self.session.names.intern("0");
-        let stand_in = Token {
-            kind: TokenKind::Number,
-            flags: Flags::default(),
-            symbol: zero,
-            span: tokens[at].span,
-        };
-        self.push(stand_in);
-        place + 1
     }
 }

@@ -300,17 +300,11 @@ impl Parser<'_> {
     /// ```
     pub fn declaration(&mut self, place: Place) -> Parsed<Decl> {
         let start = self.at;
-        let simple = match self.declared(place)? {
-            Declared::Function(function) => {
-                let kind = DeclKind::Function(function);
-                return Ok(Decl { kind, span: self.since(start) });
-            }
-            Declared::Simple(simple) => simple,
-        };
-        Ok(Decl { kind: DeclKind::Simple(simple), span: self.since(start) })
+        let kind = self.declared(place)?;
+        Ok(Decl { kind, span: self.since(start) })
     }
 
-    fn declared(&mut self, place: Place) -> Parsed<Declared> {
+    fn declared(&mut self, place: Place) -> Parsed<DeclKind> {
         let specs = self.specifiers(place)?;
         if self.is_bindings(&specs) {
             return self.refuse_bindings(specs);
@@ -333,13 +327,13 @@ impl Parser<'_> {
                         self.leave_declarator(&specs, &item.declarator);
                         let (specs, declarator) = (specs.specs, item.declarator);
                         let function = FunctionDef { specs, declarator, body };
-                        return Ok(Declared::Function(Box::new(function)));
+                        return Ok(DeclKind::Function(Box::new(function)));
                     }
                     self.refuse_nested_function(&item.declarator);
                     self.leave_declarator(&specs, &item.declarator);
                     declarators.push(item);
                     let specs = specs.specs;
-                    return Ok(Declared::Simple(Box::new(SimpleDecl { specs, declarators })));
+                    return Ok(DeclKind::Simple(Box::new(SimpleDecl { specs, declarators })));
                 }
                 self.leave_declarator(&specs, &item.declarator);
                 declarators.push(item);
@@ -354,7 +348,7 @@ impl Parser<'_> {
             None => "this declaration".to_owned(),
         };
         self.semicolon(&what, if declarators.is_empty() { "`;`" } else { "`;` or `,`" })?;
-        Ok(Declared::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+        Ok(DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
     }
 
     /// Closes the scope of a declarator's parameters; the declared name stays.
@@ -533,12 +527,6 @@ impl Parser<'_> {
         }
         Ok(())
     }
-}
-
-/// What a declaration turned out to be.
-pub(super) enum Declared {
-    Simple(Box<SimpleDecl>),
-    Function(Box<FunctionDef>),
 }
 
 fn is_function(declarator: &Declarator) -> bool {

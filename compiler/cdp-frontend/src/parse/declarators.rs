@@ -45,16 +45,11 @@ impl Parser<'_> {
         inner: bool,
     ) -> Parsed<Declarator> {
         let start = self.at;
-        let mut pointers = Vec::new();
-        while let Some(pointer) = self.pointer(specs.place)? {
-            pointers.push(pointer);
-        }
+        let (pointers, attrs) = self.pointers(specs.place)?;
         let mut declarator = self.direct(specs, naming, inner)?;
         declarator.parts.reserve_exact(pointers.len());
-        for (part, attrs) in pointers.into_iter().rev() {
-            declarator.parts.push(part);
-            declarator.attrs.extend(attrs);
-        }
+        declarator.parts.extend(pointers);
+        declarator.attrs.extend(attrs);
         if let Some(excess) = declarator.parts.get(MAX_PARTS) {
             let message =
                 format!("a declarator has more than {MAX_PARTS} pointers, arrays and functions");
@@ -65,28 +60,34 @@ impl Parser<'_> {
         Ok(declarator)
     }
 
-    fn pointer(&mut self, place: Place) -> Parsed<Option<(DeclaratorPart, Vec<Attr>)>> {
+    /// `{ pointer }`, the innermost first as the tree has them.
+    pub fn pointers(&mut self, place: Place) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
+        let (mut parts, mut attrs) = (Vec::new(), Vec::new());
+        while let Some(part) = self.pointer(place, &mut attrs)? {
+            parts.push(part);
+        }
+        parts.reverse();
+        Ok((parts, attrs))
+    }
+
+    fn pointer(&mut self, place: Place, attrs: &mut Vec<Attr>) -> Parsed<Option<DeclaratorPart>> {
         let start = self.at;
         if self.is_name() && self.kind_at(start + 1) == Some(T::ColonColon) {
             let path = self.path(start);
             if self.kind_at(path.end) == Some(T::ColonColon) {
                 self.refuse_odd_scope(&path);
-                return self.pointer(place);
+                return self.pointer(place, attrs);
             }
         }
         let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() else { return Ok(None) };
         self.at += 1;
-        let mut attrs = Vec::new();
         let mut quals = Qualifiers::default();
         if kind != T::AndAnd {
             loop {
                 if self.word() == Word::Qualifier {
                     self.qualifier(&mut quals);
                 } else if self.refuse_restrict() {
-                } else if kind != T::Star
-                    || place == Place::Trailing
-                    || !self.attribute(&mut attrs)?
-                {
+                } else if kind != T::Star || place == Place::Trailing || !self.attribute(attrs)? {
                     break;
                 }
             }
@@ -96,7 +97,7 @@ impl Parser<'_> {
             T::Star => DeclaratorPart::Pointer { quals, span },
             _ => DeclaratorPart::Reference { rvalue: kind == T::AndAnd, quals, span },
         };
-        Ok(Some((part, attrs)))
+        Ok(Some(part))
     }
 
     /// ```text
@@ -246,11 +247,7 @@ impl Parser<'_> {
         let mut specs = self.specifiers(Place::Trailing)?;
         self.refuse_trailing_decltype(&mut specs.specs.ty);
         let middle = self.at;
-        let mut parts = Vec::new();
-        while let Some((part, _)) = self.pointer(Place::Trailing)? {
-            parts.push(part);
-        }
-        parts.reverse();
+        let (parts, _) = self.pointers(Place::Trailing)?;
         let span = self.since(middle);
         let declarator = Declarator { name: None, parts, attrs: Vec::new(), span };
         let ty = TypeName { specs: specs.specs, declarator, span: self.since(start) };

@@ -2,6 +2,7 @@
 
 use super::lookahead::Path;
 use super::parser::{Parsed, Parser};
+use super::specifiers::Place;
 use super::words::Word;
 use crate::ast::*;
 use crate::diagnostics::Code;
@@ -236,7 +237,7 @@ impl Parser<'_> {
 
     /// ```text
     /// new      = [ "::" ] "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
-    /// new-type = { qualifier | type-word | name | "struct" name } { "*" } { "[" expression "]" }
+    /// new-type = { qualifier | type-word | name | "struct" name } { pointer } { "[" expression "]" }
     ///          | "(" type-name ")"
     /// ```
     fn new_expression(&mut self, start: usize, global: bool) -> Parsed<Expr> {
@@ -262,22 +263,17 @@ impl Parser<'_> {
 
     fn new_type(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let specs = self.specifiers(super::specifiers::Place::TypeName)?;
+        let specs = self.specifiers(Place::TypeName)?;
         let middle = self.at;
-        let mut stars = Vec::new();
-        while self.is(T::Star) {
-            let span = self.pass();
-            stars.push(DeclaratorPart::Pointer { quals: self.qualifiers(), span });
-        }
+        let (pointers, attrs) = self.pointers(Place::TypeName)?;
         let mut parts = Vec::new();
         while self.is(T::LBracket) {
             let at = self.at;
             let size = Some(self.group("`]`", Self::expression)?);
             parts.push(DeclaratorPart::Array { size, span: self.since(at) });
         }
-        parts.extend(stars.into_iter().rev());
-        let declarator =
-            Declarator { name: None, parts, attrs: Vec::new(), span: self.since(middle) };
+        parts.extend(pointers);
+        let declarator = Declarator { name: None, parts, attrs, span: self.since(middle) };
         Ok(TypeName { specs: specs.specs, declarator, span: self.since(start) })
     }
 

@@ -92,8 +92,8 @@ pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseO
     let Preprocessed { tokens, mut diagnostics, dependencies, end } = preprocessed;
     let vocabulary = session.vocabulary();
     let tokens = unused::leave_out(tokens, session);
-    let balanced = brackets::balance(tokens, end, &vocabulary.words, session, &mut diagnostics);
-    let packed = packed::Packed::new(balanced, &mut session.names);
+    let balanced = brackets::balance(tokens, end, &vocabulary, session, &mut diagnostics);
+    let packed = packed::Packed::new(balanced, vocabulary.spellings);
     let mut parser = Parser::new(&packed, end, &vocabulary, session, &mut diagnostics);
     let decls = parser.external_declarations();
     ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }

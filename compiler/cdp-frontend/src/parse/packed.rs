@@ -2,8 +2,8 @@
 //! and its tree are in memory together. What few tokens need stands beside them.
 
 use super::brackets::{Balanced, NONE};
-use crate::intern::{FastMap, Interner, Symbol};
-use crate::lex::{Flags, Token, TokenKind as T};
+use crate::intern::{FastMap, Symbol};
+use crate::lex::{Flags, Spellings, Token, TokenKind as T};
 use crate::source::{ExpansionId, Span};
 
 /// A token without what few have.
@@ -26,7 +26,7 @@ pub(super) struct Packed {
     long: FastMap<u32, u32>,
     /// Where another expansion begins than that of the token before, ascending.
     expansions: Vec<(u32, ExpansionId)>,
-    brackets: [(T, Symbol); 6],
+    spellings: Spellings,
 }
 
 fn is_bracket(kind: T) -> bool {
@@ -35,22 +35,13 @@ fn is_bracket(kind: T) -> bool {
 }
 
 impl Packed {
-    pub fn new(balanced: Balanced, names: &mut Interner) -> Self {
-        let brackets = [
-            (T::LParen, "("),
-            (T::RParen, ")"),
-            (T::LBracket, "["),
-            (T::RBracket, "]"),
-            (T::LBrace, "{"),
-            (T::RBrace, "}"),
-        ]
-        .map(|(kind, text)| (kind, names.intern(text)));
+    pub fn new(balanced: Balanced, spellings: Spellings) -> Self {
         let Balanced { tokens, partner } = balanced;
         let mut packed = Packed {
             tokens: Vec::with_capacity(tokens.len()),
             long: FastMap::default(),
             expansions: vec![(0, ExpansionId::NONE)],
-            brackets,
+            spellings,
         };
         let mut expansion = ExpansionId::NONE;
         for (at, (token, partner)) in (0u32..).zip(tokens.into_iter().zip(partner)) {
@@ -80,11 +71,7 @@ impl Packed {
     /// The spelling; empty behind the end.
     pub fn symbol(&self, at: usize) -> Symbol {
         let Some(token) = self.tokens.get(at) else { return Symbol::EMPTY };
-        if !is_bracket(token.kind) {
-            return Symbol(token.word);
-        }
-        let found = self.brackets.iter().find(|(kind, _)| *kind == token.kind);
-        found.map_or(Symbol::EMPTY, |(_, symbol)| *symbol)
+        if is_bracket(token.kind) { self.spellings.of(token.kind) } else { Symbol(token.word) }
     }
 
     /// The place of a bracket's partner.

@@ -1,7 +1,6 @@
 //! What the subset leaves out, where several productions meet it. Each construct is named and passed as
 //! a whole; what only one production meets is refused there.
 
-use super::declarations::Declared;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Place, Specifiers};
@@ -195,7 +194,7 @@ impl Parser<'_> {
 
     /// `auto [a, b] = ...;`, passed. The names are declared with an unknown type, so that their uses
     /// raise nothing more.
-    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<Declared> {
+    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<DeclKind> {
         self.report_bindings();
         let open = self.at;
         let names: Vec<usize> =
@@ -215,7 +214,7 @@ impl Parser<'_> {
         }
         self.skip_item();
         specs.specs.ty.kind = TypeSpecKind::Error;
-        Ok(Declared::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+        Ok(DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
     }
 
     /// A function's body in a block; what was read of it becomes a prototype.

@@ -1,6 +1,5 @@
-//! Tests of the parser: trees, refusals, recovery, hostile input, the documents' programs.
+//! Tests of the parser: trees, refusals, recovery, hostile input.
 
-mod documents;
 mod hostile;
 mod pages;
 mod recovery;
