@@ -3,10 +3,9 @@
 //! spelled as words, and nothing that may stand anywhere: `__extension__`, stray `#`, and pragmas that
 //! begin no statement.
 
-use super::Vocabulary;
-use super::words::Word;
+use super::words::{Word, Words};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::lex::{Flags, Token, TokenKind};
+use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::Span;
 
@@ -41,7 +40,8 @@ fn is_closer(kind: TokenKind) -> bool {
 pub fn balance(
     tokens: Vec<Token>,
     end: Span,
-    vocabulary: &Vocabulary,
+    words: &Words,
+    spellings: &Spellings,
     session: &mut Session,
     out: &mut Diagnostics,
 ) -> Balanced {
@@ -49,7 +49,8 @@ pub fn balance(
         done: Vec::with_capacity(tokens.len() + 8),
         partner: Vec::with_capacity(tokens.len() + 8),
         open: Vec::new(),
-        vocabulary,
+        words,
+        spellings,
         session,
         out,
     };
@@ -94,7 +95,8 @@ struct Balancer<'a> {
     open: Vec<u32>,
     session: &'a mut Session,
     out: &'a mut Diagnostics,
-    vocabulary: &'a Vocabulary,
+    words: &'a Words,
+    spellings: &'a Spellings,
 }
 
 impl Balancer<'_> {
@@ -109,14 +111,14 @@ impl Balancer<'_> {
         if second.flags.has(Flags::LINE_START) {
             return None;
         }
-        let symbol = self.vocabulary.spellings.of(kind);
+        let symbol = self.spellings.of(kind);
         let span = self.session.sources.join(first.span, second.span);
         Some(Token { kind, symbol, span, ..*first })
     }
 
     /// How a bracket is spelled.
     fn text(&self, kind: TokenKind) -> &str {
-        &self.session.names[self.vocabulary.spellings.of(kind)]
+        &self.session.names[self.spellings.of(kind)]
     }
 
     /// The closing kind for the open bracket at a place.
@@ -126,7 +128,7 @@ impl Balancer<'_> {
 
     /// A bracket that is put in.
     fn added(&self, kind: TokenKind, span: Span) -> Token {
-        let symbol = self.vocabulary.spellings.of(kind);
+        let symbol = self.spellings.of(kind);
         Token { kind, flags: Flags::default(), symbol, span }
     }
 
@@ -134,7 +136,7 @@ impl Balancer<'_> {
     /// becomes one.
     fn left_out(&mut self, token: &mut Token, rest: &[Token]) -> Option<usize> {
         match token.kind {
-            TokenKind::Ident => match self.vocabulary.words.get(token.symbol) {
+            TokenKind::Ident => match self.words.get(token.symbol) {
                 Word::Skip => return Some(1),
                 Word::Spelled(kind) => token.kind = kind,
                 Word::OnlyC(right) => return self.only_c(token, right),
@@ -174,7 +176,7 @@ impl Balancer<'_> {
     fn ends_statement(&self) -> bool {
         use TokenKind as T;
         self.done.last().is_none_or(|last| match last.kind {
-            T::Ident => matches!(self.vocabulary.words.get(last.symbol), Word::Do | Word::Else),
+            T::Ident => matches!(self.words.get(last.symbol), Word::Do | Word::Else),
             kind => matches!(
                 kind,
                 T::Semi

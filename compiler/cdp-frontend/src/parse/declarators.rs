@@ -47,9 +47,11 @@ impl Parser<'_> {
         let start = self.at;
         let (pointers, attrs) = self.pointers(specs.place)?;
         let mut declarator = self.direct(specs, naming, inner)?;
-        declarator.parts.reserve_exact(pointers.len());
-        declarator.parts.extend(pointers);
-        declarator.attrs.extend(attrs);
+        if !pointers.is_empty() {
+            declarator.parts.reserve_exact(pointers.len());
+            declarator.parts.extend(pointers);
+            declarator.attrs.extend(attrs);
+        }
         if let Some(excess) = declarator.parts.get(MAX_PARTS) {
             let message =
                 format!("a declarator has more than {MAX_PARTS} pointers, arrays and functions");

@@ -5,13 +5,11 @@ use super::symbols::{Meaning, Symbols};
 use super::words::Words;
 use crate::check::builtins;
 use crate::intern::{Interner, Symbol};
-use crate::lex::Spellings;
 use crate::scopes::ScopeId;
 
 /// Words and names by the symbols of one interner.
 pub(crate) struct Vocabulary {
     pub(super) words: Words,
-    pub(super) spellings: Spellings,
     /// The meanings at the beginning of a program.
     pub(super) symbols: Symbols,
     pub(super) std: Symbol,
@@ -32,6 +30,6 @@ impl Vocabulary {
         for (name, ..) in crate::attributes::KNOWN {
             names.intern(name);
         }
-        Vocabulary { words, spellings: Spellings::new(names), symbols, std: names.intern("std") }
+        Vocabulary { words, symbols, std: names.intern("std") }
     }
 }

@@ -75,6 +75,8 @@ pub struct Preprocessed {
     pub dependencies: Vec<PathBuf>,
     /// The empty span at the end of the main file.
     pub end: Span,
+    /// How the session's names spell what has one spelling.
+    pub(crate) spellings: Spellings,
 }
 
 /// Preprocesses the file at `path`.
@@ -102,6 +104,7 @@ pub fn preprocess(
         diagnostics: preprocessor.diagnostics,
         dependencies: preprocessor.cache.dependencies,
         end,
+        spellings: preprocessor.spellings,
     })
 }
 
