@@ -276,7 +276,8 @@ template <class T> __global__ void down(T *out, int n, pair p) {
 }
 __device__ void helper(int *out) { down<<<1, 1>>>(out, 3, pair{}); }
 __global__ void root(int *out) { helper(out); }
-int main() { root<<<2, 1>>>(nullptr); }
+__global__ void both(int *out) { down<<<4, 1>>>(out, 1, pair{}); down<<<5, 1>>>(out, 2, pair{}); }
+int main() { root<<<2, 1>>>(nullptr); root<<<3, 1>>>(nullptr); }
 ";
 
 fn graph_and_layout() -> Outcome {
@@ -287,7 +288,8 @@ fn graph_and_layout() -> Outcome {
         "launches down<int> <<<1, dim3(2, 1), 0, cudaStreamTailLaunch>>>  (line 4)",
         "launches down<int> <<<1, 1>>>  (line 6)",
         "calls helper",
-        "main (host)\n  launches root <<<2, 1>>>  (line 8)",
+        "launches down<int> <<<4, 1>>>  (line 8)\n  launches down<int> <<<5, 1>>>  (line 8)",
+        "main (host)\n  launches root <<<2, 1>>>  (line 9)\n  launches root <<<3, 1>>>  (line 9)",
     ] {
         contains("the graph", &graph, part)?;
     }

@@ -34,6 +34,7 @@ impl Description {
             stream: launch.stream.clone(),
             file: launch.place.as_ref().map_or_else(|| file.to_owned(), |place| place.file.clone()),
             line: launch.place.as_ref().map_or(0, |place| place.line),
+            column: 0,
         };
         Description {
             kernels: facts.kernels.iter().map(describe_foreign_kernel).collect(),
@@ -109,6 +110,7 @@ pub fn describe_ptx(name: &str, bytes: &[u8]) -> Result<Description, Error> {
                 stream: String::new(),
                 file: name.to_owned(),
                 line,
+                column: 0,
             }
         }));
     }

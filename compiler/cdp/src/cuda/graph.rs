@@ -46,6 +46,7 @@ fn edge(fact: &LaunchFact, from_device: bool) -> LaunchEdge {
         stream: String::new(),
         file: place.map_or(String::new(), |place| place.file.clone()),
         line: place.map_or(0, |place| place.line),
+        column: place.map_or(0, |place| place.column),
     }
 }
 
@@ -83,7 +84,12 @@ pub(super) fn add_texts(graph: &mut LaunchGraph, source: &SourceInput) {
         let Some(text) = text else { continue };
         let from = text.split_inclusive('\n').take(edge.line.saturating_sub(1) as usize);
         let start: usize = from.map(str::len).sum();
-        let Some(parts) = configuration(&text[start..], &edge.child) else { continue };
+        // Where a macro makes the launch, its kernel's name may stand before the place that is given.
+        let here = text.get(start + edge.column.saturating_sub(1) as usize..);
+        let parts = here.and_then(|rest| configuration(rest, &edge.child));
+        let Some(parts) = parts.or_else(|| configuration(&text[start..], &edge.child)) else {
+            continue;
+        };
         let part = |index: usize| parts.get(index).cloned().unwrap_or_default();
         (edge.grid, edge.block) = (part(0), part(1));
         (edge.shared, edge.stream) = (part(2), part(3));

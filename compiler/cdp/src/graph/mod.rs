@@ -29,6 +29,9 @@ pub struct LaunchEdge {
     pub file: String,
     /// From 1; 0 when it is not known.
     pub line: u32,
+    /// Likewise, in bytes: which of a line's launches it is.
+    #[serde(skip)]
+    pub(crate) column: u32,
 }
 
 /// Launch sites and the calls between functions that connect them.
@@ -60,6 +63,7 @@ impl LaunchGraph {
                     stream: one_line(&fact.stream),
                     file: location.as_ref().map_or(String::new(), |at| at.name.to_string()),
                     line: location.as_ref().map_or(0, |at| at.line),
+                    column: 0,
                 }
             })
             .collect();

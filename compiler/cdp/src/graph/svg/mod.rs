@@ -403,6 +403,7 @@ mod tests {
             stream: stream.into(),
             file: "a.cdp".into(),
             line: 1,
+            column: 1,
         }
     }
 
