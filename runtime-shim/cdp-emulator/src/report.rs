@@ -115,7 +115,8 @@ impl ReportKind {
             | ReportKind::InvalidCall
             | ReportKind::UninitializedShared
             | ReportKind::ForeignAddress
-            | ReportKind::StackOverflow => 700,
+            | ReportKind::StackOverflow
+            | ReportKind::DeviceRuntime => 700,
             ReportKind::Misaligned => 716,
             ReportKind::InvalidInstruction | ReportKind::InvalidTexture => 715,
             ReportKind::AssertFailed => 710,
@@ -126,8 +127,7 @@ impl ReportKind {
             ReportKind::DoubleFree
             | ReportKind::ReadOnlyWrite
             | ReportKind::Trap
-            | ReportKind::Breakpoint
-            | ReportKind::DeviceRuntime => 719,
+            | ReportKind::Breakpoint => 719,
             // Nobody but this device notices.
             ReportKind::Race
             | ReportKind::SiblingConflict

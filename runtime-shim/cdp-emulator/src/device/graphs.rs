@@ -68,18 +68,30 @@ impl Emulator {
     /// # Errors
     /// [`Error::InvalidHandle`]
     pub fn condition(&self, handle: u64) -> Result<u32, Error> {
-        self.core.graphs.condition(handle).ok_or(Error::InvalidHandle { what: "condition" })
+        let found = self.core.graphs.condition(handle);
+        found.map(|found| found.value).ok_or(Error::InvalidHandle { what: "condition" })
     }
 
-    /// Sets such a value.
+    /// Its graph begins to run, with this value if one is given: kernels may set it.
     ///
     /// # Errors
     /// [`Error::InvalidHandle`]
-    pub fn set_condition(&mut self, handle: u64, value: u32) -> Result<(), Error> {
-        match self.core.graphs.set_condition(handle, value) {
-            true => Ok(()),
-            false => Err(Error::InvalidHandle { what: "condition" }),
-        }
+    pub fn open_condition(&mut self, handle: u64, first: Option<u32>) -> Result<(), Error> {
+        let found = self.core.graphs.condition_mut(handle);
+        let condition = found.ok_or(Error::InvalidHandle { what: "condition" })?;
+        condition.is_open = true;
+        condition.value = first.unwrap_or(condition.value);
+        Ok(())
+    }
+
+    /// Its graph has run: a kernel that sets it now is at fault.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn close_condition(&mut self, handle: u64) -> Result<(), Error> {
+        let found = self.core.graphs.condition_mut(handle);
+        found.ok_or(Error::InvalidHandle { what: "condition" })?.is_open = false;
+        Ok(())
     }
 
     /// Forgets such a value.

@@ -33,14 +33,26 @@ impl Core {
         Outcome::Error(if launched { 0 } else { errors::INVALID_VALUE })
     }
 
-    /// `cudaGraphSetConditional(handle, value)`: of lanes that call it together the last one's value stays.
+    /// `cudaGraphSetConditional(handle, value)`: of lanes that call it together the last one's value stays. The
+    /// handle's graph has to run: on an H200 a kernel that sets it at another time ends with error 700.
     pub(super) fn graph_set_conditional(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
         let (handle, value) = (caller.arg(0), caller.arg(1) as u32);
-        if self.graphs.set_condition(handle, value) {
-            return Ok(Outcome::Value(0));
-        }
-        let message =
-            format!("cudaGraphSetConditional of 0x{handle:x}, which is no conditional handle");
-        Err(Fault::new(ReportKind::DeviceRuntime, None, message))
+        let (what, cure) = match self.graphs.condition_mut(handle) {
+            Some(condition) if condition.is_open => {
+                condition.value = value;
+                return Ok(Outcome::Value(0));
+            }
+            Some(_) => (
+                "whose graph does not run",
+                "set it in a kernel of the graph that it was made for, or give it a first value with \
+                 cudaGraphCondAssignDefault",
+            ),
+            None => (
+                "which is no conditional handle",
+                "cudaGraphConditionalHandleCreate makes one, which lives as long as its graph",
+            ),
+        };
+        let message = format!("cudaGraphSetConditional of 0x{handle:x}, {what}");
+        Err(Fault::new(ReportKind::DeviceRuntime, None, message).help(cure))
     }
 }

@@ -65,7 +65,15 @@ pub struct Graphs {
     made: u64,
     begun: u64,
     /// What conditional nodes test, by handle.
-    conditions: HashMap<u64, u32>,
+    conditions: HashMap<u64, Condition>,
+}
+
+/// What conditional nodes of a graph of host code test.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Condition {
+    pub value: u32,
+    /// The graph runs: kernels set it only then.
+    pub is_open: bool,
 }
 
 /// Where a kernel launches a graph to.
@@ -92,18 +100,18 @@ impl Graphs {
     pub fn add_condition(&mut self, value: u32) -> u64 {
         self.made += 1;
         let handle = FIRST_CONDITION + self.made * HANDLE_STEP;
-        self.conditions.insert(handle, value);
+        self.conditions.insert(handle, Condition { value, is_open: false });
         handle
     }
 
     /// Such a value.
-    pub fn condition(&self, handle: u64) -> Option<u32> {
+    pub fn condition(&self, handle: u64) -> Option<Condition> {
         self.conditions.get(&handle).copied()
     }
 
-    /// Sets such a value. False if there is none.
-    pub fn set_condition(&mut self, handle: u64, value: u32) -> bool {
-        self.conditions.get_mut(&handle).map(|known| *known = value).is_some()
+    /// The same, to change it.
+    pub fn condition_mut(&mut self, handle: u64) -> Option<&mut Condition> {
+        self.conditions.get_mut(&handle)
     }
 
     /// Forgets such a value.

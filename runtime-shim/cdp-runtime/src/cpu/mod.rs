@@ -180,8 +180,12 @@ impl Graphs for CpuDevice {
         self.state().condition(condition)
     }
 
-    fn set_condition(&self, condition: u64, value: u32) -> Result<()> {
-        self.state().set_condition(condition, value)
+    fn open_condition(&self, condition: u64, first: Option<u32>) -> Result<()> {
+        self.state().open_condition(condition, first)
+    }
+
+    fn close_condition(&self, condition: u64) -> Result<()> {
+        self.state().close_condition(condition)
     }
 
     fn destroy_condition(&self, condition: u64) -> Result<()> {

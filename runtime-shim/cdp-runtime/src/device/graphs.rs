@@ -90,8 +90,13 @@ pub trait Graphs {
     fn condition(&self, _condition: u64) -> Result<u32> {
         Err(CudaError::NOT_SUPPORTED.into())
     }
-    /// Sets the value, where it is the host that tests it.
-    fn set_condition(&self, _condition: u64, _value: u32) -> Result<()> {
+    /// Kernels may set the value from now on, which is the first one if there is one; where it is the host that
+    /// tests it.
+    fn open_condition(&self, _condition: u64, _first: Option<u32>) -> Result<()> {
+        Err(CudaError::NOT_SUPPORTED.into())
+    }
+    /// Kernels may not set the value any more, where it is the host that tests it.
+    fn close_condition(&self, _condition: u64) -> Result<()> {
         Err(CudaError::NOT_SUPPORTED.into())
     }
     /// Forgets a value; those in a home go with it.

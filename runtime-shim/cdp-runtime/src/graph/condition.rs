@@ -106,19 +106,27 @@ impl Graph {
         !self.conditions.is_empty() || self.nodes.values().any(|node| is_conditional(&node.op))
     }
 
-    /// Gives its conditions their first values, after the work now in a stream.
+    /// Gives its conditions their first values, after the work now in a stream. From then on kernels may set them,
+    /// until [`Graph::end`].
     pub fn begin(&self, stream: StreamHandle) -> Result<()> {
         if self.conditions.is_empty() {
             return Ok(());
         }
-        let state = process::current()?;
-        state.device.synchronize_stream(stream)?;
-        for condition in &self.conditions {
-            if let Some(value) = condition.first {
-                state.device.set_condition(condition.handle, value)?;
-            }
+        let device = &process::current()?.device;
+        device.synchronize_stream(stream)?;
+        let mut conditions = self.conditions.iter();
+        conditions.try_for_each(|known| device.open_condition(known.handle, known.first))
+    }
+
+    /// Waits for a run of it in a stream, after which nobody may set its conditions.
+    pub fn end(&self, stream: StreamHandle) -> Result<()> {
+        if self.conditions.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let device = &process::current()?.device;
+        let done = device.synchronize_stream(stream);
+        let mut conditions = self.conditions.iter();
+        done.and(conditions.try_for_each(|known| device.close_condition(known.handle)))
     }
 }
 

@@ -114,6 +114,7 @@ impl Executable {
             .begin(stream)
             .and_then(|()| self.graph.replay(&self.disabled, stream, &mut lanes));
         drop(replaying);
+        let done = done.and(self.graph.end(stream));
         done.and(device.record_event(end, stream, 0))
     }
 }

@@ -41,8 +41,12 @@ impl State {
         self.emulator.condition(condition).map_err(convert)
     }
 
-    pub fn set_condition(&mut self, condition: u64, value: u32) -> Result<()> {
-        self.emulator.set_condition(condition, value).map_err(convert)
+    pub fn open_condition(&mut self, condition: u64, first: Option<u32>) -> Result<()> {
+        self.emulator.open_condition(condition, first).map_err(convert)
+    }
+
+    pub fn close_condition(&mut self, condition: u64) -> Result<()> {
+        self.emulator.close_condition(condition).map_err(convert)
     }
 
     pub fn destroy_condition(&mut self, condition: u64) -> Result<()> {
