@@ -39,6 +39,46 @@ static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultipro
         blocks, (const void *)kernel, block_threads, shared_bytes, flags);
 }
 
+// The least and the greatest of two numbers in host code, for the types that nvcc has them for; clang has them in device
+// code alone. A program may have its own of them: of two equal candidates the one with a condition is taken, and both
+// can be there.
+#define __CDP_HOST_PAIR(R, A, B)                                                                            \
+    static __inline__ __host__ R min(A a, B b) __attribute__((enable_if(true, "")))                         \
+    {                                                                                                       \
+        return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b);               \
+    }                                                                                                       \
+    static __inline__ __host__ R max(A a, B b) __attribute__((enable_if(true, "")))                         \
+    {                                                                                                       \
+        return static_cast<R>(a) > static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b);               \
+    }
+#define __CDP_HOST_PAIRS(S, U)                                                                              \
+    __CDP_HOST_PAIR(S, S, S)                                                                                \
+    __CDP_HOST_PAIR(U, U, U)                                                                                \
+    __CDP_HOST_PAIR(U, S, U)                                                                                \
+    __CDP_HOST_PAIR(U, U, S)
+
+__CDP_HOST_PAIRS(int, unsigned int)
+__CDP_HOST_PAIRS(long, unsigned long)
+__CDP_HOST_PAIRS(long long, unsigned long long)
+#undef __CDP_HOST_PAIRS
+#undef __CDP_HOST_PAIR
+
+#define __CDP_HOST_FLOATS(R, A, B)                                                                          \
+    static __inline__ __host__ R min(A a, B b) __attribute__((enable_if(true, "")))                         \
+    {                                                                                                       \
+        return __builtin_fmin(a, b);                                                                        \
+    }                                                                                                       \
+    static __inline__ __host__ R max(A a, B b) __attribute__((enable_if(true, "")))                         \
+    {                                                                                                       \
+        return __builtin_fmax(a, b);                                                                        \
+    }
+
+__CDP_HOST_FLOATS(float, float, float)
+__CDP_HOST_FLOATS(double, double, double)
+__CDP_HOST_FLOATS(double, float, double)
+__CDP_HOST_FLOATS(double, double, float)
+#undef __CDP_HOST_FLOATS
+
 // Compare-and-swap and exchange of 16 bytes, which nvcc's front end makes from builtins of its own. Host passes
 // check kernels too.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
