@@ -60,8 +60,9 @@ fn modules_leave_no_trace() -> Outcome {
     })
 }
 
-/// The host half is made beside the device half unless one thread is asked for: the program is the same, and so is
-/// what is said of a program with errors in either half.
+/// The host side is made beside the device side unless one thread is asked for: the program is the same, and so is
+/// what is said of a program with errors in either half. Where files are kept its device code is linked in, and it does
+/// the same.
 fn halves_on_any_threads() -> Outcome {
     let folder = cli::folder()?;
     let sample = root().join("samples/nested/spmv.cdp").to_string_lossy().into_owned();
@@ -84,6 +85,26 @@ fn halves_on_any_threads() -> Outcome {
         {
             return Err(format!("{source}: {:?} and {:?}", beside.0, after.0).into());
         }
+    }
+    code_is_linked_or_put()
+}
+
+fn code_is_linked_or_put() -> Outcome {
+    let folder = cli::folder()?;
+    let text = "#include <stdio.h>\n__global__ void k() { printf(\"%d\", threadIdx.x); }\n\
+                int main() { k<<<1, 3>>>(); return cudaDeviceSynchronize(); }\n";
+    let source = cli::write(&folder, "k.cdp", text)?;
+    let (put, linked, kept) =
+        (cli::path(&folder, "put"), cli::path(&folder, "linked"), cli::path(&folder, "kept"));
+    cli::run(&["build", &source, "-o", &put])?;
+    cli::run(&["build", &source, "--keep", &kept, "-o", &linked])?;
+    for program in [&put, &linked, &format!("{kept}/k.exe")] {
+        let out = std::process::Command::new(program).env("CDP_DEVICE", "cpu").output();
+        let out = out.map_err(|error| format!("{program}: {error}"))?;
+        same(program, &cli::text(&out.stdout), "012")?;
+    }
+    if std::fs::read(&put).ok() == std::fs::read(&linked).ok() {
+        return Err("the code was not put into the program, but linked in".into());
     }
     Ok(())
 }

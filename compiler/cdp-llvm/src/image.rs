@@ -1,4 +1,4 @@
-//! The object that carries device code into a host program: cubin or fatbin bytes and PTX texts,
+//! The object that carries device code into a host program: a block of bytes, of which nothing is known here,
 //! registered with the runtime (`__cdp_register_image`) before `main`.
 
 use cdp_launch::LaunchAbi;
@@ -13,26 +13,25 @@ use crate::options::LowerOptions;
 use crate::target::CodeTarget;
 
 /// Version of the image record.
-const IMAGE_VERSION: u64 = 2;
-/// Alignment of the image's bytes; the driver reads ELF headers in place.
-const IMAGE_ALIGN_BYTES: u32 = 16;
+const IMAGE_VERSION: u64 = 3;
 
 /// What a program carries of device code.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeviceImage<'a> {
-    /// A linked cubin or a fat binary of such; empty when there is only PTX.
-    pub machine_code: &'a [u8],
-    /// For devices that the machine code does not cover: texts, and fat binaries that hold one each.
-    pub ptx: &'a [&'a [u8]],
+    /// The bytes that the runtime reads: machine code, and PTX for devices that it does not cover.
+    pub code: &'a [u8],
+    /// Alignment of these.
+    pub align_bytes: u32,
+    /// The section that they lie in; `None` for where constants lie.
+    pub section: Option<&'a str>,
     /// Ids of the units of relocatable device code, of other compilers, that are linked into the machine
     /// code. Their host halves bring their PTX in `__fatbinwrap<id>` and register their kernels through
     /// `__cudaRegisterLinkedBinary<id>`, which the object defines.
     pub units: &'a [String],
 }
 
-/// An ELF object for x86-64 that registers an image. The record is `{ u32 version, u32 ptx_count,
-/// ptr cubin, u64 cubin_bytes, ptr ptx, u64 unit_count, ptr units }`; `ptx` points to `ptx_count` pairs
-/// `{ ptr text, u64 bytes }`, `units` to the addresses of the units' wrappers.
+/// An ELF object for x86-64 that registers an image. The record is `{ u32 version, u32 unit_count, ptr code,
+/// ptr units }`; `units` points to the addresses of the units' wrappers.
 pub fn emit_image_object(image: DeviceImage<'_>) -> Result<Vec<u8>> {
     // Options of the device side have no bearing on data.
     let options = LowerOptions::new("", 0, LaunchAbi::Cdp2V2);
@@ -52,41 +51,25 @@ fn image_record<'ctx>(
     module: &Module<'ctx>,
     image: DeviceImage<'_>,
 ) -> PointerValue<'ctx> {
-    let (word, wide) = (context.i32_type(), context.i64_type());
-    let null = context.ptr_type(AddressSpace::default()).const_null();
-    let data = |bytes: &[u8]| -> PointerValue<'ctx> {
-        if bytes.is_empty() {
-            return null;
-        }
-        let global = private(module, context.const_string(bytes, false).into());
-        global.set_alignment(IMAGE_ALIGN_BYTES);
-        global.as_pointer_value()
-    };
-    let table = |items: &[BasicValueEnum<'ctx>]| match items {
-        [] => null,
-        items => private(module, context.const_struct(items, false).into()).as_pointer_value(),
-    };
-    let text = |text: &&[u8]| -> BasicValueEnum<'ctx> {
-        // The driver wants PTX with a terminating NUL, which the length does not count.
-        let bytes = [text, &b"\0"[..]].concat();
-        let length = wide.const_int(text.len() as u64, false);
-        context.const_struct(&[data(&bytes).into(), length.into()], false).into()
-    };
-    let texts: Vec<_> = image.ptx.iter().map(text).collect();
+    let word = context.i32_type();
+    let code = private(module, context.const_string(image.code, false).into());
+    code.set_alignment(image.align_bytes);
+    code.set_section(image.section);
     let wrapper = |unit: &String| -> BasicValueEnum<'ctx> {
         let name = format!("__fatbinwrap{unit}");
         module.add_global(context.i8_type(), None, &name).as_pointer_value().into()
     };
     let wrappers: Vec<_> = image.units.iter().map(wrapper).collect();
+    let table = match &wrappers[..] {
+        [] => context.ptr_type(AddressSpace::default()).const_null(),
+        items => private(module, context.const_struct(items, false).into()).as_pointer_value(),
+    };
     let record = context.const_struct(
         &[
             word.const_int(IMAGE_VERSION, false).into(),
-            word.const_int(texts.len() as u64, false).into(),
-            data(image.machine_code).into(),
-            wide.const_int(image.machine_code.len() as u64, false).into(),
-            table(&texts).into(),
-            wide.const_int(wrappers.len() as u64, false).into(),
-            table(&wrappers).into(),
+            word.const_int(wrappers.len() as u64, false).into(),
+            code.as_pointer_value().into(),
+            table.into(),
         ],
         false,
     );

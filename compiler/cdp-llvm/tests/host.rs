@@ -16,9 +16,7 @@ const RUNTIME: &str = r#"
 struct kernel { void *handle; const char *symbol; uint32_t params, pad; uint32_t *offsets, *sizes; };
 struct variable { void *shadow; const char *symbol; uint64_t bytes; uint32_t flags, pad; };
 struct unit { uint32_t version, kernels; struct kernel *k; uint32_t variables, pad; struct variable *v; };
-struct ptx { const char *text; uint64_t bytes; };
-struct image { uint32_t version, ptx_count; unsigned char *cubin; uint64_t bytes; struct ptx *ptx;
-               uint64_t units; int **wrappers; };
+struct image { uint32_t version, units; const char *code; int **wrappers; };
 int __fatbinwrap_theirs = 7;
 static struct image *image;
 static struct unit *unit;
@@ -36,9 +34,7 @@ void __cdp_register_unit(struct unit *u) {
 }
 void __cdp_register_image(struct image *x) {
   image = x;
-  printf("image %u units %lu of %d cubin %lu:%u", x->version, (unsigned long)x->units, *x->wrappers[0], (unsigned long)x->bytes, x->cubin[1]);
-  for (uint32_t i = 0; i < x->ptx_count; i++) printf(" %s:%lu", x->ptx[i].text, (unsigned long)x->ptx[i].bytes);
-  printf("\n");
+  printf("image %u units %u of %d at %d: %s\n", x->version, x->units, *x->wrappers[0], (int)((uint64_t)x->code % 32), x->code);
 }
 void __cudaRegisterLinkedBinary_theirs(void (*)(void **), void *, void *, void (*)(void *));
 static void callback(void **handle) { printf("registered with %d\n", *(int *)handle); }
@@ -100,8 +96,9 @@ fn a_host_program_runs() {
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("runtime.c"), RUNTIME).unwrap();
     let image = emit_image_object(DeviceImage {
-        machine_code: &[127, 69, 76, 70],
-        ptx: &[b".version"],
+        code: b"device code\0",
+        align_bytes: 32,
+        section: None,
         units: &["_theirs".into()],
     })
     .unwrap();
@@ -123,7 +120,7 @@ fn a_host_program_runs() {
         let mut lines: Vec<_> = text.lines().collect();
         lines.sort_unstable();
         let wanted = [
-            "image 2 units 1 of 7 cubin 4:69 .version:8",
+            "image 3 units 1 of 7 at 0: device code",
             "k<<<3 1 1, 64 1 1, 0, 0>>> 42",
             "kernel k 0+4 8+24",
             "kernel other",

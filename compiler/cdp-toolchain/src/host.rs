@@ -29,10 +29,10 @@ pub struct HostLinkOptions {
 ///
 /// # Errors
 /// A missing or failing compiler, see [`ToolError`].
-pub fn host_link(
+pub fn host_link<Bytes: AsRef<[u8]>>(
     job: &Job,
     stem: &str,
-    objects: &[(String, Vec<u8>)],
+    objects: &[(String, Bytes)],
     options: &HostLinkOptions,
 ) -> Result<Vec<u8>, ToolError> {
     if objects.is_empty() && options.files.is_empty() {
@@ -46,7 +46,7 @@ pub fn host_link(
     for (name, bytes) in objects {
         let base = Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("object");
         let file = job.file_name(base, "o");
-        job.write(&file, bytes)?;
+        job.write(&file, bytes.as_ref())?;
         args.push(file.into());
     }
     for path in &options.files {
@@ -78,7 +78,7 @@ mod tests {
             libraries: vec!["m".to_owned()],
             ..HostLinkOptions::default()
         };
-        host_link(&job, "prog", &[("dir/main.o".to_owned(), vec![])], &options).unwrap();
+        host_link(&job, "prog", &[("dir/main.o".to_owned(), [])], &options).unwrap();
         assert_eq!(job.commands()[0].to_string(), "cc main.o '/lib/x y.a' -lm -o prog.exe");
     }
 }

@@ -128,6 +128,11 @@ impl Job {
         self.options.dry_run
     }
 
+    /// Whether the files stay for somebody to look at.
+    pub fn keeps_files(&self) -> bool {
+        self.options.keep.is_some()
+    }
+
     /// Every command so far, in the order of starting.
     pub fn commands(&self) -> Vec<ToolCommand> {
         lock(&self.commands).clone()

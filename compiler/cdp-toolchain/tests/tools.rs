@@ -413,7 +413,7 @@ fn links_host_programs() {
     let source = temp.path().join("main.c");
     std::fs::write(&source, "int main(void) { return 7; }").unwrap();
     let options = HostLinkOptions { files: vec![source], ..HostLinkOptions::default() };
-    let bytes = host_link(&job(), "main", &[], &options).unwrap();
+    let bytes = host_link::<Vec<u8>>(&job(), "main", &[], &options).unwrap();
     assert!(bytes.starts_with(b"\x7fELF"));
 }
 

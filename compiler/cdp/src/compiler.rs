@@ -2,9 +2,11 @@
 //! and host code is in `emit`, what reads other compilers' IR in `foreign`.
 
 use std::cell::RefCell;
+use std::iter::once;
 use std::path::Path;
 use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
+use cdp_image::pieces;
 use cdp_llvm::{Cancel, Libdevice, LowerError, LowerOptions, Preparation};
 use cdp_toolchain::{
     AddressSize, Arch, AssembleOptions, Assembled, Cudadevrt, DeviceObject, Job, LinkOptions,
@@ -121,19 +123,20 @@ impl Compiler {
     /// # Errors
     /// [`Error::Bug`].
     pub fn emit_image(&self, device: &[u8], ptx: &[String]) -> Result<Vec<u8>, Error> {
-        let ptx: Vec<&[u8]> = ptx.iter().map(String::as_bytes).collect();
-        self.emit_linked_image(cdp_llvm::DeviceImage {
-            machine_code: device,
-            ptx: &ptx,
-            units: &[],
-        })
+        let code = pieces::join(once(device).chain(ptx.iter().map(String::as_bytes)));
+        self.emit_code(&code, None, &[])
     }
 
-    /// As [`Compiler::emit_image`], with units of other compilers linked in.
-    pub(crate) fn emit_linked_image(
+    /// The host object that carries a block of device code, in a section if one is named, with units of other
+    /// compilers linked in.
+    pub(crate) fn emit_code(
         &self,
-        image: cdp_llvm::DeviceImage<'_>,
+        code: &[u8],
+        section: Option<&str>,
+        units: &[String],
     ) -> Result<Vec<u8>, Error> {
+        let align_bytes = pieces::ALIGN as u32;
+        let image = cdp_llvm::DeviceImage { code, align_bytes, section, units };
         cdp_llvm::emit_image_object(image).map_err(from_lowering)
     }
 

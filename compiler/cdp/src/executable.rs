@@ -1,25 +1,20 @@
-//! Executables: device code of all inputs in one image, host code of those that have any, and the
-//! runtime.
+//! Executables: device code of all inputs in one block, host code of those that have any, and the
+//! runtime. The host side, its link included, is made beside the device side.
 
-use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 
-use cdp_llvm::DeviceImage;
-use cdp_toolchain::{
-    AddressSize, Arch, HostLinkOptions, ObjectParts, host_link, is_archive, launch_stub_names,
-};
+use cdp_toolchain::{AddressSize, Arch};
 
-use crate::build::{Build, parts};
-use crate::compiler::{Compiler, cancel_of_this_thread, with_cancel};
+use crate::build::Build;
+use crate::compiler::{cancel_of_this_thread, with_cancel};
 use crate::cuda::{Half, Read};
 use crate::error::Error;
 use crate::failure::Failure;
+use crate::host_link::HostLink;
 use crate::host_pass::HostPass;
-use crate::input::{Input, InputKind};
-use crate::options::DebugInfo;
-
-/// What the C++ library of the system is called on the linker's command line.
-const CXX_LIBRARY: &str = "stdc++";
+use crate::input::Input;
 
 /// Machine code, and PTX for the CPU device.
 type Images = (Vec<u8>, Vec<String>);
@@ -30,6 +25,22 @@ enum HostHalf {
     Clang(Result<Read, Error>),
     /// Of a `.cdp` file.
     Own(Result<HostPass, Error>),
+}
+
+impl HostHalf {
+    /// `None` when something is wrong with it.
+    fn object(&self) -> Option<&[u8]> {
+        match self {
+            HostHalf::Clang(read) => read.as_ref().ok()?.bytes.as_deref(),
+            HostHalf::Own(pass) => pass.as_ref().ok()?.object(),
+        }
+    }
+}
+
+/// What the host side made: the half of each input that has one, and the program without its device code.
+struct HostSide {
+    halves: Vec<Option<HostHalf>>,
+    early: Option<Result<Vec<u8>, Error>>,
 }
 
 impl Build<'_> {
@@ -44,36 +55,26 @@ impl Build<'_> {
             }
             .into());
         }
-        let runtime = request.runtime_library.clone().ok_or_else(|| Error::Request {
-            message: "libcdp_runtime.a was not found, and an executable needs it".into(),
-            cure: Some(
-                "`cargo xtask install --prefix DIR` in cdp's repository installs cdpc and the \
-                          library; CDP_RUNTIME_LIB names another one"
-                    .into(),
-            ),
-        })?;
-        let (device, mut halves) = self.halves(archs);
+        let link = HostLink::new(self.compiler, request)?;
+        let (device, mut host) = self.sides(archs, &link);
         if let Err(Failure::Program(_)) = &device {
             // What is wrong with the other half is told in the same go.
-            for half in halves.iter_mut().filter_map(Option::take) {
+            for half in host.halves.iter_mut().filter_map(Option::take) {
                 if let HostHalf::Clang(Ok(read)) = half {
                     self.out.reports.push(read.report);
                 }
             }
         }
-        let (device, ptx) = device?;
+        let (machine_code, ptx) = device?;
         let (mut objects, mut broken) = (Vec::new(), false);
-        for (input, half) in request.inputs.iter().zip(halves) {
+        for (input, half) in request.inputs.iter().zip(host.halves) {
             let object = match half {
                 Some(HostHalf::Clang(read)) => self.take_half(read?).map(Some),
                 Some(HostHalf::Own(pass)) => self.take_host_pass(pass?).map(Some),
                 None => self.host_object(input),
             };
             match object {
-                Ok(object) => {
-                    let name = format!("{}.host.o", input.stem());
-                    objects.extend(object.map(|object| (name, object)));
-                }
+                Ok(object) => objects.extend(object.map(|object| (half_name(input), object))),
                 Err(Failure::Program(_)) => broken = true,
                 Err(other) => return Err(other),
             }
@@ -81,40 +82,22 @@ impl Build<'_> {
         if broken {
             return Err(self.failed());
         }
-        let others = Others::of(request.inputs);
-        let texts = ptx.iter().map(String::as_bytes);
-        let ptx: Vec<&[u8]> = texts.chain(others.parts.ptx.iter().map(Vec::as_slice)).collect();
-        let image = DeviceImage { machine_code: &device, ptx: &ptx, units: &others.units() };
-        objects.push(("cdp_image.o".into(), self.compiler.emit_linked_image(image)?));
-        objects.extend(others.objects);
-        let mut link = request.host_link.clone();
-        let has_cuda = request.inputs.iter().any(|input| matches!(input, Input::Cuda(_)));
-        if has_cuda || others.parts.lists_entries {
-            objects.push(("cdp_entries.o".into(), self.compiler.emit_entries()?));
+        let code = link.code(&machine_code, &ptx);
+        if let Some(program) = host.early.transpose()?.and_then(|early| HostLink::put(early, &code))
+        {
+            return Ok(program);
         }
-        objects.extend(others.libraries);
-        if has_cuda {
-            openmp(self.compiler, &mut link)?;
-        }
-        if has_cuda || others.parts.wants_cxx {
-            link.libraries.push(CXX_LIBRARY.into());
-        }
-        if has_cuda || others.parts.host {
-            let names = launch_stub_names(objects.iter().map(|(_, bytes)| bytes.as_slice()));
-            let defined =
-                names.into_iter().map(|(name, other)| format!("-Wl,--defsym={name}={other}"));
-            link.extra_args.extend(defined);
-        }
-        link.files.push(runtime);
-        link.libraries.extend(["m", "dl", "pthread"].map(String::from));
-        if request.options.debug == DebugInfo::None {
-            link.extra_args.push("-Wl,--gc-sections".into());
-        }
-        Ok(host_link(request.job, &request.inputs[0].stem(), &objects, &link)?)
+        let halves: Vec<_> =
+            objects.iter().map(|(name, object)| (name.clone(), object.as_slice())).collect();
+        Ok(link.whole(&halves, &code)?)
     }
 
-    /// Device code, and beside it, on threads of their own, the host half of each input that has one.
-    fn halves(&mut self, archs: &[Arch]) -> (Result<Images, Failure>, Vec<Option<HostHalf>>) {
+    /// Device code, and beside it, on threads of its own, the host side.
+    fn sides(
+        &mut self,
+        archs: &[Arch],
+        link: &HostLink<'_>,
+    ) -> (Result<Images, Failure>, HostSide) {
         let (compiler, request) = (self.compiler, self.request);
         let (job, options) = (request.job, request.options);
         let (callable, cancel) = (self.host_code_is_callable(), cancel_of_this_thread());
@@ -128,23 +111,24 @@ impl Build<'_> {
             }
             Input::Bytes(..) => None,
         };
-        let make = &make;
-        // Where one thread was asked for, or no other can be had, our own half is made when the device's is done.
-        let wanted = |input: &Input| match input {
-            Input::Cuda(_) => true,
-            Input::Source(_) => options.threads != 1,
-            Input::Bytes(..) => false,
+        let device_failed = AtomicBool::new(false);
+        let host_side = || {
+            let halves = all_beside(request.inputs, &make);
+            let early = match device_failed.load(Ordering::Relaxed) {
+                true => None,
+                false => with_cancel(cancel.clone(), || early(link, request.inputs, &halves)),
+            };
+            HostSide { halves, early }
         };
         std::thread::scope(|scope| {
-            let start = |input| Builder::new().spawn_scoped(scope, move || make(input)).ok();
-            let threads =
-                request.inputs.iter().map(|input| if wanted(input) { start(input) } else { None });
-            let threads: Vec<_> = threads.collect();
+            // Where one thread was asked for, or no other can be had, the host's turn is when the device's is over.
+            let thread = match options.threads {
+                1 => None,
+                _ => Builder::new().spawn_scoped(scope, &host_side).ok(),
+            };
             let device = self.device_images(archs);
-            let panicked =
-                |_| Some(HostHalf::Own(Err(Error::request("a thread of the host half panicked"))));
-            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(panicked);
-            (device, threads.into_iter().map(|thread| thread.and_then(join)).collect())
+            device_failed.store(device.is_err(), Ordering::Relaxed);
+            (device, thread.map_or_else(&host_side, joined))
         })
     }
 
@@ -162,64 +146,39 @@ impl Build<'_> {
     }
 }
 
-/// clang calls another OpenMP library than the compiler that links asks for.
-fn openmp(compiler: &Compiler, link: &mut HostLinkOptions) -> Result<(), Error> {
-    const WORD: &str = "-fopenmp";
-    if !link.extra_args.iter().any(|word| word == WORD) {
-        return Ok(());
-    }
-    let clang = compiler.toolchain().clang()?;
-    let clang = std::fs::canonicalize(clang).unwrap_or_else(|_| clang.to_owned());
-    let folder = clang.ancestors().nth(2).map(|folder| folder.join("lib")).unwrap_or_default();
-    let library = folder.join("libomp.so");
-    if !library.is_file() {
-        return Err(Error::Request {
-            message: format!(
-                "{WORD} asks for OpenMP in host code, and {} is missing",
-                library.display()
-            ),
-            cure: Some("install clang's OpenMP library (Debian: libomp-22-dev)".into()),
-        });
-    }
-    link.extra_args.retain(|word| word != WORD);
-    link.extra_args.push(format!("-Wl,-rpath,{}", folder.display()));
-    link.files.push(library);
-    Ok(())
+/// Makes something of each item, on threads of their own but for the first; in the items' order.
+fn all_beside<T: Sync, U: Send>(items: &[T], make: &(impl Fn(&T) -> U + Sync)) -> Vec<U> {
+    let [first, others @ ..] = items else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let start = |item| Builder::new().spawn_scoped(scope, move || make(item)).map_err(|_| item);
+        let threads: Vec<_> = others.iter().map(start).collect();
+        let first = make(first);
+        let others = threads.into_iter().map(|thread| thread.map_or_else(make, joined));
+        [first].into_iter().chain(others).collect()
+    })
 }
 
-/// What the objects and libraries of other compilers among the inputs bring for the host.
-#[derive(Default)]
-struct Others {
-    objects: Vec<(String, Vec<u8>)>,
-    /// They come last: linkers take from them what is wanted by then.
-    libraries: Vec<(String, Vec<u8>)>,
-    /// All of them together.
-    parts: ObjectParts,
+/// What a thread made; its panic is this thread's.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-impl Others {
-    fn of(inputs: &[Input]) -> Others {
-        let mut others = Others::default();
-        for input in inputs {
-            let Input::Bytes(InputKind::Object, name, bytes) = input else { continue };
-            let parts = parts(input);
-            if parts.host {
-                let list = match is_archive(bytes) {
-                    true => &mut others.libraries,
-                    false => &mut others.objects,
-                };
-                list.push((name.clone(), bytes.clone()));
-            }
-            others.parts = std::mem::take(&mut others.parts).and(parts);
+/// The program without its device code, where it is linked so early and all halves are well.
+fn early(
+    link: &HostLink<'_>,
+    inputs: &[Input],
+    halves: &[Option<HostHalf>],
+) -> Option<Result<Vec<u8>, Error>> {
+    link.is_early().then_some(())?;
+    let mut objects = Vec::new();
+    for (input, half) in inputs.iter().zip(halves) {
+        if let Some(half) = half {
+            objects.push((half_name(input), half.object()?));
         }
-        others
     }
+    Some(link.early(&objects))
+}
 
-    /// Ids of the units whose registration is left to us: the others belong to the image of nvcc's own
-    /// device link.
-    fn units(&self) -> Vec<String> {
-        let linked = &self.parts.linked_units;
-        let own = self.parts.units.iter().filter(|unit| !linked.contains(unit));
-        own.cloned().collect::<BTreeSet<_>>().into_iter().collect()
-    }
+fn half_name(input: &Input) -> String {
+    format!("{}.host.o", input.stem())
 }

@@ -48,6 +48,11 @@ impl HostPass {
             object,
         })
     }
+
+    /// What it made, if all is well.
+    pub fn object(&self) -> Option<&[u8]> {
+        self.object.as_ref()?.as_ref().ok().map(Vec::as_slice)
+    }
 }
 
 impl Build<'_> {

@@ -98,6 +98,7 @@ pub mod facts;
 pub mod failure;
 mod foreign;
 pub mod graph;
+mod host_link;
 mod host_pass;
 pub mod input;
 pub mod mend;

@@ -4,14 +4,14 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use cdp_image::fatbin;
+use cdp_image::{fatbin, pieces};
 
 use crate::registry::{Home, ImageRecord, KernelRecord, Ptx, VariableRecord};
 
 /// Version of [`Unit`] and what it holds.
 pub const VERSION: u32 = 1;
 /// Version of [`Image`].
-pub const IMAGE_VERSION: u32 = 2;
+pub const IMAGE_VERSION: u32 = 3;
 
 /// The kernels and variables of one translation unit.
 #[repr(C)]
@@ -72,17 +72,12 @@ pub struct Variable {
 pub struct Image {
     /// [`IMAGE_VERSION`]
     pub version: u32,
-    /// Elements of `ptx`.
-    pub ptx_count: u32,
-    /// A linked cubin or a fatbin of such; null if there is none.
-    pub cubin: *const u8,
-    /// Bytes of it.
-    pub cubin_bytes: u64,
-    /// The PTX of every translation unit, for the CPU device, which links them.
-    pub ptx: *const PtxText,
     /// Elements of `linked`.
-    pub linked_count: u64,
-    /// The wrappers of the units of other compilers that `cubin` was linked from as well.
+    pub linked_count: u32,
+    /// A block of [`pieces`]: a linked cubin or a fatbin of such, empty if there is none; then the PTX of every
+    /// translation unit, for the CPU device, which links them.
+    pub code: *const u8,
+    /// The wrappers of the units of other compilers that the cubin was linked from as well.
     pub linked: *const *const Wrapper,
 }
 
@@ -105,31 +100,27 @@ pub const WRAPPER_MAGIC: u32 = 0x4662_43B1;
 /// A whole fat binary.
 ///
 /// # Safety
-/// `data` is null or points to bytes that are as many as their header says.
+/// `data` is null or points to bytes that live as long as the process and are as many as their header says.
 pub(crate) unsafe fn container(data: *const u8) -> Option<&'static [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe { whole(data, fatbin::claimed_bytes) }
+}
+
+/// All bytes of what says itself in its first 16 how many it has.
+///
+/// # Safety
+/// As for [`container`].
+unsafe fn whole(data: *const u8, bytes: fn(&[u8]) -> Option<u64>) -> Option<&'static [u8]> {
     const HEADER_BYTES: usize = 16;
     if data.is_null() {
         return None;
     }
     // SAFETY: the caller's promise.
     let header = unsafe { std::slice::from_raw_parts(data, HEADER_BYTES) };
-    let bytes = usize::try_from(fatbin::claimed_bytes(header)?).ok()?;
+    let bytes = usize::try_from(bytes(header)?).ok()?;
     // SAFETY: the caller's promise.
     Some(unsafe { std::slice::from_raw_parts(data, bytes) })
 }
-
-/// A PTX text, with or without a NUL at its end.
-#[repr(C)]
-pub struct PtxText {
-    /// UTF-8.
-    pub text: *const u8,
-    /// Bytes of it.
-    pub bytes: u64,
-}
-
-// SAFETY: a table that nobody changes.
-unsafe impl Send for PtxText {}
-unsafe impl Sync for PtxText {}
 
 /// `count` elements from `first`; empty if `first` is null.
 ///
@@ -202,22 +193,12 @@ impl Image {
                 let wrapper = wrapper.as_ref().filter(|wrapper| wrapper.magic == WRAPPER_MAGIC)?;
                 container(wrapper.data)
             });
+            let code = whole(self.code, pieces::claimed_bytes).unwrap_or_default();
+            let mut pieces = pieces::pieces(code).into_iter();
             ImageRecord {
-                machine_code: slice(self.cubin, self.cubin_bytes as usize),
-                ptx: Ptx {
-                    texts: slice(self.ptx, self.ptx_count as usize),
-                    fatbins: members.collect(),
-                },
+                machine_code: pieces.next().unwrap_or_default(),
+                ptx: Ptx { texts: pieces.collect(), fatbins: members.collect() },
             }
         }
-    }
-}
-
-impl PtxText {
-    /// The text's bytes without a NUL at the end.
-    pub fn bytes(&self) -> &'static [u8] {
-        // SAFETY: `PtxText` is only reached through a record, whose maker promised this.
-        let bytes = unsafe { slice(self.text, self.bytes as usize) };
-        bytes.strip_suffix(&[0]).unwrap_or(bytes)
     }
 }

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::abi::PtxText;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::image::ptx_capability;
 use cdp_image::fatbin;
@@ -69,7 +68,7 @@ pub struct ImageRecord {
 #[derive(Clone, Default)]
 pub struct Ptx {
     /// Texts of our own compiler, and fat binaries that hold one.
-    pub texts: &'static [PtxText],
+    pub texts: Vec<&'static [u8]>,
     /// Fat binaries of which each holds a text: those of the linked members of a relocatable program, or
     /// the program's one.
     pub fatbins: Vec<&'static [u8]>,
@@ -77,12 +76,11 @@ pub struct Ptx {
 
 impl Ptx {
     fn plain_texts(&self) -> impl Iterator<Item = &'static [u8]> + Clone {
-        self.texts.iter().map(PtxText::bytes).filter(|text| !fatbin::is_fatbin(text))
+        self.texts.iter().copied().filter(|text| !fatbin::is_fatbin(text))
     }
 
     fn containers(&self) -> impl Iterator<Item = &'static [u8]> {
-        let among_texts =
-            self.texts.iter().map(PtxText::bytes).filter(|text| fatbin::is_fatbin(text));
+        let among_texts = self.texts.iter().copied().filter(|text| fatbin::is_fatbin(text));
         among_texts.chain(self.fatbins.iter().copied())
     }
 }

@@ -3,6 +3,8 @@
 
 mod link;
 
+use cdp_image::pieces;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +16,14 @@ fn sources() -> PathBuf {
 
 /// Assembly in `folder` that holds a PTX text as the program's device code.
 fn device_code(ptx: &Path, folder: &Path) -> PathBuf {
-    let path = folder.join("device.s");
+    let (path, code) = (folder.join("device.s"), folder.join("device.code"));
+    let ptx = std::fs::read(ptx).expect("it lies beside the sources");
+    std::fs::write(&code, pieces::join([&[][..], &ptx])).expect("a scratch file");
     let text = format!(
-        ".section .rodata\n\
-         .globl cdp_ptx_begin\n.globl cdp_ptx_end\n.globl cdp_cubin_begin\n.globl cdp_cubin_end\n\
-         cdp_ptx_begin: .incbin \"{}\"\ncdp_ptx_end:\ncdp_cubin_begin:\ncdp_cubin_end:\n\
+        ".section .rodata\n.globl cdp_device_code\n.balign {}\ncdp_device_code: .incbin \"{}\"\n\
          .section .note.GNU-stack,\"\",@progbits\n",
-        ptx.display()
+        pieces::ALIGN,
+        code.display()
     );
     std::fs::write(&path, text).expect("a scratch file");
     path

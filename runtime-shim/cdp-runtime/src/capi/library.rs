@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use super::driver::linked;
 use super::{call, given, put};
-use crate::abi::PtxText;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx};
-use cdp_image::fatbin;
+use cdp_image::{fatbin, pieces};
 
 use crate::process;
 
@@ -56,9 +54,9 @@ pub(super) unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
     } else if begins(&fatbin::MAGIC.to_le_bytes()) {
         let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
         fatbin::claimed_bytes(header).ok_or_else(invalid)?
-    } else if begins(linked::MAGIC) {
+    } else if begins(pieces::MAGIC) {
         let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
-        linked::claimed_bytes(header).ok_or_else(invalid)?
+        pieces::claimed_bytes(header).ok_or_else(invalid)?
     } else {
         unsafe { CStr::from_ptr(code.cast()) }.count_bytes() as u64 + 1
     };
@@ -76,13 +74,13 @@ fn record(code: &'static [u8]) -> ImageRecord {
     if code.starts_with(ELF_MAGIC) {
         return ImageRecord { machine_code: code, ptx: Ptx::default() };
     }
-    let pieces = if code.starts_with(linked::MAGIC) { linked::pieces(code) } else { vec![code] };
-    let texts =
-        pieces.iter().map(|piece| PtxText { text: piece.as_ptr(), bytes: piece.len() as u64 });
-    ImageRecord {
-        machine_code: &[],
-        ptx: Ptx { texts: Vec::leak(texts.collect()), ..Ptx::default() },
-    }
+    let pieces = if code.starts_with(pieces::MAGIC) { pieces::pieces(code) } else { vec![code] };
+    let without_nul = |piece: &'static [u8]| match fatbin::is_fatbin(piece) {
+        true => piece,
+        false => piece.strip_suffix(&[0]).unwrap_or(piece),
+    };
+    let texts = pieces.into_iter().map(without_nul).collect();
+    ImageRecord { machine_code: &[], ptx: Ptx { texts, ..Ptx::default() } }
 }
 
 pub(super) fn load(code: &'static [u8]) -> Result<u64> {

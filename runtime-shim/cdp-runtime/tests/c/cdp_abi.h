@@ -114,16 +114,9 @@ struct CdpUnit {
     unsigned variable_count, pad;
     const struct CdpVariable *variables;
 };
-struct CdpPtxText {
-    const unsigned char *text;
-    unsigned long long bytes;
-};
 struct CdpImage {
-    unsigned version, ptx_count;
-    const unsigned char *cubin;
-    unsigned long long cubin_bytes;
-    const struct CdpPtxText *ptx;
-    unsigned long long linked_count;
+    unsigned version, linked_count;
+    const unsigned char *code;
     const void *const *linked;
 };
 
@@ -133,18 +126,12 @@ int __cdp_launch(const void *, const unsigned *, const unsigned *, size_t, void 
 void *__cdp_managed_address(void *);
 
 /* device.s, made by the test: the device code. */
-extern const unsigned char cdp_ptx_begin[], cdp_ptx_end[], cdp_cubin_begin[], cdp_cubin_end[];
+extern const unsigned char cdp_device_code[];
 
 static void cdp_register_image(void)
 {
-    static struct CdpPtxText text;
     static struct CdpImage image;
-    text.text = cdp_ptx_begin;
-    text.bytes = cdp_ptx_end - cdp_ptx_begin;
-    image.version = 2;
-    image.ptx_count = 1;
-    image.ptx = &text;
-    image.cubin = cdp_cubin_begin;
-    image.cubin_bytes = cdp_cubin_end - cdp_cubin_begin;
+    image.version = 3;
+    image.code = cdp_device_code;
     __cdp_register_image(&image);
 }

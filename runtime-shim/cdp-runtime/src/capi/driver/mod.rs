@@ -13,7 +13,6 @@ mod copies;
 mod device;
 mod execution;
 mod forward;
-pub(super) mod linked;
 mod lookup;
 mod memory;
 mod modules;

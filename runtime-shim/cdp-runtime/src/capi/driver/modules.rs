@@ -6,7 +6,7 @@ use std::fs;
 
 use super::super::library;
 use super::*;
-use cdp_image::fatbin;
+use cdp_image::{fatbin, pieces};
 
 type Module = *mut c_void;
 type Made = *mut *mut c_void;
@@ -148,7 +148,7 @@ driver_functions! {
     Context fn cuLinkComplete(state: *mut c_void, code: Made, bytes: *mut usize) {
         call(|| {
             let state = link_state(state)?;
-            state.whole = linked::join(&state.pieces);
+            state.whole = pieces::join(state.pieces.iter().map(Vec::as_slice));
             put(code, state.whole.as_ptr().cast_mut().cast())?;
             if bytes.is_null() { Ok(()) } else { put(bytes, state.whole.len()) }
         })
