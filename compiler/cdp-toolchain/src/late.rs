@@ -21,6 +21,13 @@ pub const LATE_SECTION: &str = ".lrodata.cdp";
 const SECTION_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 
+/// What such a program is linked with: the build id is written when the code is there ([`set_build_id`]), of which the
+/// linker's would say nothing.
+pub const LATE_BUILD_ID: &str = "-Wl,--build-id=0x0000000000000000000000000000000000000000";
+
+/// Bytes of a build id, as ld makes it.
+pub const BUILD_ID_BYTES: usize = 20;
+
 /// The block that a program is linked with.
 pub fn empty_code() -> Vec<u8> {
     pieces::join([])
@@ -29,11 +36,7 @@ pub fn empty_code() -> Vec<u8> {
 /// Has a program that was linked with [`empty_code`] in [`LATE_SECTION`] carry `code`; `None` if it is not laid out as
 /// this needs, and then it is as it was.
 pub fn put_code(program: &mut Vec<u8>, code: &[u8]) -> Option<()> {
-    let is_ours = program.starts_with(b"\x7fELF\x02\x01")
-        && u16_at(program, 18)? == elf::EM_X86_64.0
-        && usize::from(u16_at(program, 54)?) == SEGMENT_BYTES
-        && usize::from(u16_at(program, 58)?) == SECTION_BYTES;
-    is_ours.then_some(())?;
+    (usize::from(u16_at(program, 54)?) == SEGMENT_BYTES).then_some(())?;
     let (section, filled) = empty_section(program)?;
     let (segment, place) = last_segment(program)?;
     // The segment is the section and nothing else.
@@ -61,6 +64,33 @@ pub fn put_code(program: &mut Vec<u8>, code: &[u8]) -> Option<()> {
     Some(())
 }
 
+/// Has a program that was linked with [`LATE_BUILD_ID`] say `id`; one with another id, or with none, stays as it is.
+pub fn set_build_id(program: &mut [u8], id: [u8; BUILD_ID_BYTES]) {
+    // Bytes of name and id, type, name.
+    let head: Vec<u8> = [4, BUILD_ID_BYTES as u32, elf::NT_GNU_BUILD_ID.0]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .chain(*b"GNU\0")
+        .collect();
+    let note = [&head[..], &[0; BUILD_ID_BYTES]].concat();
+    let place = |header: usize| {
+        let offset = usize::try_from(u64_at(program, header + 24)?).ok()?;
+        let is_note = u32_at(program, header + 4)? == elf::SHT_NOTE.0;
+        (is_note && program.get(offset..)?.starts_with(&note)).then_some(offset + head.len())
+    };
+    if let Some(at) = sections(program).into_iter().flatten().find_map(place) {
+        program[at..at + BUILD_ID_BYTES].copy_from_slice(&id);
+    }
+}
+
+/// Where in the file the headers of sections begin.
+fn sections(program: &[u8]) -> Option<Vec<usize>> {
+    let is_ours = program.starts_with(b"\x7fELF\x02\x01")
+        && u16_at(program, 18)? == elf::EM_X86_64.0
+        && usize::from(u16_at(program, 58)?) == SECTION_BYTES;
+    is_ours.then(|| headers(program, 40, 60, SECTION_BYTES))?
+}
+
 /// Where in the file the headers of a table begin.
 fn headers(program: &[u8], table: usize, count: usize, bytes: usize) -> Option<Vec<usize>> {
     let first = usize::try_from(u64_at(program, table)?).ok()?;
@@ -83,7 +113,7 @@ fn empty_section(program: &[u8]) -> Option<(usize, usize)> {
             && contents[..filled].iter().all(|byte| *byte == 0);
         is_empty_code.then_some((header, filled))
     };
-    let mut found = headers(program, 40, 60, SECTION_BYTES)?.into_iter().filter_map(filled);
+    let mut found = sections(program)?.into_iter().filter_map(filled);
     found.next().filter(|_| found.next().is_none())
 }
 
@@ -161,9 +191,14 @@ int main(void) {
         let kinds = ["-pie", "-no-pie", "-static", "-static-pie", "-s", "-Wl,--gc-sections"];
         let odd = ["-DODD=0", "-DODD=1", "-DODD=9"];
         for options in kinds.iter().flat_map(|kind| odd.map(|odd| [*kind, odd])) {
-            let mut program = linked(&job, LATE_SECTION, &options);
+            let mut program =
+                linked(&job, LATE_SECTION, &[&options[..], &[LATE_BUILD_ID]].concat());
             assert_eq!(printed(&job, &program), "16 none 1 0\n");
             put_code(&mut program, &code).unwrap();
+            let id = *b"an id of twenty byte";
+            assert!(!program.windows(BUILD_ID_BYTES).any(|bytes| bytes == id));
+            set_build_id(&mut program, id);
+            assert!(program.windows(BUILD_ID_BYTES).any(|bytes| bytes == id));
             assert_eq!(printed(&job, &program), wanted, "{options:?}");
         }
         // Other tools know it for a program, too.
@@ -178,6 +213,7 @@ int main(void) {
         let program = linked(&job, ".rodata.code", &["-DODD=0"]);
         let mut same = program.clone();
         assert_eq!(put_code(&mut same, &pieces::join([&b"code"[..]])), None);
+        set_build_id(&mut same, [1; BUILD_ID_BYTES]);
         assert_eq!(same, program);
     }
 
@@ -191,6 +227,7 @@ int main(void) {
                 let mut damaged = program.clone();
                 damaged[at] = value;
                 let _ = put_code(&mut damaged, &code);
+                set_build_id(&mut damaged, [1; BUILD_ID_BYTES]);
             }
             assert_eq!(put_code(&mut program[..at].to_vec(), &code), None);
         }

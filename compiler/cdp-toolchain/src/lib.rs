@@ -59,7 +59,7 @@ pub use explain::{Explanation, FailureKind, explain_failure};
 pub use fatbin::{FatbinImage, ImageKind, is_archive, is_fatbin, list_images};
 pub use host::{HostLinkOptions, host_link};
 pub use job::{Job, JobOptions};
-pub use late::{LATE_SECTION, empty_code, put_code};
+pub use late::{BUILD_ID_BYTES, LATE_BUILD_ID, LATE_SECTION, empty_code, put_code, set_build_id};
 pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
 pub use origin::{SearchedPlace, ToolkitOrigin};
 pub use package::{FatbinInput, FatbinOptions, fatbinary};

@@ -1,4 +1,4 @@
-//! SHA-256 over several values, for keys and names that tell contents apart.
+//! SHA-256, for keys and names that tell contents apart.
 
 use std::path::Path;
 
@@ -31,4 +31,9 @@ impl Digest {
     pub(crate) fn finish(self) -> String {
         self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// The digest of bytes and nothing else.
+pub(crate) fn of(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }

@@ -124,11 +124,11 @@ impl Build<'_> {
             // Where one thread was asked for, or no other can be had, the host's turn is when the device's is over.
             let thread = match options.threads {
                 1 => None,
-                _ => Builder::new().spawn_scoped(scope, &host_side).ok(),
+                _ => Builder::new().spawn_scoped(scope, host_side).ok(),
             };
             let device = self.device_images(archs);
             device_failed.store(device.is_err(), Ordering::Relaxed);
-            (device, thread.map_or_else(&host_side, joined))
+            (device, thread.map_or_else(host_side, joined))
         })
     }
 

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use cdp_image::pieces;
 use cdp_toolchain::{
-    HostLinkOptions, LATE_SECTION, ObjectParts, empty_code, host_link, is_archive,
-    launch_stub_names, put_code,
+    HostLinkOptions, LATE_BUILD_ID, LATE_SECTION, ObjectParts, empty_code, host_link, is_archive,
+    launch_stub_names, put_code, set_build_id,
 };
 
 use crate::build::parts;
 use crate::compiler::Compiler;
+use crate::digest;
 use crate::error::Error;
 use crate::input::{Input, InputKind};
 use crate::options::DebugInfo;
@@ -71,7 +72,10 @@ impl<'a> HostLink<'a> {
 
     /// Puts the device code into a program of [`HostLink::early`]; `None` where the linker laid it out in another way.
     pub fn put(mut program: Vec<u8>, code: &[u8]) -> Option<Vec<u8>> {
-        put_code(&mut program, code).map(|()| program)
+        put_code(&mut program, code)?;
+        let id = digest::of(&program);
+        set_build_id(&mut program, std::array::from_fn(|index| id[index]));
+        Some(program)
     }
 
     /// The block of device code: machine code, and PTX of our own and of other compilers.
@@ -93,6 +97,10 @@ impl<'a> HostLink<'a> {
         objects.push(("cdp_image.o".into(), &image));
         objects.extend(others.objects.iter().cloned());
         let mut link = request.host_link.clone();
+        if section.is_some() {
+            // Before the arguments that were given, which may ask for another.
+            link.extra_args.insert(0, LATE_BUILD_ID.into());
+        }
         let has_cuda = request.inputs.iter().any(|input| matches!(input, Input::Cuda(_)));
         let entries = match has_cuda || others.parts.lists_entries {
             true => compiler.emit_entries()?,
