@@ -6,7 +6,7 @@ use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// A PTX constraint letter: its register, and the bytes that operands have.
@@ -244,12 +244,9 @@ impl<'a> Checker<'a> {
         let right = self.letter_for(ty);
         let message =
             format!("the operand is {}, which does not fit \"{letters}\" ({name})", self.show(ty));
-        let mut diagnostic = Diagnostic::new(Code::E0328, operand.expr.span, message);
-        if let Some(right) = right {
-            diagnostic =
-                diagnostic.help(format!("use the constraint \"{right}\", or cast the operand"));
-        }
-        self.report(diagnostic);
+        let cure =
+            right.map(|right| format!("use the constraint \"{right}\", or cast the operand"));
+        self.error(Code::E0328, operand.expr.span, message).help(cure.unwrap_or_default());
         None
     }
 

@@ -10,7 +10,7 @@ use super::operators::ir_op;
 use super::state::Checker;
 use super::value::{Action, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -168,11 +168,7 @@ impl<'a> Checker<'a> {
             }
             _ => return self.check_constant_memory(value, op_span),
         };
-        let mut diagnostic = Diagnostic::new(code, value.span, message);
-        if !help.is_empty() {
-            diagnostic = diagnostic.help(help);
-        }
-        self.report(diagnostic);
+        self.error(code, value.span, message).help(help);
         false
     }
 
@@ -275,10 +271,10 @@ impl<'a> Checker<'a> {
                 self.show(a.ty),
                 self.show(b.ty)
             );
-            let diagnostic = Diagnostic::new(Code::E0304, at.op, message)
-                .secondary(a.span, self.types.show(a.ty))
-                .secondary(b.span, self.types.show(b.ty));
-            self.report(diagnostic);
+            let (left, right) = (self.types.show(a.ty), self.types.show(b.ty));
+            self.error(Code::E0304, at.op, message)
+                .secondary(a.span, left)
+                .secondary(b.span, right);
             return self.error_value(at.whole);
         };
         let (a, b) = if self.types.is_void(common) {

@@ -10,7 +10,7 @@ use super::init::Node;
 use super::state::Checker;
 use super::value::{Kind, Value, is_simple};
 use crate::ast::{self, CastStyle, DeclaratorPart, InitializerKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -117,11 +117,7 @@ impl<'a> Checker<'a> {
         };
         let message =
             format!("{word} from {} to {} is not possible", self.show(from), self.show(to));
-        let mut diagnostic = Diagnostic::new(Code::E0319, span, message);
-        if !problem.is_empty() {
-            diagnostic = diagnostic.help(problem);
-        }
-        self.report(diagnostic);
+        self.error(Code::E0319, span, message).help(problem);
     }
 
     /// Why a cast between two scalar types is not allowed, when there is no implicit conversion.

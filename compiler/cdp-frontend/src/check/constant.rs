@@ -9,7 +9,7 @@ use super::interpret::Env;
 use super::state::Checker;
 use super::value::is_poisoned;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 
 impl<'a> Checker<'a> {
     /// An integral constant expression and its type; reports what is not one. `what` names it in
@@ -36,20 +36,14 @@ impl<'a> Checker<'a> {
             _ if is_poisoned(ir) => None,
             _ => {
                 let reason = self.why_not_constant(ir);
-                let mut diagnostic = Diagnostic::new(
-                    Code::E0310,
-                    expr.span,
-                    format!("{what} must be a constant expression"),
-                );
-                if let Some(reason) = reason {
-                    diagnostic = diagnostic.note(reason);
-                }
+                let message = format!("{what} must be a constant expression");
+                let found =
+                    self.error(Code::E0310, expr.span, message).note(reason.unwrap_or_default());
                 if what == "an array bound" {
-                    diagnostic = diagnostic
+                    found
                         .help("allocate an array of this length with `new` or `malloc`")
                         .help(NAME_IT_CU);
                 }
-                self.report(diagnostic);
                 None
             }
         }
@@ -122,15 +116,9 @@ impl<'a> Checker<'a> {
             Some(yes) => Some(yes),
             None if is_poisoned(&cond) => None,
             None => {
-                let mut diagnostic = Diagnostic::new(
-                    Code::E0310,
-                    expr.span,
-                    format!("{what} must be a constant expression"),
-                );
-                if let Some(reason) = self.why_not_constant(&cond) {
-                    diagnostic = diagnostic.note(reason);
-                }
-                self.report(diagnostic);
+                let message = format!("{what} must be a constant expression");
+                let reason = self.why_not_constant(&cond).unwrap_or_default();
+                self.error(Code::E0310, expr.span, message).note(reason);
                 None
             }
         }

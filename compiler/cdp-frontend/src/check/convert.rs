@@ -10,7 +10,7 @@ use super::ctype::{Basic, CType, QualType, Quals};
 use super::rank::Class;
 use super::state::Checker;
 use super::value::{Kind, Value};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// What a value is converted for; gives the words of a message.
@@ -182,14 +182,12 @@ impl<'a> Checker<'a> {
             }
         };
         let code = if self.types.referent(to).is_some() { Code::E0323 } else { Code::E0303 };
-        let mut diagnostic = Diagnostic::new(code, value.span, message);
-        if let Some((text, cast)) = self.conversion_cure(value, to) {
-            diagnostic = match cast {
-                Some(cast) => diagnostic.suggest(text, value.span, cast),
-                None => diagnostic.help(text),
-            };
-        }
-        self.report(diagnostic);
+        let (text, cast) = self.conversion_cure(value, to).unwrap_or_default();
+        let found = self.error(code, value.span, message);
+        match cast {
+            Some(cast) => found.suggest(text, value.span, cast),
+            None => found.help(text),
+        };
     }
 
     /// What helps when a conversion does not exist.
@@ -348,11 +346,9 @@ impl<'a> Checker<'a> {
             || self.types.is_nullptr(ty);
         if !fits {
             let message = format!("{} cannot be a condition", self.show(ty));
-            let mut diagnostic = Diagnostic::new(Code::E0303, span, message);
-            if self.types.is_scoped_enum(ty) {
-                diagnostic = diagnostic.help("compare it with an enumerator, or cast it");
-            }
-            self.report(diagnostic);
+            let scoped = self.types.is_scoped_enum(ty);
+            let cure = if scoped { "compare it with an enumerator, or cast it" } else { "" };
+            self.error(Code::E0303, span, message).help(cure);
             return self.poison(Basic::Bool.into());
         }
         let expr = self.expr_of(value);

@@ -82,6 +82,13 @@ impl QualType {
     }
 }
 
+/// What a function without a result returns.
+impl Default for QualType {
+    fn default() -> Self {
+        Basic::Void.into()
+    }
+}
+
 impl From<Basic> for QualType {
     fn from(basic: Basic) -> QualType {
         QualType::new(CTypeId(basic as u32))

@@ -5,7 +5,7 @@ use super::ctype::QualType;
 use super::scope::{Entity, FnId, SetId, Slot};
 use super::state::Checker;
 use crate::ast::{self, DeclKind, StorageKind, TypeSpecKind};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
@@ -335,9 +335,9 @@ impl<'a> Checker<'a> {
             } else {
                 "an unnamed record without a variable declares nothing here"
             };
-            let found = Diagnostic::new(Code::E0316, simple.specs.span, message)
-                .help("give it a name, after the closing brace");
-            self.report(if is_union { found.help(NAME_IT_CU) } else { found });
+            self.error(Code::E0316, simple.specs.span, message)
+                .help("give it a name, after the closing brace")
+                .help(if is_union { NAME_IT_CU } else { "" });
         }
     }
 }

@@ -254,11 +254,12 @@ impl<'a> Checker<'a> {
             }
             let Some(pointee) = self.types.pointee(pointer.ty) else {
                 let message = format!("`->` needs a pointer, not {}", self.show(pointer.ty));
-                let mut diagnostic = Diagnostic::new(Code::E0309, at.op, message);
-                if self.types.record_id(pointer.ty).is_some() {
-                    diagnostic = diagnostic.suggest("use `.`", at.op, ".");
-                }
-                self.report(diagnostic);
+                let record = self.types.record_id(pointer.ty).is_some();
+                let found = self.error(Code::E0309, at.op, message);
+                match record {
+                    true => found.suggest("use `.`", at.op, "."),
+                    false => found,
+                };
                 return self.error_value(at.whole);
             };
             let addr = self.expr_of(pointer);
@@ -433,11 +434,10 @@ impl<'a> Checker<'a> {
             return true;
         }
         let message = format!("arithmetic on a pointer to {}", self.show(pointee));
-        let mut diagnostic = Diagnostic::new(Code::E0320, span, message);
-        if !self.types.is_function(pointee) {
-            diagnostic = diagnostic.note("the type is incomplete here, so its size is not known");
-        }
-        self.report(diagnostic);
+        let function = self.types.is_function(pointee);
+        let reason =
+            if function { "" } else { "the type is incomplete here, so its size is not known" };
+        self.error(Code::E0320, span, message).note(reason);
         false
     }
 

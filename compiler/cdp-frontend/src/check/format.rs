@@ -8,7 +8,7 @@
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::Value;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// What a conversion wants, after C's default argument promotions.
@@ -238,11 +238,8 @@ impl<'a> Checker<'a> {
         }
         let message =
             format!("`{}` does not fit an argument of type {}", spec.text, self.show(value.ty));
-        let mut diagnostic = Diagnostic::new(Code::W0709, value.span, message);
-        if let Some(right) = self.right_conversion(ty) {
-            diagnostic = diagnostic.help(format!("use `{right}`"));
-        }
-        self.report(diagnostic);
+        let cure = self.right_conversion(ty).map(|right| format!("use `{right}`"));
+        self.error(Code::W0709, value.span, message).help(cure.unwrap_or_default());
     }
 
     /// The conversion for a promoted type.

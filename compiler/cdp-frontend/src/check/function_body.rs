@@ -6,7 +6,7 @@ use super::ctype::{Basic, QualType};
 use super::scope::{Entity, ExecutionSpace, FnId, Memory, Var, VarId};
 use super::state::{Checker, FnState, LocalFacts};
 use crate::ast::{self};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
             ret,
             ret_auto: auto_ret,
             builtin_body: func.builtin,
-            ..FnState::none()
+            ..FnState::default()
         };
         let outer = std::mem::replace(&mut self.f, state);
         let outer_scope = self.scopes.open(ns);
@@ -184,8 +184,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let message = format!("`{name}` ends without returning a value");
-        let diagnostic = Diagnostic::new(Code::W0706, close, message)
-            .label(format!("a {} is expected", self.types.show(ret)));
-        self.report(diagnostic);
+        let label = format!("a {} is expected", self.types.show(ret));
+        self.error(Code::W0706, close, message).label(label);
     }
 }

@@ -6,7 +6,7 @@ use super::ctype::{CRecordKind, QualType};
 use super::init::Node;
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -246,12 +246,11 @@ impl<'a> Checker<'a> {
         } else {
             "initialising a static variable when the program starts is outside the `.cdp` subset"
         };
-        let mut diagnostic = Diagnostic::new(Code::E0330, span, message);
-        if let Some(reason) = self.node_not_const(node) {
-            diagnostic = diagnostic.note(reason);
-        }
-        diagnostic = diagnostic.help("assign the value in a function before it is needed");
-        self.report(if device { diagnostic } else { diagnostic.help(NAME_IT_CU) });
+        let reason = self.node_not_const(node).unwrap_or_default();
+        self.error(Code::E0330, span, message)
+            .note(reason)
+            .help("assign the value in a function before it is needed")
+            .help(if device { "" } else { NAME_IT_CU });
         None
     }
 }

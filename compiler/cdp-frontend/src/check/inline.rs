@@ -5,7 +5,7 @@ use cdp_ir as ir;
 
 use super::builtins::{Lower, Overload};
 use super::scope::{ExecutionSpace, FnId};
-use super::state::{Checker, FnState, NO_ID};
+use super::state::{Checker, NO_ID};
 use crate::ast::{self, DeclKind};
 use crate::parse::parse_text;
 use crate::preprocess::PreprocessOptions;
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         let outer_diags = std::mem::take(&mut self.diags);
         let outer_locs = std::mem::replace(&mut self.no_locs, true);
         let outer_session = std::mem::replace(&mut self.session, session);
-        let outer = std::mem::replace(&mut self.f, FnState::none());
+        let outer = std::mem::take(&mut self.f);
         let outer_c = std::mem::replace(&mut self.extern_c, false);
         // The names of the text are numbered on their own, so no scope of the program may be seen.
         let scopes = std::mem::take(&mut self.scopes);

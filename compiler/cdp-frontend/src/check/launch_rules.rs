@@ -8,7 +8,7 @@ use super::ctype::QualType;
 use super::scope::{ExecutionSpace, FnId, Func};
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// What comes of a configuration that no device has (H200, CUDA 13.0, the same by nvcc).
@@ -237,13 +237,16 @@ impl<'a> Checker<'a> {
             "the parameters of `{name}` take {total} bytes; a launch from the device has room for \
              {MAX_DEVICE_PARAMETER_BYTES}"
         );
-        let mut diagnostic = Diagnostic::new(Code::E0405, launch.args_span, message);
+        let (mut kernel, mut table) = (Span::NONE, String::new());
         if let Some(id) = target {
             let func = self.func(id).clone();
-            let table = self.parameter_table(&func, params, &places);
-            diagnostic = diagnostic.secondary(func.span, "the kernel").note(table);
+            kernel = func.span;
+            table = self.parameter_table(&func, params, &places);
         }
-        self.report(diagnostic.help("pass a pointer to global memory"));
+        self.error(Code::E0405, launch.args_span, message)
+            .secondary(kernel, "the kernel")
+            .note(table)
+            .help("pass a pointer to global memory");
     }
 
     pub fn parameter_table(

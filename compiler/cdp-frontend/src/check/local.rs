@@ -11,7 +11,7 @@ use super::state::Checker;
 use super::value::Value;
 use super::variable::VarRequest;
 use crate::ast::{self, StorageKind};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -221,11 +221,8 @@ impl<'a> Checker<'a> {
             let text = self.text(self.var(id).name);
             let message =
                 format!("the initialiser of the `constexpr` variable `{text}` is not constant");
-            let mut diagnostic = Diagnostic::new(Code::E0310, init_span, message);
-            if let Some(reason) = self.node_not_const(&node) {
-                diagnostic = diagnostic.note(reason);
-            }
-            self.report(diagnostic);
+            let reason = self.node_not_const(&node).unwrap_or_default();
+            self.error(Code::E0310, init_span, message).note(reason);
         }
         self.remember_constant(id, constant.as_ref());
         if let Some(local) = self.var(id).local {

@@ -4,7 +4,7 @@ use super::ctype::QualType;
 use super::scope::{Entity, FnId, Slot};
 use super::state::Checker;
 use crate::ast::{Ident, QualName};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::scopes::{Found, ScopeId};
 
 impl Checker<'_> {
@@ -70,12 +70,9 @@ impl Checker<'_> {
     pub fn report_ambiguous(&mut self, name: Ident, found: &[Slot]) {
         let text = self.text(name.name);
         let message = format!("`{text}` is declared in several namespaces in use here");
-        let mut diagnostic = Diagnostic::new(Code::E0307, name.span, message)
-            .help("write the namespace before the name");
-        for slot in found {
-            diagnostic = diagnostic.secondary(slot.span, "one of them");
-        }
-        self.report(diagnostic);
+        let report =
+            self.error(Code::E0307, name.span, message).help("write the namespace before the name");
+        found.iter().fold(report, |report, slot| report.secondary(slot.span, "one of them"));
     }
 
     fn settle(&mut self, (found, part): (Found<Slot>, Ident)) -> Result<Option<Slot>, ()> {

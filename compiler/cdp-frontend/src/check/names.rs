@@ -160,13 +160,11 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return;
         }
-        let mut diagnostic =
-            Diagnostic::new(Code::E0301, name.span, format!("`{shown}` is not declared"));
-        if let Some(near) = self.near_name(text, false) {
-            let text = format!("a similar name exists: `{near}`");
-            diagnostic = diagnostic.suggest(text, name.base.span, near);
+        let near = self.near_name(text, false);
+        let found = self.error(Code::E0301, name.span, format!("`{shown}` is not declared"));
+        if let Some(near) = near {
+            found.suggest(format!("a similar name exists: `{near}`"), name.base.span, near);
         }
-        self.report(diagnostic);
     }
 
     /// A variable's value, with the judgement of whether this side may use it.

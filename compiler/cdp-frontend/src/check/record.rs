@@ -10,7 +10,7 @@ use super::scope::Entity;
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclKind, RecordKind, StorageKind, TypeSpecKind};
 use crate::attributes::{Known, known};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest record, in bytes.
@@ -356,14 +356,13 @@ impl<'a> Checker<'a> {
         };
         if let Some(message) = self.bad_member_type(ty, record) {
             let code = if self.types.is_complete(ty) { Code::E0316 } else { Code::E0308 };
-            let found = Diagnostic::new(code, span, message);
-            self.report(match self.types.array(ty) {
-                // A flexible array member.
-                Some((_, None)) => found
+            let flexible = matches!(self.types.array(ty), Some((_, None)));
+            let found = self.error(code, span, message);
+            if flexible {
+                found
                     .help("write the bound, or a pointer to elements allocated on their own")
-                    .help(NAME_IT_CU),
-                _ => found,
-            });
+                    .help(NAME_IT_CU);
+            }
             ty = Basic::Error.into();
         }
         let align = self.align_attrs(&[&declarator.declarator.attrs]).max(spec_align);

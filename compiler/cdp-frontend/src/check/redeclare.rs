@@ -8,9 +8,8 @@ use super::scope::{Entity, ExecutionSpace, FnId, Func, SetId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::scopes::ScopeId;
-use crate::source::Span;
 
 impl<'a> Checker<'a> {
     /// Whether a prototype at file scope says again what CUDA's headers declare: the function stays
@@ -139,9 +138,6 @@ impl<'a> Checker<'a> {
     /// A further declaration of a known function. False when it contradicts the first.
     fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
         let old = self.func(id).clone();
-        let clash = |message: String, span: Span| {
-            Diagnostic::new(Code::E0302, span, message).secondary(old.span, "first declared here")
-        };
         if old.ret != new.ret
             && !old.auto_ret
             && !self.types.is_error(new.ret)
@@ -153,8 +149,7 @@ impl<'a> Checker<'a> {
                 self.show(new.ret),
                 self.show(old.ret)
             );
-            let diagnostic = clash(message, new.span);
-            self.report(diagnostic);
+            self.error(Code::E0302, new.span, message).secondary(old.span, "first declared here");
             return false;
         }
         if old.space != new.space && !self.merge_spaces(id, &old, &new) {
@@ -167,8 +162,7 @@ impl<'a> Checker<'a> {
         }
         if new.linkage == ir::Linkage::Internal && old.linkage != ir::Linkage::Internal {
             let message = format!("`{}` is `static` here but not before", new.display);
-            let diagnostic = clash(message, new.span);
-            self.report(diagnostic);
+            self.error(Code::E0302, new.span, message).secondary(old.span, "first declared here");
             return false;
         }
         let mut repeated = None;
@@ -223,17 +217,17 @@ impl<'a> Checker<'a> {
         );
         let kernel = new.space == ExecutionSpace::Global || old.space == ExecutionSpace::Global;
         let code = if kernel { Code::E0508 } else { Code::W0723 };
-        let mut diagnostic = Diagnostic::new(code, span, message)
+        let found = self
+            .error(code, span, message)
             .secondary(old.span, "first declared here")
             .help("write the same words on every declaration");
         if !kernel {
-            diagnostic = diagnostic.note("it is compiled as `__host__ __device__`");
+            found.note("it is compiled as `__host__ __device__`");
             self.func_mut(id).space = ExecutionSpace::HostDevice;
             if let Some(made) = self.func(id).ir {
                 self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
             }
         }
-        self.report(diagnostic);
         !kernel
     }
 }

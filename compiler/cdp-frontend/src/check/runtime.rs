@@ -9,7 +9,7 @@ use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{Kind, Value};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// `cudaStreamNonBlocking` and `cudaEventDisableTiming`.
@@ -68,15 +68,9 @@ impl<'a> Checker<'a> {
             (true, false) => (Code::E0501, format!("`{name}` is a function of the host")),
             (false, _) => (Code::E0509, format!("`{name}` can be called in device code only")),
         };
-        let mut diagnostic = Diagnostic::new(code, span, message);
-        if code == Code::E0602 {
-            diagnostic =
-                diagnostic.note("the device runtime has only a part of CUDA's runtime API");
-        }
-        if !cure.is_empty() {
-            diagnostic = diagnostic.help(cure);
-        }
-        self.report(diagnostic);
+        let part = "the device runtime has only a part of CUDA's runtime API";
+        let note = if code == Code::E0602 { part } else { "" };
+        self.error(code, span, message).note(note).help(cure);
     }
 
     /// The rules of single functions. False when the call cannot be made.
@@ -175,17 +169,15 @@ impl<'a> Checker<'a> {
             return true;
         }
         let message = "device code cannot wait for its children with `cudaDeviceSynchronize`";
-        let mut diagnostic = Diagnostic::new(Code::E0601, span, message)
+        let old = self.options.arch < 90;
+        let other = "or compile with `--cdp 1`, which sm_90 and later do not have";
+        self.error(Code::E0601, span, message)
             .note("CUDA 12 removed it from device code (CDP2)")
             .help(
                 "put what comes after the wait into a kernel of its own and launch that last into \
                  `cudaStreamTailLaunch`: it runs when all children have finished",
-            );
-        if self.options.arch < 90 {
-            diagnostic =
-                diagnostic.help("or compile with `--cdp 1`, which sm_90 and later do not have");
-        }
-        self.report(diagnostic);
+            )
+            .help(if old { other } else { "" });
         false
     }
 

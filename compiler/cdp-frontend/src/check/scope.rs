@@ -78,8 +78,9 @@ impl scopes::Declared for Slot {
 }
 
 /// Where code may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecutionSpace {
+    #[default]
     Host,
     Device,
     HostDevice,

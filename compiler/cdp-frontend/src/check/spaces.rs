@@ -12,7 +12,7 @@ use super::facts::{Deferred, Source, Use};
 use super::scope::{ExecutionSpace, FnId, Memory, VarId};
 use super::state::{Checker, NO_ID};
 use super::value::{Kind, Value};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// A place that a pointer may point to.
@@ -41,16 +41,15 @@ impl<'a> Checker<'a> {
                 let message = format!(
                     "the host function `{name}` is called from the `{word}` function `{from}`"
                 );
-                let mut diagnostic = Diagnostic::new(Code::E0501, span, message)
-                    .secondary(declared, "declared without `__device__`, so it runs on the host");
-                diagnostic = if constexpr {
-                    diagnostic.help("declare it `__host__ __device__`")
-                } else {
-                    diagnostic.help(format!(
+                let cure = match constexpr {
+                    true => "declare it `__host__ __device__`".to_owned(),
+                    false => format!(
                         "declare `{name}` as `__device__`, or `__host__ __device__` to use it on both sides"
-                    ))
+                    ),
                 };
-                self.report(diagnostic);
+                self.error(Code::E0501, span, message)
+                    .secondary(declared, "declared without `__device__`, so it runs on the host")
+                    .help(cure);
                 false
             }
             (ExecutionSpace::Host, ExecutionSpace::Device) => {
@@ -395,19 +394,18 @@ impl<'a> Checker<'a> {
                 (code, message, "copy between places in global memory, or assign in a loop")
             }
         };
-        let mut diagnostic = Diagnostic::new(code, deferred.span, message);
-        if !declared.is_none() {
-            diagnostic = diagnostic.secondary(declared, format!("`{name}` lives in {where_}"));
-        }
-        diagnostic = match deferred.purpose {
+        let reason = match deferred.purpose {
             Use::LaunchArgument { .. } => {
-                diagnostic.note("a child grid cannot reach its parent's local and shared memory")
+                "a child grid cannot reach its parent's local and shared memory"
             }
-            Use::Copy { .. } => diagnostic.note(
-                "the copy may run as a grid of its own, which cannot reach local and shared memory",
-            ),
+            Use::Copy { .. } => {
+                "the copy may run as a grid of its own, which cannot reach local and shared memory"
+            }
         };
-        self.report(diagnostic.help(cure));
+        self.error(code, deferred.span, message)
+            .secondary(declared, format!("`{name}` lives in {where_}"))
+            .note(reason)
+            .help(cure);
     }
 }
 

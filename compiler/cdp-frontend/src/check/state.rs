@@ -4,7 +4,7 @@
 use cdp_ir as ir;
 
 use super::arena::Arena;
-use super::ctype::{Basic, CTypes, QualType};
+use super::ctype::{CTypes, QualType};
 use super::facts::{Body, Deferred, Facts, Flow, JumpTarget, Site, Source, Witnesses};
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
@@ -104,7 +104,8 @@ pub struct SwitchState {
     pub default: Option<(ir::LabelId, Span)>,
 }
 
-/// The function at hand.
+/// The function at hand; by default none.
+#[derive(Default)]
 pub struct FnState {
     pub func: Option<FnId>,
     pub space: ExecutionSpace,
@@ -147,35 +148,6 @@ pub struct FnState {
 }
 
 impl FnState {
-    pub fn none() -> Self {
-        FnState {
-            func: None,
-            space: ExecutionSpace::Host,
-            lowered: false,
-            ret: Basic::Void.into(),
-            ret_auto: false,
-            auto_pattern: None,
-            locals: Vec::new(),
-            facts: Vec::new(),
-            out: Vec::new(),
-            launch_hints: ir::LaunchHints::default(),
-            loop_depth: 0,
-            break_depth: 0,
-            switches: Vec::new(),
-            next_label: 0,
-            labels: FastMap::default(),
-            flow: Flow::default(),
-            local_types: 0,
-            builtin_body: false,
-            discard_ir: false,
-            sites: Vec::new(),
-            first_launch: None,
-            looks_for_errors: false,
-            deferred: Vec::new(),
-            witnesses: Witnesses::default(),
-        }
-    }
-
     /// Whether the IR being made is thrown away.
     pub fn skips(&self) -> bool {
         !self.lowered && (self.in_function() || self.discard_ir)
@@ -209,7 +181,7 @@ impl<'a> Checker<'a> {
             funcs: Vec::new(),
             sets: Vec::new(),
             extern_c: false,
-            f: FnState::none(),
+            f: FnState::default(),
             unevaluated: 0,
             strings: FastMap::default(),
             const_globals: FastMap::default(),

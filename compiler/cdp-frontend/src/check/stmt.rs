@@ -8,7 +8,7 @@ use super::ctype::{Basic, QualType};
 use super::state::{Checker, SwitchState};
 use super::value::{Kind, Value};
 use crate::ast::{self, Condition, LabelKind, PragmaKind, StmtKind as Ast};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -193,15 +193,9 @@ impl<'a> Checker<'a> {
         let known = self.truth(cond);
         if known.is_none() && !super::value::is_poisoned(cond) {
             let span = stmt.constexpr.unwrap_or(stmt.keyword_span);
-            let mut diagnostic = Diagnostic::new(
-                Code::E0310,
-                span,
-                "the condition of `if constexpr` must be a constant expression",
-            );
-            if let Some(reason) = self.why_not_constant(cond) {
-                diagnostic = diagnostic.note(reason);
-            }
-            self.report(diagnostic);
+            let message = "the condition of `if constexpr` must be a constant expression";
+            let reason = self.why_not_constant(cond).unwrap_or_default();
+            self.error(Code::E0310, span, message).note(reason);
         }
         known
     }
@@ -417,15 +411,9 @@ impl<'a> Checker<'a> {
         }
         let silent = super::value::is_poisoned(&converted);
         if constant.is_none() && !silent {
-            let mut diagnostic = Diagnostic::new(
-                Code::E0310,
-                expr.span,
-                "a `case` value must be a constant expression",
-            );
-            if let Some(reason) = self.why_not_constant(&converted) {
-                diagnostic = diagnostic.note(reason);
-            }
-            self.report(diagnostic);
+            let message = "a `case` value must be a constant expression";
+            let reason = self.why_not_constant(&converted).unwrap_or_default();
+            self.error(Code::E0310, expr.span, message).note(reason);
         }
         constant
     }

@@ -7,7 +7,7 @@ use super::ctype::{Basic, CType, FnType, QualType, Quals};
 use super::scope::{Entity, ParamInfo};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclaratorPart, TypeSpecKind};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest object, in bytes, that a declaration may make: what PTX can address statically.
@@ -127,15 +127,12 @@ impl<'a> Checker<'a> {
         }
         let shown = self.session.sources.text(name.span);
         let message = format!("`{}` is not a type", if shown.is_empty() { text } else { shown });
-        let mut diagnostic = Diagnostic::new(Code::E0204, name.span, message);
-        if let Some(near) = self.near_name(text, true) {
-            diagnostic = diagnostic.suggest(
-                format!("a type with a similar name exists: `{near}`"),
-                name.base.span,
-                near,
-            );
+        let near = self.near_name(text, true);
+        let found = self.error(Code::E0204, name.span, message);
+        if let Some(near) = near {
+            let text = format!("a type with a similar name exists: `{near}`");
+            found.suggest(text, name.base.span, near);
         }
-        self.report(diagnostic);
         Basic::Error.into()
     }
 

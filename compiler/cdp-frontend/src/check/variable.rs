@@ -10,7 +10,7 @@ use super::mangle;
 use super::scope::{Entity, ExecutionSpace, Memory, Var, VarId};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, StorageKind};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 /// The largest object with `dim3` parts that an initialiser is made for.
@@ -137,8 +137,11 @@ impl<'a> Checker<'a> {
             ),
             _ => "pass it to the functions that use it, or index an array by the thread".to_owned(),
         };
-        let found = Diagnostic::new(Code::E0240, span, message).help(cure);
-        self.report(if on_device { found } else { found.help(NAME_IT_CU) });
+        self.error(Code::E0240, span, message).help(cure).help(if on_device {
+            ""
+        } else {
+            NAME_IT_CU
+        });
     }
 
     /// Refuses types that no variable has.

@@ -113,15 +113,16 @@ impl Diagnostic {
         self
     }
 
-    /// A fact or reason.
+    /// A fact or reason; none if it is empty.
     pub fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
+        self.notes.extend(Some(text.into()).filter(|text| !text.is_empty()));
         self
     }
 
-    /// A cure in words.
+    /// A cure in words; none if it is empty.
     pub fn help(mut self, text: impl Into<String>) -> Self {
-        self.helps.push(Help { text: text.into(), suggestion: None });
+        let text = Some(text.into()).filter(|text| !text.is_empty());
+        self.helps.extend(text.map(|text| Help { text, suggestion: None }));
         self
     }
 

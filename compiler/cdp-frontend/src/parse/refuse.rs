@@ -15,13 +15,10 @@ impl Parser<'_> {
     /// The error of a construct outside the subset: `what` it is, with its verb, and what to write instead,
     /// unless that is empty.
     pub fn outside(&mut self, code: Code, span: Span, what: &str, cure: &str) -> Fault {
-        let mut found = self.error(code, span, format!("{what} outside the `.cdp` subset"));
-        if !cure.is_empty() {
-            found = found.help(cure);
-        }
-        if matches!(code, Code::E0239 | Code::E0240) {
-            found.help(NAME_IT_CU);
-        }
+        let valid = matches!(code, Code::E0239 | Code::E0240);
+        self.error(code, span, format!("{what} outside the `.cdp` subset"))
+            .help(cure)
+            .help(if valid { NAME_IT_CU } else { "" });
         Fault::Refused
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Preprocessor;
 use super::macros::parse_definition;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::source::Span;
 
@@ -132,16 +132,14 @@ impl Preprocessor<'_> {
             _ if name.kind == TokenKind::Number => self.line_directive(name.span, line),
             _ => {
                 let message = format!("`#{word}` is not a preprocessor directive");
-                let mut found = Diagnostic::new(Code::E0108, name.span, message);
                 const NAMES: [&str; 12] = [
                     "define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif",
                     "error", "warning", "pragma",
                 ];
+                let found = self.error(Code::E0108, name.span, message);
                 if let Some(close) = NAMES.iter().find(|known| near(known, &word)) {
-                    found =
-                        found.suggest("a directive with a similar name exists", name.span, *close);
+                    found.suggest("a directive with a similar name exists", name.span, *close);
                 }
-                self.diagnostics.push(found);
             }
         }
     }
@@ -189,10 +187,11 @@ impl Preprocessor<'_> {
             if old.builtin.is_none() && !old.same_as(&macro_) {
                 let message =
                     format!("`{}` is defined again with another meaning", self.text(&name));
-                let found = Diagnostic::new(Code::W0151, name.span, message)
-                    .secondary(old.name_span, "first defined here")
-                    .help(format!("write `#undef {}` before the new definition", self.text(&name)));
-                self.diagnostics.push(found);
+                let cure = format!("write `#undef {}` before the new definition", self.text(&name));
+                let first = old.name_span;
+                self.error(Code::W0151, name.span, message)
+                    .secondary(first, "first defined here")
+                    .help(cure);
             }
         }
         self.macros.define(macro_);

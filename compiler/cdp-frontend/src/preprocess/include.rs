@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{MAX_INCLUDE_DEPTH, OpenFile, Preprocessor};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::headers;
 use crate::intern::Symbol;
 use crate::lex::{Flags, Token, TokenKind};
@@ -400,7 +400,6 @@ impl Preprocessor<'_> {
                 .help("a `.cdp` file can use the C library's headers and CUDA's own");
             return;
         }
-        let mut found = Diagnostic::new(Code::E0106, wanted.span, format!("`{name}` is not found"));
         let folder = self.files.last().and_then(|file| file.directory.clone());
         let mut places: Vec<String> = Vec::new();
         if let Some(folder) = folder.filter(|_| !wanted.angled) {
@@ -410,33 +409,27 @@ impl Preprocessor<'_> {
         }
         places.extend(self.options.include_dirs.iter().map(|dir| format!("`{}`", dir.display())));
         places.push("the compiler's own headers".to_owned());
-        found = found.note(format!("looked in {}", places.join(", ")));
-        if let Some(close) =
-            headers::NAMES.iter().find(|known| super::directives::near(known, name))
-        {
-            found = found.help(format!("a header with a similar name exists: `<{close}>`"));
-        } else {
-            found = found.help("name the folder it is in with `-I`");
-        }
-        self.diagnostics.push(found);
+        let close = headers::NAMES.iter().find(|known| super::directives::near(known, name));
+        self.error(Code::E0106, wanted.span, format!("`{name}` is not found"))
+            .note(format!("looked in {}", places.join(", ")))
+            .help(match close {
+                Some(close) => format!("a header with a similar name exists: `<{close}>`"),
+                None => "name the folder it is in with `-I`".to_owned(),
+            });
     }
 
     /// Reports the chain of files, and stops: the same would follow without end.
     fn too_deep(&mut self, wanted: &Wanted) {
-        let mut found = Diagnostic::new(
-            Code::E0107,
-            wanted.span,
-            format!("files include each other more than {MAX_INCLUDE_DEPTH} deep"),
-        );
         let names: Vec<String> =
             self.files.iter().map(|file| self.session.sources.file(file.id).name.clone()).collect();
         let mut chain: Vec<String> = names.iter().take(3).cloned().collect();
         chain.push("...".to_owned());
         chain.extend(names[names.len().saturating_sub(3)..].iter().cloned());
         chain.push(wanted.name.clone());
-        found = found.note(format!("the chain is {}", chain.join(" -> ")));
-        found = found.help("begin each header with `#pragma once`");
-        self.diagnostics.push(found);
+        let message = format!("files include each other more than {MAX_INCLUDE_DEPTH} deep");
+        self.error(Code::E0107, wanted.span, message)
+            .note(format!("the chain is {}", chain.join(" -> ")))
+            .help("begin each header with `#pragma once`");
         self.stopped = true;
     }
 }

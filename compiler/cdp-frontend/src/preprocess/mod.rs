@@ -409,18 +409,14 @@ impl<'a> Preprocessor<'a> {
                     }
                     other => format!("`{other}`"),
                 };
-                let mut found = Diagnostic::new(
-                    Code::E0102,
-                    token.span,
-                    format!("{shown} cannot be part of a program"),
-                );
-                if character.is_alphanumeric() {
-                    found = found.note("names are made of the letters a-z and A-Z, digits and `_`");
-                } else if "“”„‟«»".contains(character) {
-                    found = found.help("write plain quotation marks: `\"`");
-                }
                 let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-                self.diagnostics.push(found);
+                let message = format!("{shown} cannot be part of a program");
+                let found = self.error(Code::E0102, token.span, message);
+                if character.is_alphanumeric() {
+                    found.note("names are made of the letters a-z and A-Z, digits and `_`");
+                } else if "“”„‟«»".contains(character) {
+                    found.help("write plain quotation marks: `\"`");
+                }
                 // Read on as if it were a name, so that nothing follows from it.
                 is_name.then_some(Token { kind: TokenKind::Ident, ..token })
             }
