@@ -14,19 +14,15 @@ use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn assign(
-        &mut self,
-        op: Option<AstOp>,
-        lhs: &'a ast::Expr,
-        rhs: &'a ast::Expr,
-        at: At,
-    ) -> Value<'a> {
+    pub fn assign(&mut self, assign: &'a ast::AssignExpr, span: Span) -> Value<'a> {
+        let ast::AssignExpr { op, op_span, lhs, rhs } = assign;
+        let at = At { op: *op_span, whole: span };
         let left = self.expr(lhs);
         let right = self.expr(rhs);
         if self.is_error(&left) || self.is_error(&right) {
             return self.error_value(at.whole);
         }
-        let Some(op) = op else { return self.assign_values(left, right, at) };
+        let Some(op) = *op else { return self.assign_values(left, right, at) };
         match self.overloaded(&[op.text(), "="], [left, right], at) {
             Ok(result) => self.right_first(result),
             Err([left, right]) => self.compound(op, left, right, at),
@@ -203,13 +199,12 @@ impl<'a> Checker<'a> {
         Value::new(kind, right.ty, span)
     }
 
-    pub fn conditional(
-        &mut self,
-        condition: &'a ast::Expr,
-        then: &'a ast::Expr,
-        otherwise: &'a ast::Expr,
-        at: At,
-    ) -> Value<'a> {
+    pub fn conditional(&mut self, parts: &'a ast::ConditionalExpr, span: Span) -> Value<'a> {
+        let at = At { op: parts.question_span, whole: span };
+        let (condition, otherwise) = (&parts.condition, &parts.otherwise);
+        let Some(then) = &parts.then else {
+            return self.short_conditional(condition, otherwise, at);
+        };
         let cond = self.expr(condition);
         let cond = self.condition(cond);
         let a = self.expr(then);

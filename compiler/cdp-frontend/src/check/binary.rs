@@ -13,13 +13,9 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn binary(
-        &mut self,
-        op: AstOp,
-        lhs: &'a ast::Expr,
-        rhs: &'a ast::Expr,
-        at: At,
-    ) -> Value<'a> {
+    pub fn binary(&mut self, binary: &'a ast::BinaryExpr, span: Span) -> Value<'a> {
+        let ast::BinaryExpr { op, op_span, lhs, rhs } = binary;
+        let (op, at) = (*op, At { op: *op_span, whole: span });
         let left = self.expr(lhs);
         if matches!(op, AstOp::LogAnd | AstOp::LogOr) {
             return self.logical(op, left, rhs, at);

@@ -36,12 +36,8 @@ impl<'a> Checker<'a> {
     }
 
     /// `tex2D<float4>`: the rows whose type it is.
-    pub fn builtin_template(
-        &mut self,
-        name: &'a ast::QualName,
-        types: &'a [ast::TypeName],
-        span: Span,
-    ) -> Value<'a> {
+    pub fn builtin_template(&mut self, with: &'a ast::TemplateName, span: Span) -> Value<'a> {
+        let ast::TemplateName { name, types } = with;
         let text = self.text(name.base.name).to_owned();
         let written: Vec<QualType> = types.iter().map(|ty| self.type_name(ty)).collect();
         let &[wanted] = written.as_slice() else {

@@ -18,7 +18,9 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     /// `callee(args)`.
-    pub fn call(&mut self, callee: &'a ast::Expr, args: &'a [ast::Expr], at: CallAt) -> Value<'a> {
+    pub fn call(&mut self, call: &'a ast::CallExpr, span: Span) -> Value<'a> {
+        let ast::CallExpr { callee, args, args_span } = call;
+        let at = CallAt { name: callee.span, args: *args_span, whole: span };
         if let Some(value) = self.gnu_call(callee, args, at) {
             return value;
         }

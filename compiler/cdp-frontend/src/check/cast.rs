@@ -14,16 +14,10 @@ use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn cast_expr(
-        &mut self,
-        style: CastStyle,
-        name: &'a ast::TypeName,
-        operand: &'a ast::Expr,
-        span: Span,
-    ) -> Value<'a> {
-        let to = self.type_name(name);
-        let value = self.expr(operand);
-        self.cast_value(style, value, to, span)
+    pub fn cast_expr(&mut self, cast: &'a ast::CastExpr, span: Span) -> Value<'a> {
+        let to = self.type_name(&cast.ty);
+        let value = self.expr(&cast.operand);
+        self.cast_value(cast.style, value, to, span)
     }
 
     /// Casts a checked value.
@@ -228,13 +222,9 @@ impl<'a> Checker<'a> {
     }
 
     /// `T(args)` and `T{args}`.
-    pub fn construct(
-        &mut self,
-        name: &'a ast::TypeName,
-        args: &'a [ast::Expr],
-        braces: bool,
-        at: CallAt,
-    ) -> Value<'a> {
+    pub fn construct(&mut self, made: &'a ast::ConstructExpr, span: Span) -> Value<'a> {
+        let ast::ConstructExpr { ty: name, args, braces, args_span } = made;
+        let (braces, at) = (*braces, CallAt { name: name.span, args: *args_span, whole: span });
         if let (ast::TypeSpecKind::Named(function), false) = (&name.specs.ty.kind, braces)
             && let Some(super::scope::Entity::Fns(_)) =
                 self.find_name(function).and_then(|slot| slot.other)
@@ -252,7 +242,7 @@ impl<'a> Checker<'a> {
             return self.error_value(at.whole);
         }
         if braces
-            && let [one] = args
+            && let [one] = args.as_slice()
             && let ast::ExprKind::InitList(list) = &one.kind
         {
             return self.list_value(ty, list, at.whole);
@@ -303,12 +293,8 @@ impl<'a> Checker<'a> {
     }
 
     /// GNU `(T){ ... }`.
-    pub fn compound_literal(
-        &mut self,
-        name: &'a ast::TypeName,
-        list: &'a ast::InitList,
-        span: Span,
-    ) -> Value<'a> {
+    pub fn compound_literal(&mut self, made: &'a ast::CompoundLiteral, span: Span) -> Value<'a> {
+        let ast::CompoundLiteral { ty: name, init: list } = made;
         let ty = self.type_name(name);
         if self.types.is_error(ty) {
             return self.error_value(span);

@@ -4,7 +4,7 @@
 use cdp_ir as ir;
 use cdp_ir::{Const, Expr, ExprKind};
 
-use super::at::{At, CallAt};
+use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::names::nearest;
 use super::state::Checker;
@@ -30,51 +30,25 @@ impl<'a> Checker<'a> {
             }
             Ast::Name(name) => self.name(&ast::QualName::plain(ast::Ident { name: *name, span })),
             Ast::Qualified(name) => self.name(name),
-            Ast::TemplateName(with) => self.builtin_template(&with.name, &with.types, span),
+            Ast::TemplateName(with) => self.builtin_template(with, span),
             Ast::Paren(inner) => {
                 let mut value = self.expr(inner);
                 value.span = span;
                 value
             }
-            Ast::Unary(unary) => {
-                self.unary(unary.op, &unary.operand, At { op: unary.op_span, whole: span })
-            }
-            Ast::Postfix(postfix) => {
-                let at = At { op: postfix.op_span, whole: span };
-                self.postfix(postfix.op, &postfix.operand, at)
-            }
-            Ast::Binary(binary) => {
-                let ast::BinaryExpr { op, op_span, lhs, rhs } = &**binary;
-                self.binary(*op, lhs, rhs, At { op: *op_span, whole: span })
-            }
-            Ast::Assign(assign) => {
-                let ast::AssignExpr { op, op_span, lhs, rhs } = &**assign;
-                self.assign(*op, lhs, rhs, At { op: *op_span, whole: span })
-            }
+            Ast::Unary(unary) => self.unary(unary, span),
+            Ast::Postfix(postfix) => self.postfix(postfix, span),
+            Ast::Binary(binary) => self.binary(binary, span),
+            Ast::Assign(assign) => self.assign(assign, span),
             Ast::Comma(sides) => self.comma(&sides[0], &sides[1], span),
-            Ast::Conditional(whole) => {
-                let at = At { op: whole.question_span, whole: span };
-                match &whole.then {
-                    Some(then) => self.conditional(&whole.condition, then, &whole.otherwise, at),
-                    None => self.short_conditional(&whole.condition, &whole.otherwise, at),
-                }
-            }
-            Ast::Call(call) => {
-                let at = CallAt { name: call.callee.span, args: call.args_span, whole: span };
-                self.call(&call.callee, &call.args, at)
-            }
+            Ast::Conditional(parts) => self.conditional(parts, span),
+            Ast::Call(call) => self.call(call, span),
             Ast::Launch(launch) => self.launch(launch, span),
             Ast::Index(parts) => self.index(&parts[0], &parts[1], span),
-            Ast::Member(access) => {
-                let ast::MemberExpr { base, arrow, op_span, member } = &**access;
-                self.member_access(base, *arrow, *member, At { op: *op_span, whole: span })
-            }
-            Ast::Cast(cast) => self.cast_expr(cast.style, &cast.ty, &cast.operand, span),
-            Ast::Construct(made) => {
-                let at = CallAt { name: made.ty.span, args: made.args_span, whole: span };
-                self.construct(&made.ty, &made.args, made.braces, at)
-            }
-            Ast::CompoundLiteral(made) => self.compound_literal(&made.ty, &made.init, span),
+            Ast::Member(access) => self.member_access(access, span),
+            Ast::Cast(cast) => self.cast_expr(cast, span),
+            Ast::Construct(made) => self.construct(made, span),
+            Ast::CompoundLiteral(made) => self.compound_literal(made, span),
             Ast::SizeofExpr(operand) => {
                 let ty = self.unevaluated_type(operand);
                 self.size_of(ty, operand.span, span)
@@ -91,8 +65,8 @@ impl<'a> Checker<'a> {
                 let ty = self.type_name(name);
                 self.align_of(ty, name.span, span)
             }
-            Ast::Offsetof(of) => self.offset_of(&of.ty, &of.path, span),
-            Ast::VaArg(arg) => self.va_arg(&arg.list, &arg.ty, span),
+            Ast::Offsetof(of) => self.offset_of(of, span),
+            Ast::VaArg(arg) => self.va_arg(arg, span),
             Ast::New(new) => self.new_expr(new, span),
             Ast::Delete { operand, .. } => self.delete_expr(operand, span),
             Ast::InitList(list) => Value::new(Kind::Braces(list), Basic::Error.into(), span),
@@ -236,18 +210,14 @@ impl<'a> Checker<'a> {
 
     // --- members and subscripts --------------------------------------------------------------
 
-    fn member_access(
-        &mut self,
-        base: &'a ast::Expr,
-        arrow: bool,
-        member: ast::Ident,
-        at: At,
-    ) -> Value<'a> {
+    fn member_access(&mut self, access: &'a ast::MemberExpr, span: Span) -> Value<'a> {
+        let ast::MemberExpr { base, arrow, op_span, member } = access;
+        let at = At { op: *op_span, whole: span };
         let value = self.expr(base);
         if self.is_error(&value) {
             return self.error_value(at.whole);
         }
-        let value = if arrow {
+        let value = if *arrow {
             let pointer = self.rvalue(value);
             if self.is_error(&pointer) {
                 return self.error_value(at.whole);
@@ -274,7 +244,7 @@ impl<'a> Checker<'a> {
             self.error(Code::E0309, at.op, message).suggest("use `->`", at.op, "->");
             return self.error_value(at.whole);
         }
-        self.field(value, member, at.whole)
+        self.field(value, *member, at.whole)
     }
 
     /// `value.member`.
@@ -494,12 +464,8 @@ impl<'a> Checker<'a> {
         true
     }
 
-    fn offset_of(
-        &mut self,
-        name: &'a ast::TypeName,
-        path: &'a [ast::Designator],
-        span: Span,
-    ) -> Value<'a> {
+    fn offset_of(&mut self, of: &'a ast::OffsetofExpr, span: Span) -> Value<'a> {
+        let ast::OffsetofExpr { ty: name, path } = of;
         let mut ty = self.type_name(name);
         let mut offset = 0u64;
         for step in path {

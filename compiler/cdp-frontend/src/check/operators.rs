@@ -43,8 +43,9 @@ pub(super) fn compare_op(op: AstOp) -> Option<CompareOp> {
 impl<'a> Checker<'a> {
     // --- unary -------------------------------------------------------------------------------
 
-    pub fn unary(&mut self, op: UnaryOp, operand: &'a ast::Expr, at: At) -> Value<'a> {
-        let value = self.expr(operand);
+    pub fn unary(&mut self, unary: &'a ast::UnaryExpr, span: Span) -> Value<'a> {
+        let (op, at) = (unary.op, At { op: unary.op_span, whole: span });
+        let value = self.expr(&unary.operand);
         if op == UnaryOp::AddrOf {
             return self.address_of(value, at);
         }
@@ -158,8 +159,9 @@ impl<'a> Checker<'a> {
         Value::rvalue(addr, ty, at.whole)
     }
 
-    pub fn postfix(&mut self, op: PostfixOp, operand: &'a ast::Expr, at: At) -> Value<'a> {
-        let value = self.expr(operand);
+    pub fn postfix(&mut self, postfix: &'a ast::PostfixExpr, span: Span) -> Value<'a> {
+        let (op, at) = (postfix.op, At { op: postfix.op_span, whole: span });
+        let value = self.expr(&postfix.operand);
         if self.is_error(&value) {
             return self.error_value(at.whole);
         }

@@ -129,12 +129,8 @@ impl<'a> Checker<'a> {
     }
 
     /// `__builtin_va_arg(list, type)`
-    pub fn va_arg(
-        &mut self,
-        list: &'a ast::Expr,
-        name: &'a ast::TypeName,
-        span: Span,
-    ) -> Value<'a> {
+    pub fn va_arg(&mut self, arg: &'a ast::VaArgExpr, span: Span) -> Value<'a> {
+        let ast::VaArgExpr { list, ty: name } = arg;
         let ty = self.type_name(name).unqualified();
         let side = self.check_list_side("va_arg", span);
         let list = self.list_address(list, "va_arg");
