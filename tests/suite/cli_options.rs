@@ -31,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         ("ptx_that_no_ptxas_reads", newer_ptx),
         ("the_machines_own_architecture", native),
         ("stack_of_a_kernel", stack),
+        ("code_is_offered_to_the_cpu_device", offered),
         ("lines_of_other_compilers", other_lines),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
@@ -507,6 +508,18 @@ fn native() -> Outcome {
         warned if warned != has_gpu => Ok(()),
         _ => Err(format!("GPU {has_gpu}: {stderr}").into()),
     }
+}
+
+/// A program for a GPU finds nobody who would make machine code for the CPU device.
+fn offered() -> Outcome {
+    let folder = folder()?;
+    let text = "#include <stdio.h>\n#include <stdlib.h>\n__global__ void k() {}\n\
+        int main() { printf(\"%d\\n\", getenv(\"CDP_NATIVE_SOCKET\") != NULL); return 0; }\n";
+    let file = write(&folder, "a.cdp", text)?;
+    for (device, said) in [("cpu", "1\n"), ("gpu", "0\n")] {
+        same(device, &expect(&["run", "--device", device, &file], 0)?.0, said)?;
+    }
+    Ok(())
 }
 
 fn stack() -> Outcome {

@@ -155,8 +155,11 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
         return crate::schedules::run(count, limit, folder.path(), |seed| prepare(Some(seed)));
     }
     let mut command = prepare(None);
+    // A GPU asks for no code.
     #[cfg(unix)]
-    if let Some(socket) = crate::native::offer(folder.path()) {
+    if args.device != Device::Gpu
+        && let Some(socket) = crate::native::offer(folder.path())
+    {
         command.env("CDP_NATIVE_SOCKET", socket);
     }
     match run_limited(&mut command, limit) {
