@@ -106,7 +106,9 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
              some hundred instructions, the others nothing but the launch, so that their measure is grids a second.\n\
              `tree` launches both children of a block into one stream, so that no two grids may run at once on\n\
              any number of threads; `forked_tree` launches them with `cudaStreamFireAndForget`.\n\n\
-             The first three rates are the interpreter's alone. The others are those of one host thread with machine code:\n\
+             The column `{threads} processes` is what the machine gives: that many processes of one thread at once, their\n\
+             rates added and divided by that of one alone.\n\n\
+             The rates before that are the interpreter's alone. The others are those of one host thread with machine code:\n\
              made beside the kernel on another core as `cdpc run` does it, what is interpreted until then included, and made\n\
              before the kernel is measured.\n\n\
              Machine: {}.\n\n{}\n\
@@ -130,7 +132,8 @@ type Table = (Vec<Align>, Vec<Vec<String>>);
 
 fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> Outcome<Table> {
     let heading = ["kernel".to_owned(), "M instructions".to_owned(), "M/s, 1 thread".to_owned()];
-    let rest = [format!("M/s, {threads} threads"), "ratio".to_owned()];
+    let rest =
+        [format!("M/s, {threads} threads"), "ratio".to_owned(), format!("{threads} processes")];
     let native = ["code beside", "code ready", "grids/s", "peak memory"].map(str::to_owned);
     let mut cells = vec![Vec::from_iter(heading.into_iter().chain(rest).chain(native))];
     let wanted = |name: &&str| options.kernel.as_ref().is_none_or(|part| name.contains(part));
@@ -138,6 +141,7 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
         let step = ui.step(&format!("measuring {kernel}"));
         let (mut one, mut many) = (Runs::default(), Runs::default());
         let (mut beside, mut ready) = (Runs::default(), Runs::default());
+        let mut apart = Vec::new();
         // One round before counting, in which files come into memory.
         for round in 0..=options.rounds {
             let measures = [
@@ -153,6 +157,9 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
                     runs.peak_bytes = runs.peak_bytes.max(sample.peak_bytes);
                 }
             }
+            if round > 0 {
+                apart.push(side_by_side(benchmark, kernel, threads)?);
+            }
         }
         step.done();
         let instructions = one.speeds.first().map_or(0.0, |speed| speed.instructions_millions);
@@ -162,6 +169,7 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
             format!("{:.0}", one.rate_millions()),
             format!("{:.0}", many.rate_millions()),
             format!("{:.2}", many.rate_millions() / one.rate_millions()),
+            format!("{:.2}", median(apart) / one.rate_millions()),
             format!("{:.0}", beside.rate_millions()),
             format!("{:.0}", ready.rate_millions()),
             format!("{:.0}", one.grids()),
@@ -174,6 +182,16 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
     let mut aligns = vec![Align::Left];
     aligns.resize(cells[0].len(), Align::Right);
     Ok((aligns, cells))
+}
+
+/// The rates of processes of one thread that run at once, added.
+fn side_by_side(benchmark: &Path, kernel: &str, processes: usize) -> Outcome<f64> {
+    std::thread::scope(|scope| {
+        let one = || measure(benchmark, kernel, 1, None).map(|(speed, _)| speed.rate_millions);
+        let all: Vec<_> = (0..processes).map(|_| scope.spawn(one)).collect();
+        let lost = |_| Failure::new(format!("a measurement of {kernel} was lost"));
+        all.into_iter().map(|rate| rate.join().map_err(lost)?).sum()
+    })
 }
 
 /// `native`: as the benchmark's variable `NATIVE`.
