@@ -71,9 +71,6 @@ pub fn lower_clang(
         let data = machine.get_target_data();
         raw::forget_groups(&module);
         join_statics(&module);
-        if options.debug != DebugInfo::Full {
-            forget_places_of_headers(&module);
-        }
         annotated_limits(context, &module);
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
@@ -133,38 +130,6 @@ fn join_statics(module: &Module<'_>) {
             raw::replace_uses(old.as_pointer_value().into(), global.as_pointer_value().into());
             // SAFETY: nothing uses it any more.
             unsafe { old.delete() };
-        }
-    }
-}
-
-/// Headers in which CUDA, and we, define what passes for built in: functions of one instruction.
-const BUILT_IN: &[&str] = &[
-    "__cdp_cuda.h",
-    "cuda_bf16.hpp",
-    "cuda_fp16.hpp",
-    "device_atomic_functions.hpp",
-    "sm_20_atomic_functions.hpp",
-    "sm_20_intrinsics.hpp",
-    "sm_30_intrinsics.hpp",
-    "sm_32_atomic_functions.hpp",
-    "sm_32_intrinsics.hpp",
-    "sm_60_atomic_functions.hpp",
-    "sm_61_intrinsics.hpp",
-    "surface_indirect_functions.h",
-    "texture_indirect_functions.h",
-    "vector_functions.hpp",
-];
-
-/// What stands in such headers or in clang's own loses its places: where it is inlined it gets the call's, so that an
-/// assertion that fails and an access that races are said to be where the program has them.
-fn forget_places_of_headers(module: &Module<'_>) {
-    let is_built_in = |file: &str| {
-        let name = file.rsplit('/').next().unwrap_or(file);
-        file.contains("/lib/clang/") || BUILT_IN.contains(&name)
-    };
-    for function in module.get_functions() {
-        if raw::file_of(function).is_some_and(|file| is_built_in(&file)) {
-            raw::forget_places(function);
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::artifact::LlvmModule;
 use crate::error::Result;
 use crate::kernel::LAUNCH;
 use crate::launches::{Optimized, Untouched};
-use crate::options::LowerOptions;
+use crate::options::{DebugInfo, LowerOptions};
 use crate::target::CodeTarget;
-use crate::{foreign, launches, units};
+use crate::{foreign, launches, raw, units};
 
 impl LlvmModule {
     /// Optimises the launches of a device module that we made, and lowers them. Yields what was done and said
@@ -54,6 +54,22 @@ impl LlvmModule {
             return Ok(self.with_recorded_launches(text));
         }
         self.optimize()?;
+        if options.debug == DebugInfo::Lines {
+            raw::show_places_of_program(self.parts().1, is_installed);
+        }
         self.emit_ptx()
     }
+}
+
+/// A header of CUDA, of clang, of the C++ library or of ours, by where such are installed. Programs have folders of
+/// that name too.
+fn is_installed(file: &str) -> bool {
+    let parts: Vec<&str> = file.split('/').collect();
+    let above = |at: usize, n: usize| at.checked_sub(n).map_or("", |at| parts[at]);
+    let is_home = |name: &str| ["usr", "local"].contains(&name) || name.starts_with("cuda");
+    let by_home = |(at, part): (usize, &&str)| {
+        *part == "include"
+            && (is_home(above(at, 1)) || ["clang", "targets"].contains(&above(at, 2)))
+    };
+    parts.iter().enumerate().any(by_home) || parts.last() == Some(&"__cdp_cuda.h")
 }

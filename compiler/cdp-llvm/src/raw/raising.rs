@@ -1,10 +1,14 @@
 //! What raising needs of LLVM, with `raise.cpp`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_char};
 
+use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{LLVMDIFileGetFilename, LLVMDIScopeGetFile, LLVMGetSubprogram};
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetScope, LLVMDIScopeGetFile,
+    LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc,
+};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
@@ -25,25 +29,45 @@ pub(crate) fn forget_places(function: FunctionValue<'_>) {
     unsafe { cdp_raise_forget_places(function.as_value_ref()) }
 }
 
-/// The file that a function stands in, by its debug information.
-pub(crate) fn file_of(function: FunctionValue<'_>) -> Option<String> {
+/// Where instructions of files that `is_header` names were inlined into others, they are said to be where the innermost
+/// of those calls them: LLVM's PTX has one line for an instruction, not the chain of its calls.
+pub(crate) fn show_places_of_program(module: &Module<'_>, is_header: fn(&str) -> bool) {
+    let mut known: HashMap<LLVMMetadataRef, bool> = HashMap::new();
+    let mut hidden = |place: LLVMMetadataRef| {
+        // SAFETY: a live location, whose scope has a file; its name lives as long as the module.
+        unsafe {
+            let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(place));
+            !file.is_null() && *known.entry(file).or_insert_with(|| is_header(&name_of(file)))
+        }
+    };
+    let blocks = module.get_functions().flat_map(FunctionValue::get_basic_blocks);
+    for instruction in blocks.flat_map(BasicBlock::get_instructions) {
+        // SAFETY: a live instruction; an outer location is one of the same function.
+        unsafe {
+            let written = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
+            let mut place = written;
+            while !place.is_null() && hidden(place) {
+                place = LLVMDILocationGetInlinedAt(place);
+            }
+            if !place.is_null() && place != written {
+                LLVMInstructionSetDebugLoc(instruction.as_value_ref(), place);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `file` is a live file.
+unsafe fn name_of(file: LLVMMetadataRef) -> String {
     let mut length = 0;
-    // SAFETY: a live function; the name lives as long as the module and is copied here.
+    // SAFETY: as above; the name is copied here.
     unsafe {
-        let subprogram = LLVMGetSubprogram(function.as_value_ref());
-        if subprogram.is_null() {
-            return None;
-        }
-        let file = LLVMDIScopeGetFile(subprogram);
-        if file.is_null() {
-            return None;
-        }
         let name = LLVMDIFileGetFilename(file, &raw mut length);
-        if name.is_null() {
-            return None;
-        }
-        let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
-        Some(String::from_utf8_lossy(bytes).into_owned())
+        let bytes = match name.is_null() {
+            true => &[],
+            false => std::slice::from_raw_parts(name.cast::<u8>(), length as usize),
+        };
+        String::from_utf8_lossy(bytes).into_owned()
     }
 }
 

@@ -162,7 +162,14 @@ fn masks_shared(body: &ptx::Body) -> bool {
 
 /// A header of CUDA, of clang or of the system, by where such are installed. Programs have folders of that name too.
 fn is_installed(path: &str) -> bool {
-    let parts: Vec<&str> = path.split('/').collect();
+    // nvcc writes its own folders as `bin/..//include`.
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match part {
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
     let is_home = |above: &str| {
         let version = above.strip_prefix("cu").unwrap_or(above);
         ["usr", "local", "nvvm"].contains(&above)
