@@ -70,6 +70,8 @@ pub struct BlockState {
     pub objects: IntMap<u64, (Told, Told)>,
     /// Its asynchronous copies.
     pub copies: Copies,
+    /// What is known to be done by other blocks of the cluster, which orders nothing but the end of this one.
+    pub done_by_others: Known,
     /// Records of shared memory below this stamp are of another block.
     pub floor: u32,
     /// Stamps made lately.
@@ -121,6 +123,7 @@ impl BlockState {
         self.collected = Default::default();
         self.objects.clear();
         self.copies = Copies::default();
+        self.done_by_others = None;
         self.floor = floor;
         self.stamps = StampCache::default();
         self.ordered = Ordered::default();
@@ -330,6 +333,14 @@ impl BlockState {
         let known = Some(Arc::new(self.view_without_base(thread)));
         let fence = self.thread_if_any(thread).and_then(|own| own.fence.as_ref());
         Told { known, fenced: fence.map(|mark| mark.view(&self.base, self.id)) }
+    }
+
+    /// What a thread has done, and what it knows of its block.
+    pub fn done_by(&mut self, thread: u32) -> Arc<View> {
+        let mut view = View::default();
+        let clocks = self.clocks(thread);
+        view.raise_block(self.id, &clocks);
+        Arc::new(view)
     }
 
     /// A thread is told something at a barrier.

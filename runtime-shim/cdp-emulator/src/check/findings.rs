@@ -27,6 +27,8 @@ pub struct Side {
     pub grid: u32,
     /// It is done asynchronously.
     pub later: Option<Async>,
+    /// It is the end of the memory.
+    pub releases: bool,
 }
 
 /// How two accesses that conflict are related.

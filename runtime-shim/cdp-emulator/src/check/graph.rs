@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
+use super::access::{Access, Kind};
 use super::block::BlockState;
-use super::race::{Access, Kind};
 use super::view::{Known, View, learn};
 use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, HostView, NodeWatch, Place, Watch};
 use crate::code::Order;

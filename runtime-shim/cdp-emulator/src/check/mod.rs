@@ -14,6 +14,7 @@
 //!
 //! Nothing here prints, and nothing here changes what a program does.
 
+pub mod access;
 pub mod block;
 pub mod bounds;
 pub mod copies;
@@ -22,6 +23,7 @@ pub mod graph;
 pub mod init;
 pub mod race;
 pub mod record;
+pub mod release;
 pub mod shadow;
 pub mod sync;
 pub mod view;
@@ -72,6 +74,8 @@ impl Place {
     pub const HOST: Place = Place { function: Place::RUNTIME, instruction: 2 };
     /// The same, as a node of a graph.
     pub const GRAPH: Place = Place { function: Place::RUNTIME, instruction: 3 };
+    /// A release in a stream.
+    pub const RELEASE: Place = Place { function: Place::RUNTIME, instruction: 4 };
 }
 
 /// A block, as records name it.

@@ -1,51 +1,13 @@
 //! Accesses: is each ordered with those that are remembered of the same bytes?
 
+use super::access::{Access, Kind};
 use super::block::BlockState;
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Place, Stamp, Watch};
-use crate::code::{Async, Order, Reach, Sem};
+use crate::code::{Reach, Sem};
 use crate::memory::space;
-
-/// An access of some lanes of a warp by one instruction.
-pub struct Access<'a> {
-    /// The instruction.
-    pub place: Place,
-    /// First thread of the warp.
-    pub first_thread: u32,
-    /// Addresses (or offsets in shared memory) by lane.
-    pub at: &'a [u64; 32],
-    /// Lanes.
-    pub lanes: u32,
-    /// Bytes by each.
-    pub bytes: u64,
-    /// In shared memory.
-    pub shared: bool,
-    /// Where the memory begins that the addresses count from: 0 but for shared memory.
-    pub base: u64,
-    /// It reads.
-    pub reads: bool,
-    /// It writes.
-    pub writes: bool,
-    /// How it is done.
-    pub kind: Kind,
-    /// Order and scope.
-    pub order: Order,
-    /// The byte that a lane writes, by its number from the lane's address.
-    pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
-}
-
-/// How an access is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// By the thread, in its order.
-    Own,
-    /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.
-    Swap { fails: bool },
-    /// Asynchronously: not before what its thread does next.
-    Later(Async),
-}
 
 /// One thread's access to one word.
 #[derive(Clone, Copy)]
@@ -493,13 +455,17 @@ impl Watch {
             strength: record.strength(),
             grid: self.blocks[stamp.block as usize].grid,
             later: self.blocks[stamp.block as usize].later,
+            releases: false,
         };
         let touched =
             touch.address + u64::from((record.mask() & touch.record.mask()).trailing_zeros());
         let of_cluster = space::window(touched) == space::Window::Shared;
         let conflict = Conflict {
             kind,
-            now: side(&here, touch.record, touch.thread, touch.writes),
+            now: Side {
+                releases: access.kind == Kind::Release,
+                ..side(&here, touch.record, touch.thread, touch.writes)
+            },
             before: side(&stamp, record, thread, wrote),
             shared: access.shared || of_cluster,
             address: if of_cluster { space::offset(touched) } else { touched },

@@ -29,6 +29,11 @@ pub struct Cell {
     pub again: Record,
 }
 
+/// Where the page behind that of an address begins.
+pub fn next_page(address: u64) -> u64 {
+    (address | ((1 << PAGE_SHIFT) - 1)) + 1
+}
+
 fn plane() -> Box<[Record; WORDS]> {
     Box::new([Record(0); WORDS])
 }
@@ -96,6 +101,11 @@ impl Shadow {
         self.last = (number, place);
     }
 
+    /// The end of the page of an address, if anything is remembered of the page.
+    pub fn page_end(&self, address: u64) -> Option<u64> {
+        self.pages.contains_key(&(address >> PAGE_SHIFT)).then(|| next_page(address))
+    }
+
     /// The bytes of a word that are kept apart.
     pub fn bytes(&mut self, address: u64) -> &mut [Cell; 4] {
         self.bytes.entry(address & !3).or_default()
@@ -106,7 +116,7 @@ impl Shadow {
         let mut at = address & !3;
         let end = (address + size_bytes).next_multiple_of(4);
         while at < end {
-            let page_end = (at | ((1 << PAGE_SHIFT) - 1)) + 1;
+            let page_end = next_page(at);
             let stop = end.min(page_end);
             if let Some(&place) = self.pages.get(&(at >> PAGE_SHIFT)) {
                 let word = |address: u64| (address as usize >> 2) & (WORDS - 1);

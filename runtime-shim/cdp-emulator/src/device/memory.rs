@@ -67,6 +67,16 @@ impl Emulator {
         })
     }
 
+    /// Tells the checks that memory of [`Emulator::alloc`] is released behind what is in `stream`
+    /// (`cudaFreeAsync`). All work is done, and what follows is [`Emulator::free`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn released_in_stream(&mut self, address: u64, stream: StreamId) -> Result<(), Error> {
+        let size = self.pointer_info(address).map_or(0, |info| info.size_bytes);
+        self.core.released_in_stream(stream, address, size)
+    }
+
     /// Lets kernels use memory of the host (`cudaHostRegister`), by its own address.
     ///
     /// # Errors

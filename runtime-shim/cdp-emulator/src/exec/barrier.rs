@@ -3,7 +3,7 @@
 use super::fault::{Fault, WaitingLanes};
 use super::path::{Next, Running, keep_active, site};
 use super::rows::{lanes_of, read_row, set_pred, write_row};
-use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
+use super::{Block, Machine, Path, PathState, Step, Warp, block, diverge};
 use crate::code::{Barrier, BarrierKind, Inst, NONE, Op};
 use crate::config::CheckAction;
 use crate::report::ReportKind;
@@ -17,6 +17,7 @@ fn barrier_of<'m>(machine: &'m Machine, warp: &Warp, path: &Path) -> Option<(&'m
 
 /// Lanes of a path come to a barrier.
 pub fn arrive(
+    machine: &Machine,
     block: &mut Block,
     warp: &mut Warp,
     run: &mut Running<'_>,
@@ -45,6 +46,14 @@ pub fn arrive(
         return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message));
     }
     block.counters.barriers += 1;
+    if threads.is_some_and(|count| block.barriers[id as usize].arrived >= count) {
+        // All that it waited for have come: who comes now is the first of its next phase.
+        let index = warp.index as usize;
+        std::mem::swap(&mut *block.warps[index], warp);
+        let completed = complete_ready(machine, block);
+        std::mem::swap(&mut *block.warps[index], warp);
+        completed?;
+    }
     let state = &mut block.barriers[id as usize];
     // With a thread count, a whole warp counts as 32 threads even if it has fewer.
     state.arrived +=
@@ -259,5 +268,6 @@ pub fn divergence(machine: &Machine, block: &Block, warp: &Warp) -> Option<Box<F
         lanes: stuck.mask,
         what: "at the barrier".to_string(),
     });
+    fault.waiters.extend(block::parked_lanes(machine, block, warp));
     Some(fault)
 }

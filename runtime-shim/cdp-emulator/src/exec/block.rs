@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::fault::{Fault, WaitingLanes};
 use super::path::{WarpStop, site};
-use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
+use super::{Block, BlockStop, Frame, GridInfo, Group, Machine, Path, PathState, Warp};
 use super::{barrier, calls, cluster, collective, diverge, next_random};
 use super::{run, turns};
 use crate::code::{JOIN_RETURN, NONE};
@@ -354,17 +354,23 @@ pub fn waiters(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
 
 fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
     let mut out = Vec::new();
+    let ended: u32 = block.warps.iter().map(|warp| (warp.initial & !warp.live).count_ones()).sum();
     for warp in &block.warps {
         for path in &warp.paths {
             let what = match path.state {
                 PathState::Ready => RUNS.to_string(),
                 PathState::Barrier(id) => {
                     let state = &block.barriers[id as usize];
+                    let gone = match ended {
+                        0 => String::new(),
+                        _ => format!(", and {ended} threads of the block have ended"),
+                    };
                     match state.threads {
-                        Some(threads) => {
-                            format!("at barrier {id}, {} of {threads} threads there", state.arrived)
-                        }
-                        None => format!("at barrier {id}, {} threads there", state.arrived),
+                        Some(threads) => format!(
+                            "at barrier {id}, {} of {threads} threads there{gone}",
+                            state.arrived
+                        ),
+                        None => format!("at barrier {id}, {} threads there{gone}", state.arrived),
                     }
                 }
                 PathState::Cluster => "at the barrier of the cluster".to_string(),
@@ -374,26 +380,32 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
             let site = site(block, warp, path, path.mask.trailing_zeros() & 31);
             out.push(WaitingLanes { site, lanes: path.mask, what });
         }
-        for group in warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0) {
-            let function = &machine.functions[warp.frames[group.frame as usize].function as usize];
-            let pc =
-                if group.join == JOIN_RETURN { function.code.len() as u32 - 1 } else { group.join };
-            let path = Path {
-                pc,
-                mask: group.arrived,
-                frame: group.frame,
-                group: NONE,
-                state: PathState::Ready,
-            };
-            let site = site(block, warp, &path, group.arrived.trailing_zeros());
-            let what = format!(
-                "to meet {} diverged lanes",
-                (group.expected & !group.arrived).count_ones()
-            );
-            out.push(WaitingLanes { site, lanes: group.arrived, what });
-        }
+        out.extend(parked_lanes(machine, block, warp));
     }
     out
+}
+
+/// Lanes that wait where diverged lanes of their warp meet.
+pub fn parked_lanes(machine: &Machine, block: &Block, warp: &Warp) -> Vec<WaitingLanes> {
+    let parked = warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0);
+    let waiting = |group: &Group| {
+        let function = &machine.functions[warp.frames[group.frame as usize].function as usize];
+        let end = function.code.len() as u32 - 1;
+        let path = Path {
+            pc: if group.join == JOIN_RETURN { end } else { group.join },
+            mask: group.arrived,
+            frame: group.frame,
+            group: NONE,
+            state: PathState::Ready,
+        };
+        let others = (group.expected & !group.arrived).count_ones();
+        WaitingLanes {
+            site: site(block, warp, &path, group.arrived.trailing_zeros()),
+            lanes: group.arrived,
+            what: format!("to meet {others} diverged lanes"),
+        }
+    };
+    parked.map(waiting).collect()
 }
 
 /// In lockstep: every warp that could run only goes round loops that it cannot leave by itself.

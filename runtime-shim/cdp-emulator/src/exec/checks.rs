@@ -17,6 +17,9 @@ pub type Addresses = [u64; 32];
 /// The cure of addresses that reach a thread which cannot use them.
 const FOREIGN_HELP: &str = "only global memory is common to parents, children and blocks; pass memory from \
     cudaMalloc, malloc or a __device__ variable";
+/// The cure of memory that is released while somebody uses it.
+pub const RELEASE_HELP: &str = "memory is released when all who use it are done: by the last of them, behind a \
+    barrier, or in a kernel launched into cudaStreamTailLaunch, which comes after all children";
 
 /// Names the lane of a fault.
 pub trait OnLane {
@@ -91,7 +94,11 @@ pub fn bad_global(machine: &Machine, address: u64, bytes: u64, write: bool) -> B
         }
         _ => (ReportKind::OutOfBounds, out_of_bounds_text(machine, address, bytes, what)),
     };
-    Fault::new(kind, None, message).at(address)
+    let fault = Fault::new(kind, None, message).at(address);
+    match kind {
+        ReportKind::UseAfterFree => fault.help(RELEASE_HELP),
+        _ => fault,
+    }
 }
 
 /// What a record that kernels cannot write is.

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, PathState, Step, Warp, checks};
-use crate::check::view::Told;
+use crate::check::view::{Known, Told, learn};
 use crate::code::{Inst, Place};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -31,6 +31,9 @@ pub struct Cluster {
     collected: Told,
     /// What was released in the last phase.
     complete: Told,
+    /// What those who arrived in this phase, and in the last one, had done, relaxed or not: that nobody's memory
+    /// goes as long as others use it takes no more than to arrive after the use.
+    done: [Known; 2],
 }
 
 impl Cluster {
@@ -75,6 +78,7 @@ pub fn complete(block: &mut Block) -> bool {
     if any && let Some(cluster) = block.cluster.as_deref_mut() {
         cluster.phase = cluster.phase.wrapping_add(1);
         cluster.complete = std::mem::take(&mut cluster.collected);
+        cluster.done = [None, cluster.done[0].take()];
     }
     any
 }
@@ -101,9 +105,13 @@ pub fn arrive(block: &mut Block, warp: &mut Warp, active: u32, releases: bool) -
     let now = 0u32.wrapping_sub(cluster.phase & 1);
     warp.arrived_in = (warp.arrived_in & !active) | (now & active);
     block.counters.barriers += 1;
-    if releases && let Some(state) = block.state.as_deref_mut() {
+    if let Some(state) = block.state.as_deref_mut() {
         for lane in lanes_of(active) {
-            cluster.collected.join(&state.tell(warp.index * 32 + lane as u32));
+            let thread = warp.index * 32 + lane as u32;
+            learn(&mut cluster.done[0], &state.done_by(thread));
+            if releases {
+                cluster.collected.join(&state.tell(thread));
+            }
         }
     }
     Ok(())
@@ -135,8 +143,12 @@ pub fn wait(block: &mut Block, warp: &mut Warp, run: &mut Running<'_>, active: u
 /// Lanes go on behind the barrier.
 fn leave(block: &mut Block, warp: &mut Warp, lanes: u32) {
     warp.arrived &= !lanes;
-    let complete = block.cluster.as_deref().map(|cluster| cluster.complete.clone());
-    if let (Some(state), Some(complete)) = (block.state.as_deref_mut(), complete) {
+    let told = |cluster: &Cluster| (cluster.complete.clone(), cluster.done[1].clone());
+    let told = block.cluster.as_deref().map(told);
+    if let (Some(state), Some((complete, done))) = (block.state.as_deref_mut(), told) {
+        if let Some(done) = done {
+            learn(&mut state.done_by_others, &done);
+        }
         for lane in lanes_of(lanes) {
             state.hear(warp.index * 32 + lane as u32, &complete);
         }

@@ -38,7 +38,7 @@ pub fn execute<'m>(
             return Err(Fault::new(ReportKind::Breakpoint, Some(active.trailing_zeros()), message));
         }
         Op::Barrier if active != 0 => {
-            return barrier::arrive(block, warp, run, inst, active);
+            return barrier::arrive(machine, block, warp, run, inst, active);
         }
         Op::WarpSync if active != 0 => {
             return collective::warp_sync(block, warp, run, inst, active);

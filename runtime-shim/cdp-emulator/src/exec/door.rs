@@ -10,11 +10,11 @@ use super::path::Running;
 use super::rows::lanes_of;
 use super::stray;
 use super::{Block, Machine, Warp};
+use crate::check::access::Access;
+pub use crate::check::access::Kind;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
-use crate::check::race::Access;
-pub use crate::check::race::Kind;
 use crate::check::{Place, Watch, sync};
 use crate::code::{CopyOrder, Op, Order};
 use crate::memory::{SiteRef, space};
@@ -329,6 +329,17 @@ pub fn copies(machine: &Machine, block: &mut Block, warp: &Warp, lanes: u32, ord
         }
         _ => state.order_copies(order, warp.index, lanes),
     }
+}
+
+/// A block of a cluster has ended; its shared memory, which others reach, with it.
+pub fn shared_ends(machine: &Machine, block: &mut Block) {
+    let Some(state) = block.state.as_deref_mut() else { return };
+    let Some(mut watch) = machine.watch().filter(|watch| watch.follows_order()) else { return };
+    let function = block.grid.function;
+    let code = machine.functions.get(function as usize).map_or(0, |f| f.code.len() as u32);
+    let place = Place { function, instruction: code.saturating_sub(1) };
+    let window = space::shared_base(block.serial);
+    watch.release_shared(state, place, window, block.shared.len() as u64);
 }
 
 /// Lanes of a warp met at `bar.warp.sync`, by their member masks.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::{Cluster, complete};
-use super::{Block, BlockStop, GridInfo, Machine, block, next_random};
+use super::{Block, BlockStop, GridInfo, Machine, block, door, next_random};
 
 /// Makes the blocks of a cluster. `first` counts blocks cluster by cluster.
 pub fn start(
@@ -40,6 +40,9 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
         let stop = block::run_one(machine, block, left);
         let ran = block.counters.warp_instructions - before;
         left -= ran as i64;
+        if matches!(stop, BlockStop::Done) && ran > 0 {
+            door::shared_ends(machine, block);
+        }
         if complete(block) {
             (idle, spinning) = (0, 0);
         }

@@ -300,6 +300,7 @@ impl Core {
             return Ok(());
         }
         let site = caller.site();
+        self.thread_releases(caller.block, site, address);
         let result = self
             .machine_mut()
             .memory

@@ -164,6 +164,33 @@ impl Core {
         Ok(())
     }
 
+    /// Memory is released behind what is in a stream.
+    pub fn released_in_stream(
+        &mut self,
+        stream: StreamId,
+        address: u64,
+        width: u64,
+    ) -> Result<(), Error> {
+        if self.watch_mut().is_some_and(|watch| watch.follows_order()) {
+            let node = self.enqueue_host(stream, Action::Release { address, width })?;
+            self.run_until_done(&[node]);
+        }
+        Ok(())
+    }
+
+    /// A thread is about to release memory.
+    pub fn thread_releases(&mut self, block: &mut Block, site: SiteRef, address: u64) {
+        if self.machine.watch.is_none() {
+            return;
+        }
+        let record = self.machine.memory.record_at(address);
+        let size = record.filter(|r| r.live && r.base == address).map_or(0, |r| r.size_bytes);
+        let Some(state) = block.state.as_deref_mut() else { return };
+        let Some(watch) = self.watch_mut().filter(|watch| watch.follows_order()) else { return };
+        let place = Place { function: site.function, instruction: site.instruction };
+        watch.release(state, place, site.thread, address, size);
+    }
+
     fn host_touches_after(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
         let Some(watch) = self.watch_mut() else { return };
         if watch.checks.uninitialized && writes {
@@ -215,6 +242,9 @@ impl Core {
             Action::HostCopy { address, width, writes } => {
                 watch.touch_range(&mut state, Place::GRAPH, address, width, writes);
             }
+            Action::Release { address, width } => {
+                watch.release(&mut state, Place::RELEASE, 0, address, width);
+            }
             Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
         }
     }
@@ -258,6 +288,10 @@ fn move_fresh(watch: &mut Watch, action: &Action) {
             }
         }
         Action::HostCopy { address, width, writes: true } => watch.fresh.write(address, width),
-        Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) | Action::HostCopy { .. } => {}
+        Action::Grid(_)
+        | Action::Event(_)
+        | Action::GraphEnd(_)
+        | Action::HostCopy { .. }
+        | Action::Release { .. } => {}
     }
 }

@@ -10,6 +10,7 @@ use crate::check::bounds::Stray;
 use crate::check::findings::{Conflict, Finding, Home, Relation, Side, Unwritten};
 use crate::check::record::Strength;
 use crate::code::Async;
+use crate::exec::checks::RELEASE_HELP;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{Bytes, Related, Report, ReportKind};
@@ -356,6 +357,7 @@ fn missing_text(read: &Unwritten) -> String {
 
 fn verb(side: &Side) -> &'static str {
     match (side.updates, side.writes, side.strength) {
+        _ if side.releases => "released",
         (true, ..) => "updated atomically",
         (_, true, Strength::Weak) => "written",
         (_, true, _) => "written (volatile or atomic)",
@@ -369,6 +371,7 @@ fn noun(side: &Side) -> &'static str {
         _ if side.later == Some(Async::Products) => "a product of matrices (wgmma), which reads",
         _ if side.later.is_some() && side.writes => "an asynchronous copy, which writes",
         _ if side.later.is_some() => "an asynchronous copy, which reads",
+        (Place::RELEASE, ..) => "a release (cudaFreeAsync)",
         (Place::COPY, _, true) => "a copy within the device, which writes",
         (Place::COPY, _, false) => "a copy within the device, which reads",
         (Place::SET, ..) => "a set (cudaMemset)",
@@ -415,6 +418,19 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         _ if strong(now) && strong(before) => {
             "both are atomic, but one of them for its own block alone: use the form for the whole \
              device (without _block, or thread_scope_device)"
+        }
+        _ if now.releases && conflict.shared => {
+            "the shared memory of a block ends with it: no block may end before the others of its cluster are done \
+             with its memory (a last cluster.sync())"
+        }
+        _ if now.place == Place::RELEASE => {
+            "cudaFreeAsync() belongs into a stream that has waited for all who use the memory: the one that \
+             they run in, or one behind an event of theirs (cudaStreamWaitEvent)"
+        }
+        _ if now.releases => RELEASE_HELP,
+        Kinship::Grid if conflict.shared => {
+            "blocks of a cluster run in any order: cluster.sync() between the two would order them; \
+             __syncthreads() is for the threads of one block"
         }
         _ if conflict.unfenced => {
             "bulk copies and wgmma go by another proxy than loads and stores, and see what was stored only \

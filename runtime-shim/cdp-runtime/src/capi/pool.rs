@@ -384,11 +384,10 @@ pub extern "C" fn cudaFreeAsync(address: *mut c_void, stream: *mut c_void) -> u3
         if capture::recorded(Some(stream), || Ok(Op::Free { address: address as u64 }))? {
             return Ok(());
         }
-        device.device.synchronize_stream(stream)?;
         if is_of_graph(address as u64) {
-            return Ok(());
+            return device.device.synchronize_stream(stream);
         }
-        device.device.free(address as u64)?;
+        device.device.free_in_stream(address as u64, stream)?;
         returned(address as u64);
         Ok(())
     })

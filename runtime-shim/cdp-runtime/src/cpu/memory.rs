@@ -1,7 +1,9 @@
 //! Memory of the CPU device.
 
 use super::{CpuDevice, locked};
-use crate::device::{Copy2D, CopyKind, Location, Memory, MemoryType, PointerInfo, StreamHandle};
+use crate::device::{
+    Copy2D, CopyKind, Location, Memory, MemoryType, PointerInfo, StreamHandle, Streams,
+};
 use crate::error::{CudaError, DeviceError, Result};
 
 impl Memory for CpuDevice {
@@ -50,6 +52,14 @@ impl Memory for CpuDevice {
 
     fn free(&self, address: u64) -> Result<()> {
         self.state().free(address, false)
+    }
+
+    fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
+        // The memory is free when the stream gets there: what is waited for here the host does not know of.
+        self.replays(true);
+        let freed = self.state().free_in_stream(address, stream);
+        self.replays(false);
+        freed
     }
 
     fn free_host(&self, address: u64) -> Result<()> {

@@ -99,6 +99,9 @@ pub trait Memory {
     fn host_flags(&self, address: u64) -> Result<u32>;
     /// Frees what [`Memory::allocate`] and [`Memory::allocate_managed`] gave. 0 is ignored.
     fn free(&self, address: u64) -> Result<()>;
+    /// Frees what [`Memory::allocate`] gave behind the work of a stream, which alone is known to come before
+    /// that. 0 is ignored.
+    fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()>;
     /// Frees what [`Memory::allocate_host`] gave. 0 is ignored.
     fn free_host(&self, address: u64) -> Result<()>;
     /// What the address belongs to.

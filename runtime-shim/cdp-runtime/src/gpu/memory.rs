@@ -6,7 +6,9 @@ use cudarc::driver::sys;
 
 use super::GpuDevice;
 use super::driver::{Handle, check};
-use crate::device::{Copy2D, CopyKind, Location, Memory, MemoryType, PointerInfo, StreamHandle};
+use crate::device::{
+    Copy2D, CopyKind, Location, Memory, MemoryType, PointerInfo, StreamHandle, Streams,
+};
 use crate::error::{CudaError, Result};
 
 /// Element size that gives rows the alignment every access needs (driver manual,
@@ -82,6 +84,11 @@ impl Memory for GpuDevice {
         }
         // SAFETY: the driver looks the address up in its own tables.
         check(unsafe { (driver.cuMemFree_v2)(address) })
+    }
+
+    fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
+        self.synchronize_stream(stream)?;
+        self.free(address)
     }
 
     fn free_host(&self, address: u64) -> Result<()> {

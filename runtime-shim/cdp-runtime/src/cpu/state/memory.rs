@@ -58,6 +58,16 @@ impl State {
         Ok(())
     }
 
+    /// Frees behind the work of a stream. All work is done by then, so that the checks know who used the memory.
+    pub fn free_in_stream(&mut self, address: u64, stream: StreamHandle) -> Result<()> {
+        self.alive()?;
+        let id = self.stream(stream)?;
+        self.wait_for(Work::All)?;
+        let told = self.emulator.released_in_stream(address, id);
+        told.map_err(|error| self.or_fault(error))?;
+        self.free(address, false)
+    }
+
     pub fn pointer_info(&self, address: u64) -> PointerInfo {
         let Some(info) = self.emulator.pointer_info(address) else {
             return PointerInfo {

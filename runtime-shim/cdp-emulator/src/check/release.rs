@@ -1,0 +1,81 @@
+//! Memory that goes away: whoever used it must have been done before. Freed memory is, for the race checker, written
+//! by who frees it, where somebody touched it; so is the shared memory of a block of a cluster, when the block ends.
+//!
+//! Not here: accesses that come later than that. They are faults of every run.
+
+use super::access::{Access, Kind};
+use super::block::BlockState;
+use super::view::learn;
+use super::{Place, Watch};
+use crate::code::Order;
+
+/// Bytes that are looked at as one.
+const WORD_BYTES: u64 = 4;
+
+impl Watch {
+    /// A thread releases memory in which an allocation lies, whole words of it.
+    pub fn release(
+        &mut self,
+        state: &mut BlockState,
+        place: Place,
+        thread: u32,
+        address: u64,
+        size_bytes: u64,
+    ) {
+        let end = address + size_bytes;
+        let mut at = address;
+        while at < end {
+            // Of a page that nobody touched nothing is remembered.
+            let Some(page_end) = self.shadow.page_end(at) else {
+                at = crate::check::shadow::next_page(at);
+                continue;
+            };
+            while at < end.min(page_end) {
+                let bytes = WORD_BYTES.min(end - at);
+                self.release_word(state, place, thread, at, bytes);
+                at += WORD_BYTES;
+            }
+        }
+    }
+
+    /// A block of a cluster has ended, and its shared memory, which lies at `window`, with it. What any of its
+    /// threads knew of, or knew to be done at a barrier of the cluster, was done before that.
+    pub fn release_shared(
+        &mut self,
+        state: &mut BlockState,
+        place: Place,
+        window: u64,
+        size_bytes: u64,
+    ) {
+        state.meet();
+        if let Some(done) = state.done_by_others.take() {
+            learn(&mut state.shared_view, &done);
+        }
+        self.release(state, place, 0, window, size_bytes);
+    }
+
+    fn release_word(
+        &mut self,
+        state: &mut BlockState,
+        place: Place,
+        thread: u32,
+        address: u64,
+        bytes: u64,
+    ) {
+        let access = Access {
+            place,
+            first_thread: thread & !31,
+            at: &[address; 32],
+            lanes: 1 << (thread & 31),
+            bytes,
+            shared: false,
+            base: 0,
+            reads: false,
+            writes: true,
+            kind: Kind::Release,
+            order: Order::WEAK,
+            value: None,
+        };
+        self.access(state, &access);
+    }
+}
