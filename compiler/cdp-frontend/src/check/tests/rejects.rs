@@ -1,8 +1,6 @@
 //! Programs that must be refused, and with which code. (Each code's page has an example too, which
 //! the suite runs.)
 
-use cdp_ir as ir;
-
 use super::super::{CheckOptions, check};
 use super::{check_with, codes};
 use crate::diagnostics::NAME_IT_CU;
@@ -51,89 +49,6 @@ fn the_first_of_many_errors_are_kept() {
     let found = codes(&(syntax + &names));
     assert_eq!(found.len(), 100);
     assert!(found.iter().all(|code| code == "E0207"), "{found:?}");
-}
-
-#[test]
-fn pointers_that_a_child_cannot_reach() {
-    let with = |body: &str| {
-        format!(
-            "__global__ void child(int *p) {{ *p = 1; }} __device__ int g; __global__ void parent(int *data, int n) {{ {body} }}"
-        )
-    };
-    refuse(&["E0403"], &with("int x = 1; child<<<1, 1>>>(&x);"));
-    refuse(&["E0403"], &with("int x[4]; child<<<1, 1>>>(x);"));
-    refuse(&["E0403"], &with("int x[4]; child<<<1, 1>>>(x + 2);"));
-    refuse(&["E0403"], &with("int x[4]; child<<<1, 1>>>(&x[n]);"));
-    refuse(&["E0403"], &with("int x; int *p = &x; int *q = p; child<<<1, 1>>>(q);"));
-    refuse(&["E0403"], &with("child<<<1, 1>>>(&n);"));
-    refuse(&["E0403"], &with("struct S { int v[2]; } s; child<<<1, 1>>>(s.v);"));
-    refuse(&["E0404"], &with("__shared__ int x[4]; child<<<1, 1>>>(x);"));
-    refuse(&["E0404"], &with("extern __shared__ int x[]; int *p = x; child<<<1, 1>>>(p);"));
-    refuse(&["W0710"], &with("int x; int *p = &x; if (n) p = data; child<<<1, 1>>>(p);"));
-    refuse(&["W0710"], &with("__shared__ int x; child<<<1, 1>>>(n ? &x : data);"));
-    refuse(
-        &[],
-        &with("child<<<1, 1>>>(data); child<<<1, 1>>>(&g); int *p = data + n; child<<<1, 1>>>(p);"),
-    );
-    refuse(&[], &with("int *p; cudaMalloc(&p, 4); child<<<1, 1>>>(p); child<<<1, 1>>>(new int);"));
-}
-
-#[test]
-fn launch_configurations() {
-    let with = |config: &str| {
-        format!(
-            "__global__ void child() {{}} __global__ void parent(int n) {{ dim3 big(32, 64); dim3 fine(8, 8); child<<<{config}>>>(); }}"
-        )
-    };
-    refuse(&["E0406"], &with("1, 1025"));
-    refuse(&["E0406"], &with("1, 0"));
-    refuse(&["E0406"], &with("1, dim3(1, 1, 65)"));
-    refuse(&["E0406"], &with("1, dim3(32, 33)"));
-    refuse(&["E0406"], &with("1, big"));
-    refuse(&["E0407"], &with("0, 1"));
-    refuse(&["E0407"], &with("dim3(1, 65536), 1"));
-    refuse(&["E0408"], &with("1, 1, 1 << 20"));
-    refuse(&["E0413"], &with("1"));
-    refuse(&["E0413"], &with("1, 1, 0, 0, 0"));
-    refuse(&["E0413"], &with("1, 1, 0, n"));
-    refuse(&["E0413"], &with("\"x\", 1"));
-    refuse(&[], &with("fine, fine"));
-    refuse(&[], &with("n, n, n, 0"));
-}
-
-#[test]
-fn versions_of_the_device_runtime() {
-    let text = "__global__ void child() {}
-                __global__ void parent() { child<<<1, 1, 0, cudaStreamTailLaunch>>>(); }";
-    let cdp1 = CheckOptions {
-        target: ir::Target::Device { cdp: ir::CdpVersion::Cdp1 },
-        arch: 80,
-        ..CheckOptions::default()
-    };
-    assert_eq!(check_with(text, &cdp1).2, ["E0414"]);
-    let v1 = CheckOptions { v1_launch_abi: true, ..CheckOptions::default() };
-    assert_eq!(check_with(text, &v1).2, ["E0415"]);
-    let sync = "__global__ void child() {}
-                __global__ void parent() { child<<<1, 1>>>(); cudaDeviceSynchronize(); }";
-    assert!(check_with(sync, &cdp1).2.is_empty());
-    assert_eq!(check_with(sync, &CheckOptions::default()).2, ["E0601"]);
-    let late = CheckOptions { arch: 90, ..cdp1 };
-    assert_eq!(check_with(sync, &late).2, ["E0416", "E0416"]);
-}
-
-#[test]
-fn constant_memory_and_sides() {
-    refuse(&["E0507"], "__constant__ int c[4]; __global__ void k() { c[1] = 2; }");
-    refuse(&["E0507"], "struct S { int a; }; __constant__ S s; __global__ void k() { s.a++; }");
-    refuse(&["E0507"], "__global__ void k() { threadIdx.x = 2; }");
-    refuse(&["E0501"], "void h(); __global__ void k() { h(); }");
-    refuse(&["E0502"], "__device__ void d(); void h() { d(); }");
-    refuse(&["E0503"], "int g; __global__ void k() { g = 1; }");
-    refuse(&["E0504"], "__device__ int g; void h() { g = 1; }");
-    refuse(&[], "__device__ int g; void h(int *p) { cudaMemcpyToSymbol(g, p, 4); }");
-    refuse(&["E0410"], "__global__ void c(); __global__ void k() { c(); }");
-    refuse(&["E0411"], "__device__ void c(); __global__ void k() { c<<<1, 1>>>(); }");
-    refuse(&["E0409"], "__global__ void c(); __host__ __device__ void k() { c<<<1, 1>>>(); }");
 }
 
 #[test]
