@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::run::runtime_library;
+use crate::run::runtime_archive;
 use crate::support::{Outcome, cdpc, compiler, root, run_limited, trial};
 
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -74,7 +74,7 @@ impl Checkout {
         if let Some(kit) = compiler()?.toolchain().toolkits().first() {
             command.env("CUDA_HOME", &kit.root);
         }
-        if let Some(library) = runtime_library() {
+        if let Some(library) = runtime_archive() {
             command.env("CDP_RUNTIME_LIB", library);
         }
         command.env_remove("SOURCE_DATE_EPOCH").current_dir(self.path(within));
@@ -243,7 +243,7 @@ impl Project {
         if let Some(kit) = compiler()?.toolchain().toolkits().first() {
             command.env("CUDA_HOME", &kit.root);
         }
-        if let Some(library) = runtime_library() {
+        if let Some(library) = runtime_archive() {
             command.env("CDP_RUNTIME_LIB", library);
         }
         let output =

@@ -40,7 +40,7 @@ pub fn trials() -> Vec<Trial> {
 
 pub fn run(args: &[&str]) -> Result<Output, Failed> {
     let mut command = cdpc();
-    if let Some(library) = crate::run::runtime_library() {
+    if let Some(library) = crate::run::runtime_archive() {
         command.env("CDP_RUNTIME_LIB", library);
     }
     run_limited(command.args(args), Duration::from_secs(120))

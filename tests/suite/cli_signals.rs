@@ -119,7 +119,7 @@ fn endless(folder: &tempfile::TempDir, more: &[&str]) -> Result<Command, Failed>
     std::fs::create_dir_all(&temp).map_err(|e| e.to_string())?;
     let source = write(folder, "a.cdp", ENDLESS)?;
     let mut command = cdpc();
-    if let Some(library) = crate::run::runtime_library() {
+    if let Some(library) = crate::run::runtime_archive() {
         command.env("CDP_RUNTIME_LIB", library);
     }
     command.args(["run", "--device", "cpu", &source]).args(more).env("TMPDIR", temp);

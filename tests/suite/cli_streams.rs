@@ -56,7 +56,7 @@ fn odd_words() -> Outcome {
     let include = [OsStr::new("-I"), &headers].join(OsStr::new(""));
     let go = |args: &[&OsStr], code: i32| -> Result<String, Failed> {
         let mut command = cdpc();
-        if let Some(library) = crate::run::runtime_library() {
+        if let Some(library) = crate::run::runtime_archive() {
             command.env("CDP_RUNTIME_LIB", library);
         }
         let done = run_limited(command.args(args), Duration::from_secs(120))?;
@@ -256,7 +256,7 @@ fn full() -> Outcome {
 pub fn with_input(args: &[&str], input: &[u8], code: i32) -> Result<(String, String), Failed> {
     use std::io::Write;
     let mut command = cdpc();
-    if let Some(library) = crate::run::runtime_library() {
+    if let Some(library) = crate::run::runtime_archive() {
         command.env("CDP_RUNTIME_LIB", library);
     }
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

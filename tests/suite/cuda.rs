@@ -11,7 +11,7 @@ use cdp::CdpVersion;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::run::{execute, execute_with, runtime_library};
+use crate::run::{execute, execute_with, runtime_archive, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
 use crate::{cuda_objects, oracle};
 
@@ -81,7 +81,7 @@ fn text(bytes: &[u8]) -> String {
 fn run_in(folder: &Path, args: &[&str]) -> Result<(i32, String, String), Failed> {
     let mut command = cdpc();
     command.args(args).current_dir(folder).env_remove("CDP_CACHE_DIR");
-    if let Some(library) = runtime_library() {
+    if let Some(library) = runtime_archive() {
         command.env("CDP_RUNTIME_LIB", library);
     }
     let output = run_limited(&mut command, TIME_LIMIT)?;

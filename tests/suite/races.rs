@@ -241,7 +241,7 @@ fn outcomes() -> Outcome {
     let run = |text: &str, args: &[&str]| -> Result<(String, bool), Failed> {
         std::fs::write(&path, text).map_err(|error| error.to_string())?;
         let mut command = cdpc();
-        if let Some(library) = crate::run::runtime_library() {
+        if let Some(library) = crate::run::runtime_archive() {
             command.env("CDP_RUNTIME_LIB", library);
         }
         command.args(["run", "--device", "cpu"]).args(args).arg(&path);
@@ -269,7 +269,7 @@ fn outcomes() -> Outcome {
 /// What is said of a program that its bound stops. The numbers in it are the code generator's.
 fn bounded(path: &Path, words: &[&str]) -> Outcome {
     let mut command = cdpc();
-    if let Some(library) = crate::run::runtime_library() {
+    if let Some(library) = crate::run::runtime_archive() {
         command.env("CDP_RUNTIME_LIB", library);
     }
     command.args(["run", "--device", "cpu"]).args(Directives::of(path)?.words("flags")).arg(path);

@@ -50,17 +50,19 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The runtime of this build, linked beforehand, which makes linking hundreds of programs fast: of the archive
-/// that `cargo xtask test` names, else of the one beside the test's own folder.
+/// The runtime of this build: the archive that `cargo xtask test` names, else the one beside the test's own folder.
+pub fn runtime_archive() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("CDP_RUNTIME_LIB") {
+        return Some(PathBuf::from(path));
+    }
+    let executable = std::env::current_exe().ok()?;
+    let folder = executable.parent()?.parent()?;
+    Some(folder.join("libcdp_runtime.a")).filter(|path| path.is_file())
+}
+
+/// The same, linked beforehand, which makes linking hundreds of programs fast.
 pub fn runtime_library() -> Option<PathBuf> {
-    let archive = match std::env::var_os("CDP_RUNTIME_LIB") {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let executable = std::env::current_exe().ok()?;
-            let folder = executable.parent()?.parent()?;
-            Some(folder.join("libcdp_runtime.a")).filter(|path| path.is_file())?
-        }
-    };
+    let archive = runtime_archive()?;
     Some(prelinked(&archive, None).unwrap_or(archive))
 }
 

@@ -64,7 +64,7 @@ pub use link::{Cudadevrt, DeviceObject, LinkOptions, Linked, link};
 pub use origin::{SearchedPlace, ToolkitOrigin};
 pub use package::{FatbinInput, FatbinOptions, fatbinary};
 pub use parts::{ObjectParts, UNIT_REGISTRATION, launch_stub_names};
-pub use prelink::prelinked;
+pub use prelink::{prelinked, prelinked_shared};
 pub use running::{Ended, Leftover, go_on, run_program, stop_everything};
 pub use search::{CudadevrtLibrary, Environment, LinkTools, SearchOptions, Toolchain, Toolkit};
 pub use tool::{Tool, ToolCommand};

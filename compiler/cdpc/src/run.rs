@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use cdp::toolchain::{
-    Ended, GpuPresence, HostLinkOptions, Job, JobOptions, Leftover, prelinked,
+    Ended, GpuPresence, HostLinkOptions, Job, JobOptions, Leftover, prelinked, prelinked_shared,
     run_program as run_limited,
 };
 use cdp::{
@@ -45,6 +45,18 @@ pub fn linked_runtime(link: &HostLinkOptions) -> Option<PathBuf> {
         return Some(archive);
     }
     Some(prelinked(&archive, cache_dir().as_deref()).unwrap_or(archive))
+}
+
+/// What a program is linked with that runs at once: where nothing is asked of the link, a shared library of the runtime,
+/// which takes the linker half the time.
+fn runtime_at_hand(link: &HostLinkOptions) -> Option<PathBuf> {
+    let linked = linked_runtime(link)?;
+    let is_object = linked.extension().is_some_and(|extension| extension == "o");
+    if !is_object || !link.extra_args.is_empty() {
+        return Some(linked);
+    }
+    let shared = prelinked_shared(&runtime_library()?, cache_dir().as_deref());
+    Some(shared.unwrap_or(linked))
 }
 
 pub fn run(args: &Run) -> i32 {
@@ -185,7 +197,7 @@ fn build_program(
     let host_link = host_link(&args.host);
     let built = compiler.build(&BuildRequest {
         cubin: wants_cubin(args.device),
-        runtime_library: linked_runtime(&host_link),
+        runtime_library: runtime_at_hand(&host_link),
         host_link,
         ..BuildRequest::new(inputs, Goal::Executable, options, &job)
     })?;

@@ -5,6 +5,8 @@
 //! settled. It is made when an executable is first
 //! linked with an archive and kept beside it, or in a cache folder of the caller's if that cannot be written.
 //!
+//! A program that runs once and is gone takes a shared library made of the object, which is linked in half the time.
+//!
 //! What cannot be made is done without: a program links with the archive itself as well.
 
 mod settle;
@@ -50,26 +52,40 @@ SECTIONS {
 /// The object that `archive` is linked to, made now if it has not been and kept beside it or in `cache`.
 /// `None` if it cannot be made, or if `archive` is none.
 pub fn prelinked(archive: &Path, cache: Option<&Path>) -> Option<PathBuf> {
-    let name = object_name(archive)?;
+    kept(archive, cache, "o", || link(archive).ok())
+}
+
+/// The shared library of that object, made and kept as [`prelinked`] is. What links with it finds it where it lies now.
+pub fn prelinked_shared(archive: &Path, cache: Option<&Path>) -> Option<PathBuf> {
+    kept(archive, cache, "so", || shared(&prelinked(archive, cache)?).ok())
+}
+
+fn kept(
+    archive: &Path,
+    cache: Option<&Path>,
+    extension: &str,
+    make: impl FnOnce() -> Option<Vec<u8>>,
+) -> Option<PathBuf> {
+    let name = format!("{}.{extension}", name(archive)?);
     let folders: Vec<&Path> = [archive.parent(), cache].into_iter().flatten().collect();
     let known = folders.iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
     if known.is_some() {
         return known;
     }
-    let bytes = link(archive).ok()?;
+    let bytes = make()?;
     folders.iter().find_map(|folder| keep(folder, &name, &bytes))
 }
 
-/// The name says which archive it was made of, so that another one is not mistaken for it.
-fn object_name(archive: &Path) -> Option<String> {
+/// It says which archive a file was made of, so that another one is not mistaken for it.
+fn name(archive: &Path) -> Option<String> {
     let stem = archive.file_stem()?.to_str()?;
     let known = fs::metadata(archive).ok()?;
     let changed = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
     let is_archive = archive.extension().is_some_and(|extension| extension == "a");
-    is_archive.then(|| format!("{stem}-{:x}-{changed:x}.o", known.len()))
+    is_archive.then(|| format!("{stem}-{:x}-{changed:x}", known.len()))
 }
 
-/// Writes the object whole or not at all, and removes those of earlier builds of the archive.
+/// Writes a file whole or not at all, and removes those of earlier builds of the archive.
 fn keep(folder: &Path, name: &str, bytes: &[u8]) -> Option<PathBuf> {
     fs::create_dir_all(folder).ok()?;
     let file = tempfile::NamedTempFile::new_in(folder).ok()?;
@@ -82,13 +98,15 @@ fn keep(folder: &Path, name: &str, bytes: &[u8]) -> Option<PathBuf> {
     let path = folder.join(name);
     file.persist(&path).ok()?;
     let stem = name.split('-').next().unwrap_or(name);
+    let ours = name.rsplit_once('.').map_or(name, |(ours, _)| ours);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let other = entry.file_name();
         let other = other.to_str().unwrap_or_default();
         let is_kin = other.strip_prefix(stem).is_some_and(|rest| {
-            rest.starts_with('-') && rest.ends_with(".o") && rest.matches('-').count() == 2
+            let is_named = rest.starts_with('-') && rest.matches('-').count() == 2;
+            is_named && (rest.ends_with(".o") || rest.ends_with(".so"))
         });
-        if is_kin && other != name {
+        if is_kin && !other.starts_with(ours) {
             // Another build may be reading it; then it stays a while.
             let _ = fs::remove_file(entry.path());
         }
@@ -148,6 +166,16 @@ fn link(archive: &Path) -> Result<Vec<u8>, ToolError> {
     Ok(settle(&merged).unwrap_or(merged))
 }
 
+/// The shared library of an object; its own calls stay in it, whatever a program calls its functions.
+fn shared(object: &Path) -> Result<Vec<u8>, ToolError> {
+    let job = Job::new(JobOptions::default())?;
+    let object = std::path::absolute(object).unwrap_or_else(|_| object.to_owned());
+    let mut args = vec!["-shared".into(), "-Wl,-Bsymbolic".into(), object.into()];
+    args.extend(["-lm", "-ldl", "-lpthread", "-o", "shared.so"].map(OsString::from));
+    job.run(Tool::Cc, Path::new("cc"), args)?;
+    job.read("shared.so")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,11 +219,23 @@ mod tests {
             file.sections().filter(|s| s.name().is_ok_and(|n| n.starts_with(".text"))).count(),
             1
         );
-        // Another archive of that name is another object, and the old one goes.
+        let library = prelinked_shared(&archive, None).unwrap();
+        assert_eq!(library, path.with_extension("so"));
+        assert_eq!(prelinked_shared(&archive, None), Some(library.clone()), "it is kept");
+        let bytes = fs::read(&library).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let mut exports: Vec<&str> = file
+            .dynamic_symbols()
+            .filter(|symbol| symbol.is_definition())
+            .filter_map(|symbol| symbol.name().ok())
+            .collect();
+        exports.sort_unstable();
+        assert_eq!(exports, ["cuOne", "cudaOne"]);
+        // Another archive of that name is another object, and the old ones go.
         fs::write(&archive, job.read("libone.a").unwrap()).unwrap();
         let newer = prelinked(&archive, None).unwrap();
         assert_ne!(newer, path);
-        assert!(!path.exists());
+        assert!(!path.exists() && !library.exists());
     }
 
     #[test]
