@@ -51,6 +51,8 @@ pub fn trials() -> Vec<Trial> {
     }
     trials.push(trial("launches::functions_are_kept".into(), functions_are_kept));
     trials.push(trial("launches::registers".into(), registers));
+    trials
+        .push(trial("launches::recorded_children_stand_once".into(), recorded_children_stand_once));
     trials.push(trial("launches::default".into(), default_level));
     trials.push(
         trial("launches::default_of_cuda".into(), default_of_cuda)
@@ -175,11 +177,20 @@ fn registers() -> Outcome {
         "__maxnreg__(32)",
         "__maxnreg__(96)",
     ];
+    // One that is only recorded, and one that sites run too and that takes many registers.
+    let children = [
+        "__syncthreads(); p[p[r]] = r;",
+        "int own[48], sum = 0;
+         for (int i = 0; i < 48; i++) own[i] = p[r + i * 64];
+         for (int i = 0; i < 48; i++) { p[r + i * 65] = own[47 - i]; sum = sum * 3 + own[i] * own[i * 7 % 48]; }
+         p[r] = sum;",
+    ];
+    let cases = limits.iter().flat_map(|limit| children.map(|child| (limit, child)));
     for name in ["sm_75", "sm_80", "sm_90"] {
         let arch = Arch::parse(name).map_err(|error| error.to_string())?;
-        for limit in limits {
+        for (limit, child) in cases.clone() {
             let source = format!(
-                "__global__ void child(int *p, int r) {{ __syncthreads(); p[p[r]] = r; }}
+                "__global__ void child(int *p, int r) {{ {child} }}
                  __global__ void {limit} parent(int *p) {{ child<<<1, 64>>>(p, threadIdx.x); }}"
             );
             let level = LaunchOpt::Safe;
@@ -198,6 +209,29 @@ fn registers() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The body of a child whose launches are recorded stands in its kernel and in one function that its sites and its runner
+/// call, however many sites there are.
+fn recorded_children_stand_once() -> Outcome {
+    let source = "
+        __global__ void child(float *p, int begin, int end) {
+            int i = begin + blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < end) p[i] = sqrtf(p[i]);
+        }
+        __global__ void parent(float *p, const int *row) {
+            int r = threadIdx.x;
+            child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
+            child<<<1, 32>>>(p, row[r], row[r] + 7);
+        }";
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("once.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let ptx = built(&path, &["-O3", "-flaunch-opt=safe"])?;
+    match (ptx.matches("sqrt.rn.f32").count(), ptx.contains("__cdp_sequence_of_")) {
+        (2, true) => Ok(()),
+        found => Err(format!("{found:?}\n{ptx}").into()),
+    }
 }
 
 /// PTX by `cdpc build`, with more arguments.

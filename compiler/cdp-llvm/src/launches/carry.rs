@@ -16,13 +16,14 @@ use inkwell::values::{
 };
 
 use super::argument::Argument;
-use super::child::{self, is_kernel};
+use super::child::{self, Child, is_kernel};
 use super::distribute::{self, Mode, Site};
 use super::emit::{ORDER, quoted};
 use super::gather::{self, Calls, Gather};
 use super::late::{self, Late};
 use super::parent::{self, LaunchSite};
 use super::queue::{self, Queue};
+use super::rounds;
 use super::sequence::{self, Sequence};
 use super::{Pass, Plan, Plans, prepare, sums};
 use crate::error::{Result, bug};
@@ -94,8 +95,10 @@ impl<'ctx> Pass<'_, 'ctx> {
                 &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
             declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
         }
-        let mut definitions =
-            distribute::DEFINITIONS.to_string() + queue::FUNCTIONS + &sums::definitions(&sums);
+        let mut definitions = distribute::DEFINITIONS.to_string() + &sums::definitions(&sums);
+        if gathered.iter().any(|gathered| gathered.queue.is_some()) {
+            definitions += queue::FUNCTIONS;
+        }
         if !sequenced.is_empty() {
             let bytes = sequence::record_bytes(sequenced.iter().map(|found| &found.sequence));
             let tuning = &self.options.launch_tuning;
@@ -104,7 +107,11 @@ impl<'ctx> Pass<'_, 'ctx> {
                 let Ok(gather) = &self.gathers[*index] else { continue };
                 let Some(body) = gather.body else { continue };
                 let name = body.get_name().to_string_lossy().into_owned();
-                functions += &sequence.kernel(gather, &name, arguments);
+                let child = self.child_of(gather);
+                if let Some((child, threads)) = child.zip(sequence.threads.as_deref()) {
+                    functions += &rounds::threads(threads, child, arguments);
+                }
+                functions += &sequence.kernel(gather, &name, child, arguments);
                 bodies.push(body);
             }
         }
@@ -140,6 +147,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         self.aggregate(&gathered)
     }
 
+    /// What a kernel is as a child that is run at sites, if it is.
+    fn child_of(&self, gather: &Gather<'ctx>) -> Option<&Child<'ctx>> {
+        let body = gather.body?;
+        self.children.iter().flatten().find(|child| child.body == body)
+    }
+
     /// The kernels whose launches are recorded, with their bodies and what these add up.
     fn sequenced(
         &mut self,
@@ -154,7 +167,11 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             let Ok(gather) = &self.gathers[index] else { continue };
             let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { continue };
-            let Some(sequence) = Sequence::new(gather, index, &arguments) else { continue };
+            let Some(mut sequence) = Sequence::new(gather, index, &arguments) else { continue };
+            let by_address = arguments.iter().any(|argument| argument.by_value.is_some());
+            if let Some(child) = self.child_of(gather).filter(|_| !by_address) {
+                sequence.share(child);
+            }
             all.push(Sequenced { index, sequence, arguments });
         }
         let children: HashSet<FunctionValue<'ctx>> =
@@ -227,7 +244,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             bodies.push(body);
         }
-        let definitions = queue::FUNCTIONS.to_string() + &sums::definitions(&sums);
+        let queue = gathered.iter().any(|gathered| gathered.queue.is_some());
+        let queue = if queue { queue::FUNCTIONS } else { "" };
+        let definitions = queue.to_string() + &sums::definitions(&sums);
         self.link(&definitions, "", &kernels, &bodies)?;
         self.sums.extend(sums::mark(self.context, self.module, sums)?);
         for Gathered { index, queue, .. } in gathered {
@@ -488,6 +507,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
                 "__cdp_gather_",
                 "__cdp_queue_of_",
                 sequence::OF,
+                sequence::THREADS,
                 distribute::ORDER_BEGIN,
                 sums::SUM,
             ];

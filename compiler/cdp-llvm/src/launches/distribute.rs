@@ -104,6 +104,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare i32 @llvm.ctpop.i32(i32)
 declare i32 @llvm.cttz.i32(i32, i1)
 declare i32 @llvm.umin.i32(i32, i32)
@@ -150,6 +151,9 @@ impl Site<'_, '_> {
         let mut text = Text::default();
         let moved = self.arguments.iter().enumerate().filter(|(_, argument)| !argument.uniform);
         text.room_for_copies(moved);
+        if let Some((_, sequence)) = self.sequence {
+            sequence.room(&mut text);
+        }
         if self.flat {
             let [y, z] = ["y", "z"].map(|axis| {
                 let size = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{axis}()"));
@@ -172,6 +176,9 @@ impl Site<'_, '_> {
             text.line("fence syncscope(\"device\") acq_rel");
         }
         match (self.child, self.mode) {
+            (Some(child), Mode::InOrder) if self.sequence.is_some() => {
+                self.run_recorded(child, &mut text);
+            }
             (Some(child), Mode::InOrder) => self.in_order(child, &mut text),
             (Some(child), _) => self.independent(child, &mut text),
             (None, Mode::InOrder) if self.sequence.is_some() => text.line("br label %launch"),
@@ -192,10 +199,14 @@ impl Site<'_, '_> {
         if (self.mode == Mode::Independent { tracked: true }) {
             text.line("store i1 true, ptr %launched");
         }
-        if let Some((gather, sequence)) = self.sequence {
-            sequence.site(gather, &self.arguments, &mut text);
-        }
-        let result = self.launch(&mut text);
+        let result = match self.sequence {
+            // Nobody asks for its error.
+            Some((gather, sequence)) => {
+                sequence.site(gather, &self.arguments, &mut text);
+                "0".into()
+            }
+            None => self.launch(&mut text),
+        };
         text.line(&format!("ret i32 {result}"));
         let mut params: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz", "shared"]
             .iter()
@@ -260,7 +271,7 @@ impl Site<'_, '_> {
 
     /// Would the launch succeed, of a grid that is not too large to look at (`%valid`)? Yields the number of
     /// threads.
-    fn valid(&self, child: Option<&Child<'_>>, text: &mut Text) -> String {
+    pub(super) fn valid(&self, child: Option<&Child<'_>>, text: &mut Text) -> String {
         let flat = child.is_some_and(is_flat);
         let gather = self.gather.filter(|_| child.is_none()).map(|(gather, _)| gather);
         let shallow = flat || gather.is_some_and(|gather| !gather.deep);
@@ -291,9 +302,8 @@ impl Site<'_, '_> {
     /// Is the launch one that would succeed, how many threads are there (`%total`), how many have work
     /// (`%work`), is that little enough to do here (`%small`)?
     fn head(&self, child: &Child<'_>, text: &mut Text) {
-        let flat = is_flat(child);
-        let all = self.valid(Some(child), text);
         let mut fits = vec!["%valid".to_string()];
+        let threads = self.valid(Some(child), text);
         if self.late {
             fits.push("%wanted".into());
         }
@@ -305,11 +315,7 @@ impl Site<'_, '_> {
             fits.push(text.set(&format!("xor i1 {launched}, true")));
         }
         let fits = text.all(&fits);
-        let all = text.set(&format!("select i1 {fits}, i64 {all}, i64 0"));
-        let work = match &child.guard {
-            Some(guard) if flat => self.guarded(guard, &all, text),
-            _ => all,
-        };
+        let work = self.work(child, &threads, &fits, text);
         let work = text.set(&format!("trunc i64 {work} to i32"));
         text.line(&format!("%work = add i32 {work}, 0"));
         text.line("%mask = call i32 @llvm.nvvm.activemask()");
@@ -328,6 +334,21 @@ impl Site<'_, '_> {
         }
         if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+        }
+    }
+
+    /// How many of so many threads have work, or none unless `fits`.
+    pub(super) fn work(
+        &self,
+        child: &Child<'_>,
+        threads: &str,
+        fits: &str,
+        text: &mut Text,
+    ) -> String {
+        let all = text.set(&format!("select i1 {fits}, i64 {threads}, i64 0"));
+        match &child.guard {
+            Some(guard) if is_flat(child) => self.guarded(guard, &all, text),
+            _ => all,
         }
     }
 

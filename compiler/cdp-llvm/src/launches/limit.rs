@@ -41,8 +41,24 @@ impl Site<'_, '_> {
         let launching = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {launching})"));
         let launching = text.set(&format!("zext i32 {launching} to i64"));
         let launches = text.set(&format!("mul i64 {at_once}, {launching}"));
-        text.line(&format!("%budget = mul i64 {launches}, {}", self.tuning.pace / IN_ORDER));
+        text.line(&format!("%budget = mul i64 {launches}, {}", self.launch_cycles()));
         text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+    }
+
+    /// Cycles for a launch that is not made because its child runs in order.
+    pub(super) fn launch_cycles(&self) -> u32 {
+        self.tuning.pace / IN_ORDER
+    }
+
+    /// Whether children that run in order have run for too long.
+    pub(super) fn late_in_order(&self, text: &mut Text) -> String {
+        match self.sequence {
+            None => self.exceeds("%budget", text),
+            Some(_) => {
+                let now = text.set("call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
+                text.set(&format!("icmp ugt i64 {now}, %deadline"))
+            }
+        }
     }
 
     pub(super) fn exceeds(&self, budget: &str, text: &mut Text) -> String {

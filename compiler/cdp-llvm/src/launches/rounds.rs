@@ -2,6 +2,7 @@
 //!
 //! What is absent: which children are run, and in which order ([`super::distribute`]).
 
+use super::argument::Argument;
 use super::child::{Child, EXTRAS};
 use super::distribute::Site;
 use super::emit::{Text, moved, quoted};
@@ -36,7 +37,7 @@ impl Site<'_, '_> {
         let less = text.set(&format!("sub i32 {waiting}, 1"));
         text.line(&format!("%rest = and i32 {waiting}, {less}"));
         let end = text.shuffle("%mask", "%work", "%from");
-        let dims: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz"]
+        let dims: Vec<String> = DIMS
             .iter()
             .enumerate()
             .map(|(index, name)| match uses_dim(child, index) && !self.uniform[index] {
@@ -63,31 +64,40 @@ impl Site<'_, '_> {
         phi(text, "step", "i32", begin[1], "%lanes");
         phi(text, "end", "i32", begin[2], &end);
         phi(text, "left", "i32", begin[3], "%rest");
-        for (dim, name) in dims.iter().zip(["gx", "gy", "gz", "bx", "by", "bz"]) {
+        for (dim, name) in dims.iter().zip(DIMS) {
             phi(text, name, "i32", &format!("%{name}"), dim);
         }
         for (index, (argument, moved)) in self.arguments.iter().zip(&moved).enumerate() {
             phi(text, &format!("a{index}"), &argument.ty, &format!("%a{index}"), moved);
         }
-        text.line("br label %loop");
-        text.label("loop");
-        text.line("%index = phi i32 [ %r.index, %round ], [ %index.next, %body ]");
-        text.line("%more = icmp ult i32 %index, %r.end");
-        text.line("br i1 %more, label %body, label %turn");
-        text.label("body");
-        self.call(child, text);
-        text.line("%index.next = add nuw i32 %index, %r.step");
-        text.line("br label %loop");
+        match self.sequence.and_then(|(_, sequence)| sequence.threads.as_deref()) {
+            Some(threads) => {
+                let given = Given {
+                    mask: "%mask",
+                    values: (0..self.arguments.len()).map(|index| format!("%r.a{index}")).collect(),
+                    dims: DIMS.map(|name| format!("%r.{name}")),
+                    range: ["%r.index", "%r.step", "%r.end"].map(String::from),
+                };
+                call_threads(threads, child, &self.arguments, &given, text);
+                text.line("br label %turn");
+            }
+            None => {
+                text.line("br label %loop");
+                each_index(child, &self.arguments, ["round", "turn"], text);
+            }
+        }
         text.label("turn");
         if in_order {
-            summed(child, text);
+            if self.sequence.is_none_or(|(_, sequence)| sequence.threads.is_none()) {
+                summed(child, text);
+            }
             // The next child sees all that this one did.
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         }
         text.line("%left = or i32 %r.left, 0");
         let mut again = text.set("icmp ne i32 %left, 0");
         if in_order && self.is_timed(child) {
-            let slow = self.exceeds("%budget", text);
+            let slow = self.late_in_order(text);
             // All lanes go on together, or none.
             let votes = text.ballot(&slow);
             let in_time = text.set(&format!("icmp eq i32 {votes}, 0"));
@@ -95,49 +105,179 @@ impl Site<'_, '_> {
         }
         text.line(&format!("br i1 {again}, label %next, label %done"));
     }
+}
 
-    /// One thread of the child.
-    fn call(&self, child: &Child<'_>, text: &mut Text) {
-        let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
-        for axis in 0..3 {
-            let name = ["x", "y", "z"][axis];
-            extras[6 + axis] = format!("%r.g{name}");
-            extras[9 + axis] = format!("%r.b{name}");
+/// The grid's and the block's dimensions, as names.
+const DIMS: [&str; 6] = ["gx", "gy", "gz", "bx", "by", "bz"];
+
+/// From label `loop` on: the threads from `%r.index` up to `%r.end`, each `%r.step`th.
+fn each_index(
+    child: &Child<'_>,
+    arguments: &[Argument],
+    [before, behind]: [&str; 2],
+    text: &mut Text,
+) {
+    text.label("loop");
+    text.line(&format!("%index = phi i32 [ %r.index, %{before} ], [ %index.next, %body ]"));
+    text.line("%more = icmp ult i32 %index, %r.end");
+    text.line(&format!("br i1 %more, label %body, label %{behind}"));
+    text.label("body");
+    call_body(child, arguments, text);
+    text.line("%index.next = add nuw i32 %index, %r.step");
+    text.line("br label %loop");
+}
+
+/// What a call of a [`threads`] function gives.
+struct Given<'a> {
+    /// The lanes that add up together.
+    mask: &'a str,
+    values: Vec<String>,
+    dims: [String; 6],
+    /// The first thread, how far it is to the next, and the end.
+    range: [String; 3],
+}
+
+/// The function `name` that runs threads of a child, all that one thread runs of a grid. It stands alone, so that several
+/// places may run them.
+pub(super) fn threads(name: &str, child: &Child<'_>, arguments: &[Argument]) -> String {
+    let mut params: Vec<String> = child.sums.then(|| "i32 %mask".into()).into_iter().collect();
+    let mut text = Text::default();
+    for (index, Argument { ty, .. }) in arguments.iter().enumerate() {
+        match ty.as_str() {
+            // As all pointers among kernels' arguments do, it leads to global memory.
+            "ptr" => {
+                params.push(format!("ptr addrspace(1) %global{index}"));
+                text.line(&format!(
+                    "%r.a{index} = addrspacecast ptr addrspace(1) %global{index} to ptr"
+                ));
+            }
+            ty => params.push(format!("{ty} %r.a{index}")),
         }
-        extras[12] = "%index".into();
-        if is_flat(child) {
-            if child.used[0] {
-                extras[0] = text.set("udiv i32 %index, %r.bx");
-            }
-            if child.used[3] {
-                extras[3] = text.set("urem i32 %index, %r.bx");
-            }
-        } else {
-            let plane = text.set("mul i32 %r.bx, %r.by");
-            let size = text.set(&format!("mul i32 {plane}, %r.bz"));
-            let thread = text.set(&format!("urem i32 %index, {size}"));
-            let block = text.set(&format!("udiv i32 %index, {size}"));
-            for (number, first, x, y) in
-                [(block, 0, "%r.gx", "%r.gy"), (thread, 3, "%r.bx", "%r.by")]
-            {
-                extras[first] = text.set(&format!("urem i32 {number}, {x}"));
-                let above = text.set(&format!("udiv i32 {number}, {x}"));
-                extras[first + 1] = text.set(&format!("urem i32 {above}, {y}"));
-                extras[first + 2] = text.set(&format!("udiv i32 {above}, {y}"));
-            }
-            let rows = text.set(&format!("mul i32 {}, %r.bx", extras[0]));
-            extras[12] = text.set(&format!("add i32 {rows}, {}", extras[3]));
-        }
-        let mut operands: Vec<String> = self
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(index, argument)| format!("{} %r.a{index}", argument.ty))
-            .collect();
-        operands.extend(extras.iter().map(|value| format!("i32 {value}")));
-        let body = quoted(&child.body.get_name().to_string_lossy());
-        text.line(&format!("call void {body}({})", operands.join(", ")));
     }
+    for (index, name) in DIMS.iter().enumerate() {
+        match uses_dim(child, index) {
+            true => params.push(format!("i32 %r.{name}")),
+            false => text.line(&format!("%r.{name} = add i32 0, 0")),
+        }
+    }
+    params.extend(["index", "step", "end"].map(|name| format!("i32 %r.{name}")));
+    text.line("br label %loop");
+    each_index(child, arguments, ["entry", "done"], &mut text);
+    text.label("done");
+    summed(child, &mut text);
+    text.line("ret void");
+    let together = if child.sums { "convergent " } else { "" };
+    format!(
+        "define internal void {}({}) {together}noinline nounwind {{\nentry:\n{}}}\n",
+        quoted(name),
+        params.join(", "),
+        text.out
+    )
+}
+
+fn call_threads(
+    name: &str,
+    child: &Child<'_>,
+    arguments: &[Argument],
+    given: &Given<'_>,
+    text: &mut Text,
+) {
+    let mask = child.sums.then(|| format!("i32 {}", given.mask));
+    let mut operands: Vec<String> = mask.into_iter().collect();
+    for (argument, value) in arguments.iter().zip(&given.values) {
+        operands.push(match argument.ty.as_str() {
+            "ptr" => {
+                let global = text.set(&format!("addrspacecast ptr {value} to ptr addrspace(1)"));
+                format!("ptr addrspace(1) {global}")
+            }
+            ty => format!("{ty} {value}"),
+        });
+    }
+    let dims = given.dims.iter().enumerate().filter(|(index, _)| uses_dim(child, *index));
+    operands.extend(dims.map(|(_, dim)| dim).chain(&given.range).map(|word| format!("i32 {word}")));
+    text.line(&format!("call void {}({})", quoted(name), operands.join(", ")));
+}
+
+/// Calls such a function in a block that runs a whole grid of blocks of its own size.
+pub(super) fn run_all(
+    name: &str,
+    child: &Child<'_>,
+    arguments: &[Argument],
+    values: &[String],
+    grid: &[String; 3],
+    text: &mut Text,
+) {
+    let mut read = |name: &str| text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+    let [x, y, z] = ["tid.x", "tid.y", "tid.z"].map(&mut read);
+    let [bx, by, bz] = ["ntid.x", "ntid.y", "ntid.z"].map(&mut read);
+    // Of a kernel that knows of x alone each thread with the same x does the same.
+    let (first, size) = match is_flat(child) {
+        true => (x, bx.clone()),
+        false => {
+            let above = text.set(&format!("mul i32 {z}, {by}"));
+            let above = text.set(&format!("add i32 {above}, {y}"));
+            let above = text.set(&format!("mul i32 {above}, {bx}"));
+            let plane = text.set(&format!("mul i32 {bx}, {by}"));
+            (
+                text.set(&format!("add i32 {above}, {x}")),
+                text.set(&format!("mul i32 {plane}, {bz}")),
+            )
+        }
+    };
+    let blocks = text.set(&format!("mul i32 {}, {}", grid[0], grid[1]));
+    let blocks = text.set(&format!("mul i32 {blocks}, {}", grid[2]));
+    let end = text.set(&format!("mul i32 {blocks}, {size}"));
+    if child.sums {
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 -1)");
+    }
+    let [gx, gy, gz] = grid.clone();
+    let given = Given {
+        mask: "-1",
+        values: values.to_vec(),
+        dims: [gx, gy, gz, bx, by, bz],
+        range: [first, size, end],
+    };
+    call_threads(name, child, arguments, &given, text);
+}
+
+/// One thread of the child.
+fn call_body(child: &Child<'_>, arguments: &[Argument], text: &mut Text) {
+    let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
+    for axis in 0..3 {
+        let name = ["x", "y", "z"][axis];
+        extras[6 + axis] = format!("%r.g{name}");
+        extras[9 + axis] = format!("%r.b{name}");
+    }
+    extras[12] = "%index".into();
+    if is_flat(child) {
+        if child.used[0] {
+            extras[0] = text.set("udiv i32 %index, %r.bx");
+        }
+        if child.used[3] {
+            extras[3] = text.set("urem i32 %index, %r.bx");
+        }
+    } else {
+        let plane = text.set("mul i32 %r.bx, %r.by");
+        let size = text.set(&format!("mul i32 {plane}, %r.bz"));
+        let thread = text.set(&format!("urem i32 %index, {size}"));
+        let block = text.set(&format!("udiv i32 %index, {size}"));
+        for (number, first, x, y) in [(block, 0, "%r.gx", "%r.gy"), (thread, 3, "%r.bx", "%r.by")] {
+            extras[first] = text.set(&format!("urem i32 {number}, {x}"));
+            let above = text.set(&format!("udiv i32 {number}, {x}"));
+            extras[first + 1] = text.set(&format!("urem i32 {above}, {y}"));
+            extras[first + 2] = text.set(&format!("udiv i32 {above}, {y}"));
+        }
+        let rows = text.set(&format!("mul i32 {}, %r.bx", extras[0]));
+        extras[12] = text.set(&format!("add i32 {rows}, {}", extras[3]));
+    }
+    let mut operands: Vec<String> = arguments
+        .iter()
+        .enumerate()
+        .map(|(index, argument)| format!("{} %r.a{index}", argument.ty))
+        .collect();
+    operands.extend(extras.iter().map(|value| format!("i32 {value}")));
+    let body = quoted(&child.body.get_name().to_string_lossy());
+    text.line(&format!("call void {body}({})", operands.join(", ")));
 }
 
 /// What the lanes of `%mask` added up in registers goes to memory.

@@ -18,6 +18,7 @@
 //! is complete only after its children, so such kernels are left alone.
 
 pub(crate) mod code;
+mod site;
 
 use std::collections::HashSet;
 
@@ -26,11 +27,12 @@ use inkwell::values::FunctionValue;
 
 use super::argument::{Argument, size};
 use super::calls::{Callee, callee, leaves};
-use super::child::{check_waiting, reachable};
+use super::child::{Child, check_waiting, reachable};
 use super::emit::{Text, quoted};
 use super::gather::{Gather, run};
 use super::parent::LaunchSite;
 use super::records::{Record, Records, copy};
+use super::rounds;
 use super::sums::DONE;
 use super::tuning::Tuning;
 use crate::raw;
@@ -41,14 +43,16 @@ pub(crate) const BEGIN: &str = "__cdp_sequence_begin";
 pub(super) const END: &str = "__cdp_sequence_end";
 /// What the names of kernels that run recorded ones begin with.
 pub(super) const OF: &str = "__cdp_sequence_of_";
+/// What the names of functions begin with that run threads of a child at its sites and in its turn.
+pub(super) const THREADS: &str = "__cdp_threads_of_";
 /// What the functions take: the module's memory, and the block's state.
 pub(super) const HEAD_NAME: &str = "__cdp_sequence_head";
 const HEAD: &str = "ptr addrspace(1) @__cdp_sequence_head";
 const STATE: &str = "ptr addrspace(3) @__cdp_order";
 const DECLARATIONS: &str = "\
-declare ptr @__cdp_sequence_record(ptr addrspace(1), ptr addrspace(3), i32, i32, i32, i32, i32, i32, i32, i32, ptr, ptr, \
-     i32, i32, i32) convergent nounwind
-declare void @__cdp_sequence_keep(ptr addrspace(3), i32) convergent nounwind
+declare { i32, i32, i64 } @__cdp_sequence_enter(ptr addrspace(3), i32, i32, i64, i64) convergent nounwind
+declare i32 @__cdp_sequence_leave(ptr addrspace(3), i32, i32, i32, i64) convergent nounwind
+declare void @__cdp_sequence_record(ptr addrspace(1), ptr addrspace(3), ptr) convergent nounwind
 declare ptr @__cdp_sequence_step(ptr addrspace(1), ptr, i32, i32, i32) convergent nounwind
 ";
 /// What `__cdp_sequence_record` is told of a kernel, beside its most threads.
@@ -71,6 +75,9 @@ pub(super) struct Sequence {
     loops: bool,
     offsets: Vec<u64>,
     bytes: u64,
+    /// The function in which its threads are run, where a site runs small grids too: both call it, and its body stands in
+    /// it alone.
+    pub threads: Option<String>,
 }
 
 /// What keeps a kernel's launches from being recorded, in words.
@@ -154,7 +161,14 @@ impl Sequence {
                 .any(|block| reachable(*block).contains(block)),
             offsets: layout.slots.iter().map(|slot| slot.offset_bytes).collect(),
             bytes: layout.size_bytes,
+            threads: None,
         })
+    }
+
+    /// That the kernel's grids are run by one function, here and at the sites. Not of kernels with struct arguments,
+    /// whose pointers are only known to be global where they are a kernel's own.
+    pub fn share(&mut self, child: &Child<'_>) {
+        self.threads = Some(format!("{THREADS}{}", View::function(child.body).name()));
     }
 
     fn arguments(&self, record: &str, text: &mut Text) -> Records {
@@ -165,52 +179,38 @@ impl Sequence {
         }
     }
 
-    /// From label `launch` on: the launch of the lanes that come here. Control goes to `direct` where it is to be made as
-    /// written.
-    pub fn site(&self, gather: &Gather<'_>, arguments: &[Argument], text: &mut Text) {
-        let kernel = quoted(&gather.kernel.get_name().to_string_lossy());
-        let facts = gather.most_threads
-            | if self.loops { FACT_LOOPS } else { 0 }
-            | if gather.deep { FACT_DEEP } else { 0 };
-        text.line("%s.mask = call i32 @llvm.nvvm.activemask()");
-        text.line(&format!(
-            "%s.record = call ptr @__cdp_sequence_record({HEAD}, {STATE}, i32 %s.mask, i32 %gx, i32 %gy, i32 %gz, \
-             i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr {kernel}, ptr {}, i32 {}, i32 {facts}, i32 {})",
-            quoted(&self.runner),
-            self.number,
-            self.bytes
-        ));
-        text.line("%s.none = icmp eq ptr %s.record, null");
-        text.line("br i1 %s.none, label %direct, label %s.fill");
-        text.label("s.fill");
-        let records = self.arguments("%s.record", text);
-        records.put(arguments, &records.records, text);
-        text.line(&format!("call void @__cdp_sequence_keep({STATE}, i32 %s.mask)"));
-        text.line("ret i32 0");
-        text.label("direct");
-    }
-
-    /// The kernel that runs records in their turn, by their `body`.
-    pub fn kernel(&self, gather: &Gather<'_>, body: &str, arguments: &[Argument]) -> String {
+    /// The kernel that runs records in their turn, by the `body` of its blocks; `child` is what it is at sites.
+    pub fn kernel(
+        &self,
+        gather: &Gather<'_>,
+        body: &str,
+        child: Option<&Child<'_>>,
+        arguments: &[Argument],
+    ) -> String {
         let mut text = Text::default();
         text.room_for_copies(arguments.iter().enumerate());
-        let step = |record: &str, left: &str, advances: u32| {
-            let number = self.number;
-            format!(
-                "call ptr @__cdp_sequence_step({HEAD}, ptr {record}, i32 {left}, i32 {number}, i32 {advances})"
-            )
-        };
-        text.line(&format!("%r.first = {}", step("%record", "%left", 0)));
         text.line("br label %turn");
         text.label("turn");
-        text.line("%r = phi ptr [ %r.first, %entry ], [ %r.next, %ran ]");
+        text.line("%before = phi ptr [ %record, %entry ], [ %r, %ran ]");
         text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %ran ]");
+        text.line("%advances = phi i32 [ 0, %entry ], [ 1, %ran ]");
+        let number = self.number;
+        text.line(&format!(
+            "%r = call ptr @__cdp_sequence_step({HEAD}, ptr %before, i32 %l, i32 {number}, i32 %advances)"
+        ));
         text.line("%none = icmp eq ptr %r, null");
         text.line("br i1 %none, label %out, label %mine");
         text.label("mine");
-        self.run(gather, body, arguments, "%r", &mut text);
-        text.line("%l.next = sub i32 %l, 1");
-        text.line(&format!("%r.next = {}", step("%r", "%l", 1)));
+        let (values, grid) = self.load(arguments, "%r", &mut text);
+        match child.zip(self.threads.as_deref()) {
+            Some((child, threads)) => {
+                rounds::run_all(threads, child, arguments, &values, &grid, &mut text);
+                text.line("br label %ran");
+                text.label("ran");
+            }
+            None => self.run(gather, body, arguments, &values, &grid, &mut text),
+        }
+        text.line("%l.next = sub i32 %l, %advances");
         text.line("br label %turn");
         text.label("out");
         text.line("ret void");
@@ -221,15 +221,13 @@ impl Sequence {
         )
     }
 
-    /// All blocks of the record at `own`, one after another; then all threads come to `ran`.
-    fn run(
+    /// The arguments and the grid of the record at `own`.
+    fn load(
         &self,
-        gather: &Gather<'_>,
-        body: &str,
         arguments: &[Argument],
         own: &str,
         text: &mut Text,
-    ) {
+    ) -> (Vec<String>, [String; 3]) {
         let records = self.arguments(own, text);
         let mut values = records.load(arguments, &records.records, text);
         for (index, argument) in arguments.iter().enumerate() {
@@ -243,12 +241,25 @@ impl Sequence {
             let place = text.behind(own, bytes);
             text.set(&format!("load i32, ptr {place}, align 4"))
         });
+        (values, grid)
+    }
+
+    /// All blocks of a grid, one after another; then all threads come to `ran`.
+    fn run(
+        &self,
+        gather: &Gather<'_>,
+        body: &str,
+        arguments: &[Argument],
+        values: &[String],
+        grid: &[String; 3],
+        text: &mut Text,
+    ) {
         let plane = text.set(&format!("mul i32 {}, {}", grid[0], grid[1]));
         text.line(&format!("%blocks = mul i32 {plane}, {}", grid[2]));
         text.line("br label %block");
         text.label("block");
         text.line("%b = phi i32 [ 0, %mine ], [ %b.next, %more ]");
-        run(gather, body, arguments, &values, &grid, ["%b", "0"], text);
+        run(gather, body, arguments, values, grid, ["%b", "0"], text);
         text.line("br label %ran.one");
         text.label("ran.one");
         text.line("%b.next = add i32 %b, 1");

@@ -20,6 +20,7 @@ declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
 declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -72,12 +73,180 @@ done:
   ret void
 }
 
-; A record for each of the lanes %mask, for their launches of %kernel with %bytes bytes of arguments, which they fill in.
-; They hold the block's lock until the call of `__cdp_sequence_keep`. Null, and no lock, where they are to launch as
-; written. %runner is the kernel's, and %number its number; %facts says of the kernel: the most threads of its blocks, 1 <<
-; 16 if its threads have loops, 1 << 17 if it asks for its grid's y or z.
-define ptr @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared, ptr %kernel, ptr %runner, i32 %number, i32 %facts, i32 %bytes) noinline convergent nounwind {
+; The lanes %mask come to a launch, and each has a child of %work threads, or (-1) one that must be launched. Which of them
+; have one that they run, all together, one after another; the lock is theirs until `__cdp_sequence_leave` then. What
+; that wants to know: 1 a child that may be run, 2 one that is launched, 4 one of the block's was, 8 nobody has any. When
+; they have run for too long.
+;
+; %model: by how much the parent's threads are shifted to the most steps of a child (8 bits), these and the lanes (8 bits),
+; the least (16 bits), the most of the first and of the second (16 bits each). %limits: the most threads of a child, or -1
+; for what the model says; from bit 32 on the cycles for each launch of the device's blocks and 1, 0 where no time is
+; taken.
+define { i32, i32, i64 } @__cdp_sequence_enter(ptr addrspace(3) %order, i32 %mask, i32 %work, i64 %model, i64 %limits) noinline convergent nounwind {
 entry:
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %px = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %py = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
+  %pz = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
+  %px.wide = zext i32 %px to i64
+  %py.wide = zext i32 %py to i64
+  %pz.wide = zext i32 %pz to i64
+  %pxy = mul i64 %px.wide, %py.wide
+  %blocks = mul i64 %pxy, %pz.wide
+  %sx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %sy = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  %sz = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+  %sxy = mul i32 %sx, %sy
+  %size = mul i32 %sxy, %sz
+  %size.wide = zext i32 %size to i64
+  %parents = mul i64 %blocks, %size.wide
+  ; How many threads a child may have.
+  %lanes = call i32 @llvm.ctpop.i32(i32 %mask)
+  %lanes.wide = zext i32 %lanes to i64
+  %shift = and i64 %model, 63
+  %model.8 = lshr i64 %model, 8
+  %shift.all = and i64 %model.8, 63
+  %model.16 = lshr i64 %model, 16
+  %least = and i64 %model.16, 65535
+  %model.32 = lshr i64 %model, 32
+  %most = and i64 %model.32, 65535
+  %most.all = lshr i64 %model, 48
+  %own.0 = lshr i64 %parents, %shift
+  %own.1 = call i64 @llvm.umin.i64(i64 %own.0, i64 %most)
+  ; A real launch has all later ones of the block launched: how many that are, the lanes that are here tell.
+  %all.0 = mul i64 %parents, %lanes.wide
+  %all.1 = lshr i64 %all.0, %shift.all
+  %all.2 = call i64 @llvm.umin.i64(i64 %all.1, i64 %most.all)
+  %steps.0 = call i64 @llvm.umax.i64(i64 %own.1, i64 %all.2)
+  %steps = call i64 @llvm.umax.i64(i64 %steps.0, i64 %least)
+  %limit.0 = mul i64 %steps, %lanes.wide
+  %limit.1 = trunc i64 %limit.0 to i32
+  %stated = trunc i64 %limits to i32
+  %by.model = icmp eq i32 %stated, -1
+  %limit = select i1 %by.model, i32 %limit.1, i32 %stated
+  %fits = icmp ne i32 %work, -1
+  %little = icmp ule i32 %work, %limit
+  %small = and i1 %fits, %little
+  %large = xor i1 %small, true
+  %some = icmp ne i32 %work, 0
+  %child = and i1 %small, %some
+  %any = or i1 %child, %large
+  %launching = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %any)
+  %nobody = icmp eq i32 %launching, 0
+  br i1 %nobody, label %none, label %take
+none:
+  ret { i32, i32, i64 } { i32 0, i32 8, i64 0 }
+take:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
+  %leads = icmp eq i32 %lane, %first
+  br i1 %leads, label %lead, label %locked
+lead:
+  call void @__cdp_sequence_lock(ptr addrspace(3) %order)
+  br label %locked
+locked:
+  fence syncscope("block") acq_rel
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  ; What launching the children of this warp would take: the launches of the whole device wait for each other, so those
+  ; of each block that is there count, of 1 << 18 threads at most.
+  %room = udiv i32 262144, %size
+  %room.wide = zext i32 %room to i64
+  %at.once.0 = call i64 @llvm.umin.i64(i64 %blocks, i64 %room.wide)
+  %at.once = add i64 %at.once.0, 1
+  %count = call i32 @llvm.ctpop.i32(i32 %launching)
+  %count.wide = zext i32 %count to i64
+  %launches = mul i64 %at.once, %count.wide
+  %taken = lshr i64 %limits, 32
+  %pace = sub i64 %taken, 1
+  %budget = mul i64 %launches, %pace
+  %began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  %ends = add i64 %began, %budget
+  %timeless = icmp eq i64 %taken, 0
+  %deadline = select i1 %timeless, i64 -1, i64 %ends
+  %flag = load volatile i32, ptr addrspace(3) %order.4, align 4
+  %late = icmp ne i32 %flag, 0
+  %early = xor i1 %late, true
+  %run = and i1 %child, %early
+  %waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %run)
+  %bit.child = zext i1 %child to i32
+  %bit.large = select i1 %large, i32 2, i32 0
+  %bit.late = select i1 %late, i32 4, i32 0
+  %bits = or i32 %bit.child, %bit.large
+  %state = or i32 %bits, %bit.late
+  %out.0 = insertvalue { i32, i32, i64 } poison, i32 %waiting, 0
+  %out.1 = insertvalue { i32, i32, i64 } %out.0, i32 %state, 1
+  %out = insertvalue { i32, i32, i64 } %out.1, i64 %deadline, 2
+  ret { i32, i32, i64 } %out
+}
+
+; The lanes %mask have run what they run; %unserved are those whose children were left over. Gives the lock back. Whether
+; the lane's child is to be launched.
+define i32 @__cdp_sequence_leave(ptr addrspace(3) %order, i32 %mask, i32 %state, i32 %unserved, i64 %deadline) noinline convergent nounwind {
+entry:
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %nobody = icmp eq i32 %state, 8
+  br i1 %nobody, label %none, label %some
+none:
+  ret i32 0
+some:
+  %large.bit = and i32 %state, 2
+  %large = icmp ne i32 %large.bit, 0
+  %all.large = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %large)
+  %launched.0 = or i32 %all.large, %unserved
+  %launched.1 = icmp ne i32 %launched.0, 0
+  %now = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  %slow = icmp ugt i64 %now, %deadline
+  %launched = or i1 %launched.1, %slow
+  %late.bit = and i32 %state, 4
+  %early = icmp eq i32 %late.bit, 0
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
+  %leads = icmp eq i32 %lane, %first
+  br i1 %leads, label %lead, label %left
+lead:
+  %marks = and i1 %launched, %early
+  br i1 %marks, label %mark, label %unlock
+mark:
+  store volatile i32 1, ptr addrspace(3) %order.4, align 4
+  br label %unlock
+unlock:
+  call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
+  br label %left
+left:
+  ; Its own is large, came late, or was left over.
+  %late = lshr exact i32 %late.bit, 2
+  %missed = and i32 %state, %late
+  %over.0 = lshr i32 %unserved, %lane
+  %over = and i32 %over.0, 1
+  %really.0 = or i32 %missed, %over
+  %really = or i32 %really.0, %large.bit
+  ret i32 %really
+}
+
+; Launches of the lanes that come here, each as %site says, which is like a record, but for 44 the kernel's number and 52
+; what is to be known of it: the most threads of its blocks, 1 << 16 if its threads have loops, 1 << 17 if it asks for its
+; grid's y or z. They are recorded, or launched as written.
+define void @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %site) noinline convergent nounwind {
+entry:
+  %mask = call i32 @llvm.nvvm.activemask()
+  %site.16 = getelementptr i8, ptr %site, i64 16
+  %site.32 = getelementptr i8, ptr %site, i64 32
+  %site.48 = getelementptr i8, ptr %site, i64 48
+  %quad.0 = load <4 x i32>, ptr %site, align 16
+  %quad.1 = load <4 x i32>, ptr %site.16, align 16
+  %quad.2 = load <4 x i32>, ptr %site.32, align 16
+  %pair = load <2 x i32>, ptr %site.48, align 16
+  %gx = extractelement <4 x i32> %quad.1, i32 0
+  %gy = extractelement <4 x i32> %quad.1, i32 1
+  %gz = extractelement <4 x i32> %quad.1, i32 2
+  %bx = extractelement <4 x i32> %quad.1, i32 3
+  %by = extractelement <4 x i32> %quad.2, i32 0
+  %bz = extractelement <4 x i32> %quad.2, i32 1
+  %shared = extractelement <4 x i32> %quad.2, i32 2
+  %number = extractelement <4 x i32> %quad.2, i32 3
+  %bytes = extractelement <2 x i32> %pair, i32 0
+  %facts = extractelement <2 x i32> %pair, i32 1
   ; Would the launches succeed, of grids that are not too large to look at?
   %deep.bit = and i32 %facts, 131072
   %deep = icmp ne i32 %deep.bit, 0
@@ -122,13 +291,14 @@ entry:
   br i1 %all, label %ask, label %odd
 odd:
   call void @__cdp_sequence_stop(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
-  ret ptr null
+  br label %written
 ask:
   %record = call ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
   %none = icmp eq ptr %record, null
-  br i1 %none, label %nothing, label %fill
-nothing:
-  ret ptr null
+  br i1 %none, label %written, label %fill
+written:
+  call void @__cdp_sequence_launch(ptr %site, ptr null)
+  ret void
 fill:
   ; Whose turn it is: the more blocks of the parent's there are, the longer their launches wait for each other, and the
   ; less is left of the device for the blocks of a child.
@@ -151,33 +321,30 @@ fill:
   %turns = call i64 @llvm.umax.i64(i64 %at.most, i64 1)
   %few = icmp ule i64 %blocks, %turns
   %turn = select i1 %few, i32 %number, i32 0
-  store ptr %kernel, ptr %record, align 8
-  %runner.to = getelementptr i8, ptr %record, i64 8
-  store ptr %runner, ptr %runner.to, align 8
-  %gx.to = getelementptr i8, ptr %record, i64 16
-  store i32 %gx, ptr %gx.to, align 4
-  %gy.to = getelementptr i8, ptr %record, i64 20
-  store i32 %gy, ptr %gy.to, align 4
-  %gz.to = getelementptr i8, ptr %record, i64 24
-  store i32 %gz, ptr %gz.to, align 4
-  %bx.to = getelementptr i8, ptr %record, i64 28
-  store i32 %bx, ptr %bx.to, align 4
-  %by.to = getelementptr i8, ptr %record, i64 32
-  store i32 %by, ptr %by.to, align 4
-  %bz.to = getelementptr i8, ptr %record, i64 36
-  store i32 %bz, ptr %bz.to, align 4
-  %shared.to = getelementptr i8, ptr %record, i64 40
-  store i32 %shared, ptr %shared.to, align 4
-  %turn.to = getelementptr i8, ptr %record, i64 44
-  store i32 %turn, ptr %turn.to, align 4
-  %bytes.to = getelementptr i8, ptr %record, i64 48
-  store i32 %bytes, ptr %bytes.to, align 4
-  ret ptr %record
-}
-
-; The lanes %mask have written their records.
-define void @__cdp_sequence_keep(ptr addrspace(3) %order, i32 %mask) noinline convergent nounwind {
-entry:
+  %quad.turn = insertelement <4 x i32> %quad.2, i32 %turn, i32 3
+  %record.16 = getelementptr i8, ptr %record, i64 16
+  %record.32 = getelementptr i8, ptr %record, i64 32
+  %record.48 = getelementptr i8, ptr %record, i64 48
+  store <4 x i32> %quad.0, ptr %record, align 16
+  store <4 x i32> %quad.1, ptr %record.16, align 16
+  store <4 x i32> %quad.turn, ptr %record.32, align 16
+  store i32 %bytes, ptr %record.48, align 16
+  %bytes.wide = zext i32 %bytes to i64
+  %end = add i64 %bytes.wide, 64
+  br label %copy
+copy:
+  ; Both have room for whole pieces of 16 bytes.
+  %at = phi i64 [ 64, %fill ], [ %at.next, %piece ]
+  %more = icmp ult i64 %at, %end
+  br i1 %more, label %piece, label %filled
+piece:
+  %from = getelementptr i8, ptr %site, i64 %at
+  %to = getelementptr i8, ptr %record, i64 %at
+  %quad = load <4 x i32>, ptr %from, align 16
+  store <4 x i32> %quad, ptr %to, align 16
+  %at.next = add i64 %at, 16
+  br label %copy
+filled:
   fence syncscope("device") acq_rel
   call void @llvm.nvvm.bar.warp.sync(i32 %mask)
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
@@ -398,48 +565,19 @@ done:
   ret void
 }
 
-; Launches %left records, from %first on, into %stream, which orders them: until one comes that has its turn in a kernel
-; that goes on from there. After many that have not, such a kernel goes on too, so that no more are pending at a time.
-define internal void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first, i32 %left, ptr %stream) noinline nounwind {
+; Launches one as its record says, into %stream.
+define internal void @__cdp_sequence_launch(ptr %record, ptr %stream) noinline nounwind {
 entry:
-  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
-  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
-  %record.bytes = zext i32 %bytes.narrow to i64
-  br label %each
-each:
-  %record = phi ptr [ %first, %entry ], [ %record.next, %behind ]
-  %l = phi i32 [ %left, %entry ], [ %l.next, %behind ]
-  %n = phi i32 [ 0, %entry ], [ %n.next, %behind ]
   %kernel = load ptr, ptr %record, align 8
-  %runner.place = getelementptr i8, ptr %record, i64 8
-  %runner = load ptr, ptr %runner.place, align 8
   %grid.place = getelementptr i8, ptr %record, i64 16
   %grid = load [3 x i32], ptr %grid.place, align 4
   %block.place = getelementptr i8, ptr %record, i64 28
   %block = load [3 x i32], ptr %block.place, align 4
   %shared.place = getelementptr i8, ptr %record, i64 40
   %shared = load i32, ptr %shared.place, align 4
-  %turn.place = getelementptr i8, ptr %record, i64 44
-  %turn = load i32, ptr %turn.place, align 4
-  %in.turn = icmp ne i32 %turn, 0
-  %many = icmp uge i32 %n, 16
-  %hand = or i1 %in.turn, %many
-  br i1 %hand, label %ask, label %launch
-ask:
-  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] [i32 1, i32 1, i32 1], [3 x i32] %block, i32 %shared)
-  %no.room = icmp eq ptr %buffer, null
-  br i1 %no.room, label %launch, label %hand.over
-hand.over:
-  store ptr %record, ptr %buffer, align 8
-  %buffer.left = getelementptr i8, ptr %buffer, i64 8
-  store i32 %l, ptr %buffer.left, align 8
-  %refused = call i32 @__cdp_launch_buffer(ptr %buffer, ptr %stream)
-  %gone = icmp eq i32 %refused, 0
-  br i1 %gone, label %done, label %launch
-launch:
   %own = call ptr @__cdp_get_buffer(ptr %kernel, [3 x i32] %grid, [3 x i32] %block, i32 %shared)
   %own.none = icmp eq ptr %own, null
-  br i1 %own.none, label %next, label %fill
+  br i1 %own.none, label %done, label %fill
 fill:
   %count.place = getelementptr i8, ptr %record, i64 48
   %count = load i32, ptr %count.place, align 4
@@ -468,6 +606,48 @@ one:
   br label %copy
 fire:
   %error = call i32 @__cdp_launch_buffer(ptr %own, ptr %stream)
+  br label %done
+done:
+  ret void
+}
+
+; Launches %left records, from %first on, into %stream, which orders them: until one comes that has its turn in a kernel
+; that goes on from there. After many that have not, such a kernel goes on too, so that no more are pending at a time.
+define internal void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first, i32 %left, ptr %stream) noinline nounwind {
+entry:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  br label %each
+each:
+  %record = phi ptr [ %first, %entry ], [ %record.next, %behind ]
+  %l = phi i32 [ %left, %entry ], [ %l.next, %behind ]
+  %n = phi i32 [ 0, %entry ], [ %n.next, %behind ]
+  %runner.place = getelementptr i8, ptr %record, i64 8
+  %runner = load ptr, ptr %runner.place, align 8
+  %block.place = getelementptr i8, ptr %record, i64 28
+  %block = load [3 x i32], ptr %block.place, align 4
+  %shared.place = getelementptr i8, ptr %record, i64 40
+  %shared = load i32, ptr %shared.place, align 4
+  %turn.place = getelementptr i8, ptr %record, i64 44
+  %turn = load i32, ptr %turn.place, align 4
+  %in.turn = icmp ne i32 %turn, 0
+  %many = icmp uge i32 %n, 16
+  %hand = or i1 %in.turn, %many
+  br i1 %hand, label %ask, label %launch
+ask:
+  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] [i32 1, i32 1, i32 1], [3 x i32] %block, i32 %shared)
+  %no.room = icmp eq ptr %buffer, null
+  br i1 %no.room, label %launch, label %hand.over
+hand.over:
+  store ptr %record, ptr %buffer, align 8
+  %buffer.left = getelementptr i8, ptr %buffer, i64 8
+  store i32 %l, ptr %buffer.left, align 8
+  %refused = call i32 @__cdp_launch_buffer(ptr %buffer, ptr %stream)
+  %gone = icmp eq i32 %refused, 0
+  br i1 %gone, label %done, label %launch
+launch:
+  call void @__cdp_sequence_launch(ptr %record, ptr %stream)
   br label %next
 next:
   %n.next = add i32 %n, 1
@@ -641,8 +821,15 @@ nothing:
 define internal ptr @__cdp_sequence_pointer_of(i32 %mask, ptr %own, i32 %from) alwaysinline convergent nounwind {
 entry:
   %wide = ptrtoint ptr %own to i64
-  %low.0 = trunc i64 %wide to i32
-  %high.wide = lshr i64 %wide, 32
+  %word = call i64 @__cdp_sequence_word_of(i32 %mask, i64 %wide, i32 %from)
+  %pointer = inttoptr i64 %word to ptr
+  ret ptr %pointer
+}
+
+define internal i64 @__cdp_sequence_word_of(i32 %mask, i64 %own, i32 %from) alwaysinline convergent nounwind {
+entry:
+  %low.0 = trunc i64 %own to i32
+  %high.wide = lshr i64 %own, 32
   %high.0 = trunc i64 %high.wide to i32
   %low = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 %low.0, i32 %from, i32 31)
   %high = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 %high.0, i32 %from, i32 31)
@@ -650,8 +837,7 @@ entry:
   %high.1 = zext i32 %high to i64
   %high.2 = shl i64 %high.1, 32
   %both = or i64 %high.2, %low.1
-  %pointer = inttoptr i64 %both to ptr
-  ret ptr %pointer
+  ret i64 %both
 }
 
 ; What comes now, and all that follows in the block, is launched as written, behind what was recorded.

@@ -23,8 +23,14 @@ const ENTRIES: [EntryPoint; 2] = [EntryPoint::GetParameterBuffer, EntryPoint::La
 const OPENS: &str = "// Functions of recorded launches, the same in every program.\n";
 const CLOSES: &str = "// The end of these functions.\n";
 /// The functions that a program calls.
-const CALLED: [&str; 5] =
-    [BEGIN, super::END, "__cdp_sequence_record", "__cdp_sequence_keep", "__cdp_sequence_step"];
+const CALLED: [&str; 6] = [
+    BEGIN,
+    super::END,
+    "__cdp_sequence_enter",
+    "__cdp_sequence_leave",
+    "__cdp_sequence_record",
+    "__cdp_sequence_step",
+];
 const DECLARED: &str = ".extern .func";
 
 fn for_abi(text: &str, abi: LaunchAbi) -> String {
@@ -56,12 +62,15 @@ pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32) -> String {
     if !pieces(declarations).any(declares) {
         return ptx;
     }
-    let mut out = respelt(declarations, DECLARED, ".func");
+    let mut out = String::new();
+    let (head, declarations) = behind_header(declarations);
+    out += head;
     for entry in ENTRIES {
         if !declarations.contains(abi.symbol(entry, false)) {
             out += &abi.ptx_declaration(entry, address_bits, false);
         }
     }
+    out += &respelt(declarations, DECLARED, ".func");
     out + rest + OPENS + &for_abi(PTX, abi) + CLOSES
 }
 
@@ -99,6 +108,13 @@ pub fn split(ptx: &str) -> Option<(String, String)> {
 fn before_bodies(ptx: &str) -> Option<(&str, &str)> {
     let at = ptx.find("\n{")?;
     Some(ptx.split_at(at))
+}
+
+/// What says for which device PTX is, and the rest.
+fn behind_header(ptx: &str) -> (&str, &str) {
+    let line = ptx.find(".address_size").unwrap_or(0);
+    let at = ptx[line..].find('\n').map_or(0, |end| line + end + 1);
+    ptx.split_at(at)
 }
 
 /// Declarations, each with the semicolon that ends it.
