@@ -8,7 +8,7 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue};
 
-use super::body::{Body, Place, Value};
+use super::body::{AlignedAddress, Body, Value};
 use crate::error::{Result, bug};
 
 /// What LLVM may assume of an assembly call.
@@ -23,7 +23,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         let mut constraints = Vec::new();
         let mut result_types = Vec::new();
         // Register outputs: where each goes. Memory operands are arguments, with their types.
-        let mut places: Vec<(Place<'ctx>, TypeId)> = Vec::new();
+        let mut places: Vec<(AlignedAddress<'ctx>, TypeId)> = Vec::new();
         let mut args = Vec::new();
         let mut in_memory = Vec::new();
         let mut operand_types = Vec::new();
@@ -100,7 +100,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     fn old_value(
         &mut self,
         output: &AsmOutput,
-        place: Place<'ctx>,
+        place: AlignedAddress<'ctx>,
         ty: TypeId,
     ) -> Result<BasicValueEnum<'ctx>> {
         match self.load(place, ty, false)? {

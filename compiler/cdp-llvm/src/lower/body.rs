@@ -19,7 +19,7 @@ use crate::error::{LowerError, Result, bug};
 
 /// An address and the alignment it is known to have, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'ctx> {
+pub(crate) struct AlignedAddress<'ctx> {
     pub address: PointerValue<'ctx>,
     pub align: u32,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Value<'ctx> {
     /// A scalar in a register; `Bool` is one bit.
     Scalar(BasicValueEnum<'ctx>),
     /// An aggregate in memory that nothing else will change.
-    Memory(Place<'ctx>),
+    Memory(AlignedAddress<'ctx>),
 }
 
 /// Where `break` and `continue` go.
@@ -52,7 +52,7 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     /// Stands at the end of the entry block, which holds allocations only.
     allocations: Builder<'ctx>,
     entry: BasicBlock<'ctx>,
-    locals: Vec<Place<'ctx>>,
+    locals: Vec<AlignedAddress<'ctx>>,
     pub(super) targets: Vec<Targets<'ctx>>,
     /// Those of the enclosing switches, and the function's own.
     pub(super) labels: Vec<HashMap<LabelId, BasicBlock<'ctx>>>,
@@ -140,8 +140,8 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         &mut self,
         id: LocalId,
         ty: BasicTypeEnum<'ctx>,
-        place: Place<'ctx>,
-    ) -> Result<Place<'ctx>> {
+        place: AlignedAddress<'ctx>,
+    ) -> Result<AlignedAddress<'ctx>> {
         let abi = self.signature.params.get(id.0 as usize);
         let in_memory = matches!(abi, Some(ParamAbi::ByVal { .. } | ParamAbi::Address { .. }));
         let copied = place.address.as_instruction().is_some();
@@ -158,7 +158,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         id: LocalId,
         grid_constant: bool,
         read_only: &HashSet<LocalId>,
-    ) -> Option<Place<'ctx>> {
+    ) -> Option<AlignedAddress<'ctx>> {
         let abi = self.signature.params.get(id.0 as usize)?;
         let (ParamAbi::ByVal { align, .. } | ParamAbi::Address { align }) = abi else {
             return None;
@@ -167,10 +167,10 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         let usable = !self.unit.on_device() || grid_constant || read_only.contains(&id);
         let param = self.value.get_nth_param(self.signature.param_index(id.0 as usize))?;
         let BasicValueEnum::PointerValue(address) = param else { return None };
-        usable.then_some(Place { address, align: *align as u32 })
+        usable.then_some(AlignedAddress { address, align: *align as u32 })
     }
 
-    fn copy_param(&mut self, id: LocalId, ty: BasicTypeEnum<'ctx>) -> Result<Place<'ctx>> {
+    fn copy_param(&mut self, id: LocalId, ty: BasicTypeEnum<'ctx>) -> Result<AlignedAddress<'ctx>> {
         let local = self.function.local(id);
         let place = self.allocate(ty, local.align, &local.name)?;
         let first = self.signature.param_index(id.0 as usize);
@@ -180,7 +180,8 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         };
         match self.signature.params.get(id.0 as usize).copied() {
             Some(ParamAbi::ByVal { align, .. } | ParamAbi::Address { align }) => {
-                let source = Place { address: param(0)?.into_pointer_value(), align: align as u32 };
+                let source =
+                    AlignedAddress { address: param(0)?.into_pointer_value(), align: align as u32 };
                 self.copy(place, source, self.unit.ir.types.layout(local.ty).size)?;
             }
             Some(ParamAbi::Parts { parts }) => {
@@ -199,7 +200,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     /// Puts the registers of an aggregate into its memory.
     pub fn store_parts(
         &self,
-        place: Place<'ctx>,
+        place: AlignedAddress<'ctx>,
         parts: &Parts<'ctx>,
         values: &[BasicValueEnum<'ctx>],
     ) -> Result<()> {
@@ -214,7 +215,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     /// The registers that an aggregate travels in.
     pub fn load_parts(
         &self,
-        place: Place<'ctx>,
+        place: AlignedAddress<'ctx>,
         parts: &Parts<'ctx>,
     ) -> Result<Vec<BasicValueEnum<'ctx>>> {
         let mut values = Vec::new();
@@ -230,7 +231,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     }
 
     /// A value's place in memory; a scalar is put into one.
-    pub fn spilled(&mut self, value: Value<'ctx>, ty: TypeId) -> Result<Place<'ctx>> {
+    pub fn spilled(&mut self, value: Value<'ctx>, ty: TypeId) -> Result<AlignedAddress<'ctx>> {
         match value {
             Value::Memory(place) => Ok(place),
             value => {
@@ -242,17 +243,22 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     }
 
     /// Stack storage for the whole function.
-    pub fn allocate(&self, ty: BasicTypeEnum<'ctx>, align: u64, name: &str) -> Result<Place<'ctx>> {
+    pub fn allocate(
+        &self,
+        ty: BasicTypeEnum<'ctx>,
+        align: u64,
+        name: &str,
+    ) -> Result<AlignedAddress<'ctx>> {
         let address = self.allocations.build_alloca(ty, name)?;
         let align = align.clamp(1, 1 << 16) as u32;
         if let Some(instruction) = address.as_instruction() {
             self.align_access(instruction, align)?;
         }
-        Ok(Place { address, align })
+        Ok(AlignedAddress { address, align })
     }
 
     /// Stack storage for a value of an IR type.
-    pub fn temporary(&self, ty: TypeId) -> Result<Place<'ctx>> {
+    pub fn temporary(&self, ty: TypeId) -> Result<AlignedAddress<'ctx>> {
         self.allocate(self.unit.storage_type(ty)?, self.unit.ir.types.layout(ty).align, "")
     }
 
@@ -264,7 +270,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
         instruction.set_alignment(align).map_err(|error| bug("lower", error.to_string()))
     }
 
-    pub fn local(&self, id: LocalId) -> Result<Place<'ctx>> {
+    pub fn local(&self, id: LocalId) -> Result<AlignedAddress<'ctx>> {
         self.locals.get(id.0 as usize).copied().ok_or_else(|| bug("lower", "no such local"))
     }
 
@@ -337,7 +343,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
                 else {
                     return Err(bug("lower", "no place for the result"));
                 };
-                let target = Place { address, align: align as u32 };
+                let target = AlignedAddress { address, align: align as u32 };
                 self.copy(target, place, self.unit.ir.types.layout(expr.ty).size)?;
                 self.builder.build_return(None)?;
             }

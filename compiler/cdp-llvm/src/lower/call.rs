@@ -4,7 +4,7 @@ use cdp_ir::{Callee, Expr, Type, TypeId};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue};
 
 use super::abi::{ParamAbi, RetAbi, Signature};
-use super::body::{Body, Place, Value};
+use super::body::{AlignedAddress, Body, Value};
 use crate::error::{Result, bug};
 use crate::launch::declare;
 
@@ -58,7 +58,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         &mut self,
         signature: &Signature<'ctx>,
         values: &mut Vec<BasicMetadataValueEnum<'ctx>>,
-    ) -> Result<Option<Place<'ctx>>> {
+    ) -> Result<Option<AlignedAddress<'ctx>>> {
         let RetAbi::Hidden { ty, align } = signature.ret else { return Ok(None) };
         let place = self.allocate(ty, align, "")?;
         values.push(place.address.into());
@@ -78,7 +78,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         &mut self,
         signature: &Signature<'ctx>,
         call: CallSiteValue<'ctx>,
-        hidden: Option<Place<'ctx>>,
+        hidden: Option<AlignedAddress<'ctx>>,
         ty: TypeId,
     ) -> Result<Value<'ctx>> {
         let value = call.try_as_basic_value().basic();

@@ -24,7 +24,7 @@ use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
 
 use super::Unit;
-use super::body::{Body, Place};
+use super::body::{AlignedAddress, Body};
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::raw;
 
@@ -463,7 +463,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// Tells the debugger where a parameter or local lives, whose scope is the open one.
-    pub(super) fn describe_variable(&self, id: LocalId, place: Place<'ctx>) {
+    pub(super) fn describe_variable(&self, id: LocalId, place: AlignedAddress<'ctx>) {
         let (Some(debug), Some(scope)) = (&self.unit.debug, &self.debug_scope) else { return };
         let local = self.function.local(id);
         if !debug.full || local.name.is_empty() {

@@ -4,7 +4,7 @@ use cdp_ir::{CastKind, CompareOp, Expr, ExprKind, Type, TypeId, UnaryOp, UpdateY
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-use super::body::{Body, Place, Value};
+use super::body::{AlignedAddress, Body, Value};
 use crate::error::{Result, bug};
 
 impl<'ctx> Body<'_, '_, 'ctx> {
@@ -120,7 +120,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         }
     }
 
-    pub fn memory_of(&mut self, expr: &Expr) -> Result<Place<'ctx>> {
+    pub fn memory_of(&mut self, expr: &Expr) -> Result<AlignedAddress<'ctx>> {
         match self.value_of(expr)? {
             Value::Memory(place) => Ok(place),
             _ => Err(bug("lower", format!("an aggregate was wanted of {:?}", short(expr)))),
@@ -140,7 +140,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     ///
     /// A pointer from anywhere has its pointee's alignment; one that was derived from an object has
     /// what the object and the offset give, which is less in packed records.
-    pub fn place_of(&mut self, expr: &Expr) -> Result<Place<'ctx>> {
+    pub fn place_of(&mut self, expr: &Expr) -> Result<AlignedAddress<'ctx>> {
         let natural = match self.unit.ir.types.pointee(expr.ty) {
             Some(pointee) => self.unit.ir.types.layout(pointee).align.max(1) as u32,
             None => 1,
@@ -149,7 +149,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             ExprKind::LocalAddr(id) => self.local(*id),
             ExprKind::GlobalAddr(id) => {
                 let align = self.unit.ir.global(*id).align as u32;
-                Ok(Place { address: self.variable_address(*id)?, align })
+                Ok(AlignedAddress { address: self.variable_address(*id)?, align })
             }
             ExprKind::FieldAddr { base, field } => {
                 let place = self.place_of(base)?;
@@ -168,14 +168,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 // SAFETY: the index is the program's own.
                 let address =
                     unsafe { self.builder.build_in_bounds_gep(elem, place.address, &[index], "")? };
-                Ok(Place { address, align: place.align.min(low_bit(size)) })
+                Ok(AlignedAddress { address, align: place.align.min(low_bit(size)) })
             }
             ExprKind::Cast { kind: CastKind::PointerToPointer, operand }
                 if self.is_decay(operand, expr) =>
             {
                 self.place_of(operand)
             }
-            _ => Ok(Place { address: self.pointer_of(expr)?, align: natural }),
+            _ => Ok(AlignedAddress { address: self.pointer_of(expr)?, align: natural }),
         }
     }
 
@@ -191,7 +191,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// A place at a constant byte offset.
-    pub fn place_at(&self, place: Place<'ctx>, offset: u64) -> Result<Place<'ctx>> {
+    pub fn place_at(
+        &self,
+        place: AlignedAddress<'ctx>,
+        offset: u64,
+    ) -> Result<AlignedAddress<'ctx>> {
         if offset == 0 {
             return Ok(place);
         }
@@ -200,7 +204,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         // SAFETY: the offset lies within the object.
         let address =
             unsafe { self.builder.build_in_bounds_gep(byte, place.address, &[index], "")? };
-        Ok(Place { address, align: place.align.min(low_bit(offset)) })
+        Ok(AlignedAddress { address, align: place.align.min(low_bit(offset)) })
     }
 
     fn pointer_diff(&mut self, lhs: &Expr, rhs: &Expr) -> Result<Value<'ctx>> {

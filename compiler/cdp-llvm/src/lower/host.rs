@@ -11,7 +11,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, GlobalValue, PointerValue,
 };
 
-use super::body::{Body, Place, Value};
+use super::body::{AlignedAddress, Body, Value};
 use super::{Unit, cudart};
 use crate::error::{Result, bug};
 use crate::image::{EARLY_CONSTRUCTOR, register_with_constructor};
@@ -287,7 +287,10 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         Ok(Value::Void)
     }
 
-    fn words(&mut self, axes: [inkwell::values::IntValue<'ctx>; 3]) -> Result<Place<'ctx>> {
+    fn words(
+        &mut self,
+        axes: [inkwell::values::IntValue<'ctx>; 3],
+    ) -> Result<AlignedAddress<'ctx>> {
         let place = self.allocate(self.unit.context.i32_type().array_type(3).into(), 4, "dim")?;
         for (index, axis) in axes.into_iter().enumerate() {
             let at = self.place_at(place, 4 * index as u64)?;

@@ -3,7 +3,7 @@
 use cdp_ir::{Const, Expr, ExprKind, Field, Record, Type, TypeId};
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
-use super::body::{Body, Place, Value, instruction_of};
+use super::body::{AlignedAddress, Body, Value, instruction_of};
 use super::expr::low_bit;
 use crate::error::{Result, bug};
 
@@ -44,7 +44,12 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     /// Reads an object. An aggregate is copied, since the original may change before the value is
     /// used; SROA drops the copy where it does not.
-    pub fn load(&mut self, place: Place<'ctx>, ty: TypeId, volatile: bool) -> Result<Value<'ctx>> {
+    pub fn load(
+        &mut self,
+        place: AlignedAddress<'ctx>,
+        ty: TypeId,
+        volatile: bool,
+    ) -> Result<Value<'ctx>> {
         match self.unit.ir.types.get(ty) {
             Type::Void => return Ok(Value::Void),
             Type::Function { .. } => return Ok(Value::Scalar(place.address.into())),
@@ -73,7 +78,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// Writes an object.
     pub fn store(
         &mut self,
-        place: Place<'ctx>,
+        place: AlignedAddress<'ctx>,
         value: Value<'ctx>,
         ty: TypeId,
         volatile: bool,
@@ -111,8 +116,8 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     fn copy_object(
         &mut self,
-        to: Place<'ctx>,
-        from: Place<'ctx>,
+        to: AlignedAddress<'ctx>,
+        from: AlignedAddress<'ctx>,
         ty: TypeId,
         volatile: bool,
     ) -> Result<()> {
@@ -123,14 +128,24 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// Copies bytes that do not overlap (or are the same).
-    pub fn copy(&self, to: Place<'ctx>, from: Place<'ctx>, bytes: u64) -> Result<()> {
+    pub fn copy(
+        &self,
+        to: AlignedAddress<'ctx>,
+        from: AlignedAddress<'ctx>,
+        bytes: u64,
+    ) -> Result<()> {
         let size = self.unit.size.const_int(bytes, false);
         self.builder.build_memcpy(to.address, to.align, from.address, from.align, size)?;
         Ok(())
     }
 
     /// Copies a volatile aggregate scalar by scalar, so that each access is an access.
-    fn copy_leaves(&mut self, to: Place<'ctx>, from: Place<'ctx>, ty: TypeId) -> Result<()> {
+    fn copy_leaves(
+        &mut self,
+        to: AlignedAddress<'ctx>,
+        from: AlignedAddress<'ctx>,
+        ty: TypeId,
+    ) -> Result<()> {
         match self.unit.ir.types.get(ty).clone() {
             Type::Array { elem, len } => {
                 let size = self.unit.ir.types.layout(elem).size;
@@ -184,7 +199,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         if space.is_some() {
             address = address.const_address_space_cast(self.unit.ptr);
         }
-        self.copy(place, Place { address, align: layout.align as u32 }, layout.size)?;
+        self.copy(place, AlignedAddress { address, align: layout.align as u32 }, layout.size)?;
         Ok(Value::Memory(place))
     }
 
@@ -233,7 +248,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// Reads a bit-field.
     pub fn load_bits(
         &mut self,
-        base: Place<'ctx>,
+        base: AlignedAddress<'ctx>,
         record: TypeId,
         field: u32,
         volatile: bool,
@@ -246,7 +261,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// Writes a bit-field and yields what a read would give.
     pub fn store_bits(
         &mut self,
-        base: Place<'ctx>,
+        base: AlignedAddress<'ctx>,
         record: TypeId,
         field: u32,
         value: BasicValueEnum<'ctx>,
@@ -313,7 +328,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// those), or when a packed field reaches past its unit.
     fn bit_unit(
         &self,
-        base: Place<'ctx>,
+        base: AlignedAddress<'ctx>,
         record: TypeId,
         field: u32,
     ) -> Result<(BitUnit<'ctx>, Field)> {
@@ -346,7 +361,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
 /// Where a bit-field lies: an integer in memory, and the field's bits in it.
 struct BitUnit<'ctx> {
-    place: Place<'ctx>,
+    place: AlignedAddress<'ctx>,
     ty: inkwell::types::IntType<'ctx>,
     shift: u32,
     width: u32,

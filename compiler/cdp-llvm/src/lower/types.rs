@@ -10,7 +10,7 @@ use crate::error::{Result, bug};
 
 /// How a record's layout is said in LLVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum RecordForm {
     /// A struct whose natural layout, with explicit padding here and there, is the IR's.
     Plain,
     /// A packed struct with all padding explicit.
@@ -80,10 +80,10 @@ impl<'ctx> Unit<'_, 'ctx> {
 
     fn record_type(&self, record: &Record) -> Result<BasicTypeEnum<'ctx>> {
         let shape = self.record_shape(record);
-        if shape == Shape::Chunks {
+        if shape == RecordForm::Chunks {
             return Ok(self.chunks(record.layout.size, record.layout.align).into());
         }
-        let packed = shape == Shape::Packed;
+        let packed = shape == RecordForm::Packed;
         let mut fields = Vec::new();
         let mut next = 0;
         for field in &record.fields {
@@ -102,21 +102,21 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// Which LLVM type can say a record's layout.
-    fn record_shape(&self, record: &Record) -> Shape {
+    fn record_shape(&self, record: &Record) -> RecordForm {
         if record.kind == RecordKind::Union || record.fields.iter().any(|f| f.bits.is_some()) {
-            return Shape::Chunks;
+            return RecordForm::Chunks;
         }
         let mut next = 0;
         let mut packed = !record.layout.size.is_multiple_of(self.struct_align(record));
         for field in &record.fields {
             if field.offset < next {
                 // Members share bytes: no struct type says that.
-                return Shape::Chunks;
+                return RecordForm::Chunks;
             }
             packed |= !field.offset.is_multiple_of(self.llvm_align(field.ty));
             next = field.offset + self.ir.types.layout(field.ty).size;
         }
-        if packed { Shape::Packed } else { Shape::Plain }
+        if packed { RecordForm::Packed } else { RecordForm::Plain }
     }
 
     fn struct_align(&self, record: &Record) -> u64 {
@@ -130,9 +130,9 @@ impl<'ctx> Unit<'_, 'ctx> {
             Type::Record(record) => {
                 let record = self.ir.types.record(*record);
                 match self.record_shape(record) {
-                    Shape::Chunks => record.layout.align.min(8),
-                    Shape::Packed => 1,
-                    Shape::Plain => self.struct_align(record),
+                    RecordForm::Chunks => record.layout.align.min(8),
+                    RecordForm::Packed => 1,
+                    RecordForm::Plain => self.struct_align(record),
                 }
             }
             _ => self.ir.types.layout(id).align,

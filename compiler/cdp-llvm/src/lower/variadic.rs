@@ -10,7 +10,7 @@ use inkwell::types::{BasicType, BasicTypeEnum};
 use inkwell::values::{IntValue, PointerValue};
 
 use super::abi::ParamAbi;
-use super::body::{Body, Place, Value};
+use super::body::{AlignedAddress, Body, Value};
 use super::sysv::{Part, Registers, is_float};
 use crate::error::{Result, bug};
 
@@ -39,7 +39,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// The next argument of a list.
     pub(super) fn va_arg(&mut self, args: &[Expr], ty: TypeId) -> Result<Value<'ctx>> {
         let [list] = args else { return Err(bug("lower", "va_arg of another number of lists")) };
-        let list = Place { address: self.pointer_of(list)?, align: 8 };
+        let list = AlignedAddress { address: self.pointer_of(list)?, align: 8 };
         let target = self.temporary(ty)?;
         match self.argument_parts(ty)? {
             // A struct without members is passed nowhere.
@@ -89,7 +89,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     /// not wanted.
     fn saved_offsets(
         &self,
-        list: Place<'ctx>,
+        list: AlignedAddress<'ctx>,
         parts: &[Part<'ctx>],
     ) -> Result<[Option<IntValue<'ctx>>; 2]> {
         let mut offsets = [None; 2];
@@ -124,16 +124,16 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     fn read_registers(
         &self,
-        list: Place<'ctx>,
+        list: AlignedAddress<'ctx>,
         offsets: [Option<IntValue<'ctx>>; 2],
         parts: &[Part<'ctx>],
-        target: Place<'ctx>,
+        target: AlignedAddress<'ctx>,
     ) -> Result<()> {
         let saved = self.list_pointer(list, SAVED_AT)?;
         let kinds = [(INTEGERS_AT, INTEGER_BYTES, false, 8), (FLOATS_AT, FLOAT_BYTES, true, 16)];
         for (offset, (at, bytes, float, align)) in offsets.into_iter().zip(kinds) {
             let Some(offset) = offset else { continue };
-            let base = Place { address: self.stepped(saved, offset)?, align };
+            let base = AlignedAddress { address: self.stepped(saved, offset)?, align };
             let mine = parts.iter().filter(|part| is_float(part.ty) == float);
             for (index, part) in mine.enumerate() {
                 let from = self.place_at(base, index as u64 * bytes)?;
@@ -151,7 +151,12 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// Arguments in memory follow each other, each at a multiple of 8 bytes and of its own alignment.
-    fn read_memory(&self, list: Place<'ctx>, ty: TypeId, target: Place<'ctx>) -> Result<()> {
+    fn read_memory(
+        &self,
+        list: AlignedAddress<'ctx>,
+        ty: TypeId,
+        target: AlignedAddress<'ctx>,
+    ) -> Result<()> {
         let layout = self.unit.ir.types.layout(ty);
         let mut address = self.list_pointer(list, MEMORY_AT)?;
         if layout.align > 8 {
@@ -162,7 +167,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             let number = self.builder.build_and(number, mask, "")?;
             address = self.builder.build_int_to_ptr(number, self.unit.ptr, "")?;
         }
-        let from = Place { address, align: layout.align.max(8) as u32 };
+        let from = AlignedAddress { address, align: layout.align.max(8) as u32 };
         self.copy(target, from, layout.size)?;
         let bytes = self.unit.size.const_int(cdp_ir::types::round_up(layout.size, 8), false);
         let next = self.stepped(address, bytes)?;
@@ -171,7 +176,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         Ok(())
     }
 
-    fn list_pointer(&self, list: Place<'ctx>, at: u64) -> Result<PointerValue<'ctx>> {
+    fn list_pointer(&self, list: AlignedAddress<'ctx>, at: u64) -> Result<PointerValue<'ctx>> {
         let member = self.place_at(list, at)?;
         let value = self.builder.build_load(self.unit.ptr, member.address, "")?;
         Ok(value.into_pointer_value())

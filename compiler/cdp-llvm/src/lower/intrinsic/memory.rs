@@ -7,7 +7,7 @@ use inkwell::values::BasicValueEnum;
 
 use super::arg;
 use crate::error::{Result, bug};
-use crate::lower::body::{Body, Place, Value};
+use crate::lower::body::{AlignedAddress, Body, Value};
 use crate::lower::global::space_number;
 
 /// NVPTX's number of local memory.
@@ -96,7 +96,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// The address of global memory behind a generic pointer, as an integer.
-    fn global_address_of(&self, place: Place<'ctx>) -> Result<BasicValueEnum<'ctx>> {
+    fn global_address_of(&self, place: AlignedAddress<'ctx>) -> Result<BasicValueEnum<'ctx>> {
         let global = self.unit.context.ptr_type(AddressSpace::from(space_number(IrSpace::Global)));
         let pointer = self.builder.build_address_space_cast(place.address, global, "")?;
         Ok(self.builder.build_ptr_to_int(pointer, self.unit.size, "")?.into())
