@@ -374,7 +374,13 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
                     }
                 }
                 PathState::Cluster => "at the barrier of the cluster".to_string(),
-                PathState::Collective => "for other lanes of the warp".to_string(),
+                PathState::Collective => {
+                    for (lanes, what) in collective::waiters(machine, warp, path) {
+                        let site = site(block, warp, path, lanes.trailing_zeros() & 31);
+                        out.push(WaitingLanes { site, lanes, what });
+                    }
+                    continue;
+                }
                 PathState::Runtime => "in cudaDeviceSynchronize".to_string(),
             };
             let site = site(block, warp, path, path.mask.trailing_zeros() & 31);
@@ -436,6 +442,7 @@ pub fn deadlock(machine: &Machine, block: &Block) -> Box<Fault> {
     fault.waiters = waiters;
     match (at_barrier, diverged) {
         (true, _) => fault.help("every thread counted by a barrier must reach it"),
+        _ if waits(|state| *state == PathState::Collective) => fault.help(collective::HELP),
         (false, true) => fault.help(
             "lanes of a warp wait for each other; with independent thread scheduling they would go on",
         ),

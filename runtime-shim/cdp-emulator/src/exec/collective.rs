@@ -2,16 +2,19 @@
 //! `bar.warp.sync`.
 //!
 //! An exchange with a member mask waits until every live lane of the mask has come, perhaps along
-//! another path; then values are gathered from all of them, the results computed, and handed out.
+//! another path, with the same mask and to the same operation; then values are gathered from all of them, the
+//! results computed, and handed out. Lanes of which others name more, or less, never meet, as on a GPU.
 
 use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
+use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Path, PathState, Step, Warp, door};
 use crate::alu::float::min_max;
 use crate::check::block::BlockState;
 use crate::code::{Collective, CollectiveKind, Inst, NONE};
+use crate::report::ReportKind;
 
 /// The operands of the taking part lanes.
 struct Gathered {
@@ -36,8 +39,9 @@ pub fn warp_sync(
     active: u32,
 ) -> Step<Next> {
     keep_active(warp, run, active);
-    let members = member_masks(run.regs, inst.a, active);
-    if all_here(warp, &members, active) {
+    let masks = masks_of(run.regs, inst.a, active)?;
+    if all_here(warp, &masks, active) {
+        let members = member_masks(run.regs, inst.a, active);
         door::warp_met(block, warp, &members, active);
         run.path.pc += 1;
         return Ok(Next::Continue);
@@ -51,15 +55,17 @@ pub fn exchange(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32
     let collective = &run.function.collectives[inst.imm as usize];
     if collective.mask != NONE {
         keep_active(warp, run, active);
-        let members = member_masks(run.regs, collective.mask, active);
-        if !all_here(warp, &members, active) {
+        let masks = masks_of(run.regs, collective.mask, active)?;
+        if !all_here(warp, &masks, active) {
             wait(warp, run);
             return Ok(Next::Switch);
         }
     }
     let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [0; 32] };
     gather(run.regs, collective, active, &mut gathered);
-    let results = compute(collective, &gathered, active);
+    // Those of one mask at one place take part, whether it names them or not.
+    gathered.members = [active; 32];
+    let results = compute(collective, &gathered, active, active);
     scatter(run.regs, collective, active, &results);
     run.path.pc += 1;
     Ok(Next::Continue)
@@ -79,23 +85,83 @@ fn member_masks(regs: *const u32, row: u32, active: u32) -> [u32; 32] {
     members
 }
 
-/// True if every live member that the lanes name is among them.
-fn all_here(warp: &Warp, members: &[u32; 32], lanes: u32) -> bool {
-    lanes_of(lanes).all(|lane| members[lane] & warp.live & !lanes == 0)
+/// The masks with which lanes come to an exchange: an H200 ends a program whose lanes all name others.
+fn masks_of(regs: *const u32, row: u32, active: u32) -> Step<[u32; 32]> {
+    let mut masks = [0; 32];
+    let mut named = active == 0;
+    for lane in lanes_of(active) {
+        // SAFETY: decoded row.
+        masks[lane] = unsafe { read_row(regs, row, false, lane) } as u32;
+        named |= masks[lane] >> lane & 1 != 0;
+    }
+    if named {
+        return Ok(masks);
+    }
+    let lane = active.trailing_zeros();
+    let message = format!(
+        "a mask of lanes, {:#010x}, that does not name lane {lane}, which comes with it",
+        masks[lane as usize]
+    );
+    Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message).help(
+        "the mask of __syncwarp, votes, shuffles and their like names the lanes that come, the caller among them",
+    ))
 }
 
-/// The member masks of a waiting path.
-fn waiting_members(machine: &super::Machine, warp: &Warp, path: &Path) -> [u32; 32] {
-    let frame = warp.frame(path);
-    let function = &machine.functions[frame.function as usize];
-    let inst = &function.code[path.pc as usize];
-    let row = match inst.op {
-        crate::code::Op::Collective => function.collectives[inst.imm as usize].mask,
-        _ => inst.a,
-    };
-    // SAFETY: the frame's words lie in `regs`.
-    let regs = unsafe { warp.regs.as_ptr().add(frame.base as usize) };
-    member_masks(regs, row, path.mask)
+/// True if the lanes come with one mask, and every live lane that it names is among them.
+fn all_here(warp: &Warp, masks: &[u32; 32], lanes: u32) -> bool {
+    let named = masks[lanes.trailing_zeros() as usize & 31] & warp.live;
+    named & !lanes == 0 && lanes_of(lanes).all(|lane| masks[lane] & warp.live == named)
+}
+
+/// What a path waits at.
+#[derive(Clone, Copy)]
+struct Waiting {
+    /// `None` for `bar.warp.sync`.
+    kind: Option<CollectiveKind>,
+    members: [u32; 32],
+}
+
+impl Waiting {
+    fn of(machine: &super::Machine, warp: &Warp, path: &Path) -> Waiting {
+        let frame = warp.frame(path);
+        let function = &machine.functions[frame.function as usize];
+        let inst = &function.code[path.pc as usize];
+        let (row, kind) = match inst.op {
+            crate::code::Op::Collective => {
+                let collective = &function.collectives[inst.imm as usize];
+                (collective.mask, Some(collective.kind))
+            }
+            _ => (inst.a, None),
+        };
+        // SAFETY: the frame's words lie in `regs`.
+        let regs = unsafe { warp.regs.as_ptr().add(frame.base as usize) };
+        Waiting { kind, members: member_masks(regs, row, path.mask) }
+    }
+
+    /// As PTX has it.
+    fn name(&self) -> String {
+        let name = match self.kind {
+            None => return "__syncwarp".to_string(),
+            Some(CollectiveKind::Shfl(mode)) => format!("shfl.{mode:?}"),
+            Some(CollectiveKind::Vote(mode)) => format!("vote.{mode:?}"),
+            Some(CollectiveKind::Match(mode)) => format!("match.{mode:?}"),
+            Some(CollectiveKind::Redux { op, ty, .. }) => format!("redux.{op:?}.{ty:?}"),
+            Some(CollectiveKind::Elect) => "elect".to_string(),
+        };
+        name.to_lowercase()
+    }
+}
+
+/// The cure of lanes that wait for each other.
+pub const HELP: &str = "lanes meet when all that a mask names have come with that same mask, to the same \
+    operation: give each __syncwarp, vote and shuffle the mask of exactly the lanes that come to it";
+
+/// What the lanes of a path wait for, by what they name.
+pub fn waiters(machine: &super::Machine, warp: &Warp, path: &Path) -> Vec<(u32, String)> {
+    let waiting = Waiting::of(machine, warp, path);
+    let groups = door::groups(&waiting.members, path.mask);
+    let text = |named| format!("at {} of the lanes {named:#010x}", waiting.name());
+    groups.map(|(lanes, named)| (lanes, text(named))).collect()
 }
 
 /// Completes the exchanges whose members have all come along different paths. True if there were
@@ -108,21 +174,16 @@ pub fn complete(
     let waiting: Vec<usize> =
         (0..warp.paths.len()).filter(|&i| warp.paths[i].state == PathState::Collective).collect();
     let mut members = [0u32; 32];
-    let mut ready = 0u32;
+    let mut at: [Option<Waiting>; 32] = [None; 32];
     for &index in &waiting {
         let path = warp.paths[index];
-        let masks = waiting_members(machine, warp, &path);
+        let here = Waiting::of(machine, warp, &path);
         for lane in lanes_of(path.mask) {
-            members[lane] = masks[lane];
+            members[lane] = here.members[lane];
+            at[lane] = Some(here);
         }
-        ready |= path.mask;
     }
-    ready = match met_by(&members, warp.live, ready) {
-        // Lanes that name each other by different masks do what CUDA leaves open: they go on when
-        // nobody else can.
-        0 => closed(&members, warp.live, ready),
-        met => met,
-    };
+    let ready = met_by(&members, &at, warp.live);
     if ready == 0 {
         return false;
     }
@@ -133,28 +194,16 @@ pub fn complete(
     true
 }
 
-/// The lanes of which all that they name wait with the same members.
-fn met_by(members: &[u32; 32], live: u32, waiting: u32) -> u32 {
+/// The lanes of which all that they name wait with the same members at the same.
+fn met_by(members: &[u32; 32], at: &[Option<Waiting>; 32], live: u32) -> u32 {
     let named = |lane: usize| members[lane] & live;
-    let all_came = |&lane: &usize| {
-        named(lane) & !waiting == 0
-            && lanes_of(named(lane)).all(|other| named(other) == named(lane))
+    let meets = |lane: usize, other: usize| match (&at[lane], &at[other]) {
+        (Some(here), Some(there)) => here.kind == there.kind && named(other) == named(lane),
+        _ => false,
     };
-    lanes_of(waiting).filter(all_came).fold(0, |mask, lane| mask | 1 << lane)
-}
-
-/// The largest set of waiting lanes that only name each other.
-fn closed(members: &[u32; 32], live: u32, waiting: u32) -> u32 {
-    let mut ready = waiting;
-    loop {
-        let kept = lanes_of(ready)
-            .filter(|&lane| members[lane] & live & !ready == 0)
-            .fold(0u32, |mask, lane| mask | 1 << lane);
-        if kept == ready {
-            return ready;
-        }
-        ready = kept;
-    }
+    let all_came =
+        |&lane: &usize| at[lane].is_some() && lanes_of(named(lane)).all(|other| meets(lane, other));
+    (0..32).filter(all_came).fold(0, |mask, lane| mask | 1 << lane)
 }
 
 /// Tells the checks which lanes met at `bar.warp.sync`. Exchanges order no memory (CUDA C++
@@ -208,7 +257,7 @@ fn finish(machine: &super::Machine, warp: &mut Warp, waiting: &[usize], ready: u
             continue;
         }
         if let Some(collective) = collective_of(warp, &path) {
-            let results = compute(&collective, &gathered, ready);
+            let results = compute(&collective, &gathered, ready, lanes);
             let base = warp.frame(&path).base as usize;
             // SAFETY: the frame's words lie in `regs`.
             let regs = unsafe { warp.regs.as_mut_ptr().add(base) };
@@ -287,17 +336,18 @@ fn scatter(regs: *mut u32, collective: &Collective, lanes: u32, results: &Result
     }
 }
 
-/// Results of an exchange among `lanes`.
-fn compute(collective: &Collective, g: &Gathered, lanes: u32) -> Results {
+/// Results of an exchange among `lanes`, for those of them that are `here`, at one place.
+fn compute(collective: &Collective, g: &Gathered, lanes: u32, here: u32) -> Results {
     let mut results = Results { value: [0; 32], pred: 0 };
-    for lane in lanes_of(lanes) {
+    for lane in lanes_of(here) {
         let group = g.members[lane] & lanes;
         match collective.kind {
             CollectiveKind::Shfl(mode) => {
                 let (source, valid) = shuffle_source(mode, lane as u32, g.b[lane], g.c[lane]);
                 let from = if valid { source } else { lane as u32 };
-                // A lane that does not take part has no value to give; the hardware leaves it open.
-                let value = if lanes >> from & 1 != 0 { g.a[from as usize] } else { g.a[lane] };
+                // CUDA leaves open what a lane gives that does not take part; an H200's give 0.
+                let gives = (group | here) >> from & 1 != 0;
+                let value = if gives { g.a[from as usize] } else { 0 };
                 results.value[lane] = value as u32;
                 results.pred |= u32::from(valid) << lane;
             }
