@@ -131,3 +131,63 @@ pub fn managed_objects() -> Outcome {
     }
     Ok(())
 }
+
+/// Files of C and C++ without device code are compiled as nvcc has them compiled: for the host, with CUDA's headers, and
+/// C as C. They go with `.cu` and `.cdp`, may have the name of another input, and `-c` makes objects of them.
+pub fn host_files() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let main = "#include <cuda_runtime.h>
+#include <iostream>
+#include \"parts.h\"
+#ifdef __CUDACC__
+#error \"not CUDA\"
+#endif
+int main() {
+    auto print = [](const char *what, int value) { std::cout << what << ' ' << value << std::endl; };
+    int *p = nullptr;
+    if (cudaMallocManaged(&p, sizeof *p) != cudaSuccess) return 1;
+    *p = class_of(SEVEN);
+    print(\"C\", *p);
+    run_cuda(p);
+    print(\"CUDA\", *p);
+    run_own(p);
+    print(\"cdp\", *p);
+    return cudaFree(p);
+}\n";
+    write(dir, "main.cpp", main)?;
+    let parts = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint class_of(int);\nvoid run_cuda(int *);\n\
+                 void run_own(int *);\n#ifdef __cplusplus\n}\n#endif\n";
+    write(dir, "parts.h", parts)?;
+    write(
+        dir,
+        "parts.c",
+        "#include \"parts.h\"\nint class_of(int new) { int class = new; return class * SEVEN; }\n",
+    )?;
+    let kernel = |name: &str, amount: u32| {
+        format!(
+            "#include \"parts.h\"\n__global__ void {name}_child(int *p) {{ *p += {amount}; }}\n\
+             __global__ void {name}(int *p) {{ {name}_child<<<1, 1>>>(p); }}\n\
+             extern \"C\" void run_{name}(int *p) {{ {name}<<<1, 1>>>(p); cudaDeviceSynchronize(); }}\n"
+        )
+    };
+    // One name for three inputs.
+    write(dir, "main.cu", &kernel("cuda", 100))?;
+    write(dir, "main.cdp", &kernel("own", 1000))?;
+    let says = "C 49\nCUDA 149\ncdp 1149\n";
+    succeed(
+        dir,
+        &["build", "main.cpp", "parts.c", "main.cu", "main.cdp", "-DSEVEN=7", "-o", "program"],
+    )?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", says)?;
+
+    succeed(dir, &["build", "-c", "main.cpp", "-DSEVEN=7", "-o", "main.o"])?;
+    succeed(dir, &["check", "parts.c", "main.cpp", "-DSEVEN=7"])?;
+    succeed(
+        dir,
+        &["build", "main.o", "parts.c", "main.cu", "main.cdp", "-DSEVEN=7", "-o", "program"],
+    )?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output with an object", says)
+}

@@ -284,7 +284,7 @@ impl Build {
 fn input(path: &Path) -> Result<Input, BuildError> {
     let kind = InputKind::of(path).ok_or_else(|| {
         BuildError::Request(format!(
-            "{}: files are told by their extensions, and this is none of .cdp, .cu, .ll, .bc, \
+            "{}: files are told by their extensions, and this is none of .cdp, .cu, .cpp, .c, .ll, .bc, \
              .ptx, .o, .a, .cubin, .fatbin",
             path.display()
         ))
@@ -292,6 +292,7 @@ fn input(path: &Path) -> Result<Input, BuildError> {
     match kind {
         InputKind::Source => return Ok(Input::Source(SourceInput::File(path.to_owned()))),
         InputKind::Cuda => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
+        InputKind::Host => return Ok(Input::host(path)),
         _ => {}
     }
     let read = std::fs::read(path);

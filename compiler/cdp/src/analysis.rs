@@ -52,6 +52,8 @@ pub enum SourceInput {
         /// The source.
         bytes: Shared<[u8]>,
     },
+    /// A file of C or C++ without device code.
+    Host(PathBuf),
 }
 
 impl SourceInput {
@@ -63,7 +65,7 @@ impl SourceInput {
     /// Name and text, unless they are a file's.
     pub(crate) fn given_text(&self) -> Option<(String, String)> {
         match self {
-            SourceInput::File(_) => None,
+            SourceInput::File(_) | SourceInput::Host(_) => None,
             SourceInput::Memory { name, text, .. } => Some((name.clone(), text.clone())),
             SourceInput::Read { bytes, .. } => {
                 Some((self.name(), String::from_utf8_lossy(bytes).into_owned()))
@@ -91,10 +93,18 @@ impl SourceInput {
         Path::new(&name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into())
     }
 
+    /// What a compiler calls the language of a file without device code.
+    pub(crate) fn host_language(&self) -> Option<&'static str> {
+        let SourceInput::Host(path) = self else { return None };
+        Some(if path.extension().is_some_and(|extension| extension == "c") { "c" } else { "c++" })
+    }
+
     /// The name in messages and line information.
     pub fn name(&self) -> String {
         match self {
-            SourceInput::File(path) | SourceInput::Read { path, .. } => path.display().to_string(),
+            SourceInput::File(path) | SourceInput::Host(path) | SourceInput::Read { path, .. } => {
+                path.display().to_string()
+            }
             SourceInput::Memory { name, .. } => name.clone(),
         }
     }
@@ -333,7 +343,7 @@ fn launch_abi(pass: Pass, options: &CompileOptions) -> Result<LaunchAbi, Error> 
 
 fn open(source: &SourceInput, options: &CompileOptions) -> (PathBuf, Box<dyn FileLoader>) {
     match source {
-        SourceInput::File(path) => (path.clone(), Box::new(DiskLoader)),
+        SourceInput::File(path) | SourceInput::Host(path) => (path.clone(), Box::new(DiskLoader)),
         SourceInput::Read { path, bytes } => {
             let loader = OneRead { path: path.clone(), bytes: bytes.clone() };
             (path.clone(), Box::new(loader))

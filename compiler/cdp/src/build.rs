@@ -40,8 +40,9 @@ impl Compiler {
     ) -> Result<BuildOutput, Failure> {
         let cancellable = self.cancellable();
         // Without tools there is nothing to put into a folder. clang is one.
-        let reads_cuda =
-            |input: &Input| matches!(input, Input::Cuda(_) | Input::Bytes(InputKind::Cuda, ..));
+        let reads_cuda = |input: &Input| {
+            matches!(input, Input::Cuda(_) | Input::Bytes(InputKind::Cuda | InputKind::Host, ..))
+        };
         let job = Job::new(JobOptions {
             dry_run: !goal.needs_tools() && !inputs.iter().any(reads_cuda),
             cancelled: cancellable.cancel.flag(),
@@ -220,7 +221,7 @@ impl Build<'_> {
                 Ok(Some(code))
             }
             Input::Cuda(source) => Ok(Some(self.cuda_device(source, arch, want_ir)?)),
-            Input::Bytes(InputKind::Cuda, name, bytes) => {
+            Input::Bytes(InputKind::Cuda | InputKind::Host, name, bytes) => {
                 let source =
                     SourceInput::Read { path: name.into(), bytes: bytes.as_slice().into() };
                 Ok(Some(self.cuda_device(&source, arch, want_ir)?))

@@ -59,6 +59,9 @@ impl Build<'_> {
         source: &SourceInput,
     ) -> Result<Vec<u8>, Failure> {
         let (job, options) = (self.request.job, self.request.options);
+        if source.host_language().is_some() {
+            return self.cuda_host(source);
+        }
         let mut images = Vec::new();
         for arch in options.archs() {
             let code = self.cuda_device(source, arch, false)?;

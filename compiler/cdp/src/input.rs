@@ -1,6 +1,6 @@
 //! What a build is made of: sources of several kinds, from files or memory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::SourceInput;
 
@@ -11,6 +11,8 @@ pub enum InputKind {
     Source,
     /// `.cu` text, which clang reads.
     Cuda,
+    /// C or C++ without device code, which clang reads too.
+    Host,
     /// LLVM IR text or bitcode with `@cdp.launch` or without launches.
     Llvm,
     /// PTX text of any compiler.
@@ -26,6 +28,7 @@ impl InputKind {
         Some(match path.extension()?.to_str()? {
             "cdp" => InputKind::Source,
             "cu" => InputKind::Cuda,
+            "c" | "cc" | "cpp" | "cxx" | "c++" | "C" => InputKind::Host,
             "ll" | "bc" => InputKind::Llvm,
             "ptx" => InputKind::Ptx,
             "o" | "cubin" | "a" | "fatbin" => InputKind::Object,
@@ -67,7 +70,7 @@ impl InputKind {
 pub enum Input {
     /// A `.cdp` file.
     Source(SourceInput),
-    /// A `.cu` file.
+    /// A file that clang reads: `.cu`, or one of the host's alone.
     Cuda(SourceInput),
     /// Name and bytes.
     Bytes(InputKind, String, Vec<u8>),
@@ -82,6 +85,11 @@ impl Input {
     /// A `.cu` source from memory.
     pub fn cuda(name: impl Into<String>, text: impl Into<String>) -> Input {
         Input::Cuda(SourceInput::text(name, text))
+    }
+
+    /// A file of C or C++ without device code, for a program with `.cu` or `.cdp` files.
+    pub fn host(path: impl Into<PathBuf>) -> Input {
+        Input::Cuda(SourceInput::Host(path.into()))
     }
 
     /// LLVM IR of another compiler, as text or bitcode.

@@ -425,6 +425,7 @@ impl<'a> Reader<'a> {
                 return Ok(Input::Source(SourceInput::File(path.to_owned())));
             }
             Some(InputKind::Cuda) => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
+            Some(InputKind::Host) => return Ok(Input::host(path)),
             _ => {}
         }
         let failed = |source| Error::Io { action: "read".into(), path: path.to_owned(), source };
@@ -460,7 +461,7 @@ fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
     let read = |bytes: Vec<u8>| SourceInput::Read { path: path.to_owned(), bytes: bytes.into() };
     match kind {
         InputKind::Source => return Input::Source(read(bytes)),
-        InputKind::Cuda => return Input::Cuda(read(bytes)),
+        InputKind::Cuda | InputKind::Host => return Input::Cuda(read(bytes)),
         _ => {}
     }
     if kind == InputKind::Llvm {

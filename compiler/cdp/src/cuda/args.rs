@@ -46,6 +46,9 @@ pub(super) fn request(
             cure: Some("drop -m32, or name the file `.cdp`".into()),
         });
     }
+    if let Some(language) = source.host_language() {
+        return of_host(compiler, job, half, language, options);
+    }
     let toolkit = compiler.toolchain().headers()?;
     let mut args: Vec<OsString> = Vec::new();
     let mut add = |words: &[&str]| args.extend(words.iter().map(OsString::from));
@@ -97,15 +100,7 @@ pub(super) fn request(
     for file in &options.forced_includes {
         rest.extend(["-include".into(), file.into()]);
     }
-    let (words, extension): (&[&str], _) = match half {
-        Half::Device(_) | Half::HostBitcode => (&["-c", "-emit-llvm"], "bc"),
-        Half::HostUnoptimised(_) => {
-            (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc")
-        }
-        Half::Host | Half::HostAlone => (&["-c"], "o"),
-        Half::Text(_) => (&["-E", "-P"], "i"),
-        Half::Check(_) => (&["-fsyntax-only"], ""),
-    };
+    let (words, extension) = output(half);
     rest.extend(words.iter().map(OsString::from));
     if is_alone(half) {
         let image = job.work_dir().join(super::relocatable_name(source));
@@ -113,6 +108,49 @@ pub(super) fn request(
         rest.push(image.into());
     }
     Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// The command for C or C++ without device code, which finds CUDA's headers as nvcc lets it find them.
+fn of_host(
+    compiler: &Compiler,
+    job: &Job,
+    half: Half,
+    language: &str,
+    options: &CompileOptions,
+) -> Result<Asked, Error> {
+    let mut args: Vec<OsString> = Vec::new();
+    let mut add = |words: &[&str]| args.extend(words.iter().map(OsString::from));
+    add(&["-x", language]);
+    host(&mut add, half, options);
+    messages(&mut add, options);
+    if language == "c++" {
+        standard(&mut add, options);
+    }
+    of_both(&mut add, options);
+    let mut path = |option: &str, path: &std::path::Path| args.extend([option.into(), path.into()]);
+    options.include_dirs.iter().for_each(|folder| path("-I", folder));
+    let include = compiler.toolchain().headers()?.root.join("include");
+    path("-isystem", &include);
+    path("-isystem", &include.join("cccl"));
+    let headers = headers::folder(job, options)?;
+    path("-idirafter", &headers.join("samples"));
+    options.forced_includes.iter().for_each(|file| path("-include", file.as_ref()));
+    let (words, extension) = output(half);
+    let rest = words.iter().map(OsString::from).collect();
+    Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// What asks for the output of a half, and its extension.
+fn output(half: Half) -> (&'static [&'static str], &'static str) {
+    match half {
+        Half::Device(_) | Half::HostBitcode => (&["-c", "-emit-llvm"], "bc"),
+        Half::HostUnoptimised(_) => {
+            (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc")
+        }
+        Half::Host | Half::HostAlone => (&["-c"], "o"),
+        Half::Text(_) => (&["-E", "-P"], "i"),
+        Half::Check(_) => (&["-fsyntax-only"], ""),
+    }
 }
 
 /// Whether the half is to hold the device code and register itself.
@@ -215,14 +253,23 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     }
 }
 
-fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
+fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("c++17"))]);
-    // Names of files and folders are the same wherever the compiler runs.
-    add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=."]);
+}
+
+fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
+    standard(add, options);
     if options.cdp() == CdpVersion::Cdp1 {
         let quiet = "-D__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING";
         add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED", "-Wno-macro-redefined", quiet]);
     }
+    of_both(add, options);
+}
+
+/// What CUDA's and other files are asked for alike.
+fn of_both(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
+    // Names of files and folders are the same wherever the compiler runs.
+    add(&["-fdebug-compilation-dir=.", "-ffile-compilation-dir=."]);
     if options.per_thread_default_stream {
         add(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]);
     }

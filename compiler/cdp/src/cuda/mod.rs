@@ -218,7 +218,7 @@ impl Compiler {
         half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
-        if !matches!(half, Half::Host | Half::HostAlone) {
+        if source.host_language().is_some() || !matches!(half, Half::Host | Half::HostAlone) {
             return self.read_half(job, source, half, options);
         }
         let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
@@ -259,11 +259,22 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Read, Error> {
         let program = self.toolchain().clang()?;
+        let empty;
+        let source = match half {
+            Half::Device(_) | Half::Text(Some(_)) | Half::Check(Some(_))
+                if source.host_language().is_some() =>
+            {
+                empty = SourceInput::text(source.name(), "");
+                &empty
+            }
+            _ => source,
+        };
         let file = on_disk(job, source)?;
         let asked = args::request(self, job, half, source, options)?;
         let Found { header, wanted } = match half {
             // The text is wanted with that of the headers.
             Half::Text(_) => Found::default(),
+            _ if source.host_language().is_some() => Found::default(),
             _ => Precompiled::find(job, program, &asked, source, options),
         };
         let run = |header: Option<&Precompiled>| {
@@ -376,7 +387,8 @@ fn as_clang_takes_it(text: &str) -> Option<String> {
 
 /// Puts a source from memory, and what it includes, into the job's folder.
 fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
-    let own = source.own_text().and_then(|text| as_clang_takes_it(&text));
+    let rewritten = |text: String| as_clang_takes_it(&text);
+    let own = source.own_text().filter(|_| source.host_language().is_none()).and_then(rewritten);
     let given = source.given_text().map(|(name, text)| (name, own.clone().unwrap_or(text)));
     let Some((name, text)) = given.or_else(|| own.map(|text| (source.name(), text))) else {
         return Ok(OnDisk { path: PathBuf::from(source.name()), folders: Vec::new() });
