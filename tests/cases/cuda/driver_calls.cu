@@ -157,6 +157,8 @@ int main()
     size_t buffer_bytes = sizeof buffer.data + sizeof buffer.n;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &buffer_bytes, CU_LAUNCH_PARAM_END};
     CHECK(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, extra));
+    buffer_bytes = sizeof buffer;
+    printf("padded: %d\n", cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, extra));
     CHECK(cuStreamSynchronize(stream));
     show("buffer", data, n);
 

@@ -75,12 +75,17 @@ unsafe fn start(function: Function, config: LaunchConfig<'_>, params: Args, extr
         }
         let state = process::current()?;
         let kernel = state.kernel(function as usize)?.kernel;
-        let mut pointers = Vec::new();
+        let (mut pointers, mut end) = (Vec::new(), 0);
         for (offset, size) in state.device.kernel_params(kernel)? {
+            end = end.max(offset + size);
             if place.is_null() || offset + size > bytes as u64 {
                 return Err(CudaError::INVALID_VALUE.into());
             }
             pointers.push(unsafe { place.add(offset as usize) }.cast::<c_void>());
+        }
+        // So an H200 answers where the size has the padding behind a struct as well.
+        if bytes as u64 > end {
+            return Err(CudaError::LAUNCH_OUT_OF_RESOURCES.into());
         }
         unsafe { launch(function, config, pointers.as_mut_ptr()) }
     })
