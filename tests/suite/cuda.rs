@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 18] = [
+    let others: [(&str, fn() -> Outcome); 19] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -45,6 +45,7 @@ pub fn trials() -> Vec<Trial> {
         ("managed_objects", cuda_objects::managed_objects),
         ("static_names", cuda_objects::static_names),
         ("host_files", cuda_objects::host_files),
+        ("libraries", cuda_objects::libraries),
         ("read_once", read_once),
         ("included_sources", included_sources),
         ("host_compiler_options", host_compiler_options),

@@ -191,3 +191,39 @@ int main() {
     let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
     execute(&program, "output with an object", says)
 }
+
+/// Libraries of `-l` are looked into for device code, which the host's linker knows nothing of.
+pub fn libraries() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let declared = "__device__ int tripled(int x);\n__global__ void child(int *p);\n";
+    let part = "__device__ int count = 5;\n__device__ int tripled(int x) { return 3 * x + count; }\n\
+                __global__ void child(int *p) { *p = tripled(*p); }\n";
+    write(dir, "part.cu", &format!("{declared}{part}"))?;
+    let main = "#include <cstdio>
+__global__ void parent(int *p) { child<<<1, 1>>>(p); }
+int main() {
+    int *p;
+    cudaMallocManaged(&p, sizeof *p);
+    *p = 2;
+    parent<<<1, 1>>>(p);
+    if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+    std::printf(\"%d\\n\", *p);
+}\n";
+    write(dir, "main.cu", &format!("{declared}{main}"))?;
+    succeed(dir, &["build", "-dc", "part.cu", "-o", "part.o"])?;
+    std::fs::create_dir(dir.join("lib")).map_err(|error| error.to_string())?;
+    let made = std::process::Command::new("ar")
+        .args(["rcs", "lib/libpart.a", "part.o"])
+        .current_dir(dir)
+        .status()
+        .map_err(|error| error.to_string())?;
+    if !made.success() {
+        return Err("ar failed".into());
+    }
+    succeed(dir, &["build", "main.cu", "-L", "lib", "-lpart", "-lm", "-o", "program"])?;
+    let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+    execute(&program, "output", "11\n")?;
+    let found = succeed(dir, &["run", "--device", "cpu", "main.cu", "-Llib", "-lpart"])?;
+    crate::support::same("output of run", &found, "11\n")
+}

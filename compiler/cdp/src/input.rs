@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use cdp_toolchain::{ObjectParts, is_archive};
+
 use crate::analysis::SourceInput;
 
 /// What an input holds.
@@ -105,6 +107,18 @@ impl Input {
     /// A device object, a cubin, a host object with device code, a library of these, a fat binary.
     pub fn object(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
         Input::Bytes(InputKind::Object, name.into(), bytes.into())
+    }
+
+    /// The static library that `-lNAME` means among these folders, if it holds device code: the host's linker would
+    /// leave that out.
+    pub fn library(name: &str, folders: &[PathBuf]) -> Option<Input> {
+        let path = folders.iter().find_map(|folder| {
+            let names = ["so", "a"].map(|extension| folder.join(format!("lib{name}.{extension}")));
+            names.into_iter().find(|path| path.is_file())
+        })?;
+        let bytes = std::fs::read(&path).ok()?;
+        let has_device_code = is_archive(&bytes) && ObjectParts::of(&bytes).device;
+        has_device_code.then(|| Input::object(path.display().to_string(), bytes))
     }
 
     /// The name in messages.

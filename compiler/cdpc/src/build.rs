@@ -11,7 +11,8 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
-    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, language,
+    Messages, Reader, Usage, compile_options, compiler, device_libraries, exit_code, host_link,
+    host_words, language,
 };
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
@@ -73,8 +74,11 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     let kind = language(args.language.as_deref()).map_err(Ok)?;
     let mut reader = Reader::new(&args.source, kind);
     let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
-    let inputs = inputs.map_err(Err)?;
+    let mut inputs = inputs.map_err(Err)?;
     let goal = goal(args, link_only, &inputs).map_err(Ok)?;
+    if matches!(goal, Goal::Cubin | Goal::Fatbin | Goal::Executable) {
+        inputs.extend(device_libraries(&args.host));
+    }
     if args.preprocess {
         let extra =
             [("-c", args.compile_only), ("--emit", args.emit.is_some()), ("--shared", args.shared)];

@@ -17,7 +17,8 @@ use cdp_runtime::cpu;
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
 use crate::common::{
-    Messages, Reader, Usage, cache_dir, compile_options, compiler, host_link, host_words,
+    Messages, Reader, Usage, cache_dir, compile_options, compiler, device_libraries, host_link,
+    host_words,
 };
 use crate::output::{Outputs, write_output};
 use crate::progress::Progress;
@@ -133,7 +134,8 @@ pub fn wants_cubin(device: Device) -> bool {
 /// Reads the inputs of `cdpc run`.
 pub fn inputs(args: &Run) -> Result<Vec<Input>, Failure> {
     let mut reader = Reader::new(&args.source, None);
-    args.inputs.iter().map(|path| reader.read(path)).collect()
+    let given = args.inputs.iter().map(|path| reader.read(path));
+    given.chain(device_libraries(&args.host).map(Ok)).collect()
 }
 
 /// What a program stopped at its time limit ends with, as with `timeout` of GNU.
