@@ -1,5 +1,5 @@
-// A value that a conditional node tests is set by kernels of its graph alone. Setting it outside a run of the graph
-// ends with an illegal address.
+// A value that a conditional node tests is set by kernels of its graph alone, before the node and behind it. Setting it
+// outside a run of the graph ends with an illegal address.
 // skip: race: the last kernel is at fault
 #include <cstdio>
 
@@ -45,6 +45,7 @@ int main()
     cudaGraphNode_t node;
     cudaGraphAddNode(&node, graph, &before, nullptr, 1, &params);
     add(params.conditional.phGraph_out[0], nullptr, count, counter);
+    add(graph, node, set, condition, 0);
     cudaGraphExec_t executable;
     printf("%s\n", cudaGetErrorName(cudaGraphInstantiate(&executable, graph, 0)));
 
