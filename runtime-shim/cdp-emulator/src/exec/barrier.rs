@@ -1,9 +1,9 @@
 //! Block barriers: `bar.sync`, `bar.arrive`, `bar.red`, and the detection of divergence at them.
 
 use super::fault::{Fault, WaitingLanes};
-use super::path::{Next, Running, keep_active, site};
+use super::path::{Next, Running, keep_active, parked_lanes, site};
 use super::rows::{lanes_of, read_row, set_pred, write_row};
-use super::{Block, Machine, Path, PathState, Step, Warp, block, diverge};
+use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
 use crate::code::{Barrier, BarrierKind, Inst, NONE, Op};
 use crate::config::CheckAction;
 use crate::report::ReportKind;
@@ -268,6 +268,6 @@ pub fn divergence(machine: &Machine, block: &Block, warp: &Warp) -> Option<Box<F
         lanes: stuck.mask,
         what: "at the barrier".to_string(),
     });
-    fault.waiters.extend(block::parked_lanes(machine, block, warp));
+    fault.waiters.extend(parked_lanes(machine, block, warp));
     Some(fault)
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, WaitingLanes};
-use super::path::{WarpStop, site};
-use super::{Block, BlockStop, Frame, GridInfo, Group, Machine, Path, PathState, Warp};
+use super::path::{WarpStop, parked_lanes, site};
+use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
 use super::{barrier, calls, cluster, collective, diverge, next_random};
 use super::{run, turns};
-use crate::code::{JOIN_RETURN, NONE};
+use crate::code::NONE;
 use crate::config::WarpScheduling;
 use crate::report::ReportKind;
 
@@ -389,29 +389,6 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
         out.extend(parked_lanes(machine, block, warp));
     }
     out
-}
-
-/// Lanes that wait where diverged lanes of their warp meet.
-pub fn parked_lanes(machine: &Machine, block: &Block, warp: &Warp) -> Vec<WaitingLanes> {
-    let parked = warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0);
-    let waiting = |group: &Group| {
-        let function = &machine.functions[warp.frames[group.frame as usize].function as usize];
-        let end = function.code.len() as u32 - 1;
-        let path = Path {
-            pc: if group.join == JOIN_RETURN { end } else { group.join },
-            mask: group.arrived,
-            frame: group.frame,
-            group: NONE,
-            state: PathState::Ready,
-        };
-        let others = (group.expected & !group.arrived).count_ones();
-        WaitingLanes {
-            site: site(block, warp, &path, group.arrived.trailing_zeros()),
-            lanes: group.arrived,
-            what: format!("to meet {others} diverged lanes"),
-        }
-    };
-    parked.map(waiting).collect()
 }
 
 /// In lockstep: every warp that could run only goes round loops that it cannot leave by itself.

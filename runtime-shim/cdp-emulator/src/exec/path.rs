@@ -1,7 +1,8 @@
 //! The path of a warp that runs, and how instructions end or part it.
 
-use super::{Block, Machine, Path, Warp, diverge};
-use crate::code::Function;
+use super::fault::WaitingLanes;
+use super::{Block, Group, Machine, Path, PathState, Warp, diverge};
+use crate::code::{Function, JOIN_RETURN, NONE};
 use crate::memory::SiteRef;
 
 /// Why a warp stopped running.
@@ -93,4 +94,27 @@ pub fn exit(warp: &mut Warp, run: &mut Running<'_>, active: u32) -> Next {
     // at their next meeting point. But a group may have been freed under the path.
     run.path.pc += 1;
     Next::Continue
+}
+
+/// Lanes that wait where diverged lanes of their warp meet.
+pub fn parked_lanes(machine: &Machine, block: &Block, warp: &Warp) -> Vec<WaitingLanes> {
+    let parked = warp.groups.iter().filter(|g| g.expected != 0 && g.arrived != 0);
+    let waiting = |group: &Group| {
+        let function = &machine.functions[warp.frames[group.frame as usize].function as usize];
+        let end = function.code.len() as u32 - 1;
+        let path = Path {
+            pc: if group.join == JOIN_RETURN { end } else { group.join },
+            mask: group.arrived,
+            frame: group.frame,
+            group: NONE,
+            state: PathState::Ready,
+        };
+        let others = (group.expected & !group.arrived).count_ones();
+        WaitingLanes {
+            site: site(block, warp, &path, group.arrived.trailing_zeros()),
+            lanes: group.arrived,
+            what: format!("to meet {others} diverged lanes"),
+        }
+    };
+    parked.map(waiting).collect()
 }
