@@ -42,20 +42,24 @@ bool isAboutShared(const Function &F) {
   return More > 0;
 }
 
-/// Runs a pass on functions that are not about shared memory alone.
-class UnlessShared : public FunctionPass {
+/// The most instructions of a function in which `slsr` looks for addresses: it keeps up to 70 KB for each of a long chain of
+/// computations, since every one has those before it in its expression.
+constexpr unsigned MostForAddresses = 4000;
+
+/// Runs a pass on functions that are short and not about shared memory alone.
+class OfShortUnshared : public FunctionPass {
 public:
   static char ID;
 
-  explicit UnlessShared(FunctionPass *Inner) : FunctionPass(ID), Inner(Inner) {}
+  explicit OfShortUnshared(FunctionPass *Inner) : FunctionPass(ID), Inner(Inner) {}
 
   // What answers for analyses is this pass's own.
-  ~UnlessShared() override { Inner->setResolver(nullptr); }
+  ~OfShortUnshared() override { Inner->setResolver(nullptr); }
 
   bool doInitialization(llvm::Module &M) override { return Inner->doInitialization(M); }
 
   bool runOnFunction(Function &F) override {
-    if (isAboutShared(F))
+    if (F.getInstructionCount() > MostForAddresses || isAboutShared(F))
       return false;
     Inner->setResolver(getResolver());
     return Inner->runOnFunction(F);
@@ -69,7 +73,7 @@ private:
   std::unique_ptr<FunctionPass> Inner;
 };
 
-char UnlessShared::ID;
+char OfShortUnshared::ID;
 
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
@@ -86,7 +90,7 @@ public:
     // `slsr` makes an address of another one by an addition. In global memory that saves arithmetic of 64 bits; in
     // shared memory it hides from ptxas which words lie side by side (compiler/docs/device-speed.md).
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
-    legacy::PassManager::add(OfAddresses ? new UnlessShared(static_cast<FunctionPass *>(P)) : P);
+    legacy::PassManager::add(OfAddresses ? new OfShortUnshared(static_cast<FunctionPass *>(P)) : P);
   }
 
 private:
