@@ -5,7 +5,7 @@
 //! Not a linker: nothing else moves, and a program that is laid out otherwise (by another linker, by a script) is left
 //! alone; its device code is linked in like any other constant.
 //!
-//! Structures: ELF-64 gABI, "ELF Header", "Sections", "Program Header".
+//! Structures: ELF-64 gABI, "ELF Header", "Program Header"; a section's fields are named by their places there.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use cdp_image::bytes::{u16_at, u32_at, u64_at};
 use cdp_image::pieces;
 use object::elf;
 
+use crate::elf::{Section, sections};
+
 /// The section of the empty block: constants of the large code model, which GNU ld's own script for x86-64 lays
 /// behind `.bss`, in a segment of their own.
 pub const LATE_SECTION: &str = ".lrodata.cdp";
 
-/// Bytes of `Elf64_Shdr` and of `Elf64_Phdr`.
-const SECTION_BYTES: usize = 64;
+/// Bytes of `Elf64_Phdr`.
 const SEGMENT_BYTES: usize = 56;
 
 /// What such a program is linked with: the build id is written when the code is there ([`set_build_id`]), of which the
@@ -73,45 +74,27 @@ pub fn set_build_id(program: &mut [u8], id: [u8; BUILD_ID_BYTES]) {
         .chain(*b"GNU\0")
         .collect();
     let note = [&head[..], &[0; BUILD_ID_BYTES]].concat();
-    let place = |header: usize| {
-        let offset = usize::try_from(u64_at(program, header + 24)?).ok()?;
-        let is_note = u32_at(program, header + 4)? == elf::SHT_NOTE.0;
-        (is_note && program.get(offset..)?.starts_with(&note)).then_some(offset + head.len())
+    let place = |section: Section| {
+        let is_note = section.kind == elf::SHT_NOTE;
+        let is_late = is_note && program.get(section.offset..)?.starts_with(&note);
+        is_late.then_some(section.offset + head.len())
     };
     if let Some(at) = sections(program).into_iter().flatten().find_map(place) {
         program[at..at + BUILD_ID_BYTES].copy_from_slice(&id);
     }
 }
 
-/// Where in the file the headers of sections begin.
-fn sections(program: &[u8]) -> Option<Vec<usize>> {
-    let is_ours = program.starts_with(b"\x7fELF\x02\x01")
-        && u16_at(program, 18)? == elf::EM_X86_64.0
-        && usize::from(u16_at(program, 58)?) == SECTION_BYTES;
-    is_ours.then(|| headers(program, 40, 60, SECTION_BYTES))?
-}
-
-/// Where in the file the headers of a table begin.
-fn headers(program: &[u8], table: usize, count: usize, bytes: usize) -> Option<Vec<usize>> {
-    let first = usize::try_from(u64_at(program, table)?).ok()?;
-    let count = usize::from(u16_at(program, count)?);
-    let end = first.checked_add(count * bytes)?;
-    (end <= program.len()).then(|| (first..end).step_by(bytes).collect())
-}
-
 /// The header of the one section that is an empty block of code, and the bytes before that: the linker begins the
 /// section where the segment before it ends, and fills up to the block's alignment.
 fn empty_section(program: &[u8]) -> Option<(usize, usize)> {
     let empty = empty_code();
-    let filled = |header: usize| {
-        let offset = usize::try_from(u64_at(program, header + 24)?).ok()?;
-        let bytes = usize::try_from(u64_at(program, header + 32)?).ok()?;
-        let filled = bytes.checked_sub(empty.len()).filter(|filled| *filled < pieces::ALIGN)?;
-        let contents = program.get(offset..offset.checked_add(bytes)?)?;
-        let is_empty_code = u32_at(program, header + 4)? == elf::SHT_PROGBITS.0
+    let filled = |section: Section| {
+        let filled = section.bytes.checked_sub(empty.len()).filter(|it| *it < pieces::ALIGN)?;
+        let contents = program.get(section.offset..)?.get(..section.bytes)?;
+        let is_empty_code = section.kind == elf::SHT_PROGBITS
             && contents[filled..] == empty
             && contents[..filled].iter().all(|byte| *byte == 0);
-        is_empty_code.then_some((header, filled))
+        is_empty_code.then_some((section.header, filled))
     };
     let mut found = sections(program)?.into_iter().filter_map(filled);
     found.next().filter(|_| found.next().is_none())
@@ -120,7 +103,10 @@ fn empty_section(program: &[u8]) -> Option<(usize, usize)> {
 /// The header of the segment that lies behind all others in memory, and where that is.
 fn last_segment(program: &[u8]) -> Option<(usize, Range<u64>)> {
     let mut places = Vec::new();
-    for header in headers(program, 32, 56, SEGMENT_BYTES)? {
+    let first = usize::try_from(u64_at(program, 32)?).ok()?;
+    let end = first.checked_add(usize::from(u16_at(program, 56)?) * SEGMENT_BYTES)?;
+    (end <= program.len()).then_some(())?;
+    for header in (first..end).step_by(SEGMENT_BYTES) {
         if u32_at(program, header)? == elf::PT_LOAD.0 {
             let start = u64_at(program, header + 16)?;
             places.push((header, start..start.checked_add(u64_at(program, header + 40)?)?));

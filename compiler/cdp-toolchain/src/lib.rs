@@ -24,6 +24,7 @@ mod contents;
 mod cubin;
 mod device_runtime;
 mod doctor;
+mod elf;
 mod error;
 mod explain;
 mod fatbin;

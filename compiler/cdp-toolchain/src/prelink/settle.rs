@@ -10,24 +10,13 @@ use std::collections::{HashMap, HashSet};
 use cdp_image::bytes::{u16_at, u32_at, u64_at};
 use object::elf;
 
-/// Bytes of `Elf64_Shdr`, `Elf64_Sym` and `Elf64_Rela`.
-const HEADER_BYTES: usize = 64;
+use crate::elf::{Section, sections};
+
+/// Bytes of `Elf64_Sym` and `Elf64_Rela`.
 const SYMBOL_BYTES: usize = 24;
 const RELA_BYTES: usize = 24;
 /// The addend of a reference whose instruction ends with it.
 const AT_THE_END: i64 = -4;
-
-struct Section {
-    /// Where its header lies in the file.
-    header: usize,
-    kind: elf::SectionType,
-    flags: u64,
-    offset: usize,
-    bytes: usize,
-    /// For symbols the index of the first that is not local, for relocations the section they are for, for
-    /// a group its symbol.
-    info: u32,
-}
 
 struct Symbol {
     bytes: [u8; SYMBOL_BYTES],
@@ -46,11 +35,11 @@ struct Relocation {
 
 /// The object with fewer relocations and symbols; `None` if it is none for x86-64, or a damaged one.
 pub(super) fn settle(object: &[u8]) -> Option<Vec<u8>> {
-    let is_ours = object.starts_with(b"\x7fELF\x02\x01")
-        && u16_at(object, 16)? == elf::ET_REL.0
-        && u16_at(object, 18)? == elf::EM_X86_64.0;
     let mut object = object.to_vec();
-    let sections = is_ours.then(|| sections(&object))??;
+    let sections = (u16_at(&object, 16)? == elf::ET_REL.0).then(|| sections(&object))??;
+    // More sections than a symbol can name are written otherwise.
+    let all_named = sections.iter().all(|section| section.kind != elf::SHT_SYMTAB_SHNDX);
+    all_named.then_some(())?;
     let table = sections.iter().position(|section| section.kind == elf::SHT_SYMTAB)?;
     let symbols = symbols(&object, &sections[table])?;
     let of_section: HashMap<u16, usize> = symbols
@@ -104,27 +93,6 @@ fn settle_section(
 
 fn is_merged(section: &Section) -> bool {
     section.flags & elf::SHF_MERGE.0 != 0
-}
-
-/// The sections, of which all lie inside the file.
-fn sections(object: &[u8]) -> Option<Vec<Section>> {
-    let first = usize::try_from(u64_at(object, 40)?).ok()?;
-    let count = usize::from(u16_at(object, 60)?);
-    let section = |index: usize| {
-        let header = first.checked_add(index.checked_mul(HEADER_BYTES)?)?;
-        let kind = elf::SectionType(u32_at(object, header + 4)?);
-        let offset = usize::try_from(u64_at(object, header + 24)?).ok()?;
-        let bytes = usize::try_from(u64_at(object, header + 32)?).ok()?;
-        let has_bytes = !matches!(kind, elf::SHT_NOBITS | elf::SHT_NULL);
-        if has_bytes && offset.checked_add(bytes)? > object.len() {
-            return None;
-        }
-        let flags = u64_at(object, header + 8)?;
-        // More sections than a symbol can name are written otherwise.
-        (kind != elf::SHT_SYMTAB_SHNDX).then_some(())?;
-        Some(Section { header, kind, flags, offset, bytes, info: u32_at(object, header + 44)? })
-    };
-    (0..count).map(section).collect()
 }
 
 fn symbols(object: &[u8], table: &Section) -> Option<Vec<Symbol>> {
