@@ -69,12 +69,12 @@ impl Build<'_> {
         let (mut objects, mut broken) = (Vec::new(), false);
         for (input, half) in request.inputs.iter().zip(host.halves) {
             let object = match half {
-                Some(HostHalf::Clang(read)) => self.take_half(read?).map(Some),
-                Some(HostHalf::Own(pass)) => self.take_host_pass(pass?).map(Some),
-                None => self.host_object(input),
+                Some(HostHalf::Clang(read)) => self.take_half(read?),
+                Some(HostHalf::Own(pass)) => self.take_host_pass(pass?),
+                None => continue,
             };
             match object {
-                Ok(object) => objects.extend(object.map(|object| (half_name(input), object))),
+                Ok(object) => objects.push((half_name(input), object)),
                 Err(Failure::Program(_)) => broken = true,
                 Err(other) => return Err(other),
             }
