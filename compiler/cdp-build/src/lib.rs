@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use cdp::{
     BuildOutput, CompileOptions, Compiler, Failure, Goal, Input, InputKind, KernelDescription,
-    SearchOptions, SourceInput,
+    SearchOptions,
 };
 
 /// Whether to link a cubin, which takes CUDA's ptxas and nvlink. PTX, which the CPU device runs and a
@@ -289,11 +289,8 @@ fn input(path: &Path) -> Result<Input, BuildError> {
             path.display()
         ))
     })?;
-    match kind {
-        InputKind::Source => return Ok(Input::Source(SourceInput::File(path.to_owned()))),
-        InputKind::Cuda => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
-        InputKind::Host => return Ok(Input::host(path)),
-        _ => {}
+    if let Some(source) = Input::source_file(kind, path) {
+        return Ok(source);
     }
     let read = std::fs::read(path);
     let bytes = read.map_err(|source| BuildError::Io { path: path.to_owned(), source })?;

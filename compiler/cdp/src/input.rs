@@ -94,6 +94,16 @@ impl Input {
         Input::Cuda(SourceInput::Host(path.into()))
     }
 
+    /// A source that is read by who compiles it; `None` for kinds that are bytes.
+    pub fn source_file(kind: InputKind, path: &Path) -> Option<Input> {
+        Some(match kind {
+            InputKind::Source => Input::Source(SourceInput::File(path.to_owned())),
+            InputKind::Cuda => Input::Cuda(SourceInput::File(path.to_owned())),
+            InputKind::Host => Input::host(path),
+            InputKind::Llvm | InputKind::Ptx | InputKind::Object => return None,
+        })
+    }
+
     /// LLVM IR of another compiler, as text or bitcode.
     pub fn llvm(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Input {
         Input::Bytes(InputKind::Llvm, name.into(), bytes.into())

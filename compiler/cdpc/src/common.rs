@@ -432,13 +432,8 @@ impl<'a> Reader<'a> {
             return self.read_stdin();
         }
         let kind = self.language.or_else(|| InputKind::of(path));
-        match kind {
-            Some(InputKind::Source) => {
-                return Ok(Input::Source(SourceInput::File(path.to_owned())));
-            }
-            Some(InputKind::Cuda) => return Ok(Input::Cuda(SourceInput::File(path.to_owned()))),
-            Some(InputKind::Host) => return Ok(Input::host(path)),
-            _ => {}
+        if let Some(source) = kind.and_then(|kind| Input::source_file(kind, path)) {
+            return Ok(source);
         }
         let failed = |source| Error::Io { action: "read".into(), path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
