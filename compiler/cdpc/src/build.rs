@@ -11,8 +11,8 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
-    Messages, Reader, Usage, compile_options, compiler, device_libraries, exit_code, host_link,
-    host_words, language,
+    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, language,
+    libraries,
 };
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
@@ -38,6 +38,8 @@ pub fn build(args: &Build, link_only: bool) -> i32 {
 struct Plan {
     options: CompileOptions,
     inputs: Vec<Input>,
+    /// Those that are the host linker's alone.
+    libraries: Vec<String>,
     goal: Goal,
     output: Option<PathBuf>,
 }
@@ -76,8 +78,9 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
     let mut inputs = inputs.map_err(Err)?;
     let goal = goal(args, link_only, &inputs).map_err(Ok)?;
+    let (of_device, libraries) = libraries(&args.host);
     if matches!(goal, Goal::Cubin | Goal::Fatbin | Goal::Executable) {
-        inputs.extend(device_libraries(&args.host));
+        inputs.extend(of_device);
     }
     if args.preprocess {
         let extra =
@@ -90,7 +93,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
         let message = "--normalize is for PTX\n  help: add --emit ptx";
         return Err(Ok(Usage(message.into())));
     }
-    Ok(Plan { options, inputs, goal, output: args.output.clone() })
+    Ok(Plan { options, inputs, libraries, goal, output: args.output.clone() })
 }
 
 /// Extensions of outputs, for messages.
@@ -364,7 +367,7 @@ impl Plan {
     fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
         let is_library = |path: &Path| path.extension() == Some("so".as_ref());
         let shared = args.shared || self.output.as_deref().is_some_and(is_library);
-        let host_link = HostLinkOptions { shared, ..host_link(&args.host) };
+        let host_link = HostLinkOptions { shared, ..host_link(&args.host, &self.libraries) };
         let is_program = self.goal == Goal::Executable;
         BuildRequest {
             cubin: true,

@@ -287,26 +287,28 @@ pub fn host_words(args: &HostLink) -> Vec<String> {
     args.xcompiler.iter().flat_map(|word| word.split_whitespace()).map(str::to_owned).collect()
 }
 
-/// The libraries of `-l` that hold device code, as inputs; the device runtime has options of its own.
-pub fn device_libraries(args: &HostLink) -> impl Iterator<Item = Input> {
-    let names = args.libraries.iter().filter(|name| is_of_program(name));
-    names.filter_map(|name| Input::library(name, &args.library_dirs))
+/// The libraries of `-l`: those that hold device code as inputs, and the names of the others, which are the host
+/// linker's alone. The device runtime has options of its own.
+pub fn libraries(args: &HostLink) -> (Vec<Input>, Vec<String>) {
+    let (mut inputs, mut of_host) = (Vec::new(), Vec::new());
+    for name in &args.libraries {
+        let is_cudas = name.starts_with("cudart") || name == "cudadevrt";
+        match (!is_cudas).then(|| Input::library(name, &args.library_dirs)).flatten() {
+            Some(library) => inputs.push(library),
+            None => of_host.push(name.clone()),
+        }
+    }
+    (inputs, of_host)
 }
 
-fn is_of_program(library: &str) -> bool {
-    !library.starts_with("cudart") && library != "cudadevrt"
-}
-
-/// What the host's linker is told.
-pub fn host_link(args: &HostLink) -> HostLinkOptions {
+/// What the host's linker is told; `libraries` are those that are its alone.
+pub fn host_link(args: &HostLink, libraries: &[String]) -> HostLinkOptions {
     let linker = args.xlinker.iter().flat_map(|word| ["-Xlinker".to_owned(), word.clone()]);
     let compiler = host_words(args).into_iter();
-    let is_of_host =
-        |name: &&String| !is_of_program(name) || Input::library(name, &args.library_dirs).is_none();
     HostLinkOptions {
         compiler: args.ccbin.as_deref().map(host_compiler),
         library_dirs: args.library_dirs.clone(),
-        libraries: args.libraries.iter().filter(is_of_host).cloned().collect(),
+        libraries: libraries.to_vec(),
         extra_args: compiler.chain(linker).collect(),
         ..HostLinkOptions::default()
     }

@@ -17,8 +17,7 @@ use cdp_runtime::cpu;
 use crate::EXIT_TOOL;
 use crate::args::{Device, MessageFormat, Run};
 use crate::common::{
-    Messages, Reader, Usage, cache_dir, compile_options, compiler, device_libraries, host_link,
-    host_words,
+    Messages, Reader, Usage, cache_dir, compile_options, compiler, host_link, host_words, libraries,
 };
 use crate::output::{Outputs, write_output};
 use crate::progress::Progress;
@@ -131,11 +130,12 @@ pub fn wants_cubin(device: Device) -> bool {
     }
 }
 
-/// Reads the inputs of `cdpc run`.
-pub fn inputs(args: &Run) -> Result<Vec<Input>, Failure> {
+/// Reads the inputs of `cdpc run`; with them come the libraries that are the host linker's alone.
+pub fn inputs(args: &Run) -> Result<(Vec<Input>, Vec<String>), Failure> {
     let mut reader = Reader::new(&args.source, None);
+    let (of_device, of_host) = libraries(&args.host);
     let given = args.inputs.iter().map(|path| reader.read(path));
-    given.chain(device_libraries(&args.host).map(Ok)).collect()
+    Ok((given.chain(of_device.into_iter().map(Ok)).collect::<Result<_, _>>()?, of_host))
 }
 
 /// What a program stopped at its time limit ends with, as with `timeout` of GNU.
@@ -145,14 +145,15 @@ const TIMEOUT_GRACE: Duration = Duration::from_millis(500);
 
 fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Result<i32, Failure> {
     let compiler = compiler(&args.source)?;
-    let inputs = inputs(args)?;
+    let (inputs, libraries) = inputs(args)?;
     let make = || tempfile::Builder::new().prefix("cdpc-run-").tempdir();
     let (folder, _gone) = Leftover::make(make, tempfile::TempDir::path).map_err(|source| {
         Error::Io { action: "make a folder in".into(), path: std::env::temp_dir(), source }
     })?;
     let program = folder.path().join("program");
     let line = Progress::start("compiling".into());
-    build_program(&compiler, &inputs, options, args, &program, messages)?;
+    let host_link = host_link(&args.host, &libraries);
+    build_program(&compiler, &inputs, host_link, options, args, &program, messages)?;
     drop(line);
     let limit = args.timeout.map(|seconds| Duration::from_secs(seconds) + TIMEOUT_GRACE);
     let prepare = |seed: Option<u64>| {
@@ -190,13 +191,13 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
 fn build_program(
     compiler: &Compiler,
     inputs: &[Input],
+    host_link: HostLinkOptions,
     options: &CompileOptions,
     args: &Run,
     program: &Path,
     messages: Messages,
 ) -> Result<(), Failure> {
     let job = Job::new(JobOptions::default())?;
-    let host_link = host_link(&args.host);
     let built = compiler.build(&BuildRequest {
         cubin: wants_cubin(args.device),
         runtime_library: runtime_at_hand(&host_link),

@@ -114,7 +114,7 @@ fn device_code(
     messages: Messages,
 ) -> Result<DeviceCode, Failure> {
     let compiler = compiler(&args.source)?;
-    let inputs = inputs(args)?;
+    let (inputs, _) = inputs(args)?;
     let job = Job::new(JobOptions::default())?;
     let build =
         |inputs: &[Input], goal| compiler.build(&BuildRequest::new(inputs, goal, options, &job));
