@@ -100,10 +100,19 @@ pub const WRAPPER_MAGIC: u32 = 0x4662_43B1;
 /// A whole fat binary.
 ///
 /// # Safety
-/// `data` is null or points to bytes that live as long as the process and are as many as their header says.
+/// `data` is null or points to bytes that live as long as what is made of them here and are as many as their header says.
 pub(crate) unsafe fn container(data: *const u8) -> Option<&'static [u8]> {
     // SAFETY: the caller's promise.
     unsafe { whole(data, fatbin::claimed_bytes) }
+}
+
+/// A whole block of [`pieces`].
+///
+/// # Safety
+/// As for [`container`].
+pub(crate) unsafe fn block(data: *const u8) -> Option<&'static [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe { whole(data, pieces::claimed_bytes) }
 }
 
 /// All bytes of what says itself in its first 16 how many it has.
@@ -193,7 +202,7 @@ impl Image {
                 let wrapper = wrapper.as_ref().filter(|wrapper| wrapper.magic == WRAPPER_MAGIC)?;
                 container(wrapper.data)
             });
-            let code = whole(self.code, pieces::claimed_bytes).unwrap_or_default();
+            let code = block(self.code).unwrap_or_default();
             let mut pieces = pieces::pieces(code).into_iter();
             ImageRecord {
                 machine_code: pieces.next().unwrap_or_default(),

@@ -5,8 +5,10 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use super::{call, given, put};
+use crate::abi;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx};
+use cdp_image::cubin::ELF_MAGIC;
 use cdp_image::{fatbin, pieces};
 
 use crate::process;
@@ -31,8 +33,6 @@ fn image_of(library: *mut c_void) -> Result<usize> {
     found.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
 }
 
-const ELF_MAGIC: &[u8] = b"\x7fELF";
-
 /// The bytes of device code that says itself how long it is; they must outlive the library, so that they
 /// are copied and kept.
 ///
@@ -40,28 +40,26 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 /// `code` points to a whole cubin, a whole fat binary or PTX with a NUL at its end.
 pub(super) unsafe fn kept(code: *const u8) -> Result<&'static [u8]> {
     const HEADER_BYTES: usize = 64;
-    const FATBIN_HEADER_BYTES: usize = 16;
     // SAFETY: the caller's promise, here and below: the first bytes of each form are there.
     let begins =
         |magic: &[u8]| magic.iter().enumerate().all(|(at, byte)| unsafe { *code.add(at) } == *byte);
     let invalid = || DeviceError::from(CudaError::INVALID_KERNEL_IMAGE);
-    let bytes = if begins(ELF_MAGIC) {
+    let code = if begins(&ELF_MAGIC) {
         let header = unsafe { std::slice::from_raw_parts(code, HEADER_BYTES) };
         let short = |at: usize| u64::from(u16::from_le_bytes([header[at], header[at + 1]]));
         let sections = header[0x28..0x30].try_into().map(u64::from_le_bytes).unwrap_or(0);
         // nvlink and ptxas put the table of sections behind them.
-        sections.checked_add(short(0x3A) * short(0x3C)).ok_or_else(invalid)?
+        let bytes = sections.checked_add(short(0x3A) * short(0x3C)).ok_or_else(invalid)?;
+        let bytes = usize::try_from(bytes).map_err(|_| invalid())?;
+        unsafe { std::slice::from_raw_parts(code, bytes) }
     } else if begins(&fatbin::MAGIC.to_le_bytes()) {
-        let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
-        fatbin::claimed_bytes(header).ok_or_else(invalid)?
+        unsafe { abi::container(code) }.ok_or_else(invalid)?
     } else if begins(pieces::MAGIC) {
-        let header = unsafe { std::slice::from_raw_parts(code, FATBIN_HEADER_BYTES) };
-        pieces::claimed_bytes(header).ok_or_else(invalid)?
+        unsafe { abi::block(code) }.ok_or_else(invalid)?
     } else {
-        unsafe { CStr::from_ptr(code.cast()) }.count_bytes() as u64 + 1
+        unsafe { CStr::from_ptr(code.cast()) }.to_bytes_with_nul()
     };
-    let bytes = usize::try_from(bytes).map_err(|_| invalid())?;
-    Ok(Vec::leak(unsafe { std::slice::from_raw_parts(code, bytes) }.to_vec()))
+    Ok(Vec::leak(code.to_vec()))
 }
 
 fn record(code: &'static [u8]) -> ImageRecord {
@@ -71,7 +69,7 @@ fn record(code: &'static [u8]) -> ImageRecord {
             ptx: Ptx { fatbins: vec![code], ..Ptx::default() },
         };
     }
-    if code.starts_with(ELF_MAGIC) {
+    if code.starts_with(&ELF_MAGIC) {
         return ImageRecord { machine_code: code, ptx: Ptx::default() };
     }
     let pieces = if code.starts_with(pieces::MAGIC) { pieces::pieces(code) } else { vec![code] };
