@@ -41,8 +41,7 @@ pub fn warp_sync(
     keep_active(warp, run, active);
     let masks = masks_of(run.regs, inst.a, active)?;
     if all_here(warp, &masks, active) {
-        let members = member_masks(run.regs, inst.a, active);
-        door::warp_met(block, warp, &members, active);
+        door::warp_met(block, warp, &with_own(masks, active), active);
         run.path.pc += 1;
         return Ok(Next::Continue);
     }
@@ -61,10 +60,9 @@ pub fn exchange(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32
             return Ok(Next::Switch);
         }
     }
-    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [0; 32] };
-    gather(run.regs, collective, active, &mut gathered);
     // Those of one mask at one place take part, whether it names them or not.
-    gathered.members = [active; 32];
+    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [active; 32] };
+    gather(run.regs, collective, active, &mut gathered);
     let results = compute(collective, &gathered, active, active);
     scatter(run.regs, collective, active, &results);
     run.path.pc += 1;
@@ -76,25 +74,28 @@ fn wait(warp: &mut Warp, run: &mut Running<'_>) {
     warp.paths.push(run.path);
 }
 
-fn member_masks(regs: *const u32, row: u32, active: u32) -> [u32; 32] {
-    let mut members = [0; 32];
-    for lane in lanes_of(active) {
-        // SAFETY: decoded row.
-        members[lane] = unsafe { read_row(regs, row, false, lane) } as u32 | 1 << lane;
-    }
-    members
-}
-
-/// The masks with which lanes come to an exchange: an H200 ends a program whose lanes all name others.
-fn masks_of(regs: *const u32, row: u32, active: u32) -> Step<[u32; 32]> {
+/// The masks with which lanes come to an exchange, as they give them.
+fn given_masks(regs: *const u32, row: u32, active: u32) -> [u32; 32] {
     let mut masks = [0; 32];
-    let mut named = active == 0;
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         masks[lane] = unsafe { read_row(regs, row, false, lane) } as u32;
-        named |= masks[lane] >> lane & 1 != 0;
     }
-    if named {
+    masks
+}
+
+/// The lanes that these masks name, each with the lane itself.
+fn with_own(mut masks: [u32; 32], active: u32) -> [u32; 32] {
+    for lane in lanes_of(active) {
+        masks[lane] |= 1 << lane;
+    }
+    masks
+}
+
+/// The same masks as they are given, where one names its lane: an H200 ends a program whose lanes all name others.
+fn masks_of(regs: *const u32, row: u32, active: u32) -> Step<[u32; 32]> {
+    let masks = given_masks(regs, row, active);
+    if active == 0 || lanes_of(active).any(|lane| masks[lane] >> lane & 1 != 0) {
         return Ok(masks);
     }
     let lane = active.trailing_zeros();
@@ -114,7 +115,6 @@ fn all_here(warp: &Warp, masks: &[u32; 32], lanes: u32) -> bool {
 }
 
 /// What a path waits at.
-#[derive(Clone, Copy)]
 struct Waiting {
     /// `None` for `bar.warp.sync`.
     kind: Option<CollectiveKind>,
@@ -135,7 +135,7 @@ impl Waiting {
         };
         // SAFETY: the frame's words lie in `regs`.
         let regs = unsafe { warp.regs.as_ptr().add(frame.base as usize) };
-        Waiting { kind, members: member_masks(regs, row, path.mask) }
+        Waiting { kind, members: with_own(given_masks(regs, row, path.mask), path.mask) }
     }
 
     /// As PTX has it.
@@ -174,65 +174,52 @@ pub fn complete(
     let waiting: Vec<usize> =
         (0..warp.paths.len()).filter(|&i| warp.paths[i].state == PathState::Collective).collect();
     let mut members = [0u32; 32];
-    let mut at: [Option<Waiting>; 32] = [None; 32];
+    // By lane; the inner `None` is `bar.warp.sync`.
+    let mut kinds: [Option<Option<CollectiveKind>>; 32] = [None; 32];
     for &index in &waiting {
         let path = warp.paths[index];
         let here = Waiting::of(machine, warp, &path);
         for lane in lanes_of(path.mask) {
             members[lane] = here.members[lane];
-            at[lane] = Some(here);
+            kinds[lane] = Some(here.kind);
         }
     }
-    let ready = met_by(&members, &at, warp.live);
+    let ready = met_by(&members, &kinds, warp.live);
     if ready == 0 {
         return false;
     }
     if let Some(state) = state.as_deref_mut() {
-        met(machine, warp, state, &waiting, ready, &members);
+        let synced = lanes_of(ready).filter(|&lane| kinds[lane] == Some(None));
+        let synced = synced.fold(0, |lanes, lane| lanes | 1 << lane);
+        // Exchanges order no memory (CUDA C++ Programming Guide, "Warp Shuffle Functions").
+        for (group, named) in door::groups(&members, synced) {
+            state.meet_in_warp(warp.index, group, warp.live, named);
+        }
     }
-    finish(machine, warp, &waiting, ready);
+    finish(machine, warp, &waiting, ready, members);
     true
 }
 
 /// The lanes of which all that they name wait with the same members at the same.
-fn met_by(members: &[u32; 32], at: &[Option<Waiting>; 32], live: u32) -> u32 {
+fn met_by(members: &[u32; 32], kinds: &[Option<Option<CollectiveKind>>; 32], live: u32) -> u32 {
     let named = |lane: usize| members[lane] & live;
-    let meets = |lane: usize, other: usize| match (&at[lane], &at[other]) {
-        (Some(here), Some(there)) => here.kind == there.kind && named(other) == named(lane),
-        _ => false,
+    let meets =
+        |lane: usize, other: usize| kinds[lane] == kinds[other] && named(other) == named(lane);
+    let all_came = |&lane: &usize| {
+        kinds[lane].is_some() && lanes_of(named(lane)).all(|other| meets(lane, other))
     };
-    let all_came =
-        |&lane: &usize| at[lane].is_some() && lanes_of(named(lane)).all(|other| meets(lane, other));
     (0..32).filter(all_came).fold(0, |mask, lane| mask | 1 << lane)
 }
 
-/// Tells the checks which lanes met at `bar.warp.sync`. Exchanges order no memory (CUDA C++
-/// Programming Guide, "Warp Shuffle Functions").
-fn met(
+/// Computes and hands out the results of the lanes in `ready`, and lets them go on.
+fn finish(
     machine: &super::Machine,
-    warp: &Warp,
-    state: &mut BlockState,
+    warp: &mut Warp,
     waiting: &[usize],
     ready: u32,
-    members: &[u32; 32],
+    members: [u32; 32],
 ) {
-    let is_sync = |path: &Path| {
-        let function = &machine.functions[warp.frame(path).function as usize];
-        matches!(function.code[path.pc as usize].op, crate::code::Op::WarpSync)
-    };
-    let lanes = waiting
-        .iter()
-        .map(|&index| &warp.paths[index])
-        .filter(|path| is_sync(path))
-        .fold(0, |lanes, path| lanes | path.mask & ready);
-    for (group, named) in door::groups(members, lanes) {
-        state.meet_in_warp(warp.index, group, warp.live, named);
-    }
-}
-
-/// Computes and hands out the results of the lanes in `ready`, and lets them go on.
-fn finish(machine: &super::Machine, warp: &mut Warp, waiting: &[usize], ready: u32) {
-    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [0; 32] };
+    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members };
     let collective_of = |warp: &Warp, path: &Path| {
         let function = &machine.functions[warp.frame(path).function as usize];
         let inst = &function.code[path.pc as usize];
@@ -300,11 +287,6 @@ fn gather(regs: *const u32, collective: &Collective, lanes: u32, out: &mut Gathe
     for lane in lanes_of(lanes) {
         // SAFETY: decoded rows and predicates.
         unsafe {
-            out.members[lane] = if collective.mask == NONE {
-                u32::MAX
-            } else {
-                read_row(regs, collective.mask, false, lane) as u32 | 1 << lane
-            };
             match collective.kind {
                 CollectiveKind::Vote(_) => {
                     let pred = *regs.add(collective.a as usize) ^ collective.negate;
