@@ -7,7 +7,7 @@
 //! Each instruction stands in one row of the table ([`table`]), which is its variant of [`Inst`], its
 //! grammar, what ptxas refuses of it, and how it prints.
 //!
-//! This crate runs nothing, opens no files and depends on nothing.
+//! This crate runs nothing and opens no files. Its only dependency makes its lexer.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

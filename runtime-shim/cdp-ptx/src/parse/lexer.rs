@@ -1,26 +1,57 @@
-//! PTX text to tokens, one at a time. Knows no directive and no instruction.
+//! PTX text to tokens, one at a time, by logos. Knows no directive and no instruction.
+
+use logos::Logos;
 
 use crate::error::{ErrorKind, ParseError};
 
 /// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+// Counts lines. A NUL counts as white space: some producers end the text with one.
+#[logos(extras = u32, error = &'static str)]
+#[logos(skip r"[ \t\r\x0b\x0c\x00]+")]
+#[logos(skip(r"\n", |lexer| lexer.extras += 1))]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+#[logos(skip(r"/\*", block_comment))]
+#[logos(skip("\"", open_string))]
 pub enum Tok {
     /// A name, `%` and `$` included.
+    #[regex(r"([A-Za-z_$]|%[A-Za-z0-9_$])[A-Za-z0-9_$]*")]
     Ident,
     /// A dot and the word after it: `.global`, `.L2::cache_hint`. The text has no dot.
+    #[regex(r"\.[A-Za-z0-9_$]+(::[A-Za-z0-9_$]+)*")]
     Dot,
     /// An integer literal, suffix included.
+    #[regex(r"[0-9][A-Za-z0-9_$]*", priority = 1)]
     Int,
     /// `1.5`, `0f3F800000`, `0d...`
+    #[regex(r"0[fFdD][A-Za-z0-9_$]*", priority = 4)]
+    #[regex(r"[0-9]+(\.[0-9]*)?[eE][+-]?[0-9]+", priority = 3)]
+    #[regex(r"[0-9]+\.[0-9]*", priority = 3)]
     Float,
     /// A string; the text has no quotes.
+    #[regex("\"[^\"\n]*\"")]
     Str,
-    /// A single character, `<<`, `>>`, `==` and the like excepted (see [`Tok::Op2`]).
+    /// A single character that is no other token.
+    #[regex(r"[,;:()\[\]{}<>=+\-*/%!~&|^?@]", |lexer| lexer.slice().as_bytes()[0])]
     Punct(u8),
     /// A two-character operator of constant expressions.
+    #[regex("<<|>>|==|!=|<=|>=|&&|[|][|]")]
     Op2,
     /// The end of the text.
     Eof,
+}
+
+/// Passes the rest of a comment.
+fn block_comment(lexer: &mut logos::Lexer<Tok>) -> Result<(), &'static str> {
+    let length = lexer.remainder().find("*/").ok_or("this comment has no end")?;
+    lexer.extras += lexer.remainder()[..length].matches('\n').count() as u32;
+    lexer.bump(length + 2);
+    Ok(())
+}
+
+/// A quote without a partner in its line.
+fn open_string(_: &mut logos::Lexer<Tok>) -> Result<(), &'static str> {
+    Err("this string has no end")
 }
 
 /// A token and its place.
@@ -66,185 +97,46 @@ pub fn column(text: &str, offset: u32) -> u32 {
 }
 
 /// The position in the text.
-#[derive(Clone)]
-pub struct Lexer<'a> {
-    text: &'a str,
-    position: usize,
-    line: u32,
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
-}
+pub struct Lexer<'a>(logos::Lexer<'a, Tok>);
 
 impl<'a> Lexer<'a> {
     /// At the start of `text`, which must be shorter than 4 GiB.
     pub fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, position: 0, line: 1 }
+        Lexer(Tok::lexer_with_extras(text, 1))
     }
 
     /// The whole text.
     pub fn text(&self) -> &'a str {
-        self.text
-    }
-
-    fn byte(&self, ahead: usize) -> u8 {
-        self.text.as_bytes().get(self.position + ahead).copied().unwrap_or(0)
+        self.0.source()
     }
 
     fn error(&self, offset: usize, message: String) -> ParseError {
-        ParseError {
-            line: self.line,
-            column: column(self.text, offset as u32),
-            kind: ErrorKind::Syntax,
-            message,
-        }
-    }
-
-    /// Passes white space and comments. A NUL counts as white space: some producers end the text
-    /// with one.
-    fn skip_blank(&mut self) -> Result<(), ParseError> {
-        let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.position) {
-            match byte {
-                b'\n' => {
-                    self.line += 1;
-                    self.position += 1;
-                }
-                b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c' | 0 => self.position += 1,
-                b'/' if self.byte(1) == b'/' => {
-                    let rest = &bytes[self.position..];
-                    let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-                    self.position += length;
-                }
-                b'/' if self.byte(1) == b'*' => self.skip_block_comment()?,
-                _ => break,
-            }
-        }
-        Ok(())
-    }
-
-    fn skip_block_comment(&mut self) -> Result<(), ParseError> {
-        let start = self.position;
-        let rest = &self.text.as_bytes()[start + 2..];
-        let Some(length) = rest.windows(2).position(|pair| pair == b"*/") else {
-            return Err(self.error(start, "this comment has no end".to_string()));
-        };
-        self.line += rest[..length].iter().filter(|b| **b == b'\n').count() as u32;
-        self.position = start + 2 + length + 2;
-        Ok(())
-    }
-
-    fn word_end(&self, mut end: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        while bytes.get(end).is_some_and(|b| is_word(*b)) {
-            end += 1;
-        }
-        end
+        let (line, column) = (self.0.extras, column(self.text(), offset as u32));
+        ParseError { line, column, kind: ErrorKind::Syntax, message }
     }
 
     /// The next token.
     pub fn next_token(&mut self) -> Result<Token<'a>, ParseError> {
-        self.skip_blank()?;
-        let start = self.position;
-        let bytes = self.text.as_bytes();
-        let Some(&first) = bytes.get(start) else {
-            return Ok(self.token(Tok::Eof, start, start, start));
+        let tok = self.0.next().unwrap_or(Ok(Tok::Eof));
+        let (text, span) = (self.0.slice(), self.0.span());
+        let tok = tok.map_err(|message| match message {
+            "" => format!("unexpected character {:?}", text.chars().next().unwrap_or('?')),
+            known => known.to_string(),
+        });
+        let tok = tok.map_err(|message| self.error(span.start, message))?;
+        let text = match tok {
+            Tok::Dot => &text[1..],
+            Tok::Str => &text[1..text.len() - 1],
+            _ => text,
         };
-        if first.is_ascii_alphabetic()
-            || matches!(first, b'_' | b'$')
-            || (first == b'%' && is_word(self.byte(1)))
-        {
-            let end = self.word_end(start + 1);
-            return Ok(self.token(Tok::Ident, start, start, end));
-        }
-        match first {
-            b'.' if is_word(self.byte(1)) => {
-                let mut end = self.word_end(start + 1);
-                while bytes.get(end..end + 2) == Some(b"::")
-                    && bytes.get(end + 2).is_some_and(|b| is_word(*b))
-                {
-                    end = self.word_end(end + 2);
-                }
-                Ok(self.token(Tok::Dot, start, start + 1, end))
-            }
-            b'0'..=b'9' => Ok(self.number(start)),
-            b'"' => self.string(start),
-            b'<' | b'>' | b'=' | b'!' | b'&' | b'|'
-                if matches!(
-                    &bytes[start..(start + 2).min(bytes.len())],
-                    b"<<" | b">>" | b"==" | b"!=" | b"<=" | b">=" | b"&&" | b"||"
-                ) =>
-            {
-                Ok(self.token(Tok::Op2, start, start, start + 2))
-            }
-            b',' | b';' | b':' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'='
-            | b'+' | b'-' | b'*' | b'/' | b'%' | b'!' | b'~' | b'&' | b'|' | b'^' | b'?' | b'@' => {
-                Ok(self.token(Tok::Punct(first), start, start, start + 1))
-            }
-            _ => {
-                let found = self.text[start..].chars().next().unwrap_or('?');
-                Err(self.error(start, format!("unexpected character {found:?}")))
-            }
-        }
-    }
-
-    fn token(&mut self, tok: Tok, start: usize, text_start: usize, end: usize) -> Token<'a> {
-        self.position = end;
-        Token {
-            tok,
-            text: &self.text[text_start..end],
-            start: start as u32,
-            end: end as u32,
-            line: self.line,
-        }
-    }
-
-    fn number(&mut self, start: usize) -> Token<'a> {
-        let bytes = self.text.as_bytes();
-        let mut end = self.word_end(start);
-        let prefix = bytes.get(start..start + 2).unwrap_or(b"");
-        match prefix {
-            b"0f" | b"0F" | b"0d" | b"0D" => return self.token(Tok::Float, start, start, end),
-            b"0x" | b"0X" => return self.token(Tok::Int, start, start, end),
-            _ => {}
-        }
-        let mut float = bytes[start..end].iter().any(|b| matches!(b, b'e' | b'E'));
-        let digits_only = bytes[start..end].iter().all(u8::is_ascii_digit);
-        if digits_only && bytes.get(end) == Some(&b'.') {
-            let next = bytes.get(end + 1).copied().unwrap_or(b' ');
-            if next.is_ascii_digit() || !is_word(next) {
-                float = true;
-                end = self.word_end(end + 1);
-            }
-        }
-        if float
-            && matches!(bytes[end - 1], b'e' | b'E')
-            && bytes.get(end).is_some_and(|b| matches!(b, b'+' | b'-'))
-        {
-            end = self.word_end(end + 1);
-        }
-        self.token(if float { Tok::Float } else { Tok::Int }, start, start, end)
-    }
-
-    fn string(&mut self, start: usize) -> Result<Token<'a>, ParseError> {
-        let rest = &self.text.as_bytes()[start + 1..];
-        let length = rest.iter().position(|b| matches!(b, b'"' | b'\n'));
-        match length {
-            Some(length) if rest[length] == b'"' => {
-                let mut token = self.token(Tok::Str, start, start + 1, start + 1 + length);
-                self.position += 1;
-                token.end += 1;
-                Ok(token)
-            }
-            _ => Err(self.error(start, "this string has no end".to_string())),
-        }
+        let (start, end) = (span.start as u32, span.end as u32);
+        Ok(Token { tok, text, start, end, line: self.0.extras })
     }
 
     /// Passes everything up to and including the `}` that closes an already opened block, without
     /// looking at what is inside (debug sections).
     pub fn skip_block(&mut self) -> Result<(), ParseError> {
-        let start = self.position;
+        let start = self.0.span().end;
         let mut depth = 1u32;
         loop {
             let token = self.next_token()?;
