@@ -68,6 +68,7 @@ fn declarations() {
         (".global .u32 f; .func f() {}", ErrorKind::Redefinition, 4, "variable"),
         (".global .align 3 .u32 a;", ErrorKind::Limit, 4, "power of two"),
         (".global .u32 a[2] = {1, 2, 3};", ErrorKind::Limit, 4, "more initial values"),
+        (".global .u32 a[2][2] = {1, 2};", ErrorKind::Syntax, 4, "expected `{`"),
         (".global .u32 a = b;", ErrorKind::UnknownName, 4, "`b`"),
         (".global .u16 a = 0f3F800000;", ErrorKind::Operand, 4, "not a `.u16`"),
         (".global .f32 a = 1;", ErrorKind::Operand, 4, "not a `.f32`"),

@@ -178,6 +178,21 @@ fn declared_later_or_twice() {
 }
 
 #[test]
+fn zeros_at_the_end_are_left_out_but_not_of_a_vector() {
+    let text = "\
+.version 8.0
+.target sm_80
+.global .align 8 .v2 .b32 vectors[4] = {{1, 2}, {3, 0}, {0, 0}};
+.global .align 8 .v2 .b32 vector = {0, 0};
+.global .align 4 .b32 rows[2][3] = {{1, 2, 3}, {4, 0, 0}};
+";
+    let printed = print(&parse(text).expect("it is PTX"));
+    for shown in ["vectors[4] = {{1, 2}, {3, 0}};", "vector = {0, 0};", "= {{1, 2, 3}, {4}};"] {
+        assert!(printed.contains(shown), "{shown} in {printed}");
+    }
+}
+
+#[test]
 fn debug_sections_are_passed_over() {
     let text = "\
 .version 8.0

@@ -192,9 +192,6 @@ impl<'a> Parser<'a> {
         if variable.vector_len > 1 {
             dims.push(u64::from(variable.vector_len));
         }
-        if dims.is_empty() {
-            return self.init_value(0, filler);
-        }
         let unsized_array = variable.is_unsized();
         if unsized_array {
             dims[0] = MAX_SIZE_BYTES;
@@ -206,40 +203,27 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `{ ... }` for the dimensions `dims`; returns how many rows of the first it fills. Braces of
-    /// inner dimensions may be left out.
+    /// `{ ... }` for the dimensions `dims`, a value if there are none; returns how many rows of the first it fills.
     fn init_level(&mut self, dims: &[u64], offset: u64, filler: &mut Filler) -> Result<u64> {
+        let [rows, inner @ ..] = dims else { return self.init_value(offset, filler).map(|()| 1) };
+        let row_bytes =
+            inner.iter().fold(u64::from(filler.ty.bytes()), |a, b| a.saturating_mul(*b));
+        let mut row = 0u64;
         self.expect(b'{')?;
-        let element_bytes = u64::from(filler.ty.bytes());
-        let inner: u64 = dims[1..].iter().fold(1u64, |a, b| a.saturating_mul(*b)).max(1);
-        let row_bytes = inner.saturating_mul(element_bytes);
-        let limit = dims[0].saturating_mul(inner);
-        // Position in elements from `offset`.
-        let mut position = 0u64;
         while !self.at(b'}') {
-            let token = self.peek;
-            if position >= limit {
-                fail!(self, token, Limit, "more initial values than the variable has elements");
+            if row >= *rows {
+                let message = "more initial values than the variable has elements";
+                fail!(self, self.peek, Limit, "{message}");
             }
-            if self.at(b'{') {
-                if dims.len() < 2 {
-                    return self.expected("a value (there are no more dimensions)");
-                }
-                let row = position.div_ceil(inner);
-                let at = offset.saturating_add(row.saturating_mul(row_bytes));
-                self.init_level(&dims[1..], at, filler)?;
-                position = (row + 1).saturating_mul(inner);
-            } else {
-                let at = offset.saturating_add(position.saturating_mul(element_bytes));
-                self.init_value(at, filler)?;
-                position += 1;
-            }
+            let at = offset.saturating_add(row.saturating_mul(row_bytes));
+            self.init_level(inner, at, filler)?;
+            row += 1;
             if !self.eat(b',')? {
                 break;
             }
         }
         self.expect(b'}')?;
-        Ok(position.div_ceil(inner))
+        Ok(row)
     }
 
     /// One value: a constant, `symbol + n`, `generic(symbol) + n`, or `0xFF00(...)` of these.

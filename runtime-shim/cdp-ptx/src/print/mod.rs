@@ -4,10 +4,9 @@
 
 pub(crate) mod operand;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write;
 
-use crate::inst::*;
 use crate::module::*;
 use crate::types::*;
 
@@ -88,17 +87,14 @@ impl<'a> Printer<'a> {
         self.debug_strings();
     }
 
-    /// Declares what is used before it is defined: functions without a body, and, if the order of
-    /// the table or a use demands it, all.
+    /// Declares all functions, in the order of their table, and the variables if one's address is used before it
+    /// is defined.
     fn declarations(&mut self) {
         let module = self.module;
-        let everything = needs_declarations(module);
         for function in &module.functions {
-            if everything || function.body.is_none() {
-                self.header(function);
-                function.limits.write_call(&mut self.out);
-                self.out.push_str(";\n");
-            }
+            self.header(function);
+            function.limits.write_call(&mut self.out);
+            self.out.push_str(";\n");
         }
         let forward = module.variables.iter().enumerate().any(|(index, variable)| {
             let init = variable.init.iter().flat_map(|init| &init.relocations);
@@ -154,14 +150,14 @@ impl<'a> Printer<'a> {
         if variable.vector_len > 1 {
             dims.push(u64::from(variable.vector_len));
         }
-        if dims.is_empty() {
-            return self.init_value(variable.ty, 0, init);
-        }
         let last = init.relocations.last().map_or(0, |last| last.offset_bytes + 1);
-        self.init_level(variable.ty, &dims, 0, last.max(init.bytes.len() as u64), init);
+        // The elements of a vector are all given.
+        let vector_bytes = u64::from(variable.ty.bytes() * variable.vector_len);
+        let end = last.max(init.bytes.len() as u64).max(1).next_multiple_of(vector_bytes);
+        self.init_level(variable.ty, &dims, 0, end, init);
     }
 
-    /// The rows of one dimension that begin before `end`; the rest is zero and is left out.
+    /// The rows of one dimension that begin before `end`, which is not 0; the rest is zero and is left out.
     fn init_level(
         &mut self,
         ty: ScalarType,
@@ -170,22 +166,16 @@ impl<'a> Printer<'a> {
         end: u64,
         init: &Initializer,
     ) {
-        let row_bytes = dims[1..].iter().product::<u64>() * u64::from(ty.bytes());
+        let [rows, inner @ ..] = dims else { return self.init_value(ty, start, init) };
+        let row_bytes = inner.iter().product::<u64>() * u64::from(ty.bytes());
         self.out.push('{');
-        for row in 0..dims[0] {
+        for row in 0..*rows {
             let offset = start + row * row_bytes;
-            // An empty list is not PTX, so the first row is always there.
-            if offset >= end && row > 0 {
+            if offset >= end {
                 break;
             }
-            if row > 0 {
-                self.out.push_str(", ");
-            }
-            if dims.len() > 1 {
-                self.init_level(ty, &dims[1..], offset, end, init);
-            } else {
-                self.init_value(ty, offset, init);
-            }
+            self.out.push_str(if row > 0 { ", " } else { "" });
+            self.init_level(ty, inner, offset, end, init);
         }
         self.out.push('}');
     }
@@ -315,49 +305,12 @@ impl<'a> Printer<'a> {
         self.current = None;
     }
 
-    /// Register declarations: `%r<10>` where all names of that form have one type.
+    /// The registers that are not parameters.
     fn registers(&mut self, function: &Function, body: &Body) {
-        let own: HashSet<Reg> = function
-            .params
-            .iter()
-            .chain(&function.returns)
-            .filter_map(|param| match param.storage {
-                ParamStorage::Register(reg) => reg,
-                ParamStorage::Memory => None,
-            })
-            .collect();
-        let mut ranges: BTreeMap<&str, (ScalarType, u32, bool)> = BTreeMap::new();
-        let split = |name: &'a str| -> Option<(&'a str, u32)> {
-            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-            let (prefix, number) = name.split_at(name.len() - digits);
-            let canonical = digits == 1 || !number.starts_with('0');
-            let number = number.parse::<u32>().ok().filter(|n| canonical && *n < u32::MAX)?;
-            (prefix.len() > 1).then_some((prefix, number))
-        };
-        let registers = &self.body().registers;
-        for (index, register) in registers.iter().enumerate() {
-            if let Some((prefix, number)) = split(&register.name) {
-                let entry = ranges.entry(prefix).or_insert((register.ty, 0, true));
-                entry.1 = entry.1.max(number + 1);
-                entry.2 &= entry.0 == register.ty && !own.contains(&Reg(index as u32));
-            }
-        }
-        // A range must not declare a name that something else has.
-        let others = body.variables.iter().map(|variable| &variable.name);
-        let others = others.chain(body.labels.iter().map(|label| &label.name));
         let params = function.params.iter().chain(&function.returns);
-        for name in others.chain(params.map(|param| &param.name)) {
-            let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-            if let Some(entry) = ranges.get_mut(&name[..name.len() - digits]) {
-                entry.2 = false;
-            }
-        }
-        for (prefix, (ty, count, _)) in ranges.iter().filter(|(_, range)| range.2) {
-            let _ = writeln!(self.out, "\t.reg .{ty} {prefix}<{count}>;");
-        }
-        for (index, register) in registers.iter().enumerate() {
-            let ranged = split(&register.name).is_some_and(|(prefix, _)| ranges[prefix].2);
-            if !ranged && !own.contains(&Reg(index as u32)) {
+        let own: HashSet<ParamStorage> = params.map(|param| param.storage).collect();
+        for (index, register) in body.registers.iter().enumerate() {
+            if !own.contains(&ParamStorage::Register(Some(Reg(index as u32)))) {
                 let _ = writeln!(self.out, "\t.reg .{} {};", register.ty, register.name);
             }
         }
@@ -428,41 +381,4 @@ impl<'a> Printer<'a> {
         }
         self.out.push_str("}\n");
     }
-}
-
-/// Must all functions be declared before the variables? They must if one without a body follows one
-/// with a body in the table (their order would change), or if one is used before its definition.
-fn needs_declarations(module: &Module) -> bool {
-    let mut defined = false;
-    for function in &module.functions {
-        if function.body.is_none() && defined {
-            return true;
-        }
-        defined |= function.body.is_some();
-    }
-    let is_defined = |id: FunctionId| module.functions[id.index()].body.is_some();
-    let by_variables = module.variables.iter().flat_map(|variable| &variable.init).any(|init| {
-        let mut symbols = init.relocations.iter().map(|relocation| relocation.symbol);
-        symbols.any(|symbol| matches!(symbol, Symbol::Function(id) if is_defined(id)))
-    });
-    by_variables
-        || module.functions.iter().enumerate().any(|(index, function)| {
-            let body = function.body.as_ref();
-            body.is_some_and(|body| mentions(body).any(|id| id.index() > index && is_defined(id)))
-        })
-}
-
-/// The functions that a body names.
-fn mentions(body: &Body) -> impl Iterator<Item = FunctionId> + '_ {
-    let tables = body.call_tables.iter().flat_map(|table| table.functions.iter().copied());
-    let instructions = body.instructions.iter().filter_map(|instruction| match &instruction.inst {
-        Inst::Call { target: CallTarget::Direct(id), .. } => Some(*id),
-        Inst::Mov { src: Operand::Address(address), .. }
-        | Inst::CvtaToGeneric { src: Operand::Address(address), .. } => match address.symbol {
-            Symbol::Function(id) => Some(id),
-            _ => None,
-        },
-        _ => None,
-    });
-    tables.chain(instructions)
 }
