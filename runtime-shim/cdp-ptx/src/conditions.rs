@@ -353,25 +353,6 @@ pub(crate) fn texel_vector(count: usize, ty: ScalarType) -> Check {
     ensure(count as u32 * ty.bits() <= 128, "a vector has at most 16 bytes")
 }
 
-/// Does some product have a matrix of this type and shape?
-pub(crate) fn fragment_exists(operand: MatrixOperand, shape: MatrixShape, ty: MatrixType) -> bool {
-    use MatrixType as T;
-    let sizes = (shape.m, shape.n, shape.k);
-    let tile = matches!(sizes, (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
-    let factor = matches!(operand, MatrixOperand::A | MatrixOperand::B);
-    match ty {
-        T::F16 => tile,
-        T::BF16 | T::S8 | T::U8 => factor && tile,
-        T::TF32 => factor && sizes == (16, 16, 8),
-        T::F32 => !factor && (tile || sizes == (16, 16, 8)),
-        T::F64 => sizes == (8, 8, 4),
-        T::S4 | T::U4 => factor && sizes == (8, 8, 32),
-        T::B1 => factor && sizes == (8, 8, 128),
-        T::S32 => !factor && (tile || matches!(sizes, (8, 8, 32) | (8, 8, 128))),
-        T::E4M3 | T::E5M2 => false,
-    }
-}
-
 /// `red` throws the old value away.
 pub(crate) fn reduces(op: AtomOp, order: Option<AtomOrder>) -> Check {
     ensure(!matches!(op, AtomOp::Cas | AtomOp::Exch), "`red` throws the old value away")?;

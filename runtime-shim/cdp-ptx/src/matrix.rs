@@ -8,6 +8,8 @@
 pub use crate::table::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
 use crate::types::{ScalarType, Word, words};
 
+use MatrixType::*;
+
 words! {
     /// The type of the elements of a matrix.
     MatrixType {
@@ -96,15 +98,11 @@ words! {
         /// The result, `m` by `n`.
         D = "d",
     }
-}
 
-words! {
     /// How the product of one-bit elements is made before its bits are counted: 1 where the bits differ,
     /// or where both are.
     BitProduct { Xor = "xor", And = "and", }
-}
 
-words! {
     /// How `mma.sp` says where the elements of A are that are not zero.
     Sparsity { Standard = "sp", Ordered = "sp::ordered_metadata", }
 }
@@ -147,71 +145,27 @@ impl Product {
         }
     }
 
-    /// Does this combination of types and shape exist?
+    /// Does this combination of types, layouts and shape exist?
     pub fn exists(&self) -> bool {
-        use MatrixType as T;
-        let MatrixShape { m, n, k } = self.shape;
-        let shape = (m, n, k);
         let (a, b, c, d) = (self.a_ty, self.b_ty, self.c_ty, self.d_ty);
-        let float = |ty| matches!(ty, T::F16 | T::F32);
-        let s8 = |ty| matches!(ty, T::S8 | T::U8);
-        let s4 = |ty| matches!(ty, T::S4 | T::U4);
-        let fp8 = |ty| matches!(ty, T::E4M3 | T::E5M2);
-        let tiles = [(16, 16, 16), (8, 32, 16), (32, 8, 16)];
-        let wide = |ks: &[u32]| (m, n) == (16, 8) && ks.contains(&k);
-        let layouts = self.wmma || shape == (8, 8, 4) && a == T::F16;
-        if !layouts && (self.a_col || !self.b_col) {
-            return false;
-        }
-        let small = s4(a) || a == T::B1;
-        if small && self.wmma && (self.a_col || !self.b_col) {
-            return false;
-        }
-        let integers = c == T::S32 && d == T::S32;
-        if self.satfinite && !integers || (self.bits.is_some() != (a == T::B1)) {
-            return false;
-        }
-        let sparse = self.sparsity.is_some();
-        match (self.wmma, sparse) {
-            (true, _) if a == T::F16 => b == a && float(c) && float(d) && tiles.contains(&shape),
-            (true, _) if a == T::BF16 => b == a && c == T::F32 && d == c && tiles.contains(&shape),
-            (true, _) if a == T::TF32 => b == a && c == T::F32 && d == c && shape == (16, 16, 8),
-            (true, _) if s8(a) => b == a && integers && tiles.contains(&shape),
-            (true, _) if s4(a) => b == a && integers && shape == (8, 8, 32),
-            (_, false) if a == T::F64 => {
-                b == a
-                    && c == a
-                    && d == a
-                    && (shape == (8, 8, 4) || !self.wmma && wide(&[4, 8, 16]))
-            }
-            (true, _) => a == T::B1 && b == a && integers && shape == (8, 8, 128),
-            _ if a == T::F16 => {
-                let volta = shape == (8, 8, 4) && !sparse && (d == T::F32 || c == T::F16);
-                let types = b == a && float(c) && float(d);
-                let ks: &[u32] = if sparse { &[16, 32] } else { &[8, 16] };
-                types && (volta || c == d && wide(ks))
-            }
-            _ if a == T::BF16 => {
-                let ks: &[u32] = if sparse { &[16, 32] } else { &[8, 16] };
-                b == a && c == T::F32 && d == c && wide(ks)
-            }
-            _ if a == T::TF32 => {
-                let ks: &[u32] = if sparse { &[8, 16] } else { &[4, 8] };
-                b == a && c == T::F32 && d == c && wide(ks)
-            }
-            _ if fp8(a) => {
-                let ks: &[u32] = if sparse { &[64] } else { &[16, 32] };
-                fp8(b) && float(c) && c == d && (!sparse || c == T::F32) && wide(ks)
-            }
-            (_, true) if s8(a) => s8(b) && integers && wide(&[32, 64]),
-            (_, true) if s4(a) => s4(b) && integers && wide(&[64, 128]),
-            _ if s8(a) => s8(b) && integers && (shape == (8, 8, 16) || wide(&[16, 32])),
-            _ if s4(a) => s4(b) && integers && (shape == (8, 8, 32) || wide(&[32, 64])),
-            (_, false) => {
-                a == T::B1 && b == a && integers && (shape == (8, 8, 128) || wide(&[128, 256]))
-            }
-            (_, true) => false,
-        }
+        let MatrixShape { m, n, k } = self.shape;
+        let form = match (self.wmma, self.sparsity) {
+            (true, _) => Form::Wmma,
+            (_, None) => Form::Mma,
+            (_, Some(_)) => Form::Sparse,
+        };
+        // `m8n8k4` of halves is as on the first tensor cores.
+        let first = form == Form::Mma && (m, n, k) == (8, 8, 4) && a == F16;
+        let any_layout = first || self.wmma && !matches!(a, S4 | U4 | B1);
+        let row_by_col = !self.a_col && self.b_col;
+        let saturates = !self.satfinite || (c, d) == (S32, S32);
+        let sums = c == d || self.wmma || first && d == F32;
+        let known = PRODUCTS.iter().any(|(of, factors, accumulators, shapes)| {
+            let alike = a == b || !self.wmma && factors.contains(&b);
+            let summed = accumulators.contains(&c) && accumulators.contains(&d);
+            *of == form && factors.contains(&a) && alike && summed && shapes.contains(&(m, n, k))
+        });
+        known && (any_layout || row_by_col) && saturates && sums && self.bits.is_some() == (a == B1)
     }
 
     /// Registers of an operand.
@@ -224,6 +178,51 @@ impl Product {
     pub(crate) fn part(&self, operand: MatrixOperand) -> (ScalarType, usize) {
         (self.ty(operand).register(), self.registers(operand))
     }
+}
+
+/// The instruction of a product.
+#[derive(PartialEq)]
+enum Form {
+    Wmma,
+    Mma,
+    Sparse,
+}
+
+const TILES: &[(u32, u32, u32)] = &[(16, 16, 16), (8, 32, 16), (32, 8, 16)];
+
+/// The products that there are: form, types of the factors, types of what is added and of the result, shapes.
+/// Factors of two types of a row go together in `mma`.
+const PRODUCTS: &[(Form, &[MatrixType], &[MatrixType], &[(u32, u32, u32)])] = &[
+    (Form::Wmma, &[F16], &[F16, F32], TILES),
+    (Form::Wmma, &[BF16], &[F32], TILES),
+    (Form::Wmma, &[TF32], &[F32], &[(16, 16, 8)]),
+    (Form::Wmma, &[F64], &[F64], &[(8, 8, 4)]),
+    (Form::Wmma, &[S8, U8], &[S32], TILES),
+    (Form::Wmma, &[S4, U4], &[S32], &[(8, 8, 32)]),
+    (Form::Wmma, &[B1], &[S32], &[(8, 8, 128)]),
+    (Form::Mma, &[F16], &[F16, F32], &[(8, 8, 4), (16, 8, 8), (16, 8, 16)]),
+    (Form::Mma, &[BF16], &[F32], &[(16, 8, 8), (16, 8, 16)]),
+    (Form::Mma, &[TF32], &[F32], &[(16, 8, 4), (16, 8, 8)]),
+    (Form::Mma, &[F64], &[F64], &[(8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)]),
+    (Form::Mma, &[E4M3, E5M2], &[F16, F32], &[(16, 8, 16), (16, 8, 32)]),
+    (Form::Mma, &[S8, U8], &[S32], &[(8, 8, 16), (16, 8, 16), (16, 8, 32)]),
+    (Form::Mma, &[S4, U4], &[S32], &[(8, 8, 32), (16, 8, 32), (16, 8, 64)]),
+    (Form::Mma, &[B1], &[S32], &[(8, 8, 128), (16, 8, 128), (16, 8, 256)]),
+    (Form::Sparse, &[F16], &[F16, F32], &[(16, 8, 16), (16, 8, 32)]),
+    (Form::Sparse, &[BF16], &[F32], &[(16, 8, 16), (16, 8, 32)]),
+    (Form::Sparse, &[TF32], &[F32], &[(16, 8, 8), (16, 8, 16)]),
+    (Form::Sparse, &[E4M3, E5M2], &[F32], &[(16, 8, 64)]),
+    (Form::Sparse, &[S8, U8], &[S32], &[(16, 8, 32), (16, 8, 64)]),
+    (Form::Sparse, &[S4, U4], &[S32], &[(16, 8, 64), (16, 8, 128)]),
+];
+
+/// Does some `wmma` have a matrix of this type and shape?
+pub(crate) fn fragment_exists(operand: MatrixOperand, shape: MatrixShape, ty: MatrixType) -> bool {
+    let is_factor = matches!(operand, MatrixOperand::A | MatrixOperand::B);
+    PRODUCTS.iter().any(|(form, factors, accumulators, shapes)| {
+        let types = if is_factor { factors } else { accumulators };
+        *form == Form::Wmma && types.contains(&ty) && shapes.contains(&(shape.m, shape.n, shape.k))
+    })
 }
 
 /// Registers that a matrix takes in each thread.

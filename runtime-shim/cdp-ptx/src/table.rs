@@ -8,7 +8,9 @@
 use crate::conditions::*;
 use crate::error::{ErrorKind, ParseError};
 use crate::inst::*;
-use crate::matrix::{BitProduct, MatrixOperand, MatrixShape, MatrixType, Product, Sparsity};
+use crate::matrix::{
+    BitProduct, MatrixOperand, MatrixShape, MatrixType, Product, Sparsity, fragment_exists,
+};
 use crate::module::{BranchTableId, LabelId, Reg};
 use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
