@@ -146,9 +146,7 @@ words! {
         /// Variables only: merged by name, the largest wins.
         Common = "common",
     }
-}
 
-words! {
     /// Kernel or device function.
     FunctionKind { Kernel = "entry", Func = "func", }
 }

@@ -6,19 +6,19 @@
 //! Source of the lists: PTX ISA 9.x, chapters "State Spaces, Types, and Variables", "Instruction
 //! Operands" and "Special Registers".
 
-/// A word of one kind: the enums of `types.rs`. A variant spelled "" is what no word means.
+/// A word of one kind: the enums that [`words!`] declares. A variant spelled "" is what no word means.
 pub(crate) trait Word: Copy + PartialEq + 'static {
     const WORDS: &'static [Self];
     fn word(self) -> &'static str;
     fn of(text: &str) -> Option<Self>;
 }
 
-/// Declares an enum whose variants are spelled as PTX modifiers, with both directions of the
-/// spelling. A variant may have other spellings, which are read and not written.
+/// Declares enums whose variants are spelled as PTX modifiers, with both directions of the spelling. A variant
+/// may have other spellings, which are read and not written.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident {
+    ($($(#[$meta:meta])* $name:ident {
         $($(#[$vmeta:meta])* $variant:ident = $text:literal $(| $alias:literal)*,)*
-    }) => {
+    })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
@@ -55,7 +55,7 @@ macro_rules! words {
                 f.write_str(self.as_str())
             }
         }
-    };
+    )*};
 }
 
 pub(crate) use words;
@@ -74,9 +74,7 @@ words! {
         /// One bit. Occupies no memory.
         Pred = "pred",
     }
-}
 
-words! {
     /// Pairs of floats of 8 bits and fewer, which only `cvt` and matrix instructions know.
     TinyPair {
         E4m3x2 = "e4m3x2", E5m2x2 = "e5m2x2", E2m3x2 = "e2m3x2", E3m2x2 = "e3m2x2",
@@ -182,20 +180,14 @@ words! {
         /// Function and call parameters.
         ParamFunc = "param::func",
     }
-}
 
-words! {
     /// The set of threads with respect to which an ordering or atomicity holds.
     Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys", }
-}
 
-words! {
     /// Rounding of floating-point arithmetic: nearest even, toward zero, toward minus infinity,
     /// toward plus infinity.
     Rounding { Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp", }
-}
 
-words! {
     /// Rounding of `cvt`. The `*i` forms round to an integral value.
     CvtRounding {
         Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp",
@@ -203,9 +195,7 @@ words! {
         /// To nearest, ties away from zero (`.tf32` only).
         Rna = "rna",
     }
-}
 
-words! {
     /// Comparison of `set` and `setp`. `.lo`, `.ls`, `.hi`, `.hs` are parsed as `Lt`, `Le`, `Gt`,
     /// `Ge`, which mean the same on the unsigned types they are legal for.
     CmpOp {
@@ -217,142 +207,98 @@ words! {
         /// Either operand is NaN.
         Nan = "nan",
     }
-}
 
-words! {
     /// How `set` and `setp` combine the comparison with a predicate.
     BoolOp { And = "and", Or = "or", Xor = "xor", }
-}
 
-words! {
     /// Which part of the product `mul`, `mad` and `mul24`, `mad24` keep.
     MulPart { Lo = "lo", Hi = "hi", Wide = "wide", }
-}
 
-words! {
     /// The operation of `atom`. `red` has all but `Cas` and `Exch`.
     AtomOp {
         And = "and", Or = "or", Xor = "xor", Cas = "cas", Exch = "exch",
         Add = "add", Inc = "inc", Dec = "dec", Min = "min", Max = "max",
     }
-}
 
-words! {
     /// Memory ordering of `atom` and `red`.
     AtomOrder { Relaxed = "relaxed", Acquire = "acquire", Release = "release", AcqRel = "acq_rel", }
-}
 
-words! {
     /// The operation of `redux.sync`.
     ReduxOp {
         Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
     }
-}
 
-words! {
     /// `vote` and `vote.sync`. `Ballot` writes a 32-bit mask, the rest a predicate.
     VoteMode { All = "all", Any = "any", Uni = "uni", Ballot = "ballot", }
-}
 
-words! {
     /// `match.sync`: the mask of lanes with my value, or of all lanes if they agree.
     MatchMode { Any = "any", All = "all", }
-}
 
-words! {
     /// Which lane `shfl` reads.
     ShflMode { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx", }
-}
 
-words! {
     /// `testp`: the property of a floating-point number that is asked for.
     TestpOp {
         Finite = "finite", Infinite = "infinite", Number = "number", NotANumber = "notanumber",
         Normal = "normal", Subnormal = "subnormal",
     }
-}
 
-words! {
     /// Modes of `prmt`. `Generic` (no modifier) takes four selectors.
     PrmtMode {
         Generic = "",
         ForwardExtract = "f4e", BackwardExtract = "b4e", Replicate8 = "rc8",
         EdgeClampLeft = "ecl", EdgeClampRight = "ecr", Replicate16 = "rc16",
     }
-}
 
-words! {
     /// What a shift, field mask or field extension does with a count past its width.
     ShiftMode { Clamp = "clamp", Wrap = "wrap", }
-}
 
-words! {
     /// `fence`, `fence.sc`, `fence.acquire` and so on.
     FenceOrder { Sc = "sc", AcqRel = "acq_rel", Acquire = "acquire", Release = "release", }
-}
 
-words! {
     /// The level of the old `membar`: block, device, system.
     MembarLevel { Cta = "cta", Gl = "gl", Sys = "sys", }
-}
 
-words! {
     /// What `fence.proxy` and `membar.proxy` order between.
     ProxyKind {
         Alias = "alias", Async = "async", AsyncGlobal = "async.global",
         AsyncSharedCta = "async.shared::cta", AsyncSharedCluster = "async.shared::cluster",
     }
-}
 
-words! {
     /// Cache operator of a load (`.ca` to `.cv`) or a store (`.wb`, `.cg`, `.cs`, `.wt`).
     CacheOp {
         Ca = "ca", Cg = "cg", Cs = "cs", Lu = "lu", Cv = "cv", Wb = "wb", Wt = "wt",
     }
-}
 
-words! {
     /// Eviction priority in the first-level cache.
     L1Eviction {
         Normal = "L1::evict_normal", Unchanged = "L1::evict_unchanged",
         First = "L1::evict_first", Last = "L1::evict_last", NoAllocate = "L1::no_allocate",
     }
-}
 
-words! {
     /// Eviction priority in the second-level cache.
     L2Eviction {
         Normal = "L2::evict_normal", First = "L2::evict_first", Last = "L2::evict_last",
         Unchanged = "L2::evict_unchanged",
     }
-}
 
-words! {
     /// How much a load asks the second-level cache to prefetch.
     L2Prefetch { B64 = "L2::64B", B128 = "L2::128B", B256 = "L2::256B", }
-}
 
-words! {
     /// Which cache `prefetch` fills.
     PrefetchLevel {
         L1 = "L1", L2 = "L2", L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
     }
-}
 
-words! {
     /// `griddepcontrol`.
     GriddepAction { LaunchDependents = "launch_dependents", Wait = "wait", }
-}
 
-words! {
     /// Shape of a texture or surface.
     TexGeometry {
         D1 = "1d", D2 = "2d", D3 = "3d", A1 = "a1d", A2 = "a2d", Cube = "cube", ACube = "acube",
         D2Ms = "2dms", A2Ms = "a2dms",
     }
-}
 
-words! {
     /// Dimensions of a tensor.
     TensorDims { D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", }
 }
@@ -367,19 +313,13 @@ impl TensorDims {
 words! {
     /// How `tex` chooses a mipmap level.
     TexLod { Implicit = "", Base = "base", Level = "level", Gradient = "grad", }
-}
 
-words! {
     /// The component that `tld4` gathers.
     TexComponent { R = "r", G = "g", B = "b", A = "a", }
-}
 
-words! {
     /// What a surface access out of bounds does.
     SurfaceClamp { Trap = "trap", Clamp = "clamp", Zero = "zero", }
-}
 
-words! {
     /// What `txq` and `suq` ask.
     TexQuery {
         Width = "width", Height = "height", Depth = "depth",
@@ -389,14 +329,10 @@ words! {
         AddrMode2 = "addr_mode_2", ArraySize = "array_size", NumMipmapLevels = "num_mipmap_levels",
         NumSamples = "num_samples", MemoryLayout = "memory_layout",
     }
-}
 
-words! {
     /// The opaque type that `istypep` asks about.
     OpaqueType { Texref = "texref", Samplerref = "samplerref", Surfref = "surfref", }
-}
 
-words! {
     /// One of the three (for some registers four) components of an index or size. `W` reads 0,
     /// or 1 for the sizes.
     Dim { X = "x", Y = "y", Z = "z", W = "w", }

@@ -247,6 +247,3 @@ fn recount<'a>(words: Vec<Written<'a>>, counts: &HashMap<&'a str, u32>) -> Vec<W
     }
     out
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,10 +9,8 @@ use crate::types::ScalarType;
 /// The value of a constant expression. PTX computes integers in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Constant {
-    /// A signed integer.
-    Signed(i64),
-    /// An unsigned integer: a literal with `U`, or one that does not fit `i64`.
-    Unsigned(u64),
+    /// The bits of an integer. Unsigned is a literal with `U`, or one that does not fit `i64`.
+    Int { bits: u64, unsigned: bool },
     /// `0f...`
     Single(f32),
     /// `0d...` or decimal.
@@ -26,23 +24,30 @@ impl Constant {
     /// The two's complement bits of an integer.
     pub fn as_bits(self) -> Option<u64> {
         match self {
-            Constant::Signed(value) => Some(value as u64),
-            Constant::Unsigned(value) => Some(value),
+            Constant::Int { bits, .. } => Some(bits),
             _ => None,
         }
     }
 
     fn as_f64(self) -> f64 {
         match self {
-            Constant::Signed(value) => value as f64,
-            Constant::Unsigned(value) => value as f64,
+            Constant::Int { bits, unsigned: false } => bits as i64 as f64,
+            Constant::Int { bits, unsigned: true } => bits as f64,
             Constant::Single(value) => f64::from(value),
             Constant::Double(value) => value,
         }
     }
 
     fn is_float(self) -> bool {
-        matches!(self, Constant::Single(_) | Constant::Double(_))
+        self.as_bits().is_none()
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self, Constant::Int { unsigned: true, .. })
+    }
+
+    fn truth(value: bool) -> Constant {
+        Constant::Int { bits: u64::from(value), unsigned: false }
     }
 
     /// The bits that the constant has as `ty`, or `None` if it cannot be of that type.
@@ -181,12 +186,9 @@ impl<'a> Parser<'a> {
         match token.tok {
             Tok::Int => {
                 self.next()?;
-                let value = self.integer_literal(&token)?;
-                let unsigned = token.text.ends_with(['U', 'u']);
-                Ok(match i64::try_from(value) {
-                    Ok(value) if !unsigned => Constant::Signed(value),
-                    _ => Constant::Unsigned(value),
-                })
+                let bits = self.integer_literal(&token)?;
+                let unsigned = token.text.ends_with(['U', 'u']) || i64::try_from(bits).is_err();
+                Ok(Constant::Int { bits, unsigned })
             }
             Tok::Float => {
                 self.next()?;
@@ -194,7 +196,7 @@ impl<'a> Parser<'a> {
             }
             Tok::Ident if token.text == "WARP_SZ" => {
                 self.next()?;
-                Ok(Constant::Signed(32))
+                Ok(Constant::Int { bits: 32, unsigned: false })
             }
             Tok::Punct(operator @ (b'-' | b'+' | b'~' | b'!')) => {
                 self.check_depth(depth)?;
@@ -213,11 +215,7 @@ impl<'a> Parser<'a> {
                     self.expect(b')')?;
                     let value = self.unary(depth + 1)?;
                     let bits = value.as_bits().unwrap_or(value.as_f64() as i64 as u64);
-                    return Ok(if unsigned {
-                        Constant::Unsigned(bits)
-                    } else {
-                        Constant::Signed(bits as i64)
-                    });
+                    return Ok(Constant::Int { bits, unsigned });
                 }
                 let value = self.ternary(depth + 1)?;
                 self.expect(b')')?;
@@ -250,19 +248,19 @@ fn precedence(token: &Token) -> Option<u32> {
 fn apply_unary(operator: u8, value: Constant) -> Option<Constant> {
     Some(match (operator, value) {
         (b'+', value) => value,
-        (b'-', Constant::Signed(v)) => Constant::Signed(v.wrapping_neg()),
-        (b'-', Constant::Unsigned(v)) => Constant::Unsigned(v.wrapping_neg()),
+        (b'-', Constant::Int { bits, unsigned }) => {
+            Constant::Int { bits: bits.wrapping_neg(), unsigned }
+        }
         (b'-', Constant::Single(v)) => Constant::Single(-v),
         (b'-', Constant::Double(v)) => Constant::Double(-v),
-        (b'~', Constant::Signed(v)) => Constant::Signed(!v),
-        (b'~', Constant::Unsigned(v)) => Constant::Unsigned(!v),
-        (b'!', v) if !v.is_float() => Constant::Signed(i64::from(v.as_bits()? == 0)),
+        (b'~', Constant::Int { bits, unsigned }) => Constant::Int { bits: !bits, unsigned },
+        (b'!', v) => Constant::truth(v.as_bits()? == 0),
         _ => return None,
     })
 }
 
 fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
-    let unsigned = matches!(left, Constant::Unsigned(_)) || matches!(right, Constant::Unsigned(_));
+    let unsigned = left.is_unsigned() || right.is_unsigned();
     let order = match (left.as_bits(), right.as_bits()) {
         (Some(a), Some(b)) if unsigned => Some(a.cmp(&b)),
         (Some(a), Some(b)) => Some((a as i64).cmp(&(b as i64))),
@@ -279,17 +277,17 @@ fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
         "||" => left.as_bits()? != 0 || right.as_bits()? != 0,
         _ if left.is_float() || right.is_float() => {
             let (a, b) = (left.as_f64(), right.as_f64());
-            return match operator {
-                "+" => Some(Constant::Double(a + b)),
-                "-" => Some(Constant::Double(a - b)),
-                "*" => Some(Constant::Double(a * b)),
-                "/" => Some(Constant::Double(a / b)),
-                _ => None,
-            };
+            return Some(Constant::Double(match operator {
+                "+" => a + b,
+                "-" => a - b,
+                "*" => a * b,
+                "/" => a / b,
+                _ => return None,
+            }));
         }
         _ => return apply_integers(operator, left, right, unsigned),
     };
-    Some(Constant::Signed(i64::from(truth)))
+    Some(Constant::truth(truth))
 }
 
 fn apply_integers(
@@ -311,22 +309,12 @@ fn apply_integers(
         "&" => a & b,
         "|" => a | b,
         "^" => a ^ b,
-        // The type of a shift is that of its left operand.
-        "<<" => return Some(same_sign(left, a.checked_shl(shift).unwrap_or(0))),
-        ">>" => {
-            return Some(match left {
-                Constant::Signed(v) => Constant::Signed(v >> shift.min(63)),
-                _ => Constant::Unsigned(a.checked_shr(shift).unwrap_or(0)),
-            });
-        }
+        "<<" => a.checked_shl(shift).unwrap_or(0),
+        ">>" if left.is_unsigned() => a.checked_shr(shift).unwrap_or(0),
+        ">>" => (a as i64 >> shift.min(63)) as u64,
         _ => return None,
     };
-    Some(if unsigned { Constant::Unsigned(bits) } else { Constant::Signed(bits as i64) })
-}
-
-fn same_sign(model: Constant, bits: u64) -> Constant {
-    match model {
-        Constant::Unsigned(_) => Constant::Unsigned(bits),
-        _ => Constant::Signed(bits as i64),
-    }
+    // The type of a shift is that of its left operand.
+    let shifts = matches!(operator, "<<" | ">>");
+    Some(Constant::Int { bits, unsigned: if shifts { left.is_unsigned() } else { unsigned } })
 }
