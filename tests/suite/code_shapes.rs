@@ -8,12 +8,13 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 10] = [
+    let tests: [(&str, fn() -> Outcome); 11] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
         ("loops_of_few_turns_are_unrolled_once", few),
+        ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
         ("conditions_of_one_value_stay_in_order", edges),
         ("sequences_keep_their_factor", sequence),
         ("unchanged_fields_are_not_stored", fields),
@@ -93,6 +94,26 @@ fn few() -> Outcome {
     let parameters = "const unsigned *__restrict__ in, const unsigned *__restrict__ table, \
                       unsigned *__restrict__ o";
     expect(&ptx(parameters, body)?, &[(".pragma \"nounroll\"", 1)])
+}
+
+/// By four, and what is left over after them, where all threads have as many turns; else as it stands.
+fn together() -> Outcome {
+    let body = |turns: &str| {
+        format!(
+            "    __shared__ int tile[256];\n    int sum = 0;\n    \
+             for (int i = 0; i < {turns}; i++) {{\n        tile[threadIdx.x] = in[i * 256 + threadIdx.x];\n        \
+             __syncthreads();\n        sum += tile[threadIdx.x ^ 1];\n        __syncthreads();\n    }}\n    \
+             o[threadIdx.x] = sum;"
+        )
+    };
+    let parameters = "const int *in, int *o, int n";
+    for turns in ["n", "n - blockIdx.x * gridDim.y"] {
+        expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2 * (4 + 3))])?;
+    }
+    for turns in ["n - threadIdx.y", "o[256]"] {
+        expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2)])?;
+    }
+    Ok(())
 }
 
 /// Bodies of which only one is executed still follow each other, so that nothing is jumped over but a body.

@@ -20,6 +20,8 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -267,6 +269,41 @@ struct Turns {
   bool MostOrNone = false;
 };
 
+/// Whether a value is the same for all threads of a block.
+bool isOfBlock(const Value &V) {
+  if (const auto *A = dyn_cast<Argument>(&V))
+    return A->getParent()->getCallingConv() == CallingConv::PTX_Kernel;
+  const auto *Call = dyn_cast<IntrinsicInst>(&V);
+  if (!Call)
+    return isa<Constant>(V);
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Whether a loop has as many turns for each thread of a block. What its threads do together they then do in the same
+/// copy of its body, also where one of its turns follows the unrolled ones.
+bool turnsTogether(const Loop &L, ScalarEvolution &Evolution) {
+  const SCEV *Turns = Evolution.getBackedgeTakenCount(&L);
+  auto Differs = [](const SCEV *Part) {
+    const auto *Leaf = dyn_cast<SCEVUnknown>(Part);
+    // Threads may be in different turns of a loop around this one.
+    return isa<SCEVAddRecExpr>(Part) || (Leaf && !isOfBlock(*Leaf->getValue()));
+  };
+  return !isa<SCEVCouldNotCompute>(Turns) && !SCEVExprContains(Turns, Differs);
+}
+
 LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!L.isLoopSimplifyForm() || hasUnrollTransformation(&L) & TM_Disable)
     return LoopUnrollResult::Unmodified;
@@ -277,8 +314,9 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   UnrollCostEstimator Cost(&L, Known.Target, Ephemeral, Limits.BEInsns);
   if (!Cost.canUnroll() || Cost.NumInlineCandidates != 0)
     return LoopUnrollResult::Unmodified;
-  // A barrier must not get under a condition that it was not under.
-  Limits.AllowRemainder &= Cost.ConvergenceAllowsRuntime;
+  // A barrier must not get under a condition that it was not under, unless that is the same for all of a block.
+  bool Rests = Cost.ConvergenceAllowsRuntime || turnsTogether(L, Known.Evolution);
+  Limits.AllowRemainder &= Rests;
   TargetTransformInfo::PeelingPreferences Peeling{};
   bool UpperBound = false;
   bool Asked = computeUnrollCount(&L, Known.Target, Known.Tree, &Known.Loops, &Known.Assumptions,
@@ -287,7 +325,7 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   unsigned All = Turn.Count ? Turn.Count : Turn.Most;
   if (!Limits.Count || Peeling.PeelCount || (FullOnly && (!All || Limits.Count < All)))
     return LoopUnrollResult::Unmodified;
-  Limits.Runtime &= Cost.ConvergenceAllowsRuntime && !Turn.Count && Turn.Multiple % Limits.Count;
+  Limits.Runtime &= Rests && !Turn.Count && Turn.Multiple % Limits.Count;
   // ptxas would unroll the simplest of these again, by four once more.
   bool Short = Turn.Most && Turn.Most <= PartCount * PartCount;
   bool Few = !Turn.Count && !FullOnly && (Short || partCount(L) == FewCount);
