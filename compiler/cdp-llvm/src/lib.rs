@@ -59,8 +59,8 @@ pub use launches::sequence::code::split as split_recorded_launches;
 pub use lower::lower;
 pub use managed::redirect_managed;
 pub use options::{
-    Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchPass, LaunchTuning, Libdevice,
-    LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
+    BYTES_PER_STATEMENT, Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchPass,
+    LaunchTuning, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,
 };
 pub use raise::place::LaunchPlace;
 pub use target::{CodeTarget, Preparation, prepare_device};

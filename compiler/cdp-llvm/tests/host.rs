@@ -147,4 +147,13 @@ fn a_function_has_a_limit_of_statements() {
     };
     assert_eq!(function, "main");
     assert!(message.contains("more than 2 statements") && message.contains("help:"), "{message}");
+    // Two fit, the third does not.
+    options.max_statements = 3;
+    options.memory_bytes = Some(3 * cdp_llvm::BYTES_PER_STATEMENT - 1);
+    let Err(LowerError::Unsupported { message, .. }) = cdp_llvm::lower(&program(), &options) else {
+        panic!("no error")
+    };
+    assert!(message.contains("2 statements") && message.contains("memory"), "{message}");
+    options.memory_bytes = Some(3 * cdp_llvm::BYTES_PER_STATEMENT);
+    assert!(cdp_llvm::lower(&program(), &options).is_ok());
 }

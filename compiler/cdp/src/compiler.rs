@@ -247,6 +247,7 @@ impl Compiler {
         lower.foreign_prec_sqrt = options.fast_math.prec_sqrt;
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;
+        lower.memory_bytes = options.memory_bytes;
         lower.cancel = cancel_of_this_thread();
         lower
     }

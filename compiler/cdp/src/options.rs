@@ -52,8 +52,8 @@ pub struct CompileOptions {
     pub debug: DebugInfo,
     /// `-maxrregcount`.
     pub max_registers: Option<u32>,
-    /// Bytes of memory that checking a `.cdp` source may take; one that needs more is refused with E0116
-    /// before the machine suffers. `None` for no limit.
+    /// Bytes of memory that checking a `.cdp` source may take, or compiling one of its functions; what needs more is
+    /// refused before the machine suffers (E0116, or an error that names the function). `None` for no limit.
     pub memory_bytes: Option<u64>,
     /// `-Xptxas`.
     pub ptxas_args: Vec<String>,

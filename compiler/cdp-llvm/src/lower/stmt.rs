@@ -7,6 +7,7 @@ use inkwell::values::InstructionValue;
 
 use super::body::{Body, Targets};
 use crate::error::{Result, bug};
+use crate::options::BYTES_PER_STATEMENT;
 use crate::raw;
 
 impl<'ctx> Body<'_, '_, 'ctx> {
@@ -18,15 +19,24 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         done
     }
 
-    /// Refuses a function before LLVM takes more memory than machines have.
+    /// Refuses a function before LLVM takes more memory than machines have, or than this one has.
     fn count_statement(&mut self) -> Result<()> {
         self.statements += 1;
-        let most = self.unit.options.max_statements;
-        if self.statements <= most {
+        let options = self.unit.options;
+        let there = options.memory_bytes.unwrap_or(u64::MAX);
+        let needed = u64::from(self.statements) * BYTES_PER_STATEMENT;
+        if self.statements <= options.max_statements && needed <= there {
             return Ok(());
         }
+        let reason = match needed > there {
+            true => {
+                format!("; they take more than the {} MB of memory that are there", there >> 20)
+            }
+            false => String::new(),
+        };
+        let most = self.statements - 1;
         Err(self.unsupported(format!(
-            "the function has more than {most} statements\n  help: cut it into several functions, or put the \
+            "the function has more than {most} statements{reason}\n  help: cut it into several functions, or put the \
              work into a loop over a table"
         )))
     }
