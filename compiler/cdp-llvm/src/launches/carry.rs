@@ -29,7 +29,7 @@ use super::{Pass, Plan, Plans, prepare, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse;
 use crate::raw;
-use crate::raw::view::View;
+use crate::raw::view::{View, kernel_body};
 
 /// A body of at most so many instructions is inlined where it is run.
 const INLINED_INSTRUCTIONS: usize = 600;
@@ -105,6 +105,11 @@ impl<'ctx> Pass<'_, 'ctx> {
             definitions += &sequence::definitions(bytes, tuning);
             for Sequenced { index, sequence, arguments } in &sequenced {
                 let Ok(gather) = &self.gathers[*index] else { continue };
+                if sequence.nests {
+                    // It is made when its own launches are what they are to be.
+                    declarations += &sequence.declaration();
+                    continue;
+                }
                 let Some(body) = gather.body else { continue };
                 let name = body.get_name().to_string_lossy().into_owned();
                 let child = self.child_of(gather);
@@ -144,7 +149,45 @@ impl<'ctx> Pass<'_, 'ctx> {
                 self.launch_late(parent, launched, &moved)?;
             }
         }
+        self.nest(&sequenced)?;
         self.aggregate(&gathered)
+    }
+
+    /// Makes the kernels that run recorded grids which launch. What these record is for the block that runs them, so their
+    /// bodies have nothing of what a kernel does with it where it begins and ends.
+    fn nest(&self, sequenced: &[Sequenced]) -> Result<()> {
+        let nested = || sequenced.iter().filter(|found| found.sequence.nests);
+        let mut bodies = Vec::new();
+        let mut kernels = String::new();
+        for Sequenced { index, sequence, arguments } in nested() {
+            let Ok(gather) = &self.gathers[*index] else { continue };
+            let name = sequence.nested_body(gather);
+            let body = kernel_body(gather.kernel, &name);
+            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
+            let all = body.get_basic_block_iter().flat_map(|block| block.get_instructions());
+            for call in all.collect::<Vec<_>>() {
+                let called = View::instruction(call).callee().map(View::name).unwrap_or_default();
+                if [sequence::BEGIN, sequence::END].contains(&called.as_str()) {
+                    call.erase_from_basic_block();
+                }
+            }
+            kernels += &sequence.kernel(gather, &name, None, arguments);
+            bodies.push(body);
+        }
+        let shared = [sequence::HEAD_NAME, ORDER].map(|name| self.module.get_global(name));
+        let linkage = |linkage| shared.iter().flatten().for_each(|v| v.set_linkage(linkage));
+        linkage(Linkage::External);
+        self.link("", &sequence::declarations(), &kernels, &bodies)?;
+        linkage(Linkage::Internal);
+        for Sequenced { index, sequence, .. } in nested() {
+            if let Ok(gather) = &self.gathers[*index] {
+                self.limit_blocks(gather, &sequence.runner);
+            }
+        }
+        for body in bodies {
+            prepare::flag(self.context, body, "alwaysinline");
+        }
+        Ok(())
     }
 
     /// What a kernel is as a child that is run at sites, if it is.
@@ -176,8 +219,11 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         let children: HashSet<FunctionValue<'ctx>> =
             self.children.iter().flatten().map(|child| child.body).collect();
-        for Sequenced { index, .. } in &all {
+        for Sequenced { index, sequence, .. } in &all {
             let Ok(gather) = &mut self.gathers[*index] else { continue };
+            if sequence.nests {
+                continue;
+            }
             let Some(body) = gather.make_body() else { continue };
             if !children.contains(&body) && self.options.launch_tuning.sums > 0 {
                 let found = found_sums(body, sums.len());
@@ -411,8 +457,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         let flag = builder.build_alloca(self.context.bool_type(), "launched")?;
         builder.build_store(flag, self.context.bool_type().const_zero())?;
-        if plans.iter().any(|plan| plan.sequence.is_some()) {
-            self.record_block(parent, &builder)?;
+        let mut recorded = plans.iter().filter_map(|plan| plan.sequence).peekable();
+        if recorded.peek().is_some() {
+            let nests = recorded.any(|index| {
+                self.gathers[index].as_ref().is_ok_and(|found| sequence::launches(found.kernel))
+            });
+            self.record_block(parent, nests, &builder)?;
         } else if plans.iter().any(|plan| plan.mode == Mode::InOrder)
             && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)
         {
@@ -437,7 +487,13 @@ impl<'ctx> Pass<'_, 'ctx> {
 
     /// What a parent whose launches are recorded calls where it begins, which is where `builder` stands, and where its
     /// threads return.
-    fn record_block(&self, parent: FunctionValue<'ctx>, builder: &Builder<'ctx>) -> Result<()> {
+    /// `nests`: what it launches launches.
+    fn record_block(
+        &self,
+        parent: FunctionValue<'ctx>,
+        nests: bool,
+        builder: &Builder<'ctx>,
+    ) -> Result<()> {
         let global = |name| self.module.get_global(name).map(|found| found.as_pointer_value());
         let (Some(head), Some(state)) = (global(sequence::HEAD_NAME), global(ORDER)) else {
             return Err(bug("optimise launches", "nothing was recorded"));
@@ -450,9 +506,11 @@ impl<'ctx> Pass<'_, 'ctx> {
                 added
             })
         };
-        let begin = function(sequence::BEGIN, &[state.get_type().into()]);
+        let word = self.context.i32_type();
+        let begin = function(sequence::BEGIN, &[state.get_type().into(), word.into()]);
         let end = function(sequence::END, &[head.get_type().into(), state.get_type().into()]);
-        builder.build_direct_call(begin, &[state.into()], "")?;
+        let alone = word.const_int(u64::from(nests), false);
+        builder.build_direct_call(begin, &[state.into(), alone.into()], "")?;
         for last in ends(parent) {
             builder.position_before(&last);
             builder.build_direct_call(end, &[head.into(), state.into()], "")?;

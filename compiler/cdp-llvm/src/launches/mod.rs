@@ -180,6 +180,26 @@ pub(crate) enum Untouched {
 /// What is to be done with the sites of each kernel.
 type Plans<'ctx> = Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>;
 
+/// The launches of a function, in the order of its code.
+fn sites_of(function: FunctionValue<'_>) -> Vec<LaunchSite<'_>> {
+    let mut sites = Vec::new();
+    for instruction in function.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
+        let launches = instruction.get_opcode() == InstructionOpcode::Call
+            && View::instruction(instruction)
+                .callee()
+                .is_some_and(|called| called.name() == LAUNCH);
+        if let (true, Ok(call)) = (launches, CallSiteValue::try_from(instruction)) {
+            sites.push(LaunchSite::new(call));
+        }
+    }
+    sites
+}
+
+/// Whether a site's launches keep an order that nobody gave up.
+fn ordered(site: &LaunchSite<'_>) -> bool {
+    site.in_null_stream() && !site.said.independent
+}
+
 fn has_launches(module: &Module<'_>) -> bool {
     module.get_function(LAUNCH).is_some_and(raw::has_uses)
 }
@@ -197,6 +217,8 @@ struct Pass<'a, 'ctx> {
     gathers_by_kernel: HashMap<String, usize>,
     /// Launches whose streams were created for them alone.
     created: HashSet<View<'ctx>>,
+    /// Kernels that launch, and whether all that they launch is recorded ([`recording`]).
+    nested: HashMap<FunctionValue<'ctx>, bool>,
     /// What is added up in registers.
     sums: Vec<sums::Kind>,
     remarks: Vec<LaunchRemark>,
@@ -228,6 +250,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             gathers: Vec::new(),
             gathers_by_kernel: HashMap::new(),
             created,
+            nested: HashMap::new(),
             sums: Vec::new(),
             remarks: Vec::new(),
         };
@@ -244,16 +267,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     fn parents(&mut self) -> Vec<(FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>)> {
         let mut parents = Vec::new();
         for function in self.module.get_functions() {
-            let mut sites = Vec::new();
-            for instruction in function.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-                let launches = instruction.get_opcode() == InstructionOpcode::Call
-                    && View::instruction(instruction)
-                        .callee()
-                        .is_some_and(|called| called.name() == LAUNCH);
-                if let (true, Ok(call)) = (launches, CallSiteValue::try_from(instruction)) {
-                    sites.push(LaunchSite::new(call));
-                }
-            }
+            let sites = sites_of(function);
             if sites.is_empty() {
                 continue;
             }
@@ -299,11 +313,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     ) -> Option<Vec<Plan<'ctx>>> {
         let facts = parent::parent(kernel);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
-        let ordered = |site: &LaunchSite<'_>| site.in_null_stream() && !site.said.independent;
         let alone = relax::alone(&sites);
         let lonely = !fast && single::calls_itself_alone(kernel, &sites);
-        let proof =
-            (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, &sites, &alone));
+        let proof = self.proof_of(kernel, &sites, &alone);
         let in_order = matches!(proof, Some(Err(_))) && facts.crowded.is_none();
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
@@ -411,6 +423,17 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         if may {
             plans.iter_mut().for_each(|plan| plan.late = moves(plan));
         }
+    }
+
+    /// [`Pass::proof`], where something has to be proved.
+    fn proof_of(
+        &self,
+        kernel: FunctionValue<'ctx>,
+        sites: &[LaunchSite<'ctx>],
+        alone: &[bool],
+    ) -> Option<std::result::Result<Independent, Dependence>> {
+        let fast = self.options.launch_opt == LaunchOpt::Fast;
+        (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, sites, alone))
     }
 
     /// Whether the children of a kernel may overlap though the NULL stream orders them. Only where what is launched

@@ -5,9 +5,9 @@
 
 use inkwell::values::FunctionValue;
 
-use super::Pass;
-use super::parent::{LaunchSite, Parent};
+use super::parent::{self, LaunchSite, Parent};
 use super::sequence::{self, Sequence};
+use super::{Pass, ordered, relax, sites_of};
 use crate::raw;
 
 /// What becomes of launches that keep their order and are made all the same.
@@ -41,7 +41,7 @@ impl<'ctx> Pass<'_, 'ctx> {
 
     fn why_not_recorded(
         &mut self,
-        kernel: FunctionValue<'ctx>,
+        parent: FunctionValue<'ctx>,
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
     ) -> std::result::Result<(), String> {
@@ -56,7 +56,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if let Some(obstacle) = &facts.obstacle {
             return Err(obstacle.clone());
         }
-        sequence::why_not(kernel, &ordered)?;
+        sequence::why_not(parent, &ordered)?;
         for site in &ordered {
             let child = self.candidate(site, facts, false).ok();
             if !self.is_proper(site) {
@@ -72,7 +72,10 @@ impl<'ctx> Pass<'_, 'ctx> {
                 }
                 _ => false,
             };
-            if !fits {
+            let complete = kernel.is_some_and(|child| {
+                !sequence::launches(child) || self.is_nested(parent, sites, child)
+            });
+            if !fits || !complete {
                 let name = site
                     .said
                     .child
@@ -83,5 +86,33 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
         }
         Ok(())
+    }
+
+    /// Whether all that a child launches is recorded, so that whoever runs it can run that behind it: then it is complete,
+    /// as a grid is, when that is.
+    fn is_nested(
+        &mut self,
+        parent: FunctionValue<'ctx>,
+        sites: &[LaunchSite<'ctx>],
+        child: FunctionValue<'ctx>,
+    ) -> bool {
+        if child == parent {
+            // The others of its launches are looked at beside this.
+            return sites.iter().all(ordered);
+        }
+        if let Some(known) = self.nested.get(&child) {
+            return *known;
+        }
+        // What comes round to this is not understood.
+        self.nested.insert(child, false);
+        let sites = sites_of(child);
+        let facts = parent::parent(child);
+        let proof = self.proof_of(child, &sites, &relax::alone(&sites));
+        let known = sites.iter().all(ordered)
+            && matches!(proof, Some(Err(_)))
+            && facts.crowded.is_none()
+            && self.why_not_recorded(child, &sites, &facts).is_ok();
+        self.nested.insert(child, known);
+        known
     }
 }

@@ -8,6 +8,7 @@ use super::gather;
 use super::independent::Dependence;
 use super::parent::{LaunchSite, Parent};
 use super::remark::LaunchOutcome;
+use super::sequence;
 use crate::raw;
 use crate::raw::view::View;
 
@@ -57,8 +58,10 @@ pub(super) fn kept(
         return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
     if plan.sequence.is_some() {
+        let nests = raw::as_function(plan.site.operands[0]).is_some_and(sequence::launches);
+        let inner = if nests { ", with all that they launch," } else { "" };
         let message = format!(
-            "children of a block are run one after another by one grid, which is launched when the block ends; {not}: {reason}"
+            "children of a block are run one after another{inner} by one grid, which is launched when the block ends; {not}: {reason}"
         );
         return (LaunchOutcome::InOrder, message + &narrower(plan), advice);
     }

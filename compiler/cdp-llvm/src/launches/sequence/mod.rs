@@ -14,8 +14,12 @@
 //! Legality. A child may start at any time after its launch, and nobody waits for it but who waits for its parent's
 //! grid, which is not complete before what its blocks launch. So it may start when its block ends, given that this comes
 //! ([`why_not`]). A record is made under the block's lock, behind those of launches that happened before. Children of a
-//! block do not overlap, whoever runs them, and barriers of the block that runs them are between. A child that launches
-//! is complete only after its children, so such kernels are left alone.
+//! block do not overlap, whoever runs them, and barriers of the block that runs them are between.
+//!
+//! A child that launches is complete only after its children. Where all that it launches is recorded too, the block that
+//! runs it runs that behind it, before the next record: a list of records knows what goes on behind it. What is really
+//! launched by such a child, for lack of memory, runs before the tail stream of the grid that runs it, and so does the
+//! rest.
 
 pub(crate) mod code;
 mod site;
@@ -45,6 +49,8 @@ pub(super) const END: &str = "__cdp_sequence_end";
 pub(super) const OF: &str = "__cdp_sequence_of_";
 /// What the names of functions begin with that run threads of a child at its sites and in its turn.
 pub(super) const THREADS: &str = "__cdp_threads_of_";
+/// What the names of bodies begin with whose launches are recorded for the block that runs them.
+pub(super) const NESTED: &str = "__cdp_nested_";
 /// What the functions take: the module's memory, and the block's state.
 pub(super) const HEAD_NAME: &str = "__cdp_sequence_head";
 const HEAD: &str = "ptr addrspace(1) @__cdp_sequence_head";
@@ -53,14 +59,17 @@ const DECLARATIONS: &str = "\
 declare { i32, i32, i64 } @__cdp_sequence_enter(ptr addrspace(3), i32, i32, i64, i64) convergent nounwind
 declare i32 @__cdp_sequence_leave(ptr addrspace(3), i32, i32, i32, i64) convergent nounwind
 declare void @__cdp_sequence_record(ptr addrspace(1), ptr addrspace(3), ptr) convergent nounwind
-declare ptr @__cdp_sequence_step(ptr addrspace(1), ptr, i32, i32, i32) convergent nounwind
+declare { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1), ptr addrspace(3), ptr, i32, i32, i32) convergent nounwind
 ";
 /// What `__cdp_sequence_record` is told of a kernel, beside its most threads.
 const FACT_LOOPS: u32 = 1 << 16;
 const FACT_DEEP: u32 = 1 << 17;
+/// What `__cdp_sequence_step` is told behind a record.
+const MOVES: u32 = 1;
+const MOVES_NESTED: u32 = 3;
 /// Records of a chunk, and bytes before them; bytes of a record before its arguments.
 const RECORDS: u64 = 32;
-const CHUNK_HEAD: u64 = 16;
+const CHUNK_HEAD: u64 = 32;
 const RECORD_HEAD: u64 = 64;
 /// Arguments of more bytes are not recorded.
 const MOST_BYTES: u64 = 256;
@@ -73,6 +82,8 @@ pub(super) struct Sequence {
     number: usize,
     /// Whether its threads have loops, whose length nobody knows.
     loops: bool,
+    /// Whether it launches, which the block that runs it records for itself.
+    pub nests: bool,
     offsets: Vec<u64>,
     bytes: u64,
     /// The function in which its threads are run, where a site runs small grids too: both call it, and its body stands in
@@ -122,22 +133,33 @@ pub(super) fn why_not(kernel: FunctionValue<'_>, sites: &[&LaunchSite<'_>]) -> R
     Ok(())
 }
 
-/// Whether a kernel's grids can be run by one block, one after another.
+/// Whether a kernel's grids can be run by one block, one after another, given that what they launch is recorded.
 pub(super) fn runs_in_turn(gather: &Gather<'_>) -> bool {
-    let (mut seen, mut work) = (HashSet::new(), vec![View::function(gather.kernel)]);
+    !calls(gather.kernel, |called| matches!(called, Callee::Runtime(_))) && gather.repeatable
+}
+
+/// Whether a kernel launches.
+pub(super) fn launches(kernel: FunctionValue<'_>) -> bool {
+    calls(kernel, |called| matches!(called, Callee::Launch))
+}
+
+/// Whether a kernel, or a function of it, calls such a thing.
+fn calls<'ctx>(kernel: FunctionValue<'ctx>, wanted: fn(&Callee<'ctx>) -> bool) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
     while let Some(function) = work.pop() {
         if !seen.insert(function) {
             continue;
         }
-        for called in function.instructions().into_iter().filter_map(View::callee) {
-            match callee(called) {
-                Callee::Launch | Callee::Runtime(_) => return false,
-                Callee::Defined(next) => work.push(next),
-                _ => {}
+        for called in function.instructions().into_iter().filter_map(View::callee).map(callee) {
+            if wanted(&called) {
+                return true;
+            }
+            if let Callee::Defined(next) = called {
+                work.push(next);
             }
         }
     }
-    gather.repeatable
+    false
 }
 
 impl Sequence {
@@ -159,6 +181,7 @@ impl Sequence {
                 .blocks()
                 .iter()
                 .any(|block| reachable(*block).contains(block)),
+            nests: launches(gather.kernel),
             offsets: layout.slots.iter().map(|slot| slot.offset_bytes).collect(),
             bytes: layout.size_bytes,
             threads: None,
@@ -169,6 +192,16 @@ impl Sequence {
     /// whose pointers are only known to be global where they are a kernel's own.
     pub fn share(&mut self, child: &Child<'_>) {
         self.threads = Some(format!("{THREADS}{}", View::function(child.body).name()));
+    }
+
+    /// The kernel that runs records, for those who launch it.
+    pub fn declaration(&self) -> String {
+        format!("declare ptx_kernel void {}(ptr, i32)\n", quoted(&self.runner))
+    }
+
+    /// The name of the body that a kernel that launches has in [`Sequence::kernel`].
+    pub fn nested_body(&self, gather: &Gather<'_>) -> String {
+        format!("{NESTED}{}", gather.kernel.get_name().to_string_lossy())
     }
 
     fn arguments(&self, record: &str, text: &mut Text) -> Records {
@@ -189,15 +222,21 @@ impl Sequence {
     ) -> String {
         let mut text = Text::default();
         text.room_for_copies(arguments.iter().enumerate());
+        if self.nests {
+            text.line(&format!("call void @{BEGIN}({STATE}, i32 1)"));
+        }
         text.line("br label %turn");
         text.label("turn");
         text.line("%before = phi ptr [ %record, %entry ], [ %r, %ran ]");
         text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %ran ]");
-        text.line("%advances = phi i32 [ 0, %entry ], [ 1, %ran ]");
+        let moves = if self.nests { MOVES_NESTED } else { MOVES };
+        text.line(&format!("%moves = phi i32 [ 0, %entry ], [ {moves}, %ran ]"));
         let number = self.number;
-        text.line(&format!(
-            "%r = call ptr @__cdp_sequence_step({HEAD}, ptr %before, i32 %l, i32 {number}, i32 %advances)"
+        let next = text.set(&format!(
+            "call {{ ptr, i32 }} @__cdp_sequence_step({HEAD}, {STATE}, ptr %before, i32 %l, i32 {number}, i32 %moves)"
         ));
+        text.line(&format!("%r = extractvalue {{ ptr, i32 }} {next}, 0"));
+        text.line(&format!("%l.next = extractvalue {{ ptr, i32 }} {next}, 1"));
         text.line("%none = icmp eq ptr %r, null");
         text.line("br i1 %none, label %out, label %mine");
         text.label("mine");
@@ -210,7 +249,6 @@ impl Sequence {
             }
             None => self.run(gather, body, arguments, &values, &grid, &mut text),
         }
-        text.line("%l.next = sub i32 %l, %advances");
         text.line("br label %turn");
         text.label("out");
         text.line("ret void");
@@ -272,7 +310,7 @@ impl Sequence {
         }
         text.line("br label %block");
         text.label("ran");
-        if gather.sums {
+        if gather.sums && !self.nests {
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 -1)");
             text.line(&format!("call void @{DONE}(i32 -1)"));
         }
@@ -295,6 +333,16 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
         "@__cdp_sequence_memory = internal addrspace(1) global [{bytes} x i8] zeroinitializer, align 16
 @__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }} {{ i64 0, i32 0, \
          i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory }}, align 8
+{DECLARATIONS}"
+    )
+}
+
+/// What [`definitions`] defines, and the functions, for a module that is linked in later.
+pub(super) fn declarations() -> String {
+    format!(
+        "@__cdp_order = external addrspace(3) global [8 x i32], align 8
+@{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }}, align 8
+declare void @{BEGIN}(ptr addrspace(3), i32) convergent nounwind
 {DECLARATIONS}"
     )
 }

@@ -8,8 +8,9 @@
 ; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
 ; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks.
 ;
-; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; then, from 16 on, 32 records. A
-; record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
+; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; 8 the record with which it goes on
+; behind the list that the chunk is of, 16 how many are left from there, 8 null where nothing does; then, from 32 on, 32
+; records. A record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
 ; it is launched), 48 bytes of arguments, 52 its number in the chunk, 56 the chunk, 64 the arguments.
 
 target triple = "nvptx64-nvidia-cuda"
@@ -38,8 +39,9 @@ declare i64 @llvm.umax.i64(i64, i64)
 declare ptr @__cdp_get_buffer(ptr, [3 x i32], [3 x i32], i32)
 declare i32 @__cdp_launch_buffer(ptr, ptr)
 
-; Makes a block's state ready, before anything of the block; a block of one thread has nobody to share a launch with.
-define void @__cdp_sequence_begin(ptr addrspace(3) %order) noinline convergent nounwind {
+; Makes a block's state ready, before anything of the block. A block of one thread has nobody to share a launch with, and
+; launches as written unless (%alone) what it launches launches in its turn.
+define void @__cdp_sequence_begin(ptr addrspace(3) %order, i32 %alone) noinline convergent nounwind {
 entry:
   %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
   %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
@@ -61,7 +63,9 @@ clear:
   %sxy = mul i32 %sx, %sy
   %sxyz = mul i32 %sxy, %sz
   %single = icmp eq i32 %sxyz, 1
-  %mode = select i1 %single, i32 2, i32 0
+  %shares = icmp eq i32 %alone, 0
+  %unshared = and i1 %single, %shares
+  %mode = select i1 %unshared, i32 2, i32 0
   store volatile i32 0, ptr addrspace(3) %order, align 4
   store volatile i32 %mode, ptr addrspace(3) %order.4, align 4
   store volatile i64 0, ptr addrspace(3) %order.8, align 8
@@ -388,11 +392,16 @@ done:
   ret void
 }
 
-; The record that comes first, or (%advances) the one behind %record, if it has its turn in the kernel that asks, all
-; threads of whose only block come here: the kernel is number %number, and runs blocks like those of %record. Null
-; where no record is left, or others run what is.
-define ptr @__cdp_sequence_step(ptr addrspace(1) %head, ptr %record, i32 %left, i32 %number, i32 %advances) noinline convergent nounwind {
+; The record that comes first (%moves is 0), or the one behind %record, if it has its turn in the kernel that asks, all
+; threads of whose only block come here: the kernel is number %number, and runs blocks like those of %record. With how many
+; are left of its list; null where no record is left, or others run what is. %moves has 2 in it where the kernel launches:
+; what its block recorded comes before all that is behind %record, as children belong to the grid that launched them.
+define { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves) noinline convergent nounwind {
 entry:
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
+  %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
+  %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
   %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
@@ -401,38 +410,79 @@ entry:
   %first = icmp eq i32 %xyz, 0
   %shared.place = getelementptr i8, ptr %record, i64 40
   %shared = load i32, ptr %shared.place, align 4
-  %moves = icmp ne i32 %advances, 0
-  br i1 %moves, label %move, label %look
+  %nest.bit = and i32 %moves, 2
+  %nests = icmp ne i32 %nest.bit, 0
+  %begins = icmp eq i32 %moves, 0
+  br i1 %begins, label %look, label %move
 move:
   ; What is read here nobody writes any more: it is on its way while others are still at work.
-  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
-  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
-  %record.bytes = zext i32 %bytes.narrow to i64
-  %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
   %chunk.place = getelementptr i8, ptr %record, i64 56
   %chunk = load ptr, ptr %chunk.place, align 8
   %index.place = getelementptr i8, ptr %record, i64 52
   %index = load i32, ptr %index.place, align 4
-  %over = icmp eq i32 %index, 31
+  %up.place = getelementptr i8, ptr %chunk, i64 8
+  %up.left.place = getelementptr i8, ptr %chunk, i64 16
+  br i1 %nests, label %ask, label %asked
+ask:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %mode.now = load volatile i32, ptr addrspace(3) %order.4, align 4
+  %count.now = load volatile i32, ptr addrspace(3) %order.12, align 4
+  %list.now = load volatile ptr, ptr addrspace(3) %order.16, align 8
+  br label %asked
+asked:
+  %mode.new = phi i32 [ 0, %move ], [ %mode.now, %ask ]
+  %count = phi i32 [ 0, %move ], [ %count.now, %ask ]
+  %list = phi ptr [ null, %move ], [ %list.now, %ask ]
   %fewer = sub i32 %left, 1
   %last = icmp eq i32 %fewer, 0
-  br i1 %last, label %end, label %more
-end:
-  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
-  br i1 %first, label %end.give, label %none
-end.give:
-  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk)
-  br label %none
+  br i1 %last, label %up, label %more
+up:
+  %up.record = load ptr, ptr %up.place, align 8
+  %up.left = load i32, ptr %up.left.place, align 8
+  br label %rest
 more:
-  br i1 %over, label %turn.over, label %look
+  %over = icmp eq i32 %index, 31
+  br i1 %over, label %turn.over, label %beside
 turn.over:
   %further = load ptr, ptr %chunk, align 16
-  %record.further = getelementptr i8, ptr %further, i64 16
+  %record.further = getelementptr i8, ptr %further, i64 32
+  br i1 %first, label %keep, label %rest
+keep:
+  call void @__cdp_sequence_pass(ptr %chunk, ptr %further)
+  br label %rest
+beside:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
+  br label %rest
+rest:
+  %r.rest = phi ptr [ %up.record, %up ], [ %record.further, %turn.over ], [ %record.further, %keep ], [ %record.beside, %beside ]
+  %l.rest = phi i32 [ %up.left, %up ], [ %fewer, %turn.over ], [ %fewer, %keep ], [ %fewer, %beside ]
+  %old.new = phi ptr [ %chunk, %up ], [ %chunk, %turn.over ], [ %chunk, %keep ], [ null, %beside ]
+  %inner = icmp ne i32 %count, 0
+  br i1 %inner, label %nest, label %next
+nest:
+  %r.list = getelementptr i8, ptr %list, i64 32
+  br i1 %first, label %note, label %next
+note:
+  %list.up = getelementptr i8, ptr %list, i64 8
+  %list.left = getelementptr i8, ptr %list, i64 16
+  store ptr %r.rest, ptr %list.up, align 8
+  store i32 %l.rest, ptr %list.left, align 8
+  br label %next
+next:
+  %r.next = phi ptr [ %r.rest, %rest ], [ %r.list, %nest ], [ %r.list, %note ]
+  %l.next = phi i32 [ %l.rest, %rest ], [ %count, %nest ], [ %count, %note ]
   br label %look
 look:
-  %r = phi ptr [ %record, %entry ], [ %record.beside, %more ], [ %record.further, %turn.over ]
-  %l = phi i32 [ %left, %entry ], [ %fewer, %more ], [ %fewer, %turn.over ]
-  %old = phi ptr [ null, %entry ], [ null, %more ], [ %chunk, %turn.over ]
+  %r = phi ptr [ %record, %entry ], [ %r.next, %next ]
+  %l = phi i32 [ %left, %entry ], [ %l.next, %next ]
+  %old = phi ptr [ null, %entry ], [ %old.new, %next ]
+  %mode = phi i32 [ 0, %entry ], [ %mode.new, %next ]
+  %some = icmp ne ptr %r, null
+  br i1 %some, label %see, label %seen
+see:
   %bx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %by = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
   %bz = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
@@ -454,27 +504,66 @@ look:
   %is.1 = and i1 %is.bx, %is.by
   %is.2 = and i1 %is.bz, %is.shared
   %is.3 = and i1 %is.1, %is.2
-  %mine = and i1 %is.3, %is.turn
+  %is.4 = and i1 %is.3, %is.turn
+  ; What the child really launched comes first.
+  %is.quiet = icmp ne i32 %mode, 2
+  %is.mine = and i1 %is.4, %is.quiet
+  br label %seen
+seen:
+  %mine = phi i1 [ false, %look ], [ %is.mine, %see ]
   ; The next child sees all that this one did, and all threads have read what is given back, here or by others.
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br i1 %first, label %settle, label %settled
+settle:
   %leaves = icmp ne ptr %old, null
-  %gives = and i1 %leaves, %first
-  br i1 %gives, label %give, label %given
+  br i1 %leaves, label %give, label %given
 give:
   call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %old)
   br label %given
 given:
+  br i1 %nests, label %clear, label %settled
+clear:
+  store volatile i32 0, ptr addrspace(3) %order.4, align 4
+  store volatile i32 0, ptr addrspace(3) %order.12, align 4
+  store volatile i64 0, ptr addrspace(3) %order.16, align 8
+  store volatile i64 0, ptr addrspace(3) %order.24, align 8
+  br label %settled
+settled:
   br i1 %mine, label %have, label %hand
 have:
-  ret ptr %r
+  ; Before a thread records again all see the state as it is now.
+  br i1 %nests, label %meet, label %ready
+meet:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %ready
+ready:
+  %out.0 = insertvalue { ptr, i32 } poison, ptr %r, 0
+  %out = insertvalue { ptr, i32 } %out.0, i32 %l, 1
+  ret { ptr, i32 } %out
 hand:
-  br i1 %first, label %go, label %none
+  %goes = and i1 %first, %some
+  br i1 %goes, label %go, label %none
 go:
   ; The tail stream.
+  fence syncscope("device") acq_rel
   call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %r, i32 %l, ptr inttoptr (i64 3 to ptr))
   br label %none
 none:
-  ret ptr null
+  ret { ptr, i32 } zeroinitializer
+}
+
+; What goes on behind a list goes on behind its next chunk.
+define internal void @__cdp_sequence_pass(ptr %chunk, ptr %further) alwaysinline nounwind {
+entry:
+  %up.place = getelementptr i8, ptr %chunk, i64 8
+  %left.place = getelementptr i8, ptr %chunk, i64 16
+  %up = load ptr, ptr %up.place, align 8
+  %left = load i32, ptr %left.place, align 8
+  %to.up = getelementptr i8, ptr %further, i64 8
+  %to.left = getelementptr i8, ptr %further, i64 16
+  store ptr %up, ptr %to.up, align 8
+  store i32 %left, ptr %to.left, align 8
+  ret void
 }
 
 ; A chunk, or null.
@@ -484,7 +573,7 @@ entry:
   %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
   %record.bytes = zext i32 %bytes.narrow to i64
   %chunk.records = shl i64 %record.bytes, 5
-  %chunk.bytes = add i64 %chunk.records, 16
+  %chunk.bytes = add i64 %chunk.records, 32
   %memory.place = getelementptr i8, ptr addrspace(1) %head, i64 24
   %memory = load ptr addrspace(1), ptr addrspace(1) %memory.place, align 8
   %fresh.place = getelementptr i8, ptr addrspace(1) %head, i64 8
@@ -539,7 +628,7 @@ entry:
   %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
   %record.bytes = zext i32 %bytes.narrow to i64
   %chunk.records = shl i64 %record.bytes, 5
-  %chunk.bytes = add i64 %chunk.records, 16
+  %chunk.bytes = add i64 %chunk.records, 32
   %memory.place = getelementptr i8, ptr addrspace(1) %head, i64 24
   %memory = load ptr addrspace(1), ptr addrspace(1) %memory.place, align 8
   %memory.generic = addrspacecast ptr addrspace(1) %memory to ptr
@@ -611,8 +700,8 @@ done:
   ret void
 }
 
-; Launches %left records, from %first on, into %stream, which orders them: until one comes that has its turn in a kernel
-; that goes on from there. After many that have not, such a kernel goes on too, so that no more are pending at a time.
+; Launches %left records, from %first on, and what goes on behind them, into %stream, which orders them: until one comes
+; that has its turn in a kernel that goes on from there. After many that have not, such a kernel goes on too, so that no more are pending at a time.
 define internal void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first, i32 %left, ptr %stream) noinline nounwind {
 entry:
   %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
@@ -621,7 +710,7 @@ entry:
   br label %each
 each:
   %record = phi ptr [ %first, %entry ], [ %record.next, %behind ]
-  %l = phi i32 [ %left, %entry ], [ %l.next, %behind ]
+  %l = phi i32 [ %left, %entry ], [ %l.behind, %behind ]
   %n = phi i32 [ 0, %entry ], [ %n.next, %behind ]
   %runner.place = getelementptr i8, ptr %record, i64 8
   %runner = load ptr, ptr %runner.place, align 8
@@ -662,12 +751,24 @@ next:
   %leave = or i1 %over, %last
   br i1 %leave, label %free, label %behind
 free:
+  br i1 %last, label %free.last, label %free.over
+free.over:
   %further = load ptr, ptr %chunk, align 16
-  %record.further = getelementptr i8, ptr %further, i64 16
+  %record.further = getelementptr i8, ptr %further, i64 32
+  call void @__cdp_sequence_pass(ptr %chunk, ptr %further)
   call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk)
-  br i1 %last, label %done, label %behind
+  br label %behind
+free.last:
+  %up.place = getelementptr i8, ptr %chunk, i64 8
+  %up.left.place = getelementptr i8, ptr %chunk, i64 16
+  %up = load ptr, ptr %up.place, align 8
+  %up.left = load i32, ptr %up.left.place, align 8
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %chunk)
+  %top = icmp eq ptr %up, null
+  br i1 %top, label %done, label %behind
 behind:
-  %record.next = phi ptr [ %record.beside, %next ], [ %record.further, %free ]
+  %record.next = phi ptr [ %record.beside, %next ], [ %record.further, %free.over ], [ %up, %free.last ]
+  %l.behind = phi i32 [ %l.next, %next ], [ %l.next, %free.over ], [ %up.left, %free.last ]
   br label %each
 done:
   ret void
@@ -685,7 +786,7 @@ go:
   %first = load volatile ptr, ptr addrspace(3) %order.16, align 8
   store volatile i32 0, ptr addrspace(3) %order.12, align 4
   fence syncscope("device") acq_rel
-  %first.record = getelementptr i8, ptr %first, i64 16
+  %first.record = getelementptr i8, ptr %first, i64 32
   call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first.record, i32 %left, ptr null)
   br label %done
 done:
@@ -742,6 +843,8 @@ link:
   %none.before = icmp eq i32 %before, 0
   br i1 %none.before, label %link.first, label %link.next
 link.first:
+  %new.up = getelementptr i8, ptr %new, i64 8
+  store ptr null, ptr %new.up, align 8
   store volatile ptr %new, ptr addrspace(3) %order.16, align 8
   br label %have
 link.next:
@@ -807,7 +910,7 @@ place:
   %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
   %record.bytes = zext i32 %bytes.narrow to i64
   %offset = mul i64 %number.wide, %record.bytes
-  %behind = add i64 %offset, 16
+  %behind = add i64 %offset, 32
   %record = getelementptr i8, ptr %chunk, i64 %behind
   %index.place = getelementptr i8, ptr %record, i64 52
   store i32 %number, ptr %index.place, align 4

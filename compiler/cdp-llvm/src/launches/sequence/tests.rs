@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 
-use super::{Sequence, runs_in_turn, why_not};
+use super::{Sequence, launches, runs_in_turn, why_not};
 use crate::launches::argument::Argument;
 use crate::launches::gather::gather;
 use crate::launches::testing::{WAITS, launch, module, sites};
@@ -52,25 +52,29 @@ fn what_may_not_start_later_is_not_recorded() {
 }
 
 #[test]
-fn a_child_that_launches_has_no_turn() {
+fn a_child_that_asks_the_device_runtime_has_no_turn() {
     let context = Context::create();
     let one = launch("ptr null");
     let module = module(
         &context,
         &format!(
-            "define ptx_kernel void @child() {{ ret void }}
+            "declare i32 @cudaStreamDestroy(ptr)
+             define ptx_kernel void @child() {{ ret void }}
              define ptx_kernel void @nests() {{ {one}\n ret void }}
+             define ptx_kernel void @asks(ptr %s) {{
+                 call i32 @cudaStreamDestroy(ptr %s)\n ret void
+             }}
              define ptx_kernel void @meets() {{
                  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n ret void
              }}"
         ),
     );
-    let turn = |name: &str| {
-        let kernel = module.get_function(name).expect("a kernel");
-        runs_in_turn(&gather(kernel, None).expect("a kernel that can be aggregated"))
-    };
-    assert!(turn("child") && turn("meets"));
-    assert!(!turn("nests"));
+    let kernel = |name: &str| module.get_function(name).expect("a kernel");
+    let turn =
+        |name: &str| runs_in_turn(&gather(kernel(name), None).expect("it can be aggregated"));
+    assert!(turn("child") && turn("meets") && turn("nests"));
+    assert!(!turn("asks"));
+    assert!(launches(kernel("nests")) && !launches(kernel("meets")));
 }
 
 #[test]
