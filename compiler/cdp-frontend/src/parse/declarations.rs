@@ -421,7 +421,7 @@ impl Parser<'_> {
                     self.skip_parentheses();
                 }
                 Word::Refused(Refusal::Try) => self.refuse_word(Refusal::Try)?,
-                Word::Refused(refusal @ Refusal::Requires) => self.refuse_word(refusal)?,
+                Word::Refused(refusal @ Refusal::Constraint) => self.refuse_word(refusal)?,
                 _ => return Ok(()),
             }
         }

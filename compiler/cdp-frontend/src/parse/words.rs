@@ -1,69 +1,171 @@
-//! The words that mean something to the parser: keywords, CUDA specifiers, and the C++ words that
-//! the subset refuses. Looked up by symbol number, so that a token costs one array access.
+//! The words that mean something to the parser: keywords, CUDA specifiers, and the C++ words that the subset
+//! refuses; each with its spellings, and with what the documentation or a message says of it, in one row. Looked
+//! up by symbol number, so that a token costs one array access.
 
 use crate::diagnostics::Code;
 use crate::intern::{Interner, Symbol};
 use crate::lex::TokenKind;
 
-/// What a word is.
+/// Declares the keywords: under what the documentation files them, what the parser sees, the spellings.
+macro_rules! keywords {
+    ($($heading:literal { $($(#[$doc:meta])* $word:ident = $spellings:literal,)* })*) => {
+        /// What a word is.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Word {
+            /// Not a keyword.
+            Name,
+            $($($(#[$doc])* $word,)*)*
+            /// An operator spelled as a word.
+            Spelled(TokenKind),
+            /// A word of C that C++ does not have; it is reported, and read as this one.
+            OnlyC(&'static str),
+            /// A word of C++ (or C) that the subset leaves out.
+            Refused(Refusal),
+        }
+
+        /// Spellings, what they are, and what the documentation files them under.
+        pub(crate) const KEYWORDS: &[(&str, Word, &str)] =
+            &[$($(($spellings, Word::$word, $heading),)*)*];
+    };
+}
+
+keywords! {
+    "Arithmetic types" {
+        Type = "void bool char short int long float double signed unsigned wchar_t char16_t char32_t \
+                __int128 __int128_t __uint128_t __signed__ __signed",
+    }
+    "Deduced types" { Auto = "auto", Typeof = "decltype typeof __typeof__ __typeof __decltype", }
+    "Storage and linkage" {
+        Storage = "extern static register thread_local _Thread_local inline constexpr mutable __inline \
+                   __inline__ __thread",
+    }
+    "Declarations of types and names" {
+        Typedef = "typedef", Record = "struct union class", Enum = "enum", Using = "using",
+        Namespace = "namespace",
+    }
+    "Qualifiers" {
+        Qualifier = "const volatile __restrict__ __restrict __const __const__ __volatile__ __volatile",
+    }
+    "CUDA specifiers" {
+        /// A specifier without arguments.
+        Attribute = "__global__ __device__ __host__ __constant__ __shared__ __managed__ __forceinline__ \
+                     __noinline__ __grid_constant__",
+        /// A specifier with arguments.
+        AttributeCall = "__launch_bounds__ __maxnreg__ __align__ __cluster_dims__ __block_size__",
+    }
+    "Alignment and attributes" { Alignas = "alignas", GnuAttribute = "__attribute__ __attribute", }
+    "Assertions" { StaticAssert = "static_assert", }
+    "Statements" {
+        If = "if", While = "while", Switch = "switch", For = "for", Do = "do", Else = "else",
+        Return = "return", Case = "case", Default = "default", Goto = "goto",
+    }
+    "Expressions, jumps and constants" {
+        Break = "break", Continue = "continue", Operator = "operator", New = "new", Delete = "delete",
+        Sizeof = "sizeof", Alignof = "alignof __alignof__ __alignof", Offsetof = "__builtin_offsetof",
+        VaArg = "__builtin_va_arg", NamedCast = "static_cast reinterpret_cast const_cast",
+        Bool = "true false", Nullptr = "nullptr __null", Noexcept = "noexcept",
+    }
+    "Inline PTX" { Asm = "asm __asm__ __asm", }
+    "Read and ignored" { Skip = "__extension__", }
+}
+
+/// Operators spelled as words.
+pub(crate) const OPERATORS: &[(&str, TokenKind)] = &[
+    ("and", TokenKind::AndAnd),
+    ("or", TokenKind::OrOr),
+    ("xor", TokenKind::Caret),
+    ("bitor", TokenKind::Pipe),
+    ("not_eq", TokenKind::Ne),
+    ("not", TokenKind::Bang),
+    ("compl", TokenKind::Tilde),
+    ("bitand", TokenKind::Amp),
+    ("and_eq", TokenKind::AmpEq),
+    ("or_eq", TokenKind::PipeEq),
+    ("xor_eq", TokenKind::CaretEq),
+];
+
+/// Words of C, and what C++ has instead.
+pub(crate) const ONLY_C: &[(&str, &str)] = &[
+    ("_Bool", "bool"),
+    ("_Static_assert", "static_assert"),
+    ("_Alignas", "alignas"),
+    ("_Alignof", "alignof"),
+    ("_Atomic", "volatile"),
+    ("__auto_type", "auto"),
+    ("_Noreturn", "[[noreturn]]"),
+];
+
+/// Words that the parser reads and the checker refuses wherever they stand, with the code and a
+/// declaration that shows it; for the documentation, whose test compiles the declaration.
+pub(crate) const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
+    ("thread_local", Code::E0240, "thread_local int x;"),
+    ("__thread", Code::E0240, "__thread int x;"),
+    ("_Thread_local", Code::E0240, "_Thread_local int x;"),
+    ("__block_size__", Code::E0239, "__global__ void __block_size__(32) k() {}"),
+];
+
+/// What the parser passes of a word that it refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Word {
-    /// Not a keyword.
-    Name,
-    /// `int`, `unsigned`, ...
-    Type,
-    Auto,
-    /// `static`, `extern`, `inline`, ...
-    Storage,
-    Typedef,
-    /// `const`, `volatile`, `__restrict__`
-    Qualifier,
-    /// `__global__` and other specifiers without arguments.
-    Attribute,
-    /// `__launch_bounds__` and other specifiers with arguments.
-    AttributeCall,
-    Alignas,
-    GnuAttribute,
-    /// `struct`, `union`, `class`
-    Record,
-    Enum,
-    Typeof,
-    Using,
-    Namespace,
-    StaticAssert,
-    If,
-    Else,
-    While,
-    Do,
-    Switch,
-    For,
-    Return,
-    Case,
-    Goto,
-    Default,
-    Break,
-    Continue,
-    Asm,
-    Operator,
-    New,
-    Delete,
-    Sizeof,
-    Alignof,
-    Offsetof,
-    VaArg,
-    Bool,
-    Nullptr,
-    Noexcept,
-    /// `static_cast` and the like.
-    NamedCast,
-    /// An operator spelled as a word.
-    Spelled(TokenKind),
-    /// `__extension__`
-    Skip,
-    /// A word of C that C++ does not have; it is reported, and read as this one.
-    OnlyC(&'static str),
-    /// A word of C++ (or C) that the subset leaves out.
-    Refused(Refusal),
+pub enum Passed {
+    /// The word: what follows can be read without it.
+    Alone,
+    /// The word and the arguments behind it.
+    Operand,
+    /// The rest of the expression.
+    Expression,
+    /// The rest of the declaration or statement.
+    Item,
+}
+
+const ACCESS: &str = "leave it out: all members are public in a `struct`";
+const CODES: &str = "return an error code instead";
+const KIND: &str = "use a function pointer, or a `switch` on a kind";
+const PUBLIC: &str = "leave it out: all members are public";
+const SETS: &str = "write one function or type for each set of types that you use";
+const TRAP: &str = "return an error code, or end the kernel with `__trap()`";
+
+/// Declares the refused words. A row: the spellings; the code; what is refused, with its verb, where `WORD` stands
+/// for the word; what to write instead, unless it is empty; what is passed.
+macro_rules! refusals {
+    ($($refusal:ident = $spellings:literal: $code:ident, $what:literal, $cure:expr, $passed:ident;)*) => {
+        /// Why a word is refused.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Refusal { $($refusal,)* }
+
+        impl Refusal {
+            /// The code; what is refused; what to write instead; what is passed.
+            pub fn report(self) -> (Code, &'static str, &'static str, Passed) {
+                match self {
+                    $(Refusal::$refusal => (Code::$code, $what, $cure, Passed::$passed),)*
+                }
+            }
+        }
+
+        /// Spellings, and why they are refused.
+        pub(crate) const REFUSED: &[(&str, Refusal)] = &[$(($spellings, Refusal::$refusal),)*];
+    };
+}
+
+refusals! {
+    Template = "template": E0220, "templates are", SETS, Item;
+    Typename = "typename": E0220, "templates (WORD) are", "", Alone;
+    Try = "try": E0227, "exceptions (WORD) are", CODES, Alone;
+    Catch = "catch": E0227, "exceptions (WORD) are", CODES, Alone;
+    Throw = "throw": E0227, "exceptions (WORD) are", TRAP, Expression;
+    Label = "__label__": E0228, "labels of a block (WORD) are", "", Item;
+    Coroutine = "co_await co_yield co_return": E0230, "coroutines (WORD) are", "", Expression;
+    TypeOfObject = "dynamic_cast typeid": E0231, "WORD is", "", Operand;
+    This = "this": E0222, "WORD is", "", Operand;
+    Virtual = "virtual": E0226, "virtual functions are", KIND, Item;
+    Friend = "friend": E0239, "WORD is", PUBLIC, Item;
+    Explicit = "explicit": E0223, "constructors (WORD) are", "", Item;
+    Constraint = "concept requires": E0234, "concepts and constraints (WORD) are", "", Item;
+    Export = "export": E0235, "modules (WORD) are", "", Item;
+    Access = "public protected private": E0224, "access control (WORD) is", ACCESS, Alone;
+    Consteval = "consteval constinit": E0239, "WORD is", "write `constexpr` for a variable", Alone;
+    Generic = "_Generic": E0239, "C's WORD is", "use overloaded functions", Operand;
+    Type = "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64":
+        E0244, "the type WORD is", "", Alone;
 }
 
 impl Word {
@@ -88,87 +190,6 @@ impl Word {
     }
 }
 
-/// Why a word is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    Template,
-    Typename,
-    Try,
-    Catch,
-    Throw,
-    Label,
-    Coroutine,
-    DynamicCast,
-    Typeid,
-    This,
-    Virtual,
-    Friend,
-    Explicit,
-    Concept,
-    Requires,
-    Export,
-    Access,
-    Consteval,
-    /// A type outside the subset.
-    Type,
-    /// `_Generic`
-    Generic,
-}
-
-/// What the parser passes of a word that it refuses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passed {
-    /// The word: what follows can be read without it.
-    Alone,
-    /// The word and the arguments behind it.
-    Operand,
-    /// The rest of the expression.
-    Expression,
-    /// The rest of the declaration or statement.
-    Item,
-}
-
-impl Refusal {
-    /// The code; what is refused, with its verb, where `WORD` stands for the word; what to write instead,
-    /// unless it is empty; what is passed.
-    pub fn report(self) -> (Code, &'static str, &'static str, Passed) {
-        use Passed::{Alone, Expression, Item, Operand};
-        const ACCESS: &str = "leave it out: all members are public in a `struct`";
-        const KIND: &str = "use a function pointer, or a `switch` on a kind";
-        const SETS: &str = "write one function or type for each set of types that you use";
-        match self {
-            Refusal::Template => (Code::E0220, "templates are", SETS, Item),
-            Refusal::Typename => (Code::E0220, "templates (WORD) are", "", Alone),
-            Refusal::This => (Code::E0222, "WORD is", "", Operand),
-            Refusal::Explicit => (Code::E0223, "constructors (WORD) are", "", Item),
-            Refusal::Access => (Code::E0224, "access control (WORD) is", ACCESS, Alone),
-            Refusal::Virtual => (Code::E0226, "virtual functions are", KIND, Item),
-            Refusal::Try | Refusal::Catch => {
-                (Code::E0227, "exceptions (WORD) are", "return an error code instead", Alone)
-            }
-            Refusal::Throw => {
-                let cure = "return an error code, or end the kernel with `__trap()`";
-                (Code::E0227, "exceptions (WORD) are", cure, Expression)
-            }
-            Refusal::Label => (Code::E0228, "labels of a block (WORD) are", "", Item),
-            Refusal::Coroutine => (Code::E0230, "coroutines (WORD) are", "", Expression),
-            Refusal::DynamicCast | Refusal::Typeid => (Code::E0231, "WORD is", "", Operand),
-            Refusal::Concept | Refusal::Requires => {
-                (Code::E0234, "concepts and constraints (WORD) are", "", Item)
-            }
-            Refusal::Export => (Code::E0235, "modules (WORD) are", "", Item),
-            Refusal::Friend => {
-                (Code::E0239, "WORD is", "leave it out: all members are public", Item)
-            }
-            Refusal::Consteval => {
-                (Code::E0239, "WORD is", "write `constexpr` for a variable", Alone)
-            }
-            Refusal::Generic => (Code::E0239, "C's WORD is", "use overloaded functions", Operand),
-            Refusal::Type => (Code::E0244, "the type WORD is", "", Alone),
-        }
-    }
-}
-
 /// Words by symbol.
 pub struct Words {
     table: Vec<Word>,
@@ -177,17 +198,24 @@ pub struct Words {
 impl Words {
     /// Interns them all.
     pub fn new(names: &mut Interner) -> Self {
-        let mut table = Vec::new();
-        for (spellings, word) in WORDS {
-            for spelling in spellings.split_whitespace() {
-                let place = names.intern(spelling).0 as usize;
-                if table.len() <= place {
-                    table.resize(place + 1, Word::Name);
-                }
-                table[place] = *word;
+        let mut words = Words { table: Vec::new() };
+        KEYWORDS.iter().for_each(|(spellings, word, _)| words.add(names, spellings, *word));
+        OPERATORS.iter().for_each(|(word, kind)| words.add(names, word, Word::Spelled(*kind)));
+        ONLY_C.iter().for_each(|(word, right)| words.add(names, word, Word::OnlyC(right)));
+        REFUSED
+            .iter()
+            .for_each(|(spellings, why)| words.add(names, spellings, Word::Refused(*why)));
+        words
+    }
+
+    fn add(&mut self, names: &mut Interner, spellings: &str, word: Word) {
+        for spelling in spellings.split_whitespace() {
+            let place = names.intern(spelling).0 as usize;
+            if self.table.len() <= place {
+                self.table.resize(place + 1, Word::Name);
             }
+            self.table[place] = word;
         }
-        Words { table }
     }
 
     /// What a symbol is.
@@ -195,114 +223,3 @@ impl Words {
         self.table.get(symbol.0 as usize).copied().unwrap_or(Word::Name)
     }
 }
-
-use Word as W;
-
-/// Words that the parser reads and the checker refuses wherever they stand, with the code and a
-/// declaration that shows it; for the documentation, whose test compiles the declaration.
-pub(crate) const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
-    ("thread_local", Code::E0240, "thread_local int x;"),
-    ("__thread", Code::E0240, "__thread int x;"),
-    ("_Thread_local", Code::E0240, "_Thread_local int x;"),
-    ("__block_size__", Code::E0239, "__global__ void __block_size__(32) k() {}"),
-];
-
-/// Spellings, and what they are.
-pub(crate) const WORDS: &[(&str, Word)] = &[
-    (
-        "void bool char short int long float double signed unsigned wchar_t char16_t char32_t \
-         __int128 __int128_t __uint128_t __signed__ __signed",
-        W::Type,
-    ),
-    ("auto", W::Auto),
-    (
-        "extern static register thread_local _Thread_local inline constexpr mutable __inline __inline__ \
-         __thread",
-        W::Storage,
-    ),
-    ("typedef", W::Typedef),
-    (
-        "const volatile __restrict__ __restrict __const __const__ __volatile__ __volatile",
-        W::Qualifier,
-    ),
-    (
-        "__global__ __device__ __host__ __constant__ __shared__ __managed__ __forceinline__ \
-         __noinline__ __grid_constant__",
-        W::Attribute,
-    ),
-    ("__launch_bounds__ __maxnreg__ __align__ __cluster_dims__ __block_size__", W::AttributeCall),
-    ("alignas", W::Alignas),
-    ("__attribute__ __attribute", W::GnuAttribute),
-    ("struct union class", W::Record),
-    ("enum", W::Enum),
-    ("decltype typeof __typeof__ __typeof __decltype", W::Typeof),
-    ("using", W::Using),
-    ("namespace", W::Namespace),
-    ("static_assert", W::StaticAssert),
-    ("if", W::If),
-    ("while", W::While),
-    ("switch", W::Switch),
-    ("for", W::For),
-    ("do", W::Do),
-    ("else", W::Else),
-    ("return", W::Return),
-    ("case", W::Case),
-    ("default", W::Default),
-    ("break", W::Break),
-    ("continue", W::Continue),
-    ("asm __asm__ __asm", W::Asm),
-    ("operator", W::Operator),
-    ("new", W::New),
-    ("delete", W::Delete),
-    ("sizeof", W::Sizeof),
-    ("alignof __alignof__ __alignof", W::Alignof),
-    ("__builtin_offsetof", W::Offsetof),
-    ("__builtin_va_arg", W::VaArg),
-    ("static_cast reinterpret_cast const_cast", W::NamedCast),
-    ("true false", W::Bool),
-    ("nullptr __null", W::Nullptr),
-    ("noexcept", W::Noexcept),
-    ("and", W::Spelled(TokenKind::AndAnd)),
-    ("or", W::Spelled(TokenKind::OrOr)),
-    ("xor", W::Spelled(TokenKind::Caret)),
-    ("bitor", W::Spelled(TokenKind::Pipe)),
-    ("not_eq", W::Spelled(TokenKind::Ne)),
-    ("not", W::Spelled(TokenKind::Bang)),
-    ("compl", W::Spelled(TokenKind::Tilde)),
-    ("bitand", W::Spelled(TokenKind::Amp)),
-    ("and_eq", W::Spelled(TokenKind::AmpEq)),
-    ("or_eq", W::Spelled(TokenKind::PipeEq)),
-    ("xor_eq", W::Spelled(TokenKind::CaretEq)),
-    ("__extension__", W::Skip),
-    ("template", W::Refused(Refusal::Template)),
-    ("typename", W::Refused(Refusal::Typename)),
-    ("try", W::Refused(Refusal::Try)),
-    ("catch", W::Refused(Refusal::Catch)),
-    ("throw", W::Refused(Refusal::Throw)),
-    ("goto", W::Goto),
-    ("__label__", W::Refused(Refusal::Label)),
-    ("co_await co_yield co_return", W::Refused(Refusal::Coroutine)),
-    ("dynamic_cast", W::Refused(Refusal::DynamicCast)),
-    ("typeid", W::Refused(Refusal::Typeid)),
-    ("this", W::Refused(Refusal::This)),
-    ("virtual", W::Refused(Refusal::Virtual)),
-    ("friend", W::Refused(Refusal::Friend)),
-    ("explicit", W::Refused(Refusal::Explicit)),
-    ("concept", W::Refused(Refusal::Concept)),
-    ("requires", W::Refused(Refusal::Requires)),
-    ("export", W::Refused(Refusal::Export)),
-    ("public protected private", W::Refused(Refusal::Access)),
-    ("consteval constinit", W::Refused(Refusal::Consteval)),
-    ("_Bool", W::OnlyC("bool")),
-    ("_Static_assert", W::OnlyC("static_assert")),
-    ("_Alignas", W::OnlyC("alignas")),
-    ("_Alignof", W::OnlyC("alignof")),
-    ("_Generic", W::Refused(Refusal::Generic)),
-    ("_Atomic", W::OnlyC("volatile")),
-    ("__auto_type", W::OnlyC("auto")),
-    ("_Noreturn", W::OnlyC("[[noreturn]]")),
-    (
-        "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64",
-        W::Refused(Refusal::Type),
-    ),
-];

@@ -6,7 +6,7 @@ use crate::check::builtins::types::all_types;
 use crate::check::builtins::variables::VARIABLES;
 use crate::check::builtins::{BuiltinTypeDef, BuiltinTypeKind, Header, lookup_type};
 use crate::check::ctype::{Basic, CTypes};
-use crate::parse::words::{WORDS, Word};
+use crate::parse::words::{KEYWORDS, Word};
 
 /// `threadIdx` and its like.
 pub fn builtin_variables(doc: &mut Doc) {
@@ -44,7 +44,7 @@ pub fn arithmetic(doc: &mut Doc) {
 /// Whether the words of its name are keywords, or the name a builtin type's.
 fn can_be_written(basic: Basic) -> bool {
     let keyword = |name: &str| {
-        WORDS.iter().any(|(spellings, word)| {
+        KEYWORDS.iter().any(|(spellings, word, _)| {
             *word == Word::Type && spellings.split_whitespace().any(|known| known == name)
         })
     };

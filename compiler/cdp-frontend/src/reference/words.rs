@@ -11,56 +11,13 @@ use crate::diagnostics::codes::ALL;
 use crate::headers;
 use crate::intern::Symbol;
 use crate::parse::parse_text;
-use crate::parse::words::{REFUSED_BY_CHECKER, Refusal, WORDS, Word};
+use crate::parse::words::{KEYWORDS, ONLY_C, OPERATORS, REFUSED, REFUSED_BY_CHECKER, Refusal};
 use crate::preprocess::PreprocessOptions;
 use crate::preprocess::directives::{PRAGMAS, Pragma};
 use crate::preprocess::macros::COMPUTED;
 use crate::preprocess::predefined::{Target, macros as predefined};
 use crate::session::Session;
 use crate::source::Span;
-
-/// What a keyword is for; `None` for what is no keyword of the language.
-fn kind(word: Word) -> Option<&'static str> {
-    Some(match word {
-        Word::Name | Word::OnlyC(_) | Word::Refused(_) => return None,
-        Word::Type => "Arithmetic types",
-        Word::Auto | Word::Typeof => "Deduced types",
-        Word::Record | Word::Enum | Word::Typedef | Word::Using | Word::Namespace => {
-            "Declarations of types and names"
-        }
-        Word::Storage => "Storage and linkage",
-        Word::Qualifier => "Qualifiers",
-        Word::Attribute | Word::AttributeCall => "CUDA specifiers",
-        Word::Alignas | Word::GnuAttribute => "Alignment and attributes",
-        Word::StaticAssert => "Assertions",
-        Word::If
-        | Word::Else
-        | Word::While
-        | Word::Do
-        | Word::Switch
-        | Word::For
-        | Word::Case
-        | Word::Goto
-        | Word::Default
-        | Word::Return => "Statements",
-        Word::Asm => "Inline PTX",
-        Word::Break
-        | Word::Continue
-        | Word::Operator
-        | Word::New
-        | Word::Delete
-        | Word::Sizeof
-        | Word::Alignof
-        | Word::Offsetof
-        | Word::VaArg
-        | Word::Bool
-        | Word::Nullptr
-        | Word::Noexcept
-        | Word::NamedCast => "Expressions, jumps and constants",
-        Word::Spelled(_) => "Operators as words",
-        Word::Skip => "Read and ignored",
-    })
-}
 
 /// The words of a list that the checker lets through.
 fn accepted(spellings: &'static str) -> impl Iterator<Item = &'static str> {
@@ -73,13 +30,13 @@ fn accepted(spellings: &'static str) -> impl Iterator<Item = &'static str> {
 pub fn keywords(doc: &mut Doc) {
     doc.heading(2, "Keywords");
     let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (spellings, word) in WORDS {
-        let Some(kind) = kind(*word) else { continue };
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+    for (spellings, _, kind) in KEYWORDS {
+        match kinds.iter_mut().find(|(known, _)| known == kind) {
             Some((_, words)) => words.extend(accepted(spellings)),
             None => kinds.push((kind, accepted(spellings).collect())),
         }
     }
+    kinds.push(("Operators as words", OPERATORS.iter().map(|(word, _)| *word).collect()));
     let rows: Vec<Vec<String>> =
         kinds.into_iter().map(|(kind, words)| vec![kind.to_owned(), codes_of(words)]).collect();
     doc.table(&["Kind", "Words"], &rows);
@@ -98,19 +55,16 @@ pub fn left_out(doc: &mut Doc) {
             Some((.., list)) => list.extend(words),
             None => reasons.push((code, why, words.collect())),
         };
-    for (spellings, word) in WORDS {
-        let (code, why) = match word {
-            Word::OnlyC(right) => (Code::E0239, format!("C only: write `{right}`")),
-            Word::Refused(refusal) => {
-                let (code, _, cure, _) = refusal.report();
-                match refusal {
-                    Refusal::Generic => (code, format!("C only: {cure}")),
-                    _ => (code, code.info().title.to_owned()),
-                }
-            }
-            _ => continue,
+    for (spellings, refusal) in REFUSED {
+        let (code, _, cure, _) = refusal.report();
+        let why = match refusal {
+            Refusal::Generic => format!("C only: {cure}"),
+            _ => code.info().title.to_owned(),
         };
         add(code, why, &mut spellings.split_whitespace());
+    }
+    for (word, right) in ONLY_C {
+        add(Code::E0239, format!("C only: write `{right}`"), &mut std::iter::once(*word));
     }
     for (word, code, _) in REFUSED_BY_CHECKER {
         add(*code, code.info().title.to_owned(), &mut std::iter::once(*word));
