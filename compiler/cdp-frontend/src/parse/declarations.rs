@@ -2,7 +2,7 @@
 
 use super::declarators::Naming;
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Place, Specifiers};
+use super::specifiers::{Context, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
@@ -51,7 +51,7 @@ impl Parser<'_> {
             }
             _ => match self.word() {
                 Word::Using => {
-                    decls.extend(self.using(Place::File)?);
+                    decls.extend(self.using(Context::File)?);
                     return Ok(());
                 }
                 Word::Namespace => self.namespace(false)?,
@@ -79,7 +79,7 @@ impl Parser<'_> {
                     self.refuse_word(Refusal::Access)?;
                     return Ok(());
                 }
-                _ => self.declaration(Place::File)?,
+                _ => self.declaration(Context::File)?,
             },
         };
         decls.push(decl);
@@ -206,7 +206,7 @@ impl Parser<'_> {
     ///       | "using" name attributes "=" type-name ";"
     /// ```
     /// `using a::b, a::c;` is one declaration for each name; there is always one.
-    pub fn using(&mut self, place: Place) -> Parsed<Vec<Decl>> {
+    pub fn using(&mut self, context: Context) -> Parsed<Vec<Decl>> {
         let start = self.at;
         self.at += 1;
         if self.word() == Word::Namespace {
@@ -230,7 +230,7 @@ impl Parser<'_> {
         if named {
             return Ok(vec![self.alias(start)?]);
         }
-        self.refuse_using(place)?;
+        self.refuse_using(context)?;
         let mut decls = Vec::new();
         loop {
             let path = self.path(self.at);
@@ -298,14 +298,14 @@ impl Parser<'_> {
     /// declaration = specifiers [ init-declarator { "," init-declarator } ] ";"
     /// function    = specifiers declarator block
     /// ```
-    pub fn declaration(&mut self, place: Place) -> Parsed<Decl> {
+    pub fn declaration(&mut self, context: Context) -> Parsed<Decl> {
         let start = self.at;
-        let kind = self.declared(place)?;
+        let kind = self.declared(context)?;
         Ok(Decl { kind, span: self.since(start) })
     }
 
-    fn declared(&mut self, place: Place) -> Parsed<DeclKind> {
-        let specs = self.specifiers(place)?;
+    fn declared(&mut self, context: Context) -> Parsed<DeclKind> {
+        let specs = self.specifiers(context)?;
         if self.is_bindings(&specs) {
             return self.refuse_bindings(specs);
         }
@@ -322,7 +322,7 @@ impl Parser<'_> {
                 };
                 let function = is_function(&item.declarator);
                 if function && item.init.is_none() && self.is(T::LBrace) {
-                    if place == Place::File && declarators.is_empty() {
+                    if context == Context::File && declarators.is_empty() {
                         let body = self.block();
                         self.leave_declarator(&specs, &item.declarator);
                         let (specs, declarator) = (specs.specs, item.declarator);
@@ -354,13 +354,8 @@ impl Parser<'_> {
     /// Closes the scope of a declarator's parameters; the declared name stays.
     fn leave_declarator(&mut self, specs: &Specifiers, declarator: &Declarator) {
         self.symbols.leave();
-        let plain = declarator.name.as_ref().and_then(QualName::as_plain);
-        if let Some(name) = plain.filter(|_| specs.place != Place::Member || specs.typedef) {
-            let meaning = match specs.typedef {
-                true => Meaning::Type(ScopeId::NONE),
-                false => Meaning::Value,
-            };
-            self.symbols.set(name, meaning);
+        if let Some(name) = declarator.name.as_ref().and_then(QualName::as_plain) {
+            self.declare(specs, name);
         }
     }
 
@@ -368,7 +363,7 @@ impl Parser<'_> {
     fn ends_specifiers(&self, specs: &Specifiers) -> bool {
         match self.kind() {
             Some(T::LParen | T::Star | T::Amp | T::AndAnd | T::ColonColon) => false,
-            Some(T::Colon) => specs.place != Place::Member,
+            Some(T::Colon) => specs.context != Context::Member,
             Some(T::Ident) => {
                 let declares = self.is_name() || self.word() == Word::Operator;
                 !declares
@@ -395,7 +390,7 @@ impl Parser<'_> {
         self.declarator_attributes(&mut declarator.attrs)?;
         let mut bit_width = None;
         let mut init = None;
-        if specs.place == Place::Member && self.eat(T::Colon) {
+        if specs.context == Context::Member && self.eat(T::Colon) {
             bit_width = Some(Box::new(self.assignment()?));
             self.attributes(&mut declarator.attrs)?;
         } else {

@@ -1,11 +1,12 @@
 //! Declarators: pointers, names, arrays and parameters.
 
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Place, Specifiers};
+use super::specifiers::{Context, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
+use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
 
@@ -45,7 +46,7 @@ impl Parser<'_> {
         inner: bool,
     ) -> Parsed<Declarator> {
         let start = self.at;
-        let (pointers, attrs) = self.pointers(specs.place)?;
+        let (pointers, attrs) = self.pointers(specs.context)?;
         let mut declarator = self.direct(specs, naming, inner)?;
         if !pointers.is_empty() {
             declarator.parts.reserve_exact(pointers.len());
@@ -63,22 +64,26 @@ impl Parser<'_> {
     }
 
     /// `{ pointer }`, the innermost first as the tree has them.
-    pub fn pointers(&mut self, place: Place) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
+    pub fn pointers(&mut self, context: Context) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
         let (mut parts, mut attrs) = (Vec::new(), Vec::new());
-        while let Some(part) = self.pointer(place, &mut attrs)? {
+        while let Some(part) = self.pointer(context, &mut attrs)? {
             parts.push(part);
         }
         parts.reverse();
         Ok((parts, attrs))
     }
 
-    fn pointer(&mut self, place: Place, attrs: &mut Vec<Attr>) -> Parsed<Option<DeclaratorPart>> {
+    fn pointer(
+        &mut self,
+        context: Context,
+        attrs: &mut Vec<Attr>,
+    ) -> Parsed<Option<DeclaratorPart>> {
         let start = self.at;
         if self.is_name() && self.kind_at(start + 1) == Some(T::ColonColon) {
             let path = self.path(start);
             if self.kind_at(path.end) == Some(T::ColonColon) {
                 self.refuse_odd_scope(&path);
-                return self.pointer(place, attrs);
+                return self.pointer(context, attrs);
             }
         }
         let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() else { return Ok(None) };
@@ -89,7 +94,10 @@ impl Parser<'_> {
                 if self.word() == Word::Qualifier {
                     self.qualifier(&mut quals);
                 } else if self.refuse_restrict() {
-                } else if kind != T::Star || place == Place::Trailing || !self.attribute(attrs)? {
+                } else if kind != T::Star
+                    || context == Context::Trailing
+                    || !self.attribute(attrs)?
+                {
                     break;
                 }
             }
@@ -131,7 +139,7 @@ impl Parser<'_> {
                 Some(T::LParen) => {
                     // Directly after the name they may be an initialiser's.
                     if std::mem::take(&mut named) && !inner {
-                        if specs.place == Place::Member {
+                        if specs.context == Context::Member {
                             return Err(self.refuse_member_function(&declarator));
                         }
                         if !self.opens_parameters(specs.function_like) {
@@ -165,14 +173,19 @@ impl Parser<'_> {
             if let Some(scope) = path.scope {
                 self.symbols.open(scope);
             }
-        } else if specs.place != Place::Member || specs.typedef {
-            let meaning = match specs.typedef {
-                true => Meaning::Type(ScopeId::NONE),
-                false => Meaning::Value,
-            };
-            self.symbols.set(name.base.name, meaning);
+        } else {
+            self.declare(specs, name.base.name);
         }
         Ok(name)
+    }
+
+    /// Gives a declared name its meaning; members are no names of the scope around their record.
+    pub fn declare(&mut self, specs: &Specifiers, name: Symbol) {
+        if specs.typedef {
+            self.symbols.set(name, Meaning::Type(ScopeId::NONE));
+        } else if specs.context != Context::Member {
+            self.symbols.set(name, Meaning::Value);
+        }
     }
 
     /// ```text
@@ -236,25 +249,20 @@ impl Parser<'_> {
     /// `parameter = specifiers [ declarator attributes ] [ "=" initialiser-clause ]`
     fn parameter(&mut self) -> Parsed<Param> {
         let start = self.at;
-        let specs = self.specifiers(Place::Parameter)?;
+        let specs = self.specifiers(Context::Parameter)?;
         let mut declarator = self.declarator(&specs, Naming::Either, false)?;
         self.attributes(&mut declarator.attrs)?;
         let default = self.after(T::Eq, Self::initialiser_clause)?.map(Box::new);
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
     }
 
-    /// `trailing = specifiers { pointer }`
+    /// `trailing = specifiers abstract-declarator`
     fn trailing_return(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let mut specs = self.specifiers(Place::Trailing)?;
+        let mut specs = self.specifiers(Context::Trailing)?;
         self.refuse_trailing_decltype(&mut specs.specs.ty);
-        let middle = self.at;
-        let (parts, _) = self.pointers(Place::Trailing)?;
-        let span = self.since(middle);
-        let declarator = Declarator { name: None, parts, attrs: Vec::new(), span };
-        let ty = TypeName { specs: specs.specs, declarator, span: self.since(start) };
-        self.refuse_trailing_brackets();
-        Ok(ty)
+        let declarator = self.abstract_declarator(&specs)?;
+        Ok(TypeName { specs: specs.specs, declarator, span: self.since(start) })
     }
 
     /// `auto f(int a) -> decltype(a)`: the checker forms a function's type before its parameters have
@@ -264,21 +272,6 @@ impl Parser<'_> {
             let what = "a result type by `decltype` after `->` is";
             self.outside(Code::E0240, ty.span, what, "write the type");
             ty.kind = TypeSpecKind::Error;
-        }
-    }
-
-    /// `auto f() -> int (*)(int)`, at the first bracket of the type.
-    fn refuse_trailing_brackets(&mut self) {
-        if !matches!(self.kind(), Some(T::LParen | T::LBracket))
-            || self.std_attribute_end().is_some()
-        {
-            return;
-        }
-        let what = "a result type in brackets after `->` is";
-        let cure = "give the type a name: `using Result = ...;`";
-        self.outside(Code::E0240, self.span_at(self.at), what, cure);
-        while matches!(self.kind(), Some(T::LParen | T::LBracket)) {
-            self.at = self.group_end(self.at);
         }
     }
 

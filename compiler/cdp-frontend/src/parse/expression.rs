@@ -2,7 +2,7 @@
 
 use super::lookahead::Path;
 use super::parser::{Parsed, Parser};
-use super::specifiers::Place;
+use super::specifiers::Context;
 use super::words::Word;
 use crate::ast::*;
 use crate::diagnostics::Code;
@@ -263,9 +263,9 @@ impl Parser<'_> {
 
     fn new_type(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let specs = self.specifiers(Place::TypeName)?;
+        let specs = self.specifiers(Context::TypeName)?;
         let middle = self.at;
-        let (pointers, attrs) = self.pointers(Place::TypeName)?;
+        let (pointers, attrs) = self.pointers(Context::TypeName)?;
         let mut parts = Vec::new();
         while self.is(T::LBracket) {
             let at = self.at;

@@ -260,18 +260,7 @@ impl Parser<'_> {
         }
         let operand = matches!(self.kind_at(at + 1), Some(T::Number | T::Char | T::String))
             || self.is_name_at(at + 1);
-        let before = open.checked_sub(1);
-        let in_expression = before.is_some_and(|before| match self.kind_at(before) {
-            Some(T::Comma | T::LParen | T::Question) => true,
-            Some(kind) => {
-                self.word_at(before) == Word::Return
-                    || super::expression::assignment(kind).is_some()
-                    || (super::expression::binary(kind).is_some()
-                        && !matches!(kind, T::Star | T::Amp | T::AndAnd | T::Lt | T::Gt))
-            }
-            None => false,
-        });
-        at > path.end || (operand && in_expression)
+        at > path.end || (operand && path.meaning.is_none())
     }
 
     /// For a name followed by `<`: the place after the `>`, if this is a list of template arguments.

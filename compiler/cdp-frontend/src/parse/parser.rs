@@ -423,16 +423,21 @@ impl<'a> Parser<'a> {
 
     /// Passes pragmas where none means anything.
     pub fn skip_pragmas(&mut self) {
-        while matches!(
-            self.kind(),
-            Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd)
-        ) {
-            self.at = self.pragma_end(self.at);
+        self.at = self.after_pragmas(self.at);
+    }
+
+    /// The place after the pragmas at `at`.
+    pub fn after_pragmas(&self, mut at: usize) -> usize {
+        while let Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd) =
+            self.kind_at(at)
+        {
+            at = self.pragma_end(at);
         }
+        at
     }
 
     /// The place after the pragma at `at`.
-    pub fn pragma_end(&self, at: usize) -> usize {
+    fn pragma_end(&self, at: usize) -> usize {
         if self.kind_at(at) != Some(T::PragmaUnroll) {
             return at + 1;
         }

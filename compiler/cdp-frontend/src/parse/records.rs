@@ -1,7 +1,7 @@
 //! Records, their members, and enumerations.
 
 use super::parser::{Parsed, Parser};
-use super::specifiers::Place;
+use super::specifiers::Context;
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
@@ -105,10 +105,10 @@ impl Parser<'_> {
             return Err(self.outside(Code::E0223, self.span_at(start), "destructors are", ""));
         }
         match self.word() {
-            Word::Using => Ok(self.using(Place::Member)?.swap_remove(0)),
+            Word::Using => Ok(self.using(Context::Member)?.swap_remove(0)),
             Word::StaticAssert => self.static_assertion(),
             Word::Refused(Refusal::Template) => self.refuse_template(),
-            _ => self.declaration(Place::Member),
+            _ => self.declaration(Context::Member),
         }
     }
 
@@ -130,7 +130,7 @@ impl Parser<'_> {
             true => {
                 self.at += 1;
                 let start = self.at;
-                let specs = self.specifiers(Place::TypeName)?.specs;
+                let specs = self.specifiers(Context::TypeName)?.specs;
                 let declarator = self.no_declarator();
                 Some(TypeName { specs, declarator, span: self.since(start) })
             }

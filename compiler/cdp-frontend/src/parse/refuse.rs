@@ -3,7 +3,7 @@
 
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Place, Specifiers};
+use super::specifiers::{Context, Specifiers};
 use super::symbols::Meaning;
 use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
@@ -196,7 +196,7 @@ impl Parser<'_> {
         let open = self.at;
         let names: Vec<usize> =
             (open + 1..self.group_end(open)).filter(|&at| self.is_name_at(at)).collect();
-        if names.is_empty() || !matches!(specs.place, Place::File | Place::Block) {
+        if names.is_empty() || !matches!(specs.context, Context::File | Context::Block) {
             return Err(Fault::Refused);
         }
         let mut declarators = Vec::new();
@@ -226,10 +226,10 @@ impl Parser<'_> {
     }
 
     /// `using enum E;`, and `using Base::member;` in a record.
-    pub fn refuse_using(&mut self, place: Place) -> Parsed<()> {
+    pub fn refuse_using(&mut self, context: Context) -> Parsed<()> {
         let (what, cure) = if self.word() == Word::Enum {
             ("`using enum` is", "write the enumerators with the enumeration's name before `::`")
-        } else if place == Place::Member {
+        } else if context == Context::Member {
             ("using-declarations of members are", "declare the member here")
         } else {
             return Ok(());

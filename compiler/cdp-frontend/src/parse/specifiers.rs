@@ -11,7 +11,7 @@ use crate::source::Span;
 
 /// Where a declaration stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Context {
     /// A file, namespace or linkage block.
     File,
     Block,
@@ -35,7 +35,7 @@ pub(super) struct Specifiers {
     pub auto: bool,
     /// They end in the body of a record or enumeration.
     pub body: bool,
-    pub place: Place,
+    pub context: Context,
 }
 
 /// What has been read of a list of specifiers.
@@ -62,7 +62,7 @@ impl Parser<'_> {
     ///            | ( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"
     /// ```
     /// A name is a specifier only while there is no type; after it, it is what is declared.
-    pub fn specifiers(&mut self, place: Place) -> Parsed<Specifiers> {
+    pub fn specifiers(&mut self, context: Context) -> Parsed<Specifiers> {
         let start = self.at;
         let nothing = TypeSpec { kind: TypeSpecKind::Error, span: self.since(start) };
         let specs = DeclSpecs {
@@ -78,12 +78,12 @@ impl Parser<'_> {
             function_like: false,
             auto: false,
             body: false,
-            place,
+            context,
         };
         let mut reading = Reading { out, words: Vec::new(), types: Vec::new(), untyped: false };
         while !reading.untyped && self.specifier(&mut reading, start)? {}
         if self.at == start && !reading.typed() {
-            let external = matches!(place, Place::File | Place::Member);
+            let external = matches!(context, Context::File | Context::Member);
             return Err(self.expected(if external { "a declaration" } else { "a type" }));
         }
         let Reading { mut out, words, types, .. } = reading;
@@ -95,14 +95,14 @@ impl Parser<'_> {
     /// One specifier; false if there is none here.
     fn specifier(&mut self, reading: &mut Reading, start: usize) -> Parsed<bool> {
         let at = self.at;
-        let place = reading.out.place;
+        let context = reading.out.context;
         if reading.out.body && self.starts_line(at) && self.begins_declaration(false) {
             return Ok(false);
         }
         reading.out.body = false;
         match self.word() {
             Word::Storage | Word::Typedef => {
-                if place == Place::Member && self.is_text(at, "static") {
+                if context == Context::Member && self.is_text(at, "static") {
                     let span = self.span_at(at);
                     return Err(self.outside(Code::E0239, span, "static members are", ""));
                 }
@@ -118,7 +118,7 @@ impl Parser<'_> {
                 self.at += 1;
             }
             Word::Refused(refusal) => return self.refused_specifier(refusal, reading),
-            Word::Attribute if place == Place::Trailing => return Ok(false),
+            Word::Attribute if context == Context::Trailing => return Ok(false),
             Word::Attribute => {
                 reading.out.function_like |= matches!(
                     self.text_at(at),
@@ -127,7 +127,7 @@ impl Parser<'_> {
                 self.attribute(&mut reading.out.specs.attrs)?;
             }
             Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
-                if place == Place::Trailing {
+                if context == Context::Trailing {
                     return Ok(false);
                 }
                 self.attribute(&mut reading.out.specs.attrs)?;
@@ -151,7 +151,7 @@ impl Parser<'_> {
                 reading.out.body = body;
                 self.push_type(reading, kind, at);
             }
-            Word::Operator if !reading.typed() && place == Place::Member => {
+            Word::Operator if !reading.typed() && context == Context::Member => {
                 let span = self.span_at(at);
                 return Err(self.outside(Code::E0236, span, "conversion functions are", ""));
             }
@@ -161,7 +161,7 @@ impl Parser<'_> {
                 }
                 return self.named_type(reading, start);
             }
-            _ if self.std_attribute_end().is_some() && place != Place::Trailing => {
+            _ if self.std_attribute_end().is_some() && context != Context::Trailing => {
                 return self.attribute(&mut reading.out.specs.attrs);
             }
             _ => return Ok(false),
@@ -180,7 +180,7 @@ impl Parser<'_> {
             self.refuse_odd_scope(&path);
             return Ok(true);
         }
-        if reading.out.place == Place::Member {
+        if reading.out.context == Context::Member {
             self.refuse_constructor(&path)?;
         }
         if matches!(path.meaning, Some(Meaning::Type(_))) {
@@ -195,11 +195,11 @@ impl Parser<'_> {
         }
         let next = self.kind_at(path.end);
         let first = path.start == start;
-        let place = reading.out.place;
+        let context = reading.out.context;
         let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
-        let untyped = match place {
-            Place::Parameter | Place::Member | Place::TypeName | Place::Trailing => {
-                !first && ends && place == Place::Member
+        let untyped = match context {
+            Context::Parameter | Context::Member | Context::TypeName | Context::Trailing => {
+                !first && ends && context == Context::Member
             }
             _ => (!first && ends) || next == Some(T::LParen),
         };
@@ -210,7 +210,7 @@ impl Parser<'_> {
             reading.untyped = true;
             return Ok(true);
         }
-        if place == Place::File && self.is_text(self.at, "import") {
+        if context == Context::File && self.is_text(self.at, "import") {
             let span = self.span(path.start, path.end);
             return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
         }
@@ -359,7 +359,7 @@ impl Parser<'_> {
     pub fn type_name(&mut self) -> Parsed<TypeName> {
         let start = self.at;
         self.scoped(|p| {
-            let specs = p.specifiers(Place::TypeName)?;
+            let specs = p.specifiers(Context::TypeName)?;
             let declarator = p.abstract_declarator(&specs)?;
             Ok(TypeName { specs: specs.specs, declarator, span: p.since(start) })
         })
@@ -442,46 +442,40 @@ fn storage_kind(text: &str) -> StorageKind {
         _ => StorageKind::Inline,
     }
 }
+
 /// The type that a set of words means, in any order; `None` if they do not go together.
 pub(super) fn builtin_type(words: &[&str]) -> Option<Basic> {
-    use Basic as B;
-    let count = |word: &str| words.iter().filter(|other| other.trim_matches('_') == word).count();
-    let (signed, unsigned, long) = (count("signed"), count("unsigned"), count("long"));
-    let base: Vec<&str> = words
-        .iter()
-        .copied()
-        .filter(|word| !matches!(word.trim_matches('_'), "signed" | "unsigned" | "long"))
-        .collect();
-    if signed + unsigned > 1 || long > 2 {
-        return None;
-    }
-    let pick = |plain: B, unsigned_type: B| Some(if unsigned == 1 { unsigned_type } else { plain });
-    let integer_words = |base: &[&str]| matches!(base, [] | ["int"]);
-    let ty = match (base.as_slice(), long) {
-        (base, 0) if integer_words(base) => return pick(B::Int, B::UInt),
-        (base, 1) if integer_words(base) => return pick(B::Long, B::ULong),
-        (base, 2) if integer_words(base) => return pick(B::LongLong, B::ULongLong),
-        (["char"], 0) => match (signed, unsigned) {
-            (1, _) => return Some(B::SChar),
-            (_, 1) => return Some(B::UChar),
-            _ => B::Char,
-        },
-        (["short"] | ["short", "int"] | ["int", "short"], 0) => return pick(B::Short, B::UShort),
-        (["__int128"], 0) => return pick(B::Int128, B::UInt128),
-        (["__int128_t"], 0) => B::Int128,
-        (["__uint128_t"], 0) => B::UInt128,
-        (["void"], 0) => B::Void,
-        (["bool"], 0) => B::Bool,
-        (["wchar_t"], 0) => B::WChar,
-        (["char8_t"], 0) => B::Char8,
-        (["char16_t"], 0) => B::Char16,
-        (["char32_t"], 0) => B::Char32,
-        (["float"], 0) => B::Float,
-        (["double"], 0) => B::Double,
+    let mut words: Vec<&str> = words.iter().map(|word| word.trim_matches('_')).collect();
+    words.sort_unstable();
+    Some(match words[..] {
+        ["void"] => Basic::Void,
+        ["bool"] => Basic::Bool,
+        ["char"] => Basic::Char,
+        ["char", "signed"] => Basic::SChar,
+        ["char", "unsigned"] => Basic::UChar,
+        ["short"] | ["int", "short"] | ["short", "signed"] | ["int", "short", "signed"] => {
+            Basic::Short
+        }
+        ["short", "unsigned"] | ["int", "short", "unsigned"] => Basic::UShort,
+        ["int"] | ["signed"] | ["int", "signed"] => Basic::Int,
+        ["unsigned"] | ["int", "unsigned"] => Basic::UInt,
+        ["long"] | ["int", "long"] | ["long", "signed"] | ["int", "long", "signed"] => Basic::Long,
+        ["long", "unsigned"] | ["int", "long", "unsigned"] => Basic::ULong,
+        ["long", "long"] | ["int", "long", "long"] => Basic::LongLong,
+        ["long", "long", "signed"] | ["int", "long", "long", "signed"] => Basic::LongLong,
+        ["long", "long", "unsigned"] | ["int", "long", "long", "unsigned"] => Basic::ULongLong,
+        ["int128"] | ["int128", "signed"] | ["int128_t"] => Basic::Int128,
+        ["int128", "unsigned"] | ["uint128_t"] => Basic::UInt128,
+        ["wchar_t"] => Basic::WChar,
+        ["char8_t"] => Basic::Char8,
+        ["char16_t"] => Basic::Char16,
+        ["char32_t"] => Basic::Char32,
+        ["float"] => Basic::Float,
+        ["double"] => Basic::Double,
         _ => return None,
-    };
-    (signed + unsigned == 0).then_some(ty)
+    })
 }
+
 /// The header a C program would include for a type.
 fn header_of(name: &str) -> Option<&'static str> {
     Some(match name {

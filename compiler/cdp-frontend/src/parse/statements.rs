@@ -2,7 +2,7 @@
 //! block; the next one is read as usual.
 
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::Place;
+use super::specifiers::Context;
 use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
@@ -44,7 +44,7 @@ impl Parser<'_> {
                 // The word is passed, and what follows it is read.
                 let _ = self.refuse_word(Refusal::Access);
             }
-            Word::Using => match self.using(Place::Block) {
+            Word::Using => match self.using(Context::Block) {
                 Ok(decls) => {
                     for decl in decls {
                         let span = decl.span;
@@ -54,13 +54,7 @@ impl Parser<'_> {
                 Err(_) => stmts.push(self.skipped_statement(start)),
             },
             _ => {
-                let mut after = start;
-                while matches!(
-                    self.kind_at(after),
-                    Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd)
-                ) {
-                    after = self.pragma_end(after);
-                }
+                let after = self.after_pragmas(start);
                 if after >= close {
                     self.at = close;
                 } else {
@@ -198,7 +192,7 @@ impl Parser<'_> {
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
             Word::StaticAssert => StmtKind::Decl(self.static_assertion()?),
-            Word::Using => StmtKind::Decl(self.using(Place::Block)?.swap_remove(0)),
+            Word::Using => StmtKind::Decl(self.using(Context::Block)?.swap_remove(0)),
             Word::Namespace => self.namespace_in_block()?,
             Word::Refused(Refusal::Template) => StmtKind::Decl(self.refuse_template()?),
             Word::Refused(Refusal::Try) => {
@@ -216,7 +210,7 @@ impl Parser<'_> {
                     self.at += 1;
                     StmtKind::Empty
                 }
-                _ if self.declares() => StmtKind::Decl(self.declaration(Place::Block)?),
+                _ if self.declares() => StmtKind::Decl(self.declaration(Context::Block)?),
                 _ => self.expression_statement()?,
             },
         };
@@ -343,7 +337,7 @@ impl Parser<'_> {
         let head = self.group("`)`", |p| {
             let first_semi = p.head_semicolon();
             let init = if first_semi { Some(p.init()?) } else { None };
-            let specs = p.specifiers(Place::Head)?;
+            let specs = p.specifiers(Context::Head)?;
             let start = p.at;
             let declarator = p.init_declarator(&specs)?;
             let span = p.since(start);
@@ -381,7 +375,7 @@ impl Parser<'_> {
         let kind = if self.eat(T::Semi) {
             StmtKind::Empty
         } else if self.declares() {
-            StmtKind::Decl(self.declaration(Place::Head)?)
+            StmtKind::Decl(self.declaration(Context::Head)?)
         } else {
             let value = self.expression()?;
             self.expect(T::Semi, "`;` or `,`")?;
@@ -397,7 +391,7 @@ impl Parser<'_> {
             return Ok(Condition::Expr(self.expression()?));
         }
         let start = self.at;
-        let specs = self.specifiers(Place::Head)?;
+        let specs = self.specifiers(Context::Head)?;
         let declarators = vec![self.init_declarator(&specs)?];
         let simple = SimpleDecl { specs: specs.specs, declarators };
         let span = self.since(start);

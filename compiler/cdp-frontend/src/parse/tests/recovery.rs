@@ -103,6 +103,8 @@ fn types() {
             "1:E0204: unknown type name `baz`",
         ]
     );
+    assert_eq!(findings("void f() { (foo)3; }"), ["1:E0204: unknown type name `foo`"]);
+    assert_eq!(findings("int y = 1; int x = (y) 3;").len(), 1);
     for innocent in [
         "int x = (y)[3], z = (y)(3), w = f(y * 2), v = (y) - 3;",
         "int x = 3 *\nint(4);\nint y = (int)\nfloat(3);",

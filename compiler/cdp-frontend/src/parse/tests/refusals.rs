@@ -114,7 +114,6 @@ fn declarations_outside() {
     refused("E0239", "int x __attribute__((vector_size(16)));");
     refused("E0239", "[[gnu::weak]] int x;");
     refused("E0235", "import std;");
-    refused("E0240", "auto f() -> int (*)(int);");
     refused("E0240", "auto f(int a) -> decltype(a) { return a; }");
     refused("E0240", "auto f(int a) -> const decltype(a + 1) &;");
     refused("E0240", "bool b = noexcept(1 + 1);");

@@ -185,6 +185,10 @@ fn result_types_after_the_parameters() {
         last("auto f() -> int __attribute__((noinline));").as_deref(),
         Some("declare f: fn() -> int [noinline]")
     );
+    assert_eq!(
+        last("auto f() -> int (*)(S);").as_deref(),
+        Some("declare f: fn() -> ptr(fn(_: S) -> int)")
+    );
 }
 
 #[test]
