@@ -78,7 +78,7 @@ pub struct CompileOptions {
     pub cudadevrt: Cudadevrt,
     /// `--fix`: mend PTX and objects that declare kernels of other files as functions, as clang does.
     pub mend_declarations: bool,
-    /// `-std=` for `.cu` files, `c++17` unless given; `.cdp` is one language.
+    /// `-std=` for `.cu` files, `gnu++17` unless given; `.cdp` is one language.
     pub cxx_standard: Option<String>,
     /// A folder for what other builds can use too: CUDA's headers as clang reads them fastest. Without
     /// one nothing is kept.

@@ -79,7 +79,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("no-warnings", "true or false"),
     ("ptxas-arg", "an argument for ptxas; each adds one"),
     ("nvlink-arg", "an argument for nvlink; each adds one"),
-    ("std", "the C++ standard of `.cu` files, c++17 or the like"),
+    ("std", "the C++ standard of `.cu` files, gnu++17 or the like"),
     ("cache-dir", "a folder for what other builds can use too"),
     ("source-date-epoch", "seconds since 1970"),
 ];

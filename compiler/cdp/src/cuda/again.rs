@@ -1,14 +1,15 @@
 //! A second reading by clang of files in which it refused what nvcc takes, with other text in their place.
 //!
 //! Shared variables with constructors are written as [`shared`] says; an `alignas` that asks for less than its type
-//! has gets the type's beside it; files that the source includes get clang's spelling. What has no cure here stays
-//! clang's error.
+//! has gets the type's beside it; files that the source includes get clang's spelling; calls and casts get the one of
+//! [`lenient`]. What has no cure here stays clang's error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 
+use super::lenient::{self, Lenient};
 use super::messages::{Line, Severity};
 use super::{as_clang_takes_it, shared};
 use crate::error::Error;
@@ -26,6 +27,8 @@ enum Cure {
     Storage,
     /// This alignment as well: of several the strictest counts, as nvcc has it.
     Alignment(u32),
+    /// What [`lenient`] writes.
+    Lenient(Lenient),
 }
 
 /// The parts of clang's message around the alignment that a type has at least.
@@ -47,9 +50,17 @@ pub(super) fn run(
     let mut output = clang(job, program, request)?;
     // What clang reads in the place of a file: the file, its text, and where that is kept.
     let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
+    let mut again = request.clone();
     for _ in 0..MOST_ROUNDS {
         let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
         let mut is_new = false;
+        if output.failed
+            && lenient::needs_templates(&output.messages)
+            && !again.args.contains(&lenient::TEMPLATES_OF_BOTH.into())
+        {
+            again.args.push(lenient::TEMPLATES_OF_BOTH.into());
+            is_new = true;
+        }
         for (file, places) in wanted {
             let Some(path) = plain(&file) else { continue };
             let known = texts.get(&path).map(|(text, _)| text.clone());
@@ -73,9 +84,9 @@ pub(super) fn run(
             &list,
             &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
         )?;
-        let mut again = request.clone();
-        again.args.extend(["-ivfsoverlay".into(), list.into()]);
-        output = clang(job, program, &again)?;
+        let mut request = again.clone();
+        request.args.extend(["-ivfsoverlay".into(), list.into()]);
+        output = clang(job, program, &request)?;
     }
     Ok(output)
 }
@@ -97,6 +108,9 @@ fn plain(path: &Path) -> Option<PathBuf> {
 fn cure_of(message: &str) -> Option<Cure> {
     if message.starts_with(shared::REFUSED) {
         return Some(Cure::Storage);
+    }
+    if let Some(cure) = Lenient::of(message) {
+        return Some(Cure::Lenient(cure));
     }
     let (number, _) = message.strip_prefix(UNDERALIGNED[0])?.split_once(UNDERALIGNED[1])?;
     number.parse().ok().map(Cure::Alignment)
@@ -121,13 +135,12 @@ fn rewrite(text: &str, places: &Places) -> Option<String> {
     let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
     for &(place, cure) in places {
         let Some(at) = offset(text, place) else { continue };
-        let (range, new) = match cure {
-            Cure::Storage => match shared::anew(text, at) {
-                Some(found) => found,
-                None => continue,
-            },
-            Cure::Alignment(bytes) => (at..at, format!("alignas({bytes}) ")),
+        let found = match cure {
+            Cure::Storage => shared::anew(text, at),
+            Cure::Alignment(bytes) => Some((at..at, format!("alignas({bytes}) "))),
+            Cure::Lenient(cure) => cure.anew(text, at),
         };
+        let Some((range, new)) = found else { continue };
         // Several names of one declaration ask for it once.
         edits.entry(range.start).or_insert((range.end, new));
     }

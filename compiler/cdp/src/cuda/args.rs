@@ -253,8 +253,13 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     }
 }
 
+/// C++ 17 with GNU's extensions unless something else is asked for, and what is a warning for nvcc and g++ as a warning:
+/// narrow values between braces, `register`, and a macro right behind a string (`"%"PRIu64`).
 fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
-    add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("c++17"))]);
+    add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("gnu++17"))]);
+    add(&["-Wno-error=c++11-narrowing", "-Wno-error=register"]);
+    // And `typeof`, which nvcc has in every standard.
+    add(&["-Wno-error=reserved-user-defined-literal", "-fgnu-keywords"]);
 }
 
 fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {

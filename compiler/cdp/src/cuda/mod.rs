@@ -3,8 +3,8 @@
 //! clang makes LLVM bitcode of the device half and an object of the host half; from the bitcode on
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
 //! ([`messages`], [`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
-//! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]) and its
-//! second reading of what it refused ([`again`]).
+//! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]), older C
+//! that it refuses ([`lenient`]) and its second reading of what it refused ([`again`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
 //! (`cdp-llvm`).
@@ -34,6 +34,7 @@ mod assembly;
 mod foreseen;
 mod graph;
 mod headers;
+mod lenient;
 mod messages;
 mod precompiled;
 mod report;

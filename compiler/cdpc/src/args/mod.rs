@@ -230,7 +230,7 @@ pub struct Source {
     /// Read `.cu` files with this clang
     #[arg(long, value_name = "PATH")]
     pub clang: Option<PathBuf>,
-    /// The C++ standard of `.cu` files: c++17 unless given
+    /// The C++ standard of `.cu` files: gnu++17 unless given
     #[arg(long, value_name = "STANDARD")]
     pub std: Option<String>,
 }

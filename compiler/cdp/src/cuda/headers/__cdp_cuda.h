@@ -79,6 +79,76 @@ __CDP_HOST_FLOATS(double, float, double)
 __CDP_HOST_FLOATS(double, double, float)
 #undef __CDP_HOST_FLOATS
 
+// The same by their older names.
+#define __CDP_HOST_NAMED(name, T, means)                                                                    \
+    static __inline__ __host__ T name(T a, T b) __attribute__((enable_if(true, "")))                        \
+    {                                                                                                       \
+        return means(a, b);                                                                                 \
+    }
+
+__CDP_HOST_NAMED(umin, unsigned int, min)
+__CDP_HOST_NAMED(umax, unsigned int, max)
+__CDP_HOST_NAMED(llmin, long long, min)
+__CDP_HOST_NAMED(llmax, long long, max)
+__CDP_HOST_NAMED(ullmin, unsigned long long, min)
+__CDP_HOST_NAMED(ullmax, unsigned long long, max)
+#undef __CDP_HOST_NAMED
+
+// What these headers of CUDA define is there: clang includes the files behind them. Old programs name them.
+#define __DEVICE_ATOMIC_FUNCTIONS_H__
+#define __SM_20_ATOMIC_FUNCTIONS_H__
+#define __SM_20_INTRINSICS_H__
+#define __SM_30_INTRINSICS_H__
+#define __SM_32_ATOMIC_FUNCTIONS_H__
+#define __SM_32_INTRINSICS_H__
+#define __SM_35_ATOMIC_FUNCTIONS_H__
+#define __SM_35_INTRINSICS_H__
+#define __SM_60_ATOMIC_FUNCTIONS_H__
+#define __SM_61_INTRINSICS_H__
+
+// What second readings write (crate cdp, cuda/lenient.rs). A function of the host that a function of both sides calls:
+// device code that comes there stops.
+template <typename R, typename... A>
+struct __cdp_no_function {
+    template <typename... B>
+    static __inline__ __device__ R call(A..., B &&...)
+    {
+        __builtin_trap();
+    }
+};
+template <typename R, typename... A>
+__host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A...));
+template <typename R, typename... A>
+__host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A..., ...));
+
+// Steps through memory without a type are bytes: `p + __cdp_bytes() + 4`, `p += __cdp_bytes() = 4`.
+struct __cdp_step {
+    long count;
+};
+struct __cdp_bytes {
+    __host__ __device__ __cdp_step operator=(long count) const { return {count}; }
+};
+template <typename V>
+struct __cdp_start {
+    V *place;
+    __host__ __device__ V *operator+(long count) const { return (V *)((char *)place + count); }
+    __host__ __device__ V *operator-(long count) const { return (V *)((char *)place - count); }
+};
+#define __CDP_STEPS(V)                                                                                      \
+    static __inline__ __host__ __device__ __cdp_start<V> operator+(V *place, __cdp_bytes) { return {place}; } \
+    static __inline__ __host__ __device__ __cdp_start<V> operator-(V *place, __cdp_bytes) { return {place}; } \
+    static __inline__ __host__ __device__ V *&operator+=(V *&place, __cdp_step by)                          \
+    {                                                                                                       \
+        return place = (V *)((char *)place + by.count);                                                     \
+    }                                                                                                       \
+    static __inline__ __host__ __device__ V *&operator-=(V *&place, __cdp_step by)                          \
+    {                                                                                                       \
+        return place = (V *)((char *)place - by.count);                                                     \
+    }
+__CDP_STEPS(void)
+__CDP_STEPS(const void)
+#undef __CDP_STEPS
+
 // Compare-and-swap and exchange of 16 bytes, which nvcc's front end makes from builtins of its own. Host passes
 // check kernels too.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

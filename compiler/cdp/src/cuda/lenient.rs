@@ -1,0 +1,176 @@
+//! Calls, casts and declarations of older programs that nvcc takes, with a warning at most, and clang refuses: what is written in
+//! their place when clang reads the file again ([`super::again`]).
+//!
+//! The names that are written, `__cdp_absent` and `__cdp_bytes`, are those of `headers/__cdp_cuda.h`. Not a parser: what does
+//! not look as expected in the text is left alone.
+
+use std::ops::Range;
+
+/// Has clang take templates without marks for functions of both sides, as nvcc does in functions of both sides.
+pub(super) const TEMPLATES_OF_BOTH: &str = "-foffload-implicit-host-device-templates";
+
+/// clang's words around the name of a function of the host that a function of both sides calls.
+const OF_HOST: [&str; 2] =
+    ["reference to __host__ function '", "' in __host__ __device__ function"];
+/// What stands before and behind the name of such a function in what is written.
+const ABSENT: [&str; 2] = ["decltype(__cdp_absent(", "))::call"];
+
+/// What is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lenient {
+    /// A function of both sides calls one of the host: device code that comes there stops.
+    OfHost,
+    /// The same for several functions of a name, which the first writing cannot tell apart.
+    OfHostOverloaded,
+    /// A step through memory without a type, which GNU's compilers take for bytes.
+    Bytes,
+    /// A pointer becomes a number that is too small for it.
+    Narrow,
+    /// `main` without its type.
+    Main,
+}
+
+impl Lenient {
+    /// What there is for a message of clang's.
+    pub(super) fn of(message: &str) -> Option<Lenient> {
+        let starts = |text: &str| message.starts_with(text);
+        if of_host(message).is_some_and(|name| !name.contains('<')) {
+            Some(Lenient::OfHost)
+        } else if starts("no matching function for call to '__cdp_absent'") {
+            Some(Lenient::OfHostOverloaded)
+        } else if starts("arithmetic on a pointer to void") {
+            Some(Lenient::Bytes)
+        } else if starts("cast from pointer to smaller type ") {
+            Some(Lenient::Narrow)
+        } else if starts("a type specifier is required for all declarations") {
+            Some(Lenient::Main)
+        } else {
+            None
+        }
+    }
+
+    /// What is to be written instead of a part of the text; `at` is where clang points.
+    pub(super) fn anew(self, text: &str, at: usize) -> Option<(Range<usize>, String)> {
+        let rest = text.get(at..)?;
+        match self {
+            Lenient::OfHost => {
+                let name = name_at(text, at)?;
+                // A member has no name alone, and what is not called needs an address.
+                let before = text[..name.start].trim_end();
+                let is_call = text[name.end..].trim_start().starts_with('(');
+                if !is_call || before.ends_with('.') || before.ends_with("->") {
+                    return None;
+                }
+                let new = format!("{}{}{}", ABSENT[0], &text[name.clone()], ABSENT[1]);
+                Some((name, new))
+            }
+            Lenient::OfHostOverloaded => {
+                let start = at.checked_sub(ABSENT[0].find("__cdp")?)?;
+                let of = text.get(start..)?.strip_prefix(ABSENT[0])?.split_once(ABSENT[1])?.0;
+                let end = start + ABSENT[0].len() + of.len() + ABSENT[1].len();
+                let new = format!(
+                    "([](auto &&...a) -> decltype({of}(static_cast<decltype(a)>(a)...)) {{ __trap(); }})"
+                );
+                Some((start..end, new))
+            }
+            Lenient::Bytes => {
+                let sign = rest.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
+                match rest[1..].chars().next()? {
+                    '=' => Some((at + 2..at + 2, " __cdp_bytes() =".into())),
+                    next if next == sign => None,
+                    _ => Some((at + 1..at + 1, format!(" __cdp_bytes() {sign}"))),
+                }
+            }
+            Lenient::Narrow => {
+                let end = at + rest.starts_with('(').then(|| rest.find(')'))?? + 1;
+                Some((end..end, "(__SIZE_TYPE__)".into()))
+            }
+            Lenient::Main => {
+                let name = name_at(text, at)?;
+                (&text[name] == "main").then(|| (at..at, "int ".into()))
+            }
+        }
+    }
+}
+
+/// Whether clang refuses a template of the host in a function of both sides.
+pub(super) fn needs_templates(messages: &str) -> bool {
+    let names = messages.lines().filter_map(|line| of_host(line.split_once("error: ")?.1));
+    names.into_iter().any(|name| name.contains('<'))
+}
+
+fn of_host(message: &str) -> Option<&str> {
+    message.strip_prefix(OF_HOST[0])?.split_once(OF_HOST[1]).map(|(name, _)| name)
+}
+
+/// The name that begins at a place, with the namespaces before it.
+fn name_at(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let bytes = text.as_bytes();
+    let end = at + bytes.get(at..)?.iter().take_while(|byte| is_word(**byte)).count();
+    let mut start = at;
+    while text[..start].ends_with("::") {
+        start -= 2;
+        start -= bytes[..start].iter().rev().take_while(|byte| is_word(**byte)).count();
+    }
+    (end > at).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cured(message: &str, text: &str, pointed: &str) -> Option<String> {
+        let (range, new) = Lenient::of(message)?.anew(text, text.find(pointed)?)?;
+        let mut made = text.to_owned();
+        made.replace_range(range, &new);
+        Some(made)
+    }
+
+    #[test]
+    fn calls_of_the_host_are_absent_from_device_code() {
+        let said = "reference to __host__ function 'exit' in __host__ __device__ function";
+        let cured = |text: &str, at: &str| cured(said, text, at);
+        let call = cured("if (bad) std::exit(1);", "exit").unwrap();
+        assert_eq!(call, "if (bad) decltype(__cdp_absent(std::exit))::call(1);");
+        assert_eq!(cured("file.exit(1)", "exit"), None);
+        assert_eq!(cured("f = &exit;", "exit"), None);
+        let overloaded = "no matching function for call to '__cdp_absent'";
+        let made = super::tests::cured(overloaded, &call, "__cdp").unwrap();
+        assert!(made.starts_with("if (bad) ([](auto &&...a) -> decltype(std::exit("), "{made}");
+        assert!(made.ends_with(")(1);"), "{made}");
+        assert_eq!(super::tests::cured(overloaded, "x = f;", "f"), None);
+    }
+
+    #[test]
+    fn templates_of_the_host_are_asked_for() {
+        let said = |name: &str| {
+            format!(
+                "a.cu:1:2: error: reference to __host__ function '{name}' in __host__ __device__ function\n"
+            )
+        };
+        assert!(needs_templates(&said("swap<int>")));
+        assert!(!needs_templates(&said("exit")));
+        assert!(!needs_templates("a.cu:1:2: error: no\n"));
+    }
+
+    #[test]
+    fn memory_without_a_type_is_bytes() {
+        let said = "arithmetic on a pointer to void";
+        assert_eq!(cured(said, "p + 4", "+").unwrap(), "p + __cdp_bytes() + 4");
+        assert_eq!(cured(said, "p - 4", "-").unwrap(), "p - __cdp_bytes() - 4");
+        assert_eq!(cured(said, "p += n ? 1 : 2", "+").unwrap(), "p += __cdp_bytes() = n ? 1 : 2");
+        assert_eq!(cured(said, "p++", "+"), None);
+        assert_eq!(cured(said, "MACRO(p)", "MACRO"), None);
+    }
+
+    #[test]
+    fn small_numbers_and_main_get_what_they_lack() {
+        let narrow = "cast from pointer to smaller type 'int' loses information";
+        assert_eq!(cured(narrow, "x = (int)p;", "(").unwrap(), "x = (int)(__SIZE_TYPE__)p;");
+        assert_eq!(cured(narrow, "x = int(p);", "int"), None);
+        let main = "a type specifier is required for all declarations";
+        assert_eq!(cured(main, "main() {}", "main").unwrap(), "int main() {}");
+        assert_eq!(cured(main, "other() {}", "other"), None);
+    }
+}
