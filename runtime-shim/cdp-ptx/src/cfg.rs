@@ -72,19 +72,9 @@ impl Cfg {
             // A label at the very end is a way out.
             let outside = targets.iter().any(|target| *target as usize >= code.len());
             targets.retain(|target| (*target as usize) < code.len());
-            let mut successors: Vec<BlockId> = Vec::with_capacity(targets.len());
-            if targets.len() <= 4 {
-                for target in targets {
-                    let block = block_of[target as usize];
-                    if !successors.contains(&block) {
-                        successors.push(block);
-                    }
-                }
-            } else {
-                successors.extend(targets.iter().map(|target| block_of[*target as usize]));
-                successors.sort();
-                successors.dedup();
-            }
+            // Each target begins a block of its own.
+            let successors: Vec<BlockId> =
+                targets.iter().map(|target| block_of[*target as usize]).collect();
             for successor in &successors {
                 blocks[successor.index()].predecessors.push(BlockId(index as u32));
             }
@@ -203,7 +193,7 @@ fn never_returns(module: &Module, inst: &Inst) -> bool {
     }
 }
 
-/// The instructions that may follow the last one of a block, and whether it may leave the function.
+/// The instructions that may follow the last one of a block, each once, and whether it may leave the function.
 fn leaves(module: &Module, body: &Body, last: &Instruction, next: u32) -> (Vec<u32>, bool) {
     let mut targets = Vec::new();
     let mut exits = false;
@@ -213,12 +203,15 @@ fn leaves(module: &Module, body: &Body, last: &Instruction, next: u32) -> (Vec<u
         Inst::BrxIdx { table, .. } => {
             let table = &body.branch_tables[table.index()];
             targets.extend(table.targets.iter().map(|id| body.labels[id.index()].position));
+            targets.sort_unstable();
+            targets.dedup();
         }
         Inst::Ret { .. } | Inst::Exit {} | Inst::Trap {} => exits = true,
         call if never_returns(module, call) => exits = true,
         _ => falls_through = true,
     }
     if falls_through {
+        targets.retain(|target| *target != next);
         targets.push(next);
     }
     (targets, exits)

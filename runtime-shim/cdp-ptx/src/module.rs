@@ -48,7 +48,7 @@ impl PartialEq for PtxLine {
 impl Eq for PtxLine {}
 
 /// A whole PTX translation unit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// `.version major.minor`
     pub version: (u32, u32),
@@ -113,7 +113,7 @@ impl Module {
 }
 
 /// `.target sm_90a, debug, ...`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// 90 for `sm_90`.
     pub sm: u32,

@@ -79,9 +79,6 @@ macro_rules! read_fields {
 
 /// One row's way from text.
 macro_rules! read_row {
-    ($p:ident, $m:ident, $variant:ident, { by $function:ident }) => {
-        $p.$function($m)
-    };
     ($p:ident, $m:ident, $variant:ident { $($field:ident: $ty:ty),* }, { [$($row:tt)*] $($rest:tt)* }) => {{
         $(let $field: $ty;)*
         read_fields!($p, $m, [$($row)*] $($rest)*);

@@ -942,8 +942,8 @@ instructions! {
         }
         [
             let sparsity(): Option<Sparsity> = product.sparsity, "sync", "aligned",
-            let shape(): MatrixShape = product.shape, let a_col(Layout): bool = product.a_col,
-            let b_col(Layout): bool = product.b_col, let satfinite("satfinite"): bool = product.satfinite,
+            let shape(): MatrixShape = product.shape, let a_col(Either("row", "col")): bool = product.a_col,
+            let b_col(Either("row", "col")): bool = product.b_col, let satfinite("satfinite"): bool = product.satfinite,
             let d_ty(): MatrixType = product.d_ty, let a_ty(): MatrixType = product.a_ty,
             let b_ty(): MatrixType = product.b_ty, let c_ty(): MatrixType = product.c_ty,
             let bits(): Option<BitProduct> = product.bits, let counted(When(bits.is_some(), "popc")): () = (),
@@ -967,7 +967,7 @@ instructions! {
         [
             metadata = None, selector = None, "mma", let bits(): Option<BitProduct> = product.bits,
             let counted(When(bits.is_some(), "popc")): () = (), "sync", "aligned",
-            let a_col(Layout): bool = product.a_col, let b_col(Layout): bool = product.b_col,
+            let a_col(Either("row", "col")): bool = product.a_col, let b_col(Either("row", "col")): bool = product.b_col,
             let shape(): MatrixShape = product.shape, let d_ty(): MatrixType = product.d_ty,
             let factors(HalvesOr): (MatrixType, MatrixType) = (product.a_ty, product.b_ty),
             let c_ty(): MatrixType = product.c_ty, let satfinite("satfinite"): bool = product.satfinite,

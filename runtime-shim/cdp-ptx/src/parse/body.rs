@@ -300,17 +300,13 @@ impl<'a> Parser<'a> {
                 Name::Prototype(PrototypeId(self.st.body.prototypes.len() as u32 - 1))
             }
             "branchtargets" => {
-                self.next()?;
-                let targets = self.list(Self::label_name)?;
-                self.expect(b';')?;
+                let targets = self.after_word(Self::label_name)?;
                 let name = self.st.unique_name(name.text);
                 self.st.body.branch_tables.push(BranchTable { name, targets });
                 Name::Branches(BranchTableId(self.st.body.branch_tables.len() as u32 - 1))
             }
             "calltargets" => {
-                self.next()?;
-                let functions = self.list(Self::function_name)?;
-                self.expect(b';')?;
+                let functions = self.after_word(Self::function_name)?;
                 let name = self.st.unique_name(name.text);
                 self.st.body.call_tables.push(CallTable { name, functions });
                 Name::Calls(CallTableId(self.st.body.call_tables.len() as u32 - 1))
@@ -330,6 +326,14 @@ impl<'a> Parser<'a> {
             }
         };
         self.declare(&name, meaning)
+    }
+
+    /// The list between a directive's word and its semicolon.
+    fn after_word<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.next()?;
+        let list = self.list(item)?;
+        self.expect(b';')?;
+        Ok(list)
     }
 
     /// Gives a name its meaning in the innermost block.

@@ -1,7 +1,7 @@
 //! Headers of kernels and device functions, parameter lists, directives, prototypes.
 
 use super::lexer::{Tok, Token};
-use super::{Parser, Result};
+use super::{Parser, Result, begins_declaration, is_memory};
 use crate::limits::{Limits, Numbers};
 use crate::module::*;
 use crate::types::*;
@@ -158,9 +158,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let mut pointer = PointerAttribute { space: Space::Generic, align_bytes: 4 };
-        if self.peek.tok == Tok::Dot
-            && matches!(self.peek.text, "global" | "const" | "shared" | "local")
-        {
+        if self.peek.tok == Tok::Dot && is_memory(self.peek.text) {
             let word = self.next()?.text;
             pointer.space = Space::from_str(word).unwrap_or(Space::Generic);
         }
@@ -178,8 +176,8 @@ impl<'a> Parser<'a> {
             match directive.text {
                 "pragma" => limits.pragmas.push(self.pragma()?),
                 // The next declaration begins: this one had no semicolon.
-                "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global"
-                | "const" | "shared" | "local" | "file" | "section" | "alias" | "loc" => break,
+                "file" | "section" | "alias" | "loc" => break,
+                word if begins_declaration(word) => break,
                 word => {
                     self.next()?;
                     if !limits.read(self, word)? {

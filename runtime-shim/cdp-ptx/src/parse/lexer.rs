@@ -89,11 +89,18 @@ pub fn shorten(text: &str) -> String {
     }
 }
 
-/// Column in bytes, from 1, of a byte offset into `text`.
-pub fn column(text: &str, offset: u32) -> u32 {
-    let before = &text.as_bytes()[..(offset as usize).min(text.len())];
-    let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
-    (before.len() - line_start) as u32 + 1
+impl ParseError {
+    /// An error at a token of `text`.
+    pub(crate) fn at(text: &str, token: &Token, kind: ErrorKind, message: String) -> ParseError {
+        place(text, token.line, token.start as usize, kind, message)
+    }
+}
+
+fn place(text: &str, line: u32, offset: usize, kind: ErrorKind, message: String) -> ParseError {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let column = (before.len() - line_start) as u32 + 1;
+    ParseError { line, column, kind, message }
 }
 
 /// The position in the text.
@@ -111,8 +118,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn error(&self, offset: usize, message: String) -> ParseError {
-        let (line, column) = (self.0.extras, column(self.text(), offset as u32));
-        ParseError { line, column, kind: ErrorKind::Syntax, message }
+        place(self.text(), self.0.extras, offset, ErrorKind::Syntax, message)
     }
 
     /// The next token.

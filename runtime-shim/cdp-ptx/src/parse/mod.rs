@@ -17,9 +17,9 @@ use std::collections::HashMap;
 
 use crate::error::{ErrorKind, ParseError};
 use crate::module::*;
-use crate::types::ScalarType;
+use crate::types::{ScalarType, Word};
 use body::FunctionState;
-use lexer::{Lexer, Tok, Token, column};
+use lexer::{Lexer, Tok, Token};
 
 pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 
@@ -55,6 +55,17 @@ fn parse_text(text: &str, lenient: bool) -> Result<Module> {
         parser.module_item()?;
     }
     parser.finish()
+}
+
+/// Is this the first word of a function or variable?
+fn begins_declaration(word: &str) -> bool {
+    let linkage = Linkage::of(word).is_some();
+    linkage || FunctionKind::of(word).is_some() || is_memory(word)
+}
+
+/// Is this the state space of a variable that is no parameter?
+fn is_memory(word: &str) -> bool {
+    matches!(word, "global" | "const" | "shared" | "local")
 }
 
 /// The parser's state at module scope.
@@ -94,15 +105,7 @@ impl<'a> Parser<'a> {
             at_start: false,
             st: FunctionState::default(),
             lenient: false,
-            module: Module {
-                version: (0, 0),
-                target: Target { sm: 0, suffix: None, options: Vec::new() },
-                address_bits: 32,
-                files: Vec::new(),
-                functions: Vec::new(),
-                variables: Vec::new(),
-                pragmas: Vec::new(),
-            },
+            module: Module { address_bits: 32, ..Module::default() },
             symbols: HashMap::new(),
             files: HashMap::new(),
             used_files: Vec::new(),
@@ -122,12 +125,7 @@ impl<'a> Parser<'a> {
 
     /// An error at `token`.
     pub fn error_at(&self, token: &Token, kind: ErrorKind, message: String) -> ParseError {
-        ParseError {
-            line: token.line,
-            column: column(self.lexer.text(), token.start),
-            kind,
-            message,
-        }
+        ParseError::at(self.source(), token, kind, message)
     }
 
     /// The whole text.
@@ -304,8 +302,7 @@ impl<'a> Parser<'a> {
                 self.next()?;
                 self.loc_numbers().map(|_| ())
             }
-            "visible" | "weak" | "extern" | "common" | "entry" | "func" | "global" | "const"
-            | "shared" | "local" => self.declaration(),
+            word if begins_declaration(word) => self.declaration(),
             "tex" => self.unsupported_item("texture references (use texture objects)"),
             "reg" => self.unsupported_item("registers at module scope"),
             _ => {
@@ -349,7 +346,7 @@ impl<'a> Parser<'a> {
         }
         match self.peek.text {
             "entry" | "func" if linkage != Linkage::Common => self.function(linkage, start),
-            "global" | "const" | "shared" | "local" => self.module_variables(linkage),
+            word if is_memory(word) => self.module_variables(linkage),
             _ => self.expected("`.entry`, `.func` or a state space"),
         }
     }

@@ -1,6 +1,6 @@
 //! The modifiers of one instruction: `.rn.ftz.f32` taken apart and ticked off.
 
-use super::lexer::{Tok, Token, column, shorten};
+use super::lexer::{Tok, Token, shorten};
 use super::{Parser, Result};
 use crate::error::{ErrorKind, ParseError};
 use crate::types::*;
@@ -178,12 +178,7 @@ impl<'a> Mods<'a> {
     }
 
     fn error(&self, message: String) -> ParseError {
-        ParseError {
-            line: self.opcode.line,
-            column: column(self.source, self.opcode.start),
-            kind: ErrorKind::UnknownModifier,
-            message,
-        }
+        ParseError::at(self.source, &self.opcode, ErrorKind::UnknownModifier, message)
     }
 
     /// Opcode and modifiers as written.
@@ -199,10 +194,5 @@ impl<'a> Mods<'a> {
 
 /// The length of a vector.
 pub(crate) fn vector(word: &str) -> Option<usize> {
-    match word {
-        "v2" => Some(2),
-        "v4" => Some(4),
-        "v8" => Some(8),
-        _ => None,
-    }
+    word.strip_prefix('v')?.parse().ok().filter(|count| matches!(count, 2 | 4 | 8))
 }

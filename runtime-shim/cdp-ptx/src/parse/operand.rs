@@ -4,7 +4,6 @@ use super::body::Name;
 use super::lexer::{Tok, Token, shorten};
 use super::mods::Mods;
 use super::{Parser, Result};
-use crate::error::ErrorKind;
 use crate::inst::*;
 use crate::module::*;
 use crate::types::*;
@@ -146,6 +145,15 @@ impl<'a> Parser<'a> {
 
     /// A source operand.
     pub fn operand_of(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
+        self.source_operand(ty, width, false)
+    }
+
+    /// A source operand of `mov` or `cvt`, which may be a special register.
+    pub fn operand_or_special(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
+        self.source_operand(ty, width, true)
+    }
+
+    fn source_operand(&mut self, ty: ScalarType, width: Width, special: bool) -> Result<Operand> {
         if self.at_constant() || (self.peek.tok == Tok::Ident && self.peek.text == "WARP_SZ") {
             return Ok(Operand::Imm(self.constant_bits(ty)?));
         }
@@ -157,53 +165,32 @@ impl<'a> Parser<'a> {
                 self.check_width(&name, reg, ty, width)?;
                 Ok(Operand::Reg(reg))
             }
-            Some(_) => self.symbol_operand(&name, ty),
             None if name.text.starts_with('%') => {
-                let message = format!(
-                    "the special register {} can only be moved or converted to a register",
-                    name
-                );
-                match SpecialReg::from_name(&special_name(&name, component)) {
-                    Some(_) => Err(self.error_at(&name, ErrorKind::Operand, message)),
-                    None => self.unknown_name(&name),
+                let found = SpecialReg::from_name(&special_name(&name, component));
+                let Some(found) = found else { return self.unknown_name(&name) };
+                if !special {
+                    let where_to = "can only be moved or converted to a register";
+                    fail!(self, name, Operand, "the special register {name} {where_to}");
                 }
+                self.check_special(&name, found, ty)?;
+                Ok(Operand::Special(found))
             }
-            None => self.symbol_operand(&name, ty),
+            _ => self.symbol_operand(&name, ty),
         }
     }
 
-    /// A source operand of `mov` or `cvt`, which may be a special register.
-    pub fn operand_or_special(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
-        let name = self.peek;
-        let register = self.st.lookup(name.text).is_some();
-        if name.tok != Tok::Ident || !name.text.starts_with('%') || register {
-            return self.operand_of(ty, width);
-        }
-        self.next()?;
-        let component = self.component(&name)?;
-        self.special(&name, component, ty)
-    }
-
-    fn special(
-        &mut self,
-        name: &Token<'a>,
-        component: Option<Token<'a>>,
-        ty: ScalarType,
-    ) -> Result<Operand> {
-        let special = SpecialReg::from_name(&special_name(name, component));
-        let Some(special) = special else { return self.unknown_name(name) };
-        let bits = special.ty().bits();
+    fn check_special(&self, name: &Token<'a>, special: SpecialReg, ty: ScalarType) -> Result<()> {
+        let (own, bits) = (special.ty(), special.ty().bits());
         let fits = match ty.bits() {
             16 => bits == 32,
             // `%gridid` had 32 bits once.
             32 => bits == 32 || special == SpecialReg::Gridid,
             width => bits == width,
         };
-        if !types_agree(special.ty(), ty) || !fits {
-            let own = special.ty();
+        if !types_agree(own, ty) || !fits {
             fail!(self, name, Operand, "`{special}` is a `.{own}`, where a `.{ty}` is needed");
         }
-        Ok(Operand::Special(special))
+        Ok(())
     }
 
     fn symbol_operand(&mut self, name: &Token<'a>, ty: ScalarType) -> Result<Operand> {

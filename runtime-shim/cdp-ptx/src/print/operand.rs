@@ -71,11 +71,8 @@ impl Printer<'_> {
 
     /// `.v2`, unless there is one element.
     pub fn vector(&mut self, len: usize) {
-        match len {
-            2 => self.word("v2"),
-            4 => self.word("v4"),
-            8 => self.word("v8"),
-            _ => {}
+        if len > 1 {
+            self.word(&format!("v{len}"));
         }
     }
 

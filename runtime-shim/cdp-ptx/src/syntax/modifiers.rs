@@ -10,7 +10,7 @@ use crate::parse::mods::Mods;
 use crate::print::Printer;
 use crate::types::*;
 
-/// The second word says true, the first false; one of them is there.
+/// The second word says true, the first false; the first of them that is there counts.
 pub(crate) struct Either(pub &'static str, pub &'static str);
 /// True if the opcode ends so.
 pub(crate) struct Suffix(pub &'static str);
@@ -20,8 +20,6 @@ pub(crate) struct Named(pub &'static str);
 pub(crate) struct When(pub bool, pub &'static str);
 /// A state space that is always written, the block's own shared memory in full.
 pub(crate) struct InFull;
-/// `.row` or `.col`, whether it is the latter.
-pub(crate) struct Layout;
 /// The types of two factors, which are not said of halves.
 pub(crate) struct HalvesOr;
 /// A word that may have two parts.
@@ -132,18 +130,10 @@ modifiers! {
         },
         write |there, out| out.flag(there, word);
     bool, Either(no, yes) => Either:
-        read |p, mods| match mods.flag(yes) {
-            true => Ok(true),
-            false => mods.need(&format!("`.{no}` or `.{yes}`"), |word| (word == no).then_some(false)),
-        },
-        write |there, out| out.word(if there { yes } else { no });
-    bool, _ => Layout:
-        read |p, mods| mods.need("`.row` or `.col`", |word| match word {
-            "row" => Some(false),
-            "col" => Some(true),
-            _ => None,
+        read |p, mods| mods.need(&format!("`.{no}` or `.{yes}`"), |word| {
+            [no, yes].contains(&word).then_some(word == yes)
         }),
-        write |col, out| out.word(if col { "col" } else { "row" });
+        write |there, out| out.word(if there { yes } else { no });
     (MatrixType, MatrixType), _ => HalvesOr:
         read |p, mods| {
             let said = mods.count_of(MatrixType::from_str) > 2;
@@ -172,11 +162,8 @@ modifiers! {
             space => space.as_str(),
         });
     usize, _ => Times:
-        read |p, mods| mods.need("`.x1`, `.x2` or `.x4`", |word| match word {
-            "x1" => Some(1),
-            "x2" => Some(2),
-            "x4" => Some(4),
-            _ => None,
+        read |p, mods| mods.need("`.x1`, `.x2` or `.x4`", |word| {
+            word.strip_prefix('x')?.parse().ok().filter(|count| matches!(count, 1 | 2 | 4))
         }),
         write |count, out| out.word(&format!("x{count}"));
     (bool, u32), _ => PackedTo:

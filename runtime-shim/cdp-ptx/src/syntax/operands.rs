@@ -16,6 +16,8 @@ use crate::warpgroup::LeftFactor;
 pub(crate) struct Wide(pub ScalarType);
 /// [`Wide`], so many of them.
 pub(crate) struct WideVector(pub ScalarType, pub usize);
+/// So many of the type's own width.
+struct Exactly(ScalarType, usize);
 /// [`Wide`], or a special register where that is so.
 pub(crate) struct WideOrSpecial(pub ScalarType, pub bool);
 /// A value of the type, or the address of a variable of the state space.
@@ -128,6 +130,10 @@ operands! {
         read |p| p.dsts(ty, count, Width::AtLeast), write |dsts, out| out.dsts(dsts);
     Srcs, WideVector(ty, count) => WideVector:
         read |p| p.srcs(ty, count, Width::AtLeast), write |srcs, out| out.srcs(srcs, ty);
+    Dsts, Exactly(ty, count) => Exactly:
+        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
+    Srcs, Exactly(ty, count) => Exactly:
+        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
     Address, space => Space:
         read |p| p.space_address(space), write |address, out| out.brackets(address);
     Address, Unified(space) => Unified:
@@ -211,30 +217,12 @@ placed! {
         };
     /// So many registers; none is no operand.
     Dsts, (ty, count) => (ScalarType, usize):
-        read |p| {
-            if count == 0 {
-                return Ok(Box::new([]));
-            }
-            p.separate()?;
-            p.dsts(ty, count, Width::Exact)
-        },
-        write |dsts, out| if !dsts.is_empty() {
-            out.separate();
-            out.dsts(dsts);
-        };
+        read |p| if count == 0 { Ok(Dsts::default()) } else { Arg::read(p, Exactly(ty, count)) },
+        write |dsts, out| if !dsts.is_empty() { dsts.write(out, Exactly(ty, count)) };
     /// So many values; none is no operand.
     Srcs, (ty, count) => (ScalarType, usize):
-        read |p| {
-            if count == 0 {
-                return Ok(Box::new([]));
-            }
-            p.separate()?;
-            p.srcs(ty, count, Width::Exact)
-        },
-        write |srcs, out| if !srcs.is_empty() {
-            out.separate();
-            out.srcs(srcs, ty);
-        };
+        read |p| if count == 0 { Ok(Srcs::default()) } else { Arg::read(p, Exactly(ty, count)) },
+        write |srcs, out| if !srcs.is_empty() { srcs.write(out, Exactly(ty, count)) };
     [bool; 2], Flags(first, [no, yes]) => Flags:
         read |p| {
             let mut flags = [false; 2];
