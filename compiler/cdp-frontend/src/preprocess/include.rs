@@ -130,14 +130,7 @@ impl Preprocessor<'_> {
         let known = KnownFile { id, tokens: Arc::clone(&tokens), guard: None };
         self.cache.known.insert(clean(path), known);
         let directory = Some(path.parent().unwrap_or(Path::new("")).to_owned());
-        self.files.push(OpenFile {
-            id,
-            tokens,
-            at: 0,
-            conditionals: Vec::new(),
-            directory,
-            found_in: 0,
-        });
+        self.files.push(OpenFile::new(id, tokens, directory, 0));
         if !self.stopped {
             self.run();
         }
@@ -147,19 +140,12 @@ impl Preprocessor<'_> {
     }
 
     /// `-include`.
-    pub(super) fn forced_include(&mut self, file: &Path, _main: &Path) {
+    pub(super) fn forced_include(&mut self, file: &Path) {
         let text = format!("#include \"{}\"\n", file.display());
         let id = self.session.sources.add_file("<command line>", text, FileOrigin::Synthetic);
         let tokens = self.lex_file(id);
         let directory = Some(PathBuf::new());
-        self.files.push(OpenFile {
-            id,
-            tokens,
-            at: 0,
-            conditionals: Vec::new(),
-            directory,
-            found_in: 0,
-        });
+        self.files.push(OpenFile::new(id, tokens, directory, 0));
         self.run();
     }
 
@@ -301,14 +287,7 @@ impl Preprocessor<'_> {
             return;
         }
         let (id, tokens) = (known.id, known.tokens);
-        self.files.push(OpenFile {
-            id,
-            tokens,
-            at: 0,
-            conditionals: Vec::new(),
-            directory,
-            found_in: place,
-        });
+        self.files.push(OpenFile::new(id, tokens, directory, place));
     }
 
     fn read_new(&mut self, key: &Path, found: FoundFile, from: Span) -> Option<KnownFile> {

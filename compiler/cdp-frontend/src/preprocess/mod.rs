@@ -92,7 +92,7 @@ pub fn preprocess(
 ) -> std::io::Result<Preprocessed> {
     let bytes = loader.load(path)?.ok_or_else(no_such_file)?;
     let mut preprocessor = prelude::begin(session, loader, options);
-    preprocessor.command_line(path);
+    preprocessor.command_line();
     let end = preprocessor.main_file(path, bytes);
     preprocessor.check_memory(end);
     if preprocessor.stopped {
@@ -163,6 +163,13 @@ struct OpenFile {
     directory: Option<PathBuf>,
     /// Which of the search places the file was found in, for `#include_next`.
     found_in: usize,
+}
+
+impl OpenFile {
+    /// A file at its first token.
+    fn new(id: FileId, tokens: Arc<[Token]>, directory: Option<PathBuf>, found_in: usize) -> Self {
+        OpenFile { id, tokens, at: 0, conditionals: Vec::new(), directory, found_in }
+    }
 }
 
 /// Tokens being read instead of the file: a macro's replacement, or a list to expand by itself.
@@ -282,7 +289,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// The command line's macros and forced includes.
-    fn command_line(&mut self, main: &Path) {
+    fn command_line(&mut self) {
         let mut text = String::new();
         for option in &self.options.macros {
             match option {
@@ -295,7 +302,7 @@ impl<'a> Preprocessor<'a> {
         }
         self.synthetic("<command line>", text);
         for file in &self.options.forced_includes {
-            self.forced_include(file, main);
+            self.forced_include(file);
         }
     }
 
@@ -306,14 +313,7 @@ impl<'a> Preprocessor<'a> {
         let id = self.session.sources.add_file(name, text, FileOrigin::Synthetic);
         self.session.sources.set_system(id);
         let tokens = self.lex_file(id);
-        self.files.push(OpenFile {
-            id,
-            tokens,
-            at: 0,
-            conditionals: Vec::new(),
-            directory: None,
-            found_in: 0,
-        });
+        self.files.push(OpenFile::new(id, tokens, None, 0));
         self.run();
     }
 
