@@ -107,6 +107,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "late" => tuning.late = value,
             "gather" => tuning.gather = value,
             "crowd" => tuning.crowd = value,
+            "crowd-steps" => tuning.crowd_steps = value,
             "queue" => tuning.queue = value,
             "queue-records" => tuning.queue_records = value,
             "quiet" => tuning.quiet = value,

@@ -81,7 +81,7 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         used,
         guard: guard::find(body, first + EXTRAS.len() as u32 - 1),
         most_threads,
-        loops: blocks.iter().any(|block| reaches(*block, *block)),
+        loops: has_loops(View::function(body)),
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
         sums: false,
     })
@@ -289,8 +289,23 @@ fn retries(instruction: View<'_>) -> bool {
     false
 }
 
-fn reaches<'ctx>(from: Block<'ctx>, to: Block<'ctx>) -> bool {
-    reachable(from).contains(&to)
+/// Whether a function has loops, or a function that it calls.
+pub(super) fn has_loops(function: View<'_>) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![function]);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        if function.blocks().iter().any(|block| reachable(*block).contains(block)) {
+            return true;
+        }
+        for called in function.instructions().into_iter().filter_map(View::callee) {
+            if let Callee::Defined(next) = callee(called) {
+                work.push(next);
+            }
+        }
+    }
+    false
 }
 
 /// Blocks that control may come to from the end of a block.

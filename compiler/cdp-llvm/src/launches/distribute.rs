@@ -364,7 +364,12 @@ impl Site<'_, '_> {
         let waiting = text.ballot(&other);
         if self.queue.is_some() {
             // Where a grid's launches are one, so many children in a row take longer than theirs.
-            let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {waiting})"));
+            let steps = if child.loops { 0 } else { self.tuning.crowd_steps };
+            let short = text.set(&format!("mul i32 %lanes, {steps}"));
+            let long = text.set(&format!("icmp ugt i32 %work, {short}"));
+            let long = text.set(&format!("and i1 {other}, {long}"));
+            let long = text.ballot(&long);
+            let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {long})"));
             let few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
             text.line(&format!("%waiting = select i1 {few}, i32 {waiting}, i32 0"));
             let here = text.set(&format!("or i1 {tiny}, {few}"));

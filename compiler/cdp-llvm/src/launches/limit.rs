@@ -154,7 +154,10 @@ impl Site<'_, '_> {
             // are here tell.
             let lanes = text.set("zext i32 %lanes to i64");
             let launching = text.set(&format!("mul i64 %parents, {lanes}"));
-            let other = most(text, &launching, steps.shift_in_order + 5, steps.most_in_order);
+            let shifted = text.set(&format!("lshr i64 {launching}, {}", steps.shift_in_order + 5));
+            let most = text.set(&format!("mul i64 {lanes}, {}", steps.most_in_order));
+            let most = text.set(&format!("lshr i64 {most}, 5"));
+            let other = text.set(&format!("call i64 @llvm.umin.i64(i64 {shifted}, i64 {most})"));
             limit = text.set(&format!("call i64 @llvm.umax.i64(i64 {limit}, i64 {other})"));
         }
         let limit = text.set(&format!("trunc i64 {limit} to i32"));

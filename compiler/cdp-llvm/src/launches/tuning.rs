@@ -18,7 +18,8 @@ pub struct Tuning {
     pub least_steps_ordered: u32,
     /// Steps that never are, when children are independent.
     pub most_steps: u32,
-    /// The same when they go one after another, where a launch has all later ones of the block launched.
+    /// The same when they go one after another, where a launch has all later ones of the block launched, and all lanes
+    /// of a warp launch.
     pub most_steps_in_order: u32,
     /// Threads of the parent's grid for each further step, as a power of two.
     pub parents_shift: u32,
@@ -32,6 +33,8 @@ pub struct Tuning {
     pub gather: u32,
     /// Children of a warp that its lanes run one after another where the launches of a grid are gathered.
     pub crowd: u32,
+    /// Steps up to which a child without loops does not count among them.
+    pub crowd_steps: u32,
     /// Buckets in which the launches of a whole grid are gathered; 0 for none.
     pub queue: u32,
     /// Records of a bucket.
@@ -62,13 +65,14 @@ impl Default for Tuning {
             least_steps: 8,
             least_steps_ordered: 256,
             most_steps: 64,
-            most_steps_in_order: 4096,
+            most_steps_in_order: 512,
             parents_shift: 10,
-            parents_shift_in_order: 6,
+            parents_shift_in_order: 3,
             late: 1,
             sums: 1,
             gather: 2,
             crowd: 8,
+            crowd_steps: 2,
             queue: 64,
             queue_records: 2048,
             quiet: 4,
@@ -96,12 +100,14 @@ impl Tuning {
     /// A loop in the child makes its threads long.
     pub(super) fn steps(&self, loops: bool) -> Steps {
         let (less, part) = if loops { (2, 4) } else { (0, 1) };
+        // How long a child of such threads is nobody knows, and all others of the block wait for it.
+        let less_in_order = if loops { 5 } else { 0 };
         Steps {
             shift: self.parents_shift + less,
             least: (self.least_steps / part).max(1),
             least_ordered: (self.least_steps_ordered / part).max(1),
             most: (self.most_steps / part).max(1),
-            shift_in_order: self.parents_shift_in_order + less,
+            shift_in_order: self.parents_shift_in_order + less_in_order,
             most_in_order: (self.most_steps_in_order / part).max(1),
         }
     }

@@ -31,7 +31,7 @@ use inkwell::values::FunctionValue;
 
 use super::argument::{Argument, size};
 use super::calls::{Callee, callee, leaves};
-use super::child::{Child, check_waiting, reachable};
+use super::child::{Child, check_waiting, has_loops, reachable};
 use super::emit::{Text, quoted};
 use super::gather::{Gather, run};
 use super::parent::LaunchSite;
@@ -64,6 +64,7 @@ declare { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1), ptr addrspace(3), pt
 /// What `__cdp_sequence_record` is told of a kernel, beside its most threads.
 const FACT_LOOPS: u32 = 1 << 16;
 const FACT_DEEP: u32 = 1 << 17;
+const FACT_NESTS: u32 = 1 << 18;
 /// What `__cdp_sequence_step` is told behind a record.
 const MOVES: u32 = 1;
 const MOVES_NESTED: u32 = 3;
@@ -177,10 +178,7 @@ impl Sequence {
         (layout.size_bytes <= MOST_BYTES).then(|| Sequence {
             runner: format!("{OF}{name}"),
             number: number + 1,
-            loops: View::function(gather.kernel)
-                .blocks()
-                .iter()
-                .any(|block| reachable(*block).contains(block)),
+            loops: has_loops(View::function(gather.kernel)),
             nests: launches(gather.kernel),
             offsets: layout.slots.iter().map(|slot| slot.offset_bytes).collect(),
             bytes: layout.size_bytes,

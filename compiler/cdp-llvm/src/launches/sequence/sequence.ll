@@ -83,7 +83,7 @@ done:
 ; they have run for too long.
 ;
 ; %model: by how much the parent's threads are shifted to the most steps of a child (8 bits), these and the lanes (8 bits),
-; the least (16 bits), the most of the first and of the second (16 bits each). %limits: the most threads of a child, or -1
+; the least (16 bits), the most of the first and of the second where all lanes are here (16 bits each). %limits: the most threads of a child, or -1
 ; for what the model says; from bit 32 on the cycles for each launch of the device's blocks and 1, 0 where no time is
 ; taken.
 define { i32, i32, i64 } @__cdp_sequence_enter(ptr addrspace(3) %order, i32 %mask, i32 %work, i64 %model, i64 %limits) noinline convergent nounwind {
@@ -120,7 +120,9 @@ entry:
   ; A real launch has all later ones of the block launched: how many that are, the lanes that are here tell.
   %all.0 = mul i64 %parents, %lanes.wide
   %all.1 = lshr i64 %all.0, %shift.all
-  %all.2 = call i64 @llvm.umin.i64(i64 %all.1, i64 %most.all)
+  %most.lanes.0 = mul i64 %most.all, %lanes.wide
+  %most.lanes = lshr i64 %most.lanes.0, 5
+  %all.2 = call i64 @llvm.umin.i64(i64 %all.1, i64 %most.lanes)
   %steps.0 = call i64 @llvm.umax.i64(i64 %own.1, i64 %all.2)
   %steps = call i64 @llvm.umax.i64(i64 %steps.0, i64 %least)
   %limit.0 = mul i64 %steps, %lanes.wide
@@ -230,7 +232,7 @@ left:
 
 ; Launches of the lanes that come here, each as %site says, which is like a record, but for 44 the kernel's number and 52
 ; what is to be known of it: the most threads of its blocks, 1 << 16 if its threads have loops, 1 << 17 if it asks for its
-; grid's y or z. They are recorded, or launched as written.
+; grid's y or z, 1 << 18 if it launches. They are recorded, or launched as written.
 define void @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %site) noinline convergent nounwind {
 entry:
   %mask = call i32 @llvm.nvvm.activemask()
@@ -322,7 +324,13 @@ fill:
   %limit.narrow = load i32, ptr addrspace(1) %limit.place, align 4
   %limit = zext i32 %limit.narrow to i64
   %at.most = call i64 @llvm.umin.i64(i64 %part, i64 %limit)
-  %turns = call i64 @llvm.umax.i64(i64 %at.most, i64 1)
+  %turns.0 = call i64 @llvm.umax.i64(i64 %at.most, i64 1)
+  ; What the blocks of a child launch is not ordered with each other: one that runs several is to make up for that by the
+  ; launches alone.
+  %nest.bit = and i32 %facts, 262144
+  %nests = icmp ne i32 %nest.bit, 0
+  %turns.most = select i1 %nests, i64 4, i64 %turns.0
+  %turns = call i64 @llvm.umin.i64(i64 %turns.0, i64 %turns.most)
   %few = icmp ule i64 %blocks, %turns
   %turn = select i1 %few, i32 %number, i32 0
   %quad.turn = insertelement <4 x i32> %quad.2, i32 %turn, i32 3

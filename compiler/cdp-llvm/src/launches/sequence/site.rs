@@ -9,7 +9,7 @@ use super::super::child::Child;
 use super::super::distribute::Site;
 use super::super::emit::{Text, quoted};
 use super::super::gather::Gather;
-use super::{FACT_DEEP, FACT_LOOPS, HEAD, RECORD_HEAD, STATE, Sequence};
+use super::{FACT_DEEP, FACT_LOOPS, FACT_NESTS, HEAD, RECORD_HEAD, STATE, Sequence};
 
 impl Site<'_, '_> {
     /// From the beginning of a site: its small children. Lanes whose launches are to be recorded come to `launch`.
@@ -68,7 +68,8 @@ impl Sequence {
     pub fn site(&self, gather: &Gather<'_>, arguments: &[Argument], text: &mut Text) {
         let facts = gather.most_threads
             | if self.loops { FACT_LOOPS } else { 0 }
-            | if gather.deep { FACT_DEEP } else { 0 };
+            | if gather.deep { FACT_DEEP } else { 0 }
+            | if self.nests { FACT_NESTS } else { 0 };
         let kernel = quoted(&gather.kernel.get_name().to_string_lossy());
         let mut words = vec![format!("ptr {kernel}"), format!("ptr {}", quoted(&self.runner))];
         words.extend(

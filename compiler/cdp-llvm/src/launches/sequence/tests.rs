@@ -78,6 +78,28 @@ fn a_child_that_asks_the_device_runtime_has_no_turn() {
 }
 
 #[test]
+fn a_loop_of_a_function_that_is_called_is_the_kernels() {
+    let context = Context::create();
+    let module = module(
+        &context,
+        "define internal void @turns(i32 %n) noinline {
+         e: br label %l
+         l: %c = icmp ult i32 %n, 7
+         br i1 %c, label %l, label %x
+         x: ret void }
+         define ptx_kernel void @child(i32 %n) { call void @turns(i32 %n)\n ret void }
+         define ptx_kernel void @straight(i32 %n) { ret void }",
+    );
+    let loops = |name: &str| {
+        let kernel = module.get_function(name).expect("a kernel");
+        let child = gather(kernel, None).expect("it can be aggregated");
+        Sequence::new(&child, 0, &[]).expect("small enough").loops
+    };
+    assert!(loops("child"));
+    assert!(!loops("straight"));
+}
+
+#[test]
 fn arguments_lie_as_in_a_parameter_buffer() {
     let context = Context::create();
     let module = module(&context, "define ptx_kernel void @child(i8 %a, ptr %b) { ret void }");
