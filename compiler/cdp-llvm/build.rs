@@ -9,6 +9,7 @@ const FILES: &[&str] = &[
     "src/chain.cpp",
     "src/codegen.cpp",
     "src/divide.cpp",
+    "src/scope.cpp",
     "src/guard.cpp",
     "src/ifs.cpp",
     "src/join.cpp",
@@ -29,6 +30,7 @@ fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/scope.h");
     println!("cargo::rerun-if-changed=src/unroll.h");
     println!("cargo::rerun-if-changed=src/wide.h");
     println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");

@@ -24,6 +24,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include "scope.h"
 #include "wide.h"
 
 using namespace llvm;
@@ -172,14 +173,22 @@ bool leavesNothing(const llvm::Module &M) {
   });
 }
 
+/// Whether atomic updates have scopes (PTX ISA, `atom`).
+bool hasScopes(const TargetMachine &Target) {
+  StringRef Number = Target.getTargetCPU();
+  unsigned Sm = 0;
+  return Number.consume_front("sm_") && !Number.consumeInteger(10, Sm) && Sm >= 60;
+}
+
 } // namespace
 
 /// The passes that write modules of one target machine as assembly, one after another.
 struct CdpEmitter {
   CdpEmitter(const TargetMachine &Target, ArrayRef<const char *> Dropped)
-      : Layout(Target.createDataLayout()), Out(Text), Passes(Dropped) {}
+      : Layout(Target.createDataLayout()), HasScopes(hasScopes(Target)), Out(Text), Passes(Dropped) {}
 
   const DataLayout Layout;
+  const bool HasScopes;
   SmallString<0> Text;
   raw_svector_ostream Out;
   Selective Passes;
@@ -209,6 +218,8 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   orderVariables(M);
   for (Function &F : M) {
     expandWideConversions(F);
+    if (Emitter->HasScopes)
+      writeBlockScopes(F);
     cutBlocks(F);
   }
   // What a large module needed is not kept.

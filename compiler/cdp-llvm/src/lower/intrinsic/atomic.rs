@@ -1,7 +1,7 @@
 //! Relaxed atomics.
 //!
-//! LLVM 22's NVPTX back end emits `atomicrmw` at device scope whatever its scope says. That is
-//! stronger than block scope, and fine; system scope needs PTX text.
+//! LLVM 22's NVPTX back end emits `atomicrmw` at device scope whatever its scope says. Block scope is written
+//! when the module is emitted (`scope.cpp`), where the optimiser has seen it; system scope is PTX text from here on.
 
 use cdp_ir::{Atomic, AtomicOp, Expr, Scope, Type, TypeId};
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp as Rmw;
