@@ -5,6 +5,7 @@
 //!
 //! Plain runs never write; `CDP_BLESS=1` (set by `cargo xtask bless`) rewrites expectations.
 
+mod browser;
 mod build_systems;
 mod capi;
 mod cases;
@@ -65,6 +66,7 @@ fn main() {
     trials.extend(cuda::trials());
     trials.extend(repeated::trials());
     trials.extend(reports::trials());
+    trials.extend(browser::trials());
     trials.extend(cli::trials());
     trials.extend(cli_limits::trials());
     trials.extend(cli_options::trials());
