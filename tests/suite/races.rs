@@ -54,6 +54,7 @@ pub fn trials() -> Vec<Trial> {
         trials.push(trial(format!("races::nested::{}", stem(&path)), move || harmless(&path)));
     }
     trials.push(trial("races::corpus".into(), corpus));
+    trials.push(trial("races::launches_that_are_optimised".into(), optimised));
     trials.push(trial("schedules::outcomes".into(), outcomes));
     let words: [(&str, &[&str]); 2] = [
         (
@@ -81,7 +82,8 @@ impl Program {
         if path.extension().is_some_and(|extension| extension == "cu") {
             let mut command = cdpc();
             let flags = Directives::of(path)?;
-            command.arg("build").args(flags.words("flags")).arg(path);
+            // Launches stay what they are, so that the races of children are seen.
+            command.arg("build").arg("-flaunch-opt=off").args(flags.words("flags")).arg(path);
             command.arg("--lineinfo").arg("-o").arg(&program);
             let output = run_limited(&mut command, TIME_LIMIT)?;
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -201,6 +203,37 @@ fn ordered(path: &Path) -> Outcome {
             let rendered: String =
                 reports.iter().filter_map(|report| report["rendered"].as_str()).collect();
             return Err(format!("seed {seed:?}: success {succeeded}\n{rendered}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Where the launch optimiser hides a race between a kernel and its child, who looks for races is told so.
+fn optimised() -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let (source, program) = (folder.path().join("a.cdp"), folder.path().join("program"));
+    let text = "__global__ void child(int *p) { p[0] = 1; }\n__global__ void parent(int *p) { \
+                child<<<1, 1>>>(p + threadIdx.x); p[threadIdx.x] = 2; }\nint main() { int *p; \
+                cudaMalloc((void **)&p, 256); parent<<<1, 32>>>(p); \
+                return cudaDeviceSynchronize() != cudaSuccess; }\n";
+    std::fs::write(&source, text).map_err(|error| error.to_string())?;
+    for (level, hidden) in [("off", false), ("safe", true)] {
+        let mut command = cdpc();
+        command.arg("build").arg(format!("-flaunch-opt={level}")).arg(&source);
+        let built = run_limited(command.arg("-o").arg(&program), TIME_LIMIT)?;
+        if !built.status.success() {
+            return Err(String::from_utf8_lossy(&built.stderr).into_owned().into());
+        }
+        for (check, asked) in [("race", true), ("init", false)] {
+            let mut command = Command::new(&program);
+            command.env("CDP_DEVICE", "cpu").env("CDP_CHECK", check);
+            let output = run_limited(&mut command, TIME_LIMIT)?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            let told = said.contains("Compile with -flaunch-opt=off");
+            let found = said.contains("device error: race");
+            if told != (hidden && asked) || (asked && found == hidden) {
+                return Err(format!("{level}, {check}:\n{said}").into());
+            }
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::compiler::{Compiler, from_lowering};
 use crate::describe::KernelDescription;
 use crate::error::{Error, guard};
 use crate::graph::LaunchGraph;
-use crate::options::{CompileOptions, LaunchAbi, LaunchRemark, OptLevel};
+use crate::options::{CompileOptions, LaunchAbi, LaunchOutcome, LaunchRemark, OptLevel};
 use crate::ptx_version::{self, PtxVersion};
 
 /// Device code of one input and architecture.
@@ -182,7 +182,11 @@ impl Emitted {
         options: &CompileOptions,
     ) -> Result<DeviceCode, Error> {
         let Emitted { ptx, llvm_ir, remarks, printed } = self;
-        let ptx = ptx_version::settle(ptx, options)?;
+        let mut ptx = ptx_version::settle(ptx, options)?;
+        let own = [LaunchOutcome::Kept, LaunchOutcome::Relaxed];
+        if remarks.iter().any(|remark| !own.contains(&remark.outcome)) {
+            ptx = cdp_image::launches::mark_optimised(&ptx);
+        }
         Ok(DeviceCode { ptx, llvm_ir, kernels, graph, remarks, printed })
     }
 }

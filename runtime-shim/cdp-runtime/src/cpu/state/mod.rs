@@ -101,6 +101,8 @@ pub struct State {
     /// Allocations that host code uses too.
     shared: HashMap<u64, MemoryType>,
     queued: usize,
+    /// Of a module that was loaded some launches are a part of who launched.
+    launches_optimised: bool,
     pub(super) past: Past,
 }
 
@@ -120,6 +122,7 @@ impl State {
             events: HashMap::new(),
             shared: HashMap::new(),
             queued: 0,
+            launches_optimised: false,
             past: Past::default(),
         }
     }
@@ -257,6 +260,12 @@ impl State {
     pub fn finish(&mut self, options: &CpuOptions) {
         self.drain();
         self.tell_findings();
+        if (options.checks.races || options.checks.siblings) && self.launches_optimised {
+            crate::stdio::complain(
+                "the launch optimiser has made some launches a part of the kernels that launch: races of such \
+                 children are not seen. Compile with -flaunch-opt=off to see them",
+            );
+        }
         let lost = self.emulator.lost_output();
         if lost > 0 {
             crate::stdio::complain(&format!(

@@ -25,6 +25,8 @@ impl State {
             })?;
             sources.push(Source { name, text });
         }
+        self.launches_optimised |=
+            sources.iter().any(|source| cdp_image::launches::are_optimised(source.text));
         let module = self.emulator.load(&sources).map_err(convert)?;
         let handle = self.handle();
         self.modules.insert(handle, module);
