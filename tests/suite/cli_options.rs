@@ -32,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         ("the_machines_own_architecture", native),
         ("stack_of_a_kernel", stack),
         ("code_is_offered_to_the_cpu_device", offered),
+        ("what_no_gpu_does", no_gpu_does),
         ("lines_of_other_compilers", other_lines),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
@@ -537,4 +538,14 @@ fn stack() -> Outcome {
         &expect(&["run", &file, "--stack", "65536"], 2)?.1,
         &["--stack counts only with --kernel"],
     )
+}
+
+/// What a GPU would pass over in silence is refused where it is asked for by name.
+fn no_gpu_does() -> Outcome {
+    for option in [&["--check", "race"][..], &["--schedules", "3"], &["--profile"]] {
+        let args = [&["run", "--device", "gpu", HELLO], option].concat();
+        contains(&expect(&args, 2)?.1, &["are the CPU device's", "leave out --device gpu"])?;
+    }
+    contains(&expect(&["run", "--device", "cpu", "--profile", HELLO], 0)?.1, &["instructions"])?;
+    contains(&expect(&["build", "--profile", HELLO], 2)?.1, &["there is no code for gprof"])
 }

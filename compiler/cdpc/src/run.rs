@@ -78,7 +78,7 @@ pub fn run(args: &Run) -> i32 {
     if let Err(usage) = outputs.check(read) {
         return messages.usage(usage);
     }
-    if let Err(usage) = only_with_kernel(args) {
+    if let Err(usage) = only_with_kernel(args).and_then(|()| on_a_gpu_alone(args)) {
         return messages.usage(usage);
     }
     let result = if args.kernel.is_some() {
@@ -92,9 +92,35 @@ pub fn run(args: &Run) -> i32 {
 /// The CPU device shows the launches as they are written, unless asked otherwise: they cost nothing there,
 /// and its reports, traces and checks are about them.
 fn launch_opt(args: &Run, level: LaunchOpt) -> LaunchOpt {
-    let off =
-        args.source.launch_opt.is_none() && (!wants_cubin(args.device) || args.schedules.is_some());
+    let off = args.source.launch_opt.is_none() && !wants_cubin(args.device());
     if off { LaunchOpt::Off } else { level }
+}
+
+impl Run {
+    /// Where to run: on the CPU device too if something is asked for that it alone does.
+    pub fn device(&self) -> Device {
+        match self.device {
+            Device::Auto if self.asks_for_cpu() => Device::Cpu,
+            device => device,
+        }
+    }
+
+    fn asks_for_cpu(&self) -> bool {
+        let options = cpu_options(self, cpu::MessageFormat::Human);
+        options.ask_for_cpu() || self.schedules.is_some()
+    }
+}
+
+/// A GPU would pass over what the CPU device alone does, and nothing would be found.
+fn on_a_gpu_alone(args: &Run) -> Result<(), Usage> {
+    if args.device == Device::Gpu && args.asks_for_cpu() {
+        return Err(Usage(
+            "checks, schedules, bounds on instructions, traces, reports and counters are the CPU device's, and \
+             this runs on a GPU\n  help: leave out --device gpu"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Options that would be ignored.
@@ -172,7 +198,7 @@ fn run_program(args: &Run, options: &CompileOptions, messages: Messages) -> Resu
     let mut command = prepare(None);
     // A GPU asks for no code.
     #[cfg(unix)]
-    if args.device != Device::Gpu
+    if args.device() != Device::Gpu
         && let Some(socket) = crate::native::offer(folder.path())
     {
         command.env("CDP_NATIVE_SOCKET", socket);
@@ -199,7 +225,7 @@ fn build_program(
 ) -> Result<(), Failure> {
     let job = Job::new(JobOptions::default())?;
     let built = compiler.build(&BuildRequest {
-        cubin: wants_cubin(args.device),
+        cubin: wants_cubin(args.device()),
         runtime_library: runtime_at_hand(&host_link),
         host_link,
         ..BuildRequest::new(inputs, Goal::Executable, options, &job)
@@ -210,7 +236,7 @@ fn build_program(
 
 /// What the runtime inside the program reads.
 fn set_environment(command: &mut Command, args: &Run) {
-    match args.device {
+    match args.device() {
         Device::Auto => {}
         Device::Cpu => drop(command.env("CDP_DEVICE", "cpu")),
         Device::Gpu => drop(command.env("CDP_DEVICE", "gpu")),

@@ -46,7 +46,7 @@ pub fn run_kernel(
     let texts: Vec<(&str, &[u8])> =
         ptx.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let image = ModuleImage { cubin: &cubin, ptx: &texts };
-    let choice = match args.device {
+    let choice = match args.device() {
         Device::Auto => DeviceChoice::Auto,
         Device::Cpu => DeviceChoice::Cpu,
         Device::Gpu => DeviceChoice::Gpu,
@@ -127,7 +127,7 @@ fn device_code(
         ptx.push((args.inputs[index].with_extension("ptx").display().to_string(), text));
     }
     let cubin =
-        if wants_cubin(args.device) { build(&inputs, Goal::Cubin)?.bytes } else { Vec::new() };
+        if wants_cubin(args.device()) { build(&inputs, Goal::Cubin)?.bytes } else { Vec::new() };
     Ok((cubin, ptx))
 }
 

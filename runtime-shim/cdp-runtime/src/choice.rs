@@ -32,6 +32,16 @@ impl std::str::FromStr for DeviceChoice {
     }
 }
 
+impl DeviceChoice {
+    /// The choice where these options count: what the CPU device alone does wants it.
+    pub fn settled(self, options: &CpuOptions) -> DeviceChoice {
+        match self {
+            DeviceChoice::Auto if options.ask_for_cpu() => DeviceChoice::Cpu,
+            choice => choice,
+        }
+    }
+}
+
 /// The number of GPUs, if there is one and it runs all of this machine code.
 pub fn gpu_for(cubins: &[&[u8]]) -> Option<i32> {
     let count = gpu::device_count().ok()?;
@@ -49,7 +59,7 @@ pub fn open_device(
     options: CpuOptions,
     sinks: Sinks,
 ) -> Result<Box<dyn Device>> {
-    let on_gpu = match choice {
+    let on_gpu = match choice.settled(&options) {
         DeviceChoice::Gpu => true,
         DeviceChoice::Cpu => false,
         DeviceChoice::Auto => gpu_for(&[image.cubin]).is_some(),

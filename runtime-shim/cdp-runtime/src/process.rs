@@ -76,6 +76,8 @@ fn choose() -> Result<Runtime> {
             DeviceChoice::Auto
         }),
     };
+    // What is wrong with the variables is said when the device is opened.
+    let choice = choice.settled(&CpuOptions::from_env().0);
     let images = registry::images();
     let cubins: Vec<&[u8]> = images.iter().map(|image| image.machine_code).collect();
     let gpu = match choice {

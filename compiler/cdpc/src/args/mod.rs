@@ -422,7 +422,7 @@ pub struct Lower {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Device {
-    /// The GPU if there is one, else the CPU device
+    /// The GPU if there is one, else the CPU device; the CPU device for what it alone does
     #[default]
     Auto,
     /// The CPU device, which checks every access

@@ -317,6 +317,11 @@ fn belongs_elsewhere(word: &str) -> Option<String> {
 
 fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> {
     let text = arg.to_str().unwrap_or_default();
+    // Not nvcc's: `cdpc run` has one of this name.
+    if text == "--profile" && out.words.get(1).is_some_and(|verb| verb == "run") {
+        out.words.push(arg);
+        return Ok(());
+    }
     if KNOWN_LIBRARIES.contains(&text) {
         return Ok(());
     }

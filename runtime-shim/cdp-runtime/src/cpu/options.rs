@@ -208,6 +208,18 @@ impl CpuOptions {
         (options, complaints)
     }
 
+    /// Something is asked for that the CPU device alone does: a check, a schedule, a bound on instructions, a trace, a
+    /// report, counters. Where both devices would do, the program runs there then.
+    pub fn ask_for_cpu(&self) -> bool {
+        self.checks != CheckSet::default()
+            || self.schedule_seed.is_some()
+            || self.max_instructions.is_some()
+            || self.trace.is_some()
+            || self.report.is_some()
+            || self.profile
+            || self.lockstep
+    }
+
     /// The variables that make another process's [`CpuOptions::from_env`] give these options.
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let mut env: Vec<(&'static str, OsString)> = Vec::new();
@@ -302,6 +314,19 @@ mod tests {
         let get = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, v)| v.clone());
         assert_eq!(CpuOptions::read(get), (options, Vec::new()));
         assert_eq!(CpuOptions::read(|_| None), (CpuOptions::default(), Vec::new()));
+    }
+
+    #[test]
+    fn what_the_cpu_device_alone_does_asks_for_it() {
+        let with = |name: &'static str, value: &'static str| {
+            CpuOptions::read(move |asked| (asked == name).then(|| value.into())).0.ask_for_cpu()
+        };
+        assert!(
+            with("CDP_CHECK", "race") && with("CDP_REPORT", "a.html") && with("CDP_PROFILE", "1")
+        );
+        assert!(with("CDP_SCHEDULE_SEED", "0") && with("CDP_TRACE", "a.json"));
+        assert!(!with("CDP_TIMEOUT", "3") && !with("CDP_THREADS", "2") && !with("CDP_CHECK", ""));
+        assert!(!with("CDP_MESSAGE_FORMAT", "json") && !with("CDP_NATIVE", "never"));
     }
 
     #[test]
