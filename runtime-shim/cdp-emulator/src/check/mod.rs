@@ -76,6 +76,8 @@ impl Place {
     pub const GRAPH: Place = Place { function: Place::RUNTIME, instruction: 3 };
     /// A release in a stream.
     pub const RELEASE: Place = Place { function: Place::RUNTIME, instruction: 4 };
+    /// An allocation in a stream.
+    pub const ALLOCATION: Place = Place { function: Place::RUNTIME, instruction: 5 };
 }
 
 /// A block, as records name it.
@@ -248,6 +250,7 @@ impl Watch {
             self.first_stamp = 1;
         }
         self.stamps.clear();
+        self.shadow.forget_beginnings();
         self.vars.clear();
         self.nodes.clear();
         self.children.clear();

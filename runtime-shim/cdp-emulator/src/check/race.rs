@@ -100,7 +100,7 @@ impl Watch {
     }
 
     /// The stamp of an instruction now.
-    fn stamp_now(&mut self, state: &mut BlockState, place: Place) -> u32 {
+    pub(super) fn stamp_now(&mut self, state: &mut BlockState, place: Place) -> u32 {
         let time = state.stamp_time();
         let slot = (place.instruction as usize ^ (place.function as usize * 7)) & 31;
         let (known, at, stamp) = state.stamps.0[slot];

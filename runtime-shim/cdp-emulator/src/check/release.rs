@@ -1,10 +1,12 @@
 //! Memory that goes away: whoever used it must have been done before. Freed memory is, for the race checker, written
 //! by who frees it, where somebody touched it; so is the shared memory of a block of a cluster, when the block ends.
+//! Memory that comes in a stream is written by the stream, all of it.
 //!
-//! Not here: accesses that come later than that. They are faults of every run.
+//! Not here: accesses that come later than the end. They are faults of every run.
 
 use super::access::{Access, Kind};
 use super::block::BlockState;
+use super::record::{Record, Strength};
 use super::view::learn;
 use super::{Place, Watch};
 use crate::code::Order;
@@ -36,6 +38,15 @@ impl Watch {
                 at += WORD_BYTES;
             }
         }
+    }
+
+    /// A stream has come to where it allocates memory: whole words of it, which `state` writes. What was touched
+    /// already was touched too early; what is touched later must know of this.
+    pub fn allocated(&mut self, state: &mut BlockState, address: u64, size_bytes: u64) {
+        self.release(state, Place::ALLOCATION, 0, address, size_bytes);
+        let stamp = self.stamp_now(state, Place::ALLOCATION);
+        let write = Record::new(stamp, 0, 15, Strength::Weak, false);
+        self.shadow.begin(address, size_bytes, write);
     }
 
     /// A block of a cluster has ended, and its shared memory, which lies at `window`, with it. What any of its

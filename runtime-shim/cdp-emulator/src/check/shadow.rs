@@ -77,6 +77,8 @@ pub struct Shadow {
     last: (u64, u32),
     /// Words whose bytes are kept apart, by address.
     bytes: IntMap<u64, Box<[Cell; 4]>>,
+    /// Ranges of memory that begin as written: from, to, and the write.
+    begun: Vec<(u64, u64, Record)>,
 }
 
 impl Shadow {
@@ -93,12 +95,32 @@ impl Shadow {
 
     #[inline(never)]
     fn find(&mut self, number: u64) {
-        let table = &mut self.table;
+        let (table, begun) = (&mut self.table, &self.begun);
         let place = *self.pages.entry(number).or_insert_with(|| {
-            table.push(Page::default());
+            let mut page = Page::default();
+            let start = number << PAGE_SHIFT;
+            for &(from, to, write) in begun {
+                let word = |at: u64| (at.saturating_sub(start) as usize >> 2).min(WORDS);
+                if word(from) < word(to) {
+                    let writes = page.planes[0].get_or_insert_with(plane);
+                    writes[word(from)..word(to)].fill(write);
+                }
+            }
+            table.push(page);
             table.len() as u32 - 1
         });
         self.last = (number, place);
+    }
+
+    /// Pages of a range that nobody touched yet begin with a write of all of it.
+    pub fn begin(&mut self, address: u64, size_bytes: u64, write: Record) {
+        let end = (address + size_bytes).next_multiple_of(4);
+        self.begun.push((address & !3, end, write));
+    }
+
+    /// Forgets what [`Shadow::begin`] was told of: nobody needs these writes any more.
+    pub fn forget_beginnings(&mut self) {
+        self.begun.clear();
     }
 
     /// The end of the page of an address, if anything is remembered of the page.
@@ -125,6 +147,7 @@ impl Shadow {
             }
             at = stop;
         }
+        self.begun.retain(|&(from, to, _)| to <= address || from >= end);
         if !self.bytes.is_empty() {
             self.bytes.retain(|word, _| *word < address & !3 || *word >= end);
         }
@@ -134,6 +157,21 @@ impl Shadow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_begin_as_written() {
+        let mut shadow = Shadow::default();
+        shadow.begin(0x1ff8, 0x1010, Record(9));
+        let written = |shadow: &mut Shadow, address| {
+            let (page, word) = shadow.page(address);
+            page.get(word).write == Record(9)
+        };
+        let found = [0x1ff4, 0x1ff8, 0x2000, 0x3004, 0x3008].map(|at| written(&mut shadow, at));
+        assert_eq!(found, [false, true, true, true, false]);
+        shadow.begin(0x10000, 0x100, Record(9));
+        shadow.forget(0x10000, 0x100);
+        assert!(!written(&mut shadow, 0x10000));
+    }
 
     #[test]
     fn ranges_are_forgotten_to_the_word() {

@@ -67,6 +67,16 @@ impl Emulator {
         })
     }
 
+    /// Tells the checks that memory of [`Emulator::alloc`] is there for what comes behind the work in `stream`
+    /// (`cudaMallocAsync`).
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn allocated_in_stream(&mut self, address: u64, stream: StreamId) -> Result<(), Error> {
+        let size = self.pointer_info(address).map_or(0, |info| info.size_bytes);
+        self.core.allocated_in_stream(stream, address, size)
+    }
+
     /// Tells the checks that memory of [`Emulator::alloc`] is released behind what is in `stream`
     /// (`cudaFreeAsync`). All work is done, and what follows is [`Emulator::free`].
     ///

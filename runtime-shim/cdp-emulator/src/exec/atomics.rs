@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use cdp_ptx::{AtomOp, ScalarType};
 
-use super::path::Running;
+use super::path::{Running, site};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{Atomic, Inst, NONE, Place};
 use crate::float::soft;
+use crate::memory::SiteRef;
 use crate::memory::space::{self, Window};
 
 /// The value that replaces `old`. `b` is the operand; for `cas`, `c` is the new value.
@@ -161,10 +162,11 @@ pub fn execute(
             let old = if is_shared(atomic.place, address) {
                 let (owner, offset) =
                     cluster::locate(block, warp, atomic.place, address, lane, bytes, true)?;
+                let here = site(block, warp, &run.path, lane as u32);
                 cluster::in_memory_of(block, owner, lane, |block| {
                     checks::check_shared(block, offset, bytes, lane)?;
                     pass(machine, block, warp, run, atomic, true, offset, [b, 0], lane);
-                    shared_update(machine, block, offset as usize, bytes as usize, lane, f)
+                    shared_update(machine, block, here, offset as usize, bytes as usize, f)
                 })?
             } else {
                 if space::window(address) != Window::Global {
@@ -259,12 +261,13 @@ fn execute_quad(
         let old = if is_shared(atomic.place, address) {
             let (owner, offset) =
                 cluster::locate(block, warp, atomic.place, address, lane, BYTES, true)?;
+            let here = site(block, warp, &run.path, lane as u32);
             cluster::in_memory_of(block, owner, lane, |block| {
                 checks::check_shared(block, offset, BYTES, lane)?;
                 pass(machine, block, warp, run, atomic, true, offset, operand, lane);
                 let range = offset as usize..(offset + BYTES) as usize;
                 if block.written[range.clone()].iter().all(|&flag| flag == 0) {
-                    checks::uninitialized_atomic(machine, block, offset, BYTES, lane)?;
+                    checks::uninitialized(machine, block, here, offset, BYTES)?;
                 }
                 block.written[range.clone()].fill(0xff);
                 Ok(update_quad(&mut block.shared[range], new))
@@ -305,13 +308,13 @@ fn update_quad(bytes: &mut [u8], new: impl Fn([u64; 2]) -> [u64; 2]) -> [u64; 2]
 fn shared_update(
     machine: &Machine,
     block: &mut Block,
+    here: SiteRef,
     offset: usize,
     bytes: usize,
-    lane: usize,
     f: impl Fn(u64) -> u64,
 ) -> Step<u64> {
     if block.written[offset..offset + bytes].iter().all(|&flag| flag == 0) {
-        checks::uninitialized_atomic(machine, block, offset as u64, bytes as u64, lane)?;
+        checks::uninitialized(machine, block, here, offset as u64, bytes as u64)?;
     }
     let mut word = [0; 8];
     word[..bytes].copy_from_slice(&block.shared[offset..offset + bytes]);

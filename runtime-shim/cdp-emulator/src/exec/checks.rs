@@ -7,8 +7,8 @@ use super::fault::Fault;
 use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
-use crate::memory::AllocKind;
 use crate::memory::space::{self, Window};
+use crate::memory::{AllocKind, SiteRef};
 use crate::report::{Bytes, ReportKind};
 
 /// Addresses of the lanes of a warp; inactive lanes repeat an active one.
@@ -139,35 +139,25 @@ pub fn out_of_bounds_text(machine: &Machine, address: u64, bytes: u64, what: &st
     }
 }
 
-/// As [`uninitialized`], for an atomic.
-pub fn uninitialized_atomic(
-    machine: &Machine,
-    block: &mut Block,
-    offset: u64,
-    bytes: u64,
-    lane: usize,
-) -> Step<()> {
-    uninitialized(machine, block, &[offset; 32], 1 << lane, bytes)
-}
-
-/// A read of shared memory that was never written.
+/// A read of shared memory that was never written, by the thread at `site`.
 #[cold]
 pub fn uninitialized(
     machine: &Machine,
     block: &mut Block,
-    at: &Addresses,
-    lanes: u32,
+    site: SiteRef,
+    offset: u64,
     bytes: u64,
 ) -> Step<()> {
     let amount = Bytes(bytes);
-    let lane = lanes.trailing_zeros();
     let message = format!(
         "load of {amount} at {}, which this block never wrote",
-        block.grid.shared_text(at[lane as usize & 31])
+        block.grid.shared_text(offset)
     );
-    let fault = Fault::new(ReportKind::UninitializedShared, Some(lane), message).help(
-        "shared memory has no initial contents; write it, and __syncthreads(), before reading",
-    );
+    let mut fault = Fault::new(ReportKind::UninitializedShared, Some(site.thread & 31), message)
+        .help(
+            "shared memory has no initial contents; write it, and __syncthreads(), before reading",
+        );
+    fault.site = Some(site);
     match action(&machine.checks, ReportKind::UninitializedShared) {
         CheckAction::Off => Ok(()),
         CheckAction::Warn => {

@@ -164,6 +164,19 @@ impl Core {
         Ok(())
     }
 
+    /// Memory is there for what comes behind the work of a stream.
+    pub fn allocated_in_stream(
+        &mut self,
+        stream: StreamId,
+        address: u64,
+        width: u64,
+    ) -> Result<(), Error> {
+        if self.watch_mut().is_some_and(|watch| watch.follows_order()) {
+            self.enqueue_host(stream, Action::Allocation { address, width })?;
+        }
+        Ok(())
+    }
+
     /// Memory is released behind what is in a stream.
     pub fn released_in_stream(
         &mut self,
@@ -242,6 +255,7 @@ impl Core {
             Action::HostCopy { address, width, writes } => {
                 watch.touch_range(&mut state, Place::GRAPH, address, width, writes);
             }
+            Action::Allocation { address, width } => watch.allocated(&mut state, address, width),
             Action::Release { address, width } => {
                 watch.release(&mut state, Place::RELEASE, 0, address, width);
             }
@@ -292,6 +306,7 @@ fn move_fresh(watch: &mut Watch, action: &Action) {
         | Action::Event(_)
         | Action::GraphEnd(_)
         | Action::HostCopy { .. }
+        | Action::Allocation { .. }
         | Action::Release { .. } => {}
     }
 }

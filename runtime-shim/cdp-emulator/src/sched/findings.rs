@@ -357,6 +357,7 @@ fn missing_text(read: &Unwritten) -> String {
 
 fn verb(side: &Side) -> &'static str {
     match (side.updates, side.writes, side.strength) {
+        _ if side.place == Place::ALLOCATION => "allocated (cudaMallocAsync)",
         _ if side.releases => "released",
         (true, ..) => "updated atomically",
         (_, true, Strength::Weak) => "written",
@@ -372,6 +373,7 @@ fn noun(side: &Side) -> &'static str {
         _ if side.later.is_some() && side.writes => "an asynchronous copy, which writes",
         _ if side.later.is_some() => "an asynchronous copy, which reads",
         (Place::RELEASE, ..) => "a release (cudaFreeAsync)",
+        (Place::ALLOCATION, ..) => "its allocation (cudaMallocAsync)",
         (Place::COPY, _, true) => "a copy within the device, which writes",
         (Place::COPY, _, false) => "a copy within the device, which reads",
         (Place::SET, ..) => "a set (cudaMemset)",
@@ -387,6 +389,7 @@ fn noun(side: &Side) -> &'static str {
 
 fn whom(kinship: Kinship, before: &Side) -> &'static str {
     match kinship {
+        _ if before.place == Place::ALLOCATION => "a stream",
         _ if before.place.function == Place::RUNTIME => "a copy or set",
         _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
         _ if before.later.is_some() => "an asynchronous copy",
@@ -418,6 +421,11 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         _ if strong(now) && strong(before) => {
             "both are atomic, but one of them for its own block alone: use the form for the whole \
              device (without _block, or thread_scope_device)"
+        }
+        _ if [now, before].iter().any(|side| side.place == Place::ALLOCATION) => {
+            "memory of cudaMallocAsync() is there for what follows in its stream: another stream would have to wait \
+             for that one first (cudaEventRecord() behind the allocation, cudaStreamWaitEvent), or the host \
+             (cudaStreamSynchronize)"
         }
         _ if now.releases && conflict.shared => {
             "the shared memory of a block ends with it: no block may end before the others of its cluster are done \

@@ -62,6 +62,8 @@ pub enum Action {
     Set { dst: u64, pitch: u64, pattern: [u8; 4], pattern_bytes: u8, width: u64, rows: u64 },
     /// Tell the checks of a copy that the host makes for a graph, and that is made when this is done.
     HostCopy { address: u64, width: u64, writes: bool },
+    /// Tell the checks that memory is there from now on.
+    Allocation { address: u64, width: u64 },
     /// Tell the checks that memory goes away.
     Release { address: u64, width: u64 },
     /// Note the time for a host event.

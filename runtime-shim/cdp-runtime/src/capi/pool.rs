@@ -129,7 +129,9 @@ pub(super) fn allocate(bytes: u64, pool: Option<*mut c_void>, stream: StreamHand
         Ok(handle)
     })?;
     let address = state.device.allocate(bytes)?;
-    capture::recorded(Some(stream), || Ok(Op::Allocate { address, bytes }))?;
+    if !capture::recorded(Some(stream), || Ok(Op::Allocate { address, bytes }))? {
+        state.device.allocated_in_stream(address, stream)?;
+    }
     with(|pools| {
         let pool = pools.pool(handle as *mut c_void)?;
         pool.used_bytes += bytes;

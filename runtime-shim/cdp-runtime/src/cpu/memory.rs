@@ -54,6 +54,10 @@ impl Memory for CpuDevice {
         self.state().free(address, false)
     }
 
+    fn allocated_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
+        self.state().allocated_in_stream(address, stream)
+    }
+
     fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
         // The memory is free when the stream gets there: what is waited for here the host does not know of.
         self.replays(true);

@@ -99,6 +99,11 @@ pub trait Memory {
     fn host_flags(&self, address: u64) -> Result<u32>;
     /// Frees what [`Memory::allocate`] and [`Memory::allocate_managed`] gave. 0 is ignored.
     fn free(&self, address: u64) -> Result<()>;
+    /// Who may use what [`Memory::allocate`] gave: what comes behind the work of a stream. Devices that look for
+    /// races want to know.
+    fn allocated_in_stream(&self, _address: u64, _stream: StreamHandle) -> Result<()> {
+        Ok(())
+    }
     /// Frees what [`Memory::allocate`] gave behind the work of a stream, which alone is known to come before
     /// that. 0 is ignored.
     fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()>;

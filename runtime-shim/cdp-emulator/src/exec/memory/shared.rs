@@ -2,7 +2,7 @@
 
 use super::super::checks::{Addresses, bad_shared, uninitialized};
 use super::super::door::{self, Touch};
-use super::super::path::Running;
+use super::super::path::{Running, site};
 use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, peek, poke, registers, stored};
@@ -59,7 +59,9 @@ pub fn shared<const S: usize, const WRITE: bool>(
             }
             let idle = |demand: &Demand| demand.is_idle();
             if clean != 0 && !run.function.demands.get(&run.path.pc).is_some_and(idle) {
-                uninitialized(machine, block, at, clean, bytes)?;
+                let lane = clean.trailing_zeros();
+                let site = site(block, warp, &run.path, lane);
+                uninitialized(machine, block, site, at[lane as usize & 31], bytes)?;
             }
             block.look_for_all_written();
         }
