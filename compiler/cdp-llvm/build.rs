@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "src/scope.cpp",
     "src/guard.cpp",
     "src/ifs.cpp",
+    "src/inline.cpp",
     "src/join.cpp",
     "src/latch.cpp",
     "src/launches/address.cpp",

@@ -8,13 +8,14 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 11] = [
+    let tests: [(&str, fn() -> Outcome); 12] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
         ("loops_of_few_turns_are_unrolled_once", few),
         ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
+        ("large_functions_are_inlined_while_their_copies_are_few", copies),
         ("conditions_of_one_value_stay_in_order", edges),
         ("sequences_keep_their_factor", sequence),
         ("unchanged_fields_are_not_stored", fields),
@@ -26,8 +27,13 @@ pub fn trials() -> Vec<Trial> {
 
 /// The PTX of a kernel `k` with these parameters and this body.
 fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed> {
+    ptx_of(&format!("__global__ void k({parameters})\n{{\n{body}\n}}\n"))
+}
+
+/// The PTX of a source.
+fn ptx_of(source: &str) -> Result<String, libtest_mimic::Failed> {
     let bench = Bench::new()?;
-    bench.write("k.cdp", &format!("__global__ void k({parameters})\n{{\n{body}\n}}\n"))?;
+    bench.write("k.cdp", source)?;
     Ok(bench.cdpc(&["build", "k.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?.0)
 }
 
@@ -112,6 +118,23 @@ fn together() -> Outcome {
     }
     for turns in ["n - threadIdx.y", "o[256]"] {
         expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2)])?;
+    }
+    Ok(())
+}
+
+/// Of a function that other files may call too: twice, but not twenty times, and not where it calls itself.
+fn copies() -> Outcome {
+    let source = |calls: usize, last: &str| {
+        let lines: String =
+            (0..300).map(|i| format!("    x = x * {i}.5f + p[{}];\n", i * 7 % 300)).collect();
+        let uses: String = (0..calls).map(|i| format!("    o[{i}] = f(o, {i});\n")).collect();
+        format!(
+            "__device__ float f(const float *p, float x)\n{{\n{lines}    return {last};\n}}\n\
+             __global__ void k(float *o)\n{{\n{uses}}}\n"
+        )
+    };
+    for (calls, last, left) in [(2, "x", 0), (20, "x", 20), (1, "x > 0 ? f(p, x - 1) * x : x", 2)] {
+        expect(&ptx_of(&source(calls, last))?, &[("call.uni", left)])?;
     }
     Ok(())
 }

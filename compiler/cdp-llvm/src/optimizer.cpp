@@ -85,6 +85,12 @@ struct CdpOptimizer {
         Passes.addPass(UnrollForDevice(Name == "unroll-full", std::move(Body)));
       return true;
     });
+    Builder.registerPipelineParsingCallback(
+        [](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
+          if (Name == "weigh-calls")
+            Passes.addPass(WeighCalls());
+          return Name == "weigh-calls";
+        });
     Builder.registerModuleAnalyses(Modules);
     Builder.registerCGSCCAnalyses(Components);
     Builder.registerFunctionAnalyses(Functions);

@@ -22,7 +22,7 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
 pub(crate) const QUICK_HOST: &str =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
-/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `if-loops`, `unroll-full`,
+/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide`, `join-conditions`, `keep-ifs` with
 /// `drop-marks`, `keep-chains` and `drop-same-stores`.
 ///
@@ -57,7 +57,7 @@ pub(crate) fn device() -> String {
          wide-words,divide-wide,join-conditions,keep-chains)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
-    format!("{answers},{early},ipsccp,globalopt,{bottom_up},globaldce,{last}")
+    format!("{answers},{early},ipsccp,globalopt,weigh-calls,{bottom_up},globaldce,{last}")
 }
 
 /// Passes of LLVM's code generation that are left out, by their names on `llc`'s command line.

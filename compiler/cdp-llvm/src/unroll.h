@@ -1,7 +1,7 @@
 // Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp).
+// there (stores.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -67,4 +67,9 @@ struct KeepChains : llvm::PassInfoMixin<KeepChains> {
 /// Removes stores of values that were loaded from the same place.
 struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Has larger functions inlined than LLVM would.
+struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
 };

@@ -9,9 +9,11 @@ use crate::raw::{self, GlobalRef};
 /// More would cost more in cutting than they bring on any machine.
 const MAX_UNITS: usize = 32;
 
-/// Functions up to this size are copied to units that call them. LLVM inlines nothing that is still
-/// larger than 225 of its cost units after simplification; unoptimised code shrinks to a third.
+/// Functions up to this size are copied to units that call them; unoptimised code shrinks to a third.
 const IMPORT_INSTRUCTIONS: usize = 400;
+
+/// The same of all copies together of a larger function, which is inlined where it is called seldom (`inline.cpp`).
+const COPIES_INSTRUCTIONS: usize = 8000;
 
 /// What a unit has of a symbol that the module defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +63,8 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
     if !raw::has_instructions(module, small) || !raw::is_plain(module) {
         return None;
     }
-    let (facts, kept) = examine(module);
+    let (mut facts, kept) = examine(module);
+    drop_imports(&mut facts);
     let total: usize = facts.iter().map(|fact| fact.instructions).sum();
     let count = (total / unit_instructions.max(1) as usize).min(MAX_UNITS);
     if count < 2 {
@@ -190,6 +193,18 @@ fn function_owners(facts: &[Fact], total: usize, count: usize) -> Vec<usize> {
     facts.iter().map(owner).collect()
 }
 
+/// Functions that are too large to be copied to all that mention them are not.
+fn drop_imports(facts: &mut [Fact]) {
+    let mut mentions = vec![0; facts.len()];
+    for &to in facts.iter().flat_map(|fact| &fact.mentions) {
+        mentions[to] += 1;
+    }
+    for (fact, mentions) in facts.iter_mut().zip(mentions) {
+        let most = COPIES_INSTRUCTIONS / mentions.max(1);
+        fact.importable &= fact.instructions <= most.max(IMPORT_INSTRUCTIONS);
+    }
+}
+
 /// What the functions of a unit lead to.
 struct Reach {
     imported: HashSet<usize>,
@@ -208,7 +223,7 @@ fn reach(facts: &[Fact], owners: &[usize], unit: usize) -> Reach {
             }
             let fact = &facts[to];
             let import = if is_function(to) {
-                owners[to] != unit && fact.importable && fact.instructions <= IMPORT_INSTRUCTIONS
+                owners[to] != unit && fact.importable
             } else {
                 fact.constant && fact.mentions.is_empty()
             };
