@@ -56,6 +56,8 @@ const MOST_STEPS: u32 = 100;
 struct Seen<'ctx> {
     phis: HashSet<View<'ctx>>,
     steps: u32,
+    /// Whether the address is one that a pointer is loaded from.
+    is_of_load: bool,
 }
 
 #[derive(Clone)]
@@ -180,6 +182,9 @@ impl<'ctx> Function<'ctx> {
                 }
                 found.extend(inner.into_iter().map(|place| Place { offset: None, ..place }));
             }
+            // What is loaded is no struct of the kernel's, so that what is loaded through it need not be looked at: a
+            // list is walked by a load that leads to itself.
+            Some(LLVMOpcode::LLVMLoad) if seen.is_of_load => found.push(Place::unknown()),
             Some(LLVMOpcode::LLVMLoad) => {
                 found.push(self.loaded(address).unwrap_or(Place::unknown()))
             }
@@ -189,9 +194,10 @@ impl<'ctx> Function<'ctx> {
 
     /// A pointer that is loaded from a struct that the kernel takes.
     fn loaded(&self, load: View<'ctx>) -> Option<Place<'ctx>> {
-        let [Place { base: Base::Struct(index), offset: Some(offset) }] =
-            &self.places(load.operand(0)?)[..]
-        else {
+        let mut places = Vec::new();
+        let mut seen = Seen { is_of_load: true, ..Seen::default() };
+        self.collect(load.operand(0)?, &mut seen, &mut places);
+        let [Place { base: Base::Struct(index), offset: Some(offset) }] = &places[..] else {
             return None;
         };
         let at = offset.fixed().filter(|_| self.is_unchanged(*index))?;
