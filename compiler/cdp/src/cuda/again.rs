@@ -11,7 +11,7 @@ use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 
 use super::lenient::{self, Lenient};
 use super::messages::{Line, Severity};
-use super::{as_clang_takes_it, shared};
+use super::{as_clang_takes_it, own_as_clang_takes_it, shared};
 use crate::error::Error;
 
 /// How often clang is asked again: each time it may see templates that it did not reach before.
@@ -68,7 +68,11 @@ pub(super) fn run(
             let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
                 continue;
             };
-            let spelled = if is_spelled { None } else { as_clang_takes_it(&text) };
+            let spelled = match () {
+                () if is_spelled => None,
+                () if is_installed(&path, request) => as_clang_takes_it(&text),
+                () => own_as_clang_takes_it(&text),
+            };
             if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
                 let kept = job.work_dir().join(job.file_name("again", "cu"));
                 keep(&kept, &text)?;
@@ -116,15 +120,20 @@ fn cure_of(message: &str) -> Option<Cure> {
     number.parse().ok().map(Cure::Alignment)
 }
 
-/// Files with errors, and where in them clang refused something that has a cure.
+/// Whether a header is CUDA's or the system's, not the program's.
+fn is_installed(path: &Path, request: &ClangRequest) -> bool {
+    let roots = request.args.iter().filter_map(|word| word.to_str()?.strip_prefix("--cuda-path="));
+    path.starts_with("/usr") || roots.into_iter().any(|root| path.starts_with(root))
+}
+
+/// Files that messages name when there are errors, and where in them clang refused something that has a cure.
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
     for line in messages.lines().filter_map(Line::read) {
-        if let Some(place) = line.place
-            && line.severity == Severity::Error
-        {
+        if let Some(place) = line.place {
             let places = files.entry(PathBuf::from(place.file)).or_default();
-            places.extend(cure_of(line.text).map(|cure| (place.at, cure)));
+            let cure = cure_of(line.text).filter(|_| line.severity == Severity::Error);
+            places.extend(cure.map(|cure| (place.at, cure)));
         }
     }
     files

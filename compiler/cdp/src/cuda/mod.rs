@@ -386,9 +386,15 @@ fn as_clang_takes_it(text: &str) -> Option<String> {
     })
 }
 
+/// The same for a file of the program's own: one of CUDA's headers may ask for nvcc, and means it.
+fn own_as_clang_takes_it(text: &str) -> Option<String> {
+    let asks = spelling::for_nvcc(text);
+    as_clang_takes_it(asks.as_deref().unwrap_or(text)).or(asks)
+}
+
 /// Puts a source from memory, and what it includes, into the job's folder.
 fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
-    let rewritten = |text: String| as_clang_takes_it(&text);
+    let rewritten = |text: String| own_as_clang_takes_it(&text);
     let own = source.own_text().filter(|_| source.host_language().is_none()).and_then(rewritten);
     let given = source.given_text().map(|(name, text)| (name, own.clone().unwrap_or(text)));
     let Some((name, text)) = given.or_else(|| own.map(|text| (source.name(), text))) else {

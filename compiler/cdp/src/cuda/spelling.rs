@@ -1,5 +1,6 @@
 //! Launches that are written with spaces before the last of their brackets (`k << <1, 1>> >()`), as nvcc takes
-//! them and clang does not: the same text with the spaces elsewhere. Nothing else moves, so that places stay what they are.
+//! them and clang does not: the same text with the spaces elsewhere. And nvcc's own name in conditions. Nothing else moves,
+//! so that places stay what they are.
 
 /// The text with each such launch written as clang takes it; `None` if there is none. Headers are left alone.
 pub(super) fn joined(text: &str) -> Option<String> {
@@ -30,6 +31,24 @@ pub(super) fn joined(text: &str) -> Option<String> {
         }
     }
     changed.then(|| String::from_utf8(bytes).ok()).flatten()
+}
+
+/// What nvcc defines, and what `headers/__cdp_cuda.h` defines: CUDA's headers must not take clang for nvcc.
+const NVCC: [&str; 2] = ["__NVCC__", "__CDPC__"];
+
+/// The text of a program's own file with conditions that ask for nvcc asking for us; `None` if there are none.
+pub(super) fn for_nvcc(text: &str) -> Option<String> {
+    if !text.contains(NVCC[0]) {
+        return None;
+    }
+    let line = |line: &str| {
+        let condition = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let asks =
+            condition.is_some_and(|words| words.starts_with("if") || words.starts_with("elif"));
+        if asks { line.replace(NVCC[0], NVCC[1]) } else { line.to_owned() }
+    };
+    let made: String = text.split_inclusive('\n').map(line).collect();
+    (made != text).then_some(made)
 }
 
 /// Three brackets and spaces in `length` bytes: the brackets at the beginning or at the end.
@@ -125,7 +144,18 @@ pub(super) fn skipped(bytes: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{for_nvcc, joined};
+
+    #[test]
+    fn conditions_that_ask_for_nvcc_ask_for_us() {
+        let text = "# ifdef __NVCC__\n#elif defined(X) && !defined(__NVCC__)\r\nint a; // __NVCC__\n#if __NVCC__";
+        let made = for_nvcc(text).unwrap();
+        assert_eq!(
+            made,
+            "# ifdef __CDPC__\n#elif defined(X) && !defined(__CDPC__)\r\nint a; // __NVCC__\n#if __CDPC__"
+        );
+        assert_eq!(for_nvcc("int a; // __NVCC__\n#define A __NVCC__\n"), None);
+    }
 
     #[test]
     fn brackets_come_together_where_a_launch_is() {

@@ -94,6 +94,9 @@ __CDP_HOST_NAMED(ullmin, unsigned long long, min)
 __CDP_HOST_NAMED(ullmax, unsigned long long, max)
 #undef __CDP_HOST_NAMED
 
+// A program's own conditions that ask for nvcc ask for this (crate cdp, cuda/spelling.rs).
+#define __CDPC__ 1
+
 // What these headers of CUDA define is there: clang includes the files behind them. Old programs name them.
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 #define __SM_20_ATOMIC_FUNCTIONS_H__

@@ -1,0 +1,36 @@
+// Programs that ask for nvcc by its name, in the file itself and in a header of theirs.
+#include <cstdio>
+#include "nvcc_conditions.h"
+
+#if !defined(__NVCC__) || !__NVCC__
+#error "compile with nvcc"
+#endif
+#ifdef __NVCC__
+#define BOTH __host__ __device__
+#else
+#define BOTH
+#endif
+
+struct Image {
+    int width;
+    BOTH bool has(int x) const { return x >= 0 && x < width; }
+};
+
+__global__ void child(Image image, int x) { printf("%d %d\n", image.has(x), twice(x)); }
+
+__global__ void parent(Image image)
+{
+#ifndef __NVCC__
+    image = Image();
+#endif
+    child<<<1, 1>>>(image, 3);
+}
+
+int main()
+{
+    Image image = {4};
+    parent<<<1, 1>>>(image);
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return 1;
+    printf("%d %d\n", image.has(4), twice(4));
+}
