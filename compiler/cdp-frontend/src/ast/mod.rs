@@ -9,8 +9,8 @@
 //! `Error` variants stand where something was refused or could not be parsed. A diagnostic has
 //! been given for each; later stages stay silent about them.
 //!
-//! Depth: the parser refuses programs whose [`Expr::depth`] or [`Stmt::depth`] would pass
-//! [`MAX_DEPTH`], so a recursive walk of any tree is safe on a 64 MB stack.
+//! Depth: the parser nests productions, and with them statements, no deeper than [`MAX_DEPTH`], and refuses an
+//! [`Expr::depth`] beyond it, so a recursive walk of any tree is safe on a 64 MB stack.
 
 mod basic;
 mod decl;

@@ -10,11 +10,14 @@ pub struct Stmt {
     pub front: Option<Box<Front>>,
     pub kind: StmtKind,
     pub span: Span,
-    /// One more than the deepest statement inside; see [`MAX_DEPTH`].
-    pub depth: u32,
 }
 
 impl Stmt {
+    /// A statement with nothing in front of it.
+    pub fn new(kind: StmtKind, span: Span) -> Self {
+        Stmt { front: None, kind, span }
+    }
+
     /// `case` and `default` labels, in order, which may stand on any statement inside a `switch`,
     /// however deep; and those for `goto`.
     pub fn labels(&self) -> &[Label] {

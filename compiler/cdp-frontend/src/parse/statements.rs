@@ -48,7 +48,7 @@ impl Parser<'_> {
                 Ok(decls) => {
                     for decl in decls {
                         let span = decl.span;
-                        stmts.push(self.stmt_at(StmtKind::Decl(decl), span));
+                        stmts.push(Stmt::new(StmtKind::Decl(decl), span));
                     }
                 }
                 Err(_) => stmts.push(self.skipped_statement(start)),
@@ -67,8 +67,7 @@ impl Parser<'_> {
     /// An error in place of a statement that began at `start`, the rest of which is passed over.
     fn skipped_statement(&mut self, start: usize) -> Stmt {
         self.skip_item();
-        let span = self.since(start);
-        self.stmt_at(StmtKind::Error, span)
+        Stmt::new(StmtKind::Error, self.since(start))
     }
 
     /// ```text
@@ -214,18 +213,7 @@ impl Parser<'_> {
                 _ => self.expression_statement()?,
             },
         };
-        let span = self.since(start);
-        Ok(self.stmt_at(kind, span))
-    }
-
-    /// A node, or an error node where the tree would become too deep to walk.
-    fn stmt_at(&mut self, kind: StmtKind, span: Span) -> Stmt {
-        let depth = 1 + stmt_depth(&kind);
-        if depth > MAX_DEPTH {
-            self.too_deep("statements are", span);
-            return Stmt { front: None, kind: StmtKind::Error, span, depth: 1 };
-        }
-        Stmt { front: None, kind, span, depth }
+        Ok(Stmt::new(kind, self.since(start)))
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
@@ -322,9 +310,8 @@ impl Parser<'_> {
                     Ok((init, condition, step))
                 },
                 |error| {
-                    let (span, depth) = (error.span, 1);
-                    let kind = StmtKind::Expr(error);
-                    (Stmt { front: None, kind, span, depth }, None, None)
+                    let span = error.span;
+                    (Stmt::new(StmtKind::Expr(error), span), None, None)
                 },
             )?;
             let body = p.statement();
@@ -338,10 +325,7 @@ impl Parser<'_> {
             let first_semi = p.head_semicolon();
             let init = if first_semi { Some(p.init()?) } else { None };
             let specs = p.specifiers(Context::Head)?;
-            let start = p.at;
-            let declarator = p.init_declarator(&specs)?;
-            let span = p.since(start);
-            let declarators = vec![InitDeclarator { span, ..declarator }];
+            let declarators = vec![p.init_declarator(&specs)?];
             p.expect(T::Colon, "`:`")?;
             let range = p.initialiser_clause()?;
             Ok((init, SimpleDecl { specs: specs.specs, declarators }, range))
@@ -381,8 +365,7 @@ impl Parser<'_> {
             self.expect(T::Semi, "`;` or `,`")?;
             StmtKind::Expr(value)
         };
-        let span = self.since(start);
-        Ok(self.stmt_at(kind, span))
+        Ok(Stmt::new(kind, self.since(start)))
     }
 
     /// `condition = expression | specifiers init-declarator`
@@ -444,7 +427,7 @@ impl Parser<'_> {
     /// ```text
     /// asm      = "asm" { qualifier } "(" string [ ":" operands [ ":" operands [ ":" clobbers ] ] ] ")" ";"
     /// operands = [ operand { "," operand } ]
-    /// operand  = [ "[" name "]" ] string [ "(" expression ")" ]
+    /// operand  = [ "[" name "]" ] string "(" expression ")"
     /// ```
     fn asm_statement(&mut self) -> Parsed<StmtKind> {
         self.at += 1;
@@ -459,51 +442,41 @@ impl Parser<'_> {
             let cure = "let the assembly set a variable, and branch on it";
             return Err(self.outside(Code::E0228, self.span_at(self.at), "`asm goto` is", cure));
         }
-        let (template, groups) = self.parenthesised("`:` or `)`", |p| {
+        let asm = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;
-            let mut groups: Vec<Vec<AsmOperand>> = Vec::new();
-            loop {
-                if p.is(T::ColonColon) {
-                    groups.push(Vec::new());
-                } else if !p.is(T::Colon) {
-                    return Ok((template, groups));
-                }
-                p.at += 1;
-                let none = matches!(p.kind(), Some(T::Colon | T::ColonColon | T::RParen));
-                groups.push(if none { Vec::new() } else { p.list(Self::asm_operand)? });
+            let basic = !matches!(p.kind(), Some(T::Colon | T::ColonColon));
+            // Of `::` the second colon is still to come.
+            let mut pending = false;
+            let outputs = p.asm_list(&mut pending, Self::asm_operand)?;
+            let inputs = p.asm_list(&mut pending, Self::asm_operand)?;
+            let clobbers = p.asm_list(&mut pending, Self::required_string)?;
+            if pending {
+                p.at -= 1;
+                return Err(p.expected("a clobber or `)`"));
             }
+            Ok(AsmStmt { volatile, template, outputs, inputs, clobbers, basic })
         })?;
         self.semicolon("this `asm`", "`;`")?;
-        Ok(StmtKind::Asm(Box::new(self.asm(volatile, template, groups))))
+        Ok(StmtKind::Asm(Box::new(asm)))
     }
 
-    fn asm(
+    /// A list of an `asm` after its colon; empty where there is no colon.
+    fn asm_list<X>(
         &mut self,
-        volatile: Option<Span>,
-        template: StringLit,
-        groups: Vec<Vec<AsmOperand>>,
-    ) -> AsmStmt {
-        let basic = groups.is_empty();
-        let mut groups = groups.into_iter();
-        let (outputs, inputs, clobbers) = (groups.next(), groups.next(), groups.next());
-        if let Some(extra) = groups.next() {
-            let span = extra.first().map_or(template.span, |operand| operand.span);
-            let message = "`asm` takes outputs, inputs and clobbers, and nothing after them";
-            self.error(Code::E0201, span, message);
-        }
-        for operand in outputs.iter().chain(&inputs).flatten() {
-            if matches!(operand.expr.kind, ExprKind::Error) && operand.expr.span == operand.span {
-                let message = "expected `(` and the operand after its constraint";
-                self.error(Code::E0201, operand.span.after(), message);
+        pending: &mut bool,
+        item: impl FnMut(&mut Self) -> Parsed<X>,
+    ) -> Parsed<Vec<X>> {
+        if !std::mem::take(pending) {
+            *pending = self.is(T::ColonColon);
+            if !*pending && !self.is(T::Colon) {
+                return Ok(Vec::new());
             }
+            self.at += 1;
         }
-        let clobbers =
-            clobbers.unwrap_or_default().into_iter().map(|operand| operand.constraint).collect();
-        let (outputs, inputs) = (outputs.unwrap_or_default(), inputs.unwrap_or_default());
-        AsmStmt { volatile, template, outputs, inputs, clobbers, basic }
+        let none = *pending || matches!(self.kind(), Some(T::Colon | T::ColonColon | T::RParen));
+        if none { Ok(Vec::new()) } else { self.list(item) }
     }
 
-    /// Without an expression it is a clobber, which has only a string.
     fn asm_operand(&mut self) -> Parsed<AsmOperand> {
         let start = self.at;
         let name = match self.is(T::LBracket) {
@@ -511,25 +484,7 @@ impl Parser<'_> {
             false => None,
         };
         let constraint = self.required_string()?;
-        let expr = match self.is(T::LParen) {
-            true => self.group("`,` or `)`", Self::expression)?,
-            false => Expr { kind: ExprKind::Error, span: self.since(start), depth: 1 },
-        };
+        let expr = self.parenthesised("`,` or `)`", Self::expression)?;
         Ok(AsmOperand { name, constraint, expr, span: self.since(start) })
-    }
-}
-
-/// The deepest statement directly inside.
-fn stmt_depth(kind: &StmtKind) -> u32 {
-    match kind {
-        StmtKind::Block(block) => block.stmts.iter().map(|stmt| stmt.depth).max().unwrap_or(0),
-        StmtKind::If(parts) => {
-            parts.then.depth.max(parts.otherwise.as_ref().map_or(0, |stmt| stmt.depth))
-        }
-        StmtKind::Switch(parts) => parts.body.depth,
-        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => body.depth,
-        StmtKind::For(parts) => parts.body.depth,
-        StmtKind::RangeFor(parts) => parts.body.depth,
-        _ => 0,
     }
 }

@@ -143,6 +143,11 @@ fn stray_words() {
         ["1:E0201: expected `(`, found `x`"]
     );
     assert_eq!(findings("enum E { A, B C };").len(), 1);
+    assert_eq!(findings("void f() { asm(\"x\" : \"=r\"); }"), ["1:E0201: expected `(`, found `)`"]);
+    assert_eq!(
+        findings("void f() { asm(\"x\" :::: \"m\"); }"),
+        ["1:E0201: expected a clobber or `)`, found `::`"]
+    );
 }
 
 #[test]
