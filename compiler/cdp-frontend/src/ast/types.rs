@@ -4,7 +4,7 @@ use super::*;
 use crate::source::Span;
 
 /// Declaration specifiers: everything before the declarators.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct DeclSpecs {
     /// `static`, `extern`, `typedef`, `inline`, `constexpr`, ..., in order.
     pub storage: Vec<Storage>,
@@ -64,15 +64,16 @@ impl Qualifiers {
 }
 
 /// A type specifier.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct TypeSpec {
     pub kind: TypeSpecKind,
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub enum TypeSpecKind {
     /// Refused or unparsable; already reported.
+    #[default]
     Error,
     /// Words of C++, after folding `unsigned long int` and the like.
     Builtin(Basic),

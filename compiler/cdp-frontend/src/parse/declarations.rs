@@ -28,6 +28,15 @@ impl Parser<'_> {
         decls
     }
 
+    /// `"{" unit "}"`
+    fn braced_declarations(&mut self) -> Vec<Decl> {
+        let end = self.group_end(self.at);
+        self.at += 1;
+        let decls = self.external_declarations();
+        self.at = end;
+        decls
+    }
+
     /// ```text
     /// external-declaration = ";" | pragma | using | namespace | linkage | static-assertion
     ///                      | declaration | function
@@ -131,10 +140,7 @@ impl Parser<'_> {
             return Err(Fault::Syntax);
         }
         let outer = self.open_namespace(&names, inline);
-        let close = self.group_end(self.at) - 1;
-        self.at += 1;
-        let decls = self.external_declarations();
-        self.at = close + 1;
+        let decls = self.braced_declarations();
         self.symbols.open(outer);
         let kind = DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls }));
         Ok(Decl { kind, span: self.since(start) })
@@ -188,10 +194,7 @@ impl Parser<'_> {
         let braces = self.is(T::LBrace);
         let mut decls = Vec::new();
         if braces {
-            let close = self.group_end(self.at) - 1;
-            self.at += 1;
-            decls = self.external_declarations();
-            self.at = close + 1;
+            decls = self.braced_declarations();
         } else {
             self.external_declaration(&mut decls)?;
         }

@@ -46,7 +46,7 @@ impl Parser<'_> {
         inner: bool,
     ) -> Parsed<Declarator> {
         let start = self.at;
-        let (pointers, attrs) = self.pointers(specs.context)?;
+        let (pointers, attrs) = self.pointers()?;
         let mut declarator = self.direct(specs, naming, inner)?;
         if !pointers.is_empty() {
             declarator.parts.reserve_exact(pointers.len());
@@ -64,26 +64,22 @@ impl Parser<'_> {
     }
 
     /// `{ pointer }`, the innermost first as the tree has them.
-    pub fn pointers(&mut self, context: Context) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
+    pub fn pointers(&mut self) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
         let (mut parts, mut attrs) = (Vec::new(), Vec::new());
-        while let Some(part) = self.pointer(context, &mut attrs)? {
+        while let Some(part) = self.pointer(&mut attrs)? {
             parts.push(part);
         }
         parts.reverse();
         Ok((parts, attrs))
     }
 
-    fn pointer(
-        &mut self,
-        context: Context,
-        attrs: &mut Vec<Attr>,
-    ) -> Parsed<Option<DeclaratorPart>> {
+    fn pointer(&mut self, attrs: &mut Vec<Attr>) -> Parsed<Option<DeclaratorPart>> {
         let start = self.at;
         if self.is_name() && self.kind_at(start + 1) == Some(T::ColonColon) {
             let path = self.path(start);
             if self.kind_at(path.end) == Some(T::ColonColon) {
                 self.refuse_odd_scope(&path);
-                return self.pointer(context, attrs);
+                return self.pointer(attrs);
             }
         }
         let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() else { return Ok(None) };
@@ -94,10 +90,7 @@ impl Parser<'_> {
                 if self.word() == Word::Qualifier {
                     self.qualifier(&mut quals);
                 } else if self.refuse_restrict() {
-                } else if kind != T::Star
-                    || context == Context::Trailing
-                    || !self.attribute(attrs)?
-                {
+                } else if kind != T::Star || !self.attribute(attrs)? {
                     break;
                 }
             }
@@ -146,7 +139,7 @@ impl Parser<'_> {
                             return Ok(declarator);
                         }
                     }
-                    self.function_part()?
+                    self.function_part(&mut declarator.attrs)?
                 }
                 _ => return Ok(declarator),
             };
@@ -189,11 +182,11 @@ impl Parser<'_> {
     }
 
     /// ```text
-    /// function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" trailing ]
+    /// function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" type-name ]
     /// ```
     /// The names of parameters last as long as the declarator and the body that may follow: the scope
-    /// is [`Parser::declaration`]'s.
-    fn function_part(&mut self) -> Parsed<DeclaratorPart> {
+    /// is [`Parser::declaration`]'s. Attributes behind a type after `->` are the function's.
+    fn function_part(&mut self, attrs: &mut Vec<Attr>) -> Parsed<DeclaratorPart> {
         let start = self.at;
         let (mut params, variadic) = self.group("`,` or `)`", Self::parameters)?;
         let span = self.since(start);
@@ -217,7 +210,12 @@ impl Parser<'_> {
             }
             _ => None,
         };
-        let trailing_return = self.after(T::Arrow, Self::trailing_return)?.map(Box::new);
+        let mut trailing_return = self.after(T::Arrow, Self::type_name)?.map(Box::new);
+        if let Some(result) = &mut trailing_return {
+            self.refuse_trailing_decltype(&mut result.specs.ty);
+            attrs.append(&mut result.specs.attrs);
+            attrs.append(&mut result.declarator.attrs);
+        }
         Ok(DeclaratorPart::Function(FunctionPart {
             params,
             variadic,
@@ -254,15 +252,6 @@ impl Parser<'_> {
         self.attributes(&mut declarator.attrs)?;
         let default = self.after(T::Eq, Self::initialiser_clause)?.map(Box::new);
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
-    }
-
-    /// `trailing = specifiers abstract-declarator`
-    fn trailing_return(&mut self) -> Parsed<TypeName> {
-        let start = self.at;
-        let mut specs = self.specifiers(Context::Trailing)?;
-        self.refuse_trailing_decltype(&mut specs.specs.ty);
-        let declarator = self.abstract_declarator(&specs)?;
-        Ok(TypeName { specs: specs.specs, declarator, span: self.since(start) })
     }
 
     /// `auto f(int a) -> decltype(a)`: the checker forms a function's type before its parameters have

@@ -265,7 +265,7 @@ impl Parser<'_> {
         let start = self.at;
         let specs = self.specifiers(Context::TypeName)?;
         let middle = self.at;
-        let (pointers, attrs) = self.pointers(Context::TypeName)?;
+        let (pointers, attrs) = self.pointers()?;
         let mut parts = Vec::new();
         while self.is(T::LBracket) {
             let at = self.at;

@@ -22,8 +22,6 @@ pub(super) enum Context {
     Parameter,
     /// A type by itself.
     TypeName,
-    /// After `->`, where attributes are those of the function.
-    Trailing,
 }
 
 /// Specifiers, and what the declarators after them need to know.
@@ -36,11 +34,6 @@ pub(super) struct Specifiers {
     /// They end in the body of a record or enumeration.
     pub body: bool,
     pub context: Context,
-}
-
-/// What has been read of a list of specifiers.
-struct Reading {
-    out: Specifiers,
     /// Places of type words.
     words: Vec<usize>,
     types: Vec<TypeSpec>,
@@ -48,7 +41,7 @@ struct Reading {
     untyped: bool,
 }
 
-impl Reading {
+impl Specifiers {
     fn typed(&self) -> bool {
         !self.words.is_empty() || !self.types.is_empty()
     }
@@ -64,150 +57,132 @@ impl Parser<'_> {
     /// A name is a specifier only while there is no type; after it, it is what is declared.
     pub fn specifiers(&mut self, context: Context) -> Parsed<Specifiers> {
         let start = self.at;
-        let nothing = TypeSpec { kind: TypeSpecKind::Error, span: self.since(start) };
-        let specs = DeclSpecs {
-            storage: Vec::new(),
-            quals: Qualifiers::default(),
-            ty: nothing,
-            attrs: Vec::new(),
-            span: self.since(start),
-        };
-        let out = Specifiers {
-            specs,
+        let mut out = Specifiers {
+            specs: DeclSpecs::default(),
             typedef: false,
             function_like: false,
             auto: false,
             body: false,
             context,
+            words: Vec::new(),
+            types: Vec::new(),
+            untyped: false,
         };
-        let mut reading = Reading { out, words: Vec::new(), types: Vec::new(), untyped: false };
-        while !reading.untyped && self.specifier(&mut reading, start)? {}
-        if self.at == start && !reading.typed() {
+        while !out.untyped && self.specifier(&mut out, start)? {}
+        if self.at == start && !out.typed() {
             let external = matches!(context, Context::File | Context::Member);
             return Err(self.expected(if external { "a declaration" } else { "a type" }));
         }
-        let Reading { mut out, words, types, .. } = reading;
         out.specs.span = self.since(start);
-        out.specs.ty = self.one_type(&words, types, start);
+        out.specs.ty = self.one_type(&out.words, std::mem::take(&mut out.types), start);
         Ok(out)
     }
 
     /// One specifier; false if there is none here.
-    fn specifier(&mut self, reading: &mut Reading, start: usize) -> Parsed<bool> {
+    fn specifier(&mut self, out: &mut Specifiers, start: usize) -> Parsed<bool> {
         let at = self.at;
-        let context = reading.out.context;
-        if reading.out.body && self.starts_line(at) && self.begins_declaration(false) {
+        let context = out.context;
+        if out.body && self.starts_line(at) && self.begins_declaration(false) {
             return Ok(false);
         }
-        reading.out.body = false;
+        out.body = false;
         match self.word() {
             Word::Storage | Word::Typedef => {
                 if context == Context::Member && self.is_text(at, "static") {
                     let span = self.span_at(at);
                     return Err(self.outside(Code::E0239, span, "static members are", ""));
                 }
-                reading.out.typedef |= self.word() == Word::Typedef;
+                out.typedef |= self.word() == Word::Typedef;
                 let kind = storage_kind(self.text_at(at));
-                reading.out.specs.storage.push(Storage { kind, span: self.span_at(at) });
+                out.specs.storage.push(Storage { kind, span: self.span_at(at) });
                 self.at += 1;
             }
-            Word::Qualifier => self.qualifier(&mut reading.out.specs.quals),
+            Word::Qualifier => self.qualifier(&mut out.specs.quals),
             Word::Type => {
-                reading.out.function_like |= self.is_text(at, "void");
-                reading.words.push(at);
+                out.function_like |= self.is_text(at, "void");
+                out.words.push(at);
                 self.at += 1;
             }
-            Word::Refused(refusal) => return self.refused_specifier(refusal, reading),
-            Word::Attribute if context == Context::Trailing => return Ok(false),
-            Word::Attribute => {
-                reading.out.function_like |= matches!(
+            Word::Refused(refusal) => return self.refused_specifier(refusal, out),
+            Word::Attribute | Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
+                out.function_like |= matches!(
                     self.text_at(at),
                     "__global__" | "__device__" | "__host__" | "__forceinline__" | "__noinline__"
                 );
-                self.attribute(&mut reading.out.specs.attrs)?;
-            }
-            Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
-                if context == Context::Trailing {
-                    return Ok(false);
-                }
-                self.attribute(&mut reading.out.specs.attrs)?;
+                self.attribute(&mut out.specs.attrs)?;
             }
             Word::Auto => {
-                reading.out.auto = true;
+                out.auto = true;
                 self.at += 1;
-                self.push_type(reading, TypeSpecKind::Auto, at);
+                self.push_type(out, TypeSpecKind::Auto, at);
             }
             Word::Typeof => {
                 let kind = self.typeof_specifier()?;
-                self.push_type(reading, kind, at);
+                self.push_type(out, kind, at);
             }
             Word::Record => {
                 let (kind, body) = self.record()?;
-                reading.out.body = body;
-                self.push_type(reading, kind, at);
+                out.body = body;
+                self.push_type(out, kind, at);
             }
             Word::Enum => {
                 let (kind, body) = self.enumeration()?;
-                reading.out.body = body;
-                self.push_type(reading, kind, at);
+                out.body = body;
+                self.push_type(out, kind, at);
             }
-            Word::Operator if !reading.typed() && context == Context::Member => {
+            Word::Operator if !out.typed() && context == Context::Member => {
                 let span = self.span_at(at);
                 return Err(self.outside(Code::E0236, span, "conversion functions are", ""));
             }
             Word::Name if self.is_path_at(at) => {
-                if reading.typed() {
+                if out.typed() {
                     return Ok(self.refuse_restrict());
                 }
-                return self.named_type(reading, start);
+                return self.named_type(out, start);
             }
-            _ if self.std_attribute_end().is_some() && context != Context::Trailing => {
-                return self.attribute(&mut reading.out.specs.attrs);
-            }
-            _ => return Ok(false),
+            _ => return self.attribute(&mut out.specs.attrs),
         }
         Ok(true)
     }
 
-    fn push_type(&self, reading: &mut Reading, kind: TypeSpecKind, start: usize) {
-        reading.types.push(TypeSpec { kind, span: self.since(start) });
+    fn push_type(&self, out: &mut Specifiers, kind: TypeSpecKind, start: usize) {
+        out.types.push(TypeSpec { kind, span: self.since(start) });
     }
 
     /// A name where the type is still to come: the type, or a mistake.
-    fn named_type(&mut self, reading: &mut Reading, start: usize) -> Parsed<bool> {
+    fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<bool> {
         let path = self.path(self.at);
         if self.kind_at(path.end) == Some(T::ColonColon) {
             self.refuse_odd_scope(&path);
             return Ok(true);
         }
-        if reading.out.context == Context::Member {
+        if out.context == Context::Member {
             self.refuse_constructor(&path)?;
         }
         if matches!(path.meaning, Some(Meaning::Type(_))) {
             let name = self.qual_name(&path);
-            self.push_type(reading, TypeSpecKind::Named(name), path.start);
+            self.push_type(out, TypeSpecKind::Named(name), path.start);
             return Ok(true);
         }
         if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
-            self.push_type(reading, TypeSpecKind::Error, path.start);
+            self.push_type(out, TypeSpecKind::Error, path.start);
             return Ok(true);
         }
         let next = self.kind_at(path.end);
         let first = path.start == start;
-        let context = reading.out.context;
+        let context = out.context;
         let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
         let untyped = match context {
-            Context::Parameter | Context::Member | Context::TypeName | Context::Trailing => {
-                !first && ends && context == Context::Member
-            }
+            Context::Parameter | Context::TypeName => false,
+            Context::Member => !first && ends,
             _ => (!first && ends) || next == Some(T::LParen),
         };
         if untyped || self.word_at(path.last) == Word::Operator {
             self.report_untyped(&path);
             let span = self.span_at(self.at).before();
-            reading.types.push(TypeSpec { kind: TypeSpecKind::Error, span });
-            reading.untyped = true;
+            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span });
+            out.untyped = true;
             return Ok(true);
         }
         if context == Context::File && self.is_text(self.at, "import") {
@@ -216,7 +191,7 @@ impl Parser<'_> {
         }
         self.report_unknown_type(&path);
         self.at = path.end;
-        self.push_type(reading, TypeSpecKind::Error, path.start);
+        self.push_type(out, TypeSpecKind::Error, path.start);
         Ok(true)
     }
 
@@ -265,13 +240,13 @@ impl Parser<'_> {
     }
 
     /// Words of C and C++ outside the subset that stand among specifiers.
-    fn refused_specifier(&mut self, refusal: Refusal, reading: &mut Reading) -> Parsed<bool> {
+    fn refused_specifier(&mut self, refusal: Refusal, out: &mut Specifiers) -> Parsed<bool> {
         match refusal {
-            Refusal::Throw if reading.typed() => return Ok(false),
+            Refusal::Throw if out.typed() => return Ok(false),
             Refusal::Type => {
                 let at = self.at;
                 self.refuse_word(refusal)?;
-                self.push_type(reading, TypeSpecKind::Error, at);
+                self.push_type(out, TypeSpecKind::Error, at);
             }
             _ if refusal.report().3 == Passed::Alone => self.refuse_word(refusal)?,
             _ => {
@@ -383,9 +358,7 @@ impl Parser<'_> {
             }
         };
         let span = self.since(start);
-        let ty = TypeSpec { kind, span };
-        let (storage, quals, attrs) = (Vec::new(), Qualifiers::default(), Vec::new());
-        let specs = DeclSpecs { storage, quals, ty, attrs, span };
+        let specs = DeclSpecs { ty: TypeSpec { kind, span }, span, ..DeclSpecs::default() };
         let declarator = self.no_declarator();
         Ok(TypeName { specs, declarator, span })
     }
