@@ -14,6 +14,8 @@ use cdp_emulator::{Completion, Config, Counters, Emulator, Launch, Source, Strea
 #[derive(Debug, Default)]
 struct Llvm {
     made: AtomicUsize,
+    /// Those that pass a branch.
+    passing: AtomicUsize,
 }
 
 impl Maker for Llvm {
@@ -21,6 +23,7 @@ impl Maker for Llvm {
         let made = cdp_llvm::native::make(run);
         let code = made.unwrap_or_else(|error| panic!("{error}\n{run}\n{}", ir(run)))?;
         self.made.fetch_add(1, Ordering::Relaxed);
+        self.passing.fetch_add(usize::from(run.contains("\nbranch ")), Ordering::Relaxed);
         Some(code)
     }
 }
@@ -226,6 +229,55 @@ fn mixed(random: &mut Random, length: usize, astray: bool) -> String {
     with_registers(random, &body, None)
 }
 
+/// Conditions, in `%q`, of branches that no lane takes, all of a warp, all of a block, some or one.
+const TAKEN: &[&str] = &[
+    "setp.gt.u32 %q, %lane, 4000;",
+    "setp.gt.u32 %q, %block, 4000;",
+    "setp.le.s32 %q, %width, 0;",
+    "setp.lt.u32 %q, %lane, 32;",
+    "setp.eq.u32 %q, %block, 1;",
+    "setp.eq.u32 %q, %lane, 40;",
+    "setp.lt.s32 %q, r, 0;",
+    "setp.gt.f32 %q, f, f;",
+];
+
+/// The same with branches over some of it.
+fn branching(random: &mut Random, length: usize) -> String {
+    let mut body = inputs();
+    // Branches whose targets are to come, and how many lines are before that.
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    for number in 0..length as u64 {
+        match random.below(6) {
+            0 => access(random, &mut body, false),
+            1 | 2 => {
+                // Half of them are taken by nobody.
+                let half = if random.below(2) == 0 { &TAKEN[..3] } else { TAKEN };
+                let (condition, not) = (random.pick(half), ["", "!"][random.below(2) as usize]);
+                let (turn, taken) = match not {
+                    "" => ("", "%q"),
+                    _ => ("not.pred %q, %q;\n", "!%q"),
+                };
+                let _ = write!(body, "{condition}\n{turn}@{taken} bra L{number};\n");
+                open.push((number, 1 + random.below(12)));
+            }
+            _ => {
+                let _ = writeln!(body, "{};", random.pick(ARITHMETIC));
+            }
+        }
+        for (label, lines) in &mut open {
+            *lines -= 1;
+            if *lines == 0 {
+                let _ = writeln!(body, "L{label}:");
+            }
+        }
+        open.retain(|(_, lines)| *lines > 0);
+    }
+    for (label, _) in open {
+        let _ = writeln!(body, "L{label}:");
+    }
+    with_registers(random, &body, None)
+}
+
 /// These operations, each of inputs and with a result of its own.
 fn one_by_one(random: &mut Random, operations: &[&str]) -> String {
     let mut body = inputs();
@@ -256,7 +308,7 @@ fn program(body: &str) -> String {
         ".version 7.8\n.target sm_80\n.address_size 64\n\
          .visible .entry k(.param .u64 in, .param .u64 buffer, .param .u64 out)\n{{\n\
          .reg .b32 %r<12>, %t, %lane, %block, %width;\n.reg .b64 %x<12>, %in, %buffer, %out, %a, %s;\n\
-         .reg .f32 %f<12>;\n.reg .f64 %g<12>;\n.reg .pred %p<12>;\n.shared .align 8 .b8 near[{}];\n\
+         .reg .f32 %f<12>;\n.reg .f64 %g<12>;\n.reg .pred %p<12>, %q;\n.shared .align 8 .b8 near[{}];\n\
          ld.param.u64 %in, [in];\nld.param.u64 %buffer, [buffer];\nld.param.u64 %out, [out];\n\
          mov.u32 %lane, %tid.x;\nmov.u32 %width, %ntid.x;\nmov.u32 %t, %tid.y;\n\
          mad.lo.u32 %lane, %t, %width, %lane;\nmov.u32 %block, %ctaid.x;\n\
@@ -430,17 +482,24 @@ fn compare(maker: &Arc<Llvm>, name: &str, text: &str, input: &[u8], block: [u32;
 
 /// Compares random programs; gives how many runs became native code.
 fn compare_mixed(seeds: std::ops::Range<u64>, astray: bool) -> usize {
+    compare_all(seeds, |random, length| mixed(random, length, astray)).made.load(Ordering::Relaxed)
+}
+
+fn compare_all(
+    seeds: std::ops::Range<u64>,
+    write: impl Fn(&mut Random, usize) -> String,
+) -> Arc<Llvm> {
     let maker = Arc::new(Llvm::default());
     for seed in seeds {
         let mut random = Random(seed.wrapping_mul(0x1234_5678_9abc_def1));
         let length = 10 + random.below(60) as usize;
-        let text = program(&mixed(&mut random, length, astray));
+        let text = program(&write(&mut random, length));
         let input = input(&mut random);
         let blocks = [[32, 1, 1], [16, 8, 1], [8, 8, 2], [128, 1, 1], [40, 1, 1]];
         let block = blocks[random.below(5) as usize];
         compare(&maker, &format!("seed {seed}"), &text, &input, block);
     }
-    maker.made.load(Ordering::Relaxed)
+    maker
 }
 
 #[test]
@@ -519,6 +578,15 @@ fn random_programs_give_the_same_as_in_the_interpreter() {
     let count = std::env::var("CDP_NATIVE_PROGRAMS").ok().and_then(|n| n.parse().ok());
     let count = count.unwrap_or(30);
     assert!(compare_mixed(0..count, false) as u64 > 3 * count);
+}
+
+#[test]
+fn branches_are_passed_where_no_lane_takes_them() {
+    let count = std::env::var("CDP_NATIVE_PROGRAMS").ok().and_then(|n| n.parse().ok());
+    let count = count.unwrap_or(12);
+    let maker = compare_all(2000..2000 + count, branching);
+    let passing = maker.passing.load(Ordering::Relaxed) as u64;
+    assert!(passing > count, "{passing} runs pass a branch");
 }
 
 #[test]

@@ -31,3 +31,5 @@ pub const SHARED_ACCESSES: u32 = 12;
 pub const INTERPRET: u32 = 13;
 /// See [`self`].
 pub const FIND: u32 = 14;
+/// See [`self`].
+pub const BRANCHES: u32 = 15;

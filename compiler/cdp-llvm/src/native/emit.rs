@@ -128,6 +128,9 @@ impl Function {
         for (group, address) in groups.iter().zip(&addresses) {
             places.push(group.look(self, stretch, address));
         }
+        if !stretch.branches.is_empty() {
+            self.add_to(BRANCHES, &stretch.branches.len().to_string());
+        }
         for (group, place) in groups.iter().zip(&places) {
             group.count(self, stretch, place);
             group.touch(self, stretch, place);
@@ -147,7 +150,7 @@ impl Function {
     }
 
     /// Computes addresses: one for all lanes as a value, others in memory, with two values that are zeros if eight
-    /// lanes follow each other and go to one place, in each eight.
+    /// lanes follow each other and go to one place, in each eight. The function goes on if no lane takes a branch.
     fn addresses(&mut self, number: usize, stretch: &Stretch, groups: &[Group]) -> Vec<Addresses> {
         let name = format!("s{number}a");
         let mut made = Made::new(stretch);
@@ -176,11 +179,29 @@ impl Function {
                 same: format!("%{same}n"),
             });
         }
+        let passed = made.passed(&name, &mut begin, &mut self.names);
         self.body += &made.code[0];
         if !begin.is_empty() {
             self.around(&name, &begin, &made.code[1]);
         }
+        for holds in &passed.holds {
+            self.go_on_if(holds, stretch.first);
+        }
+        if let Some(lanes) = passed.leave {
+            let any = self.set(format_args!("icmp slt <8 x i32> {lanes}, zeroinitializer"));
+            let bits = self.set(format_args!("bitcast <8 x i1> {any} to i8"));
+            let none = self.set(format_args!("icmp eq i8 {bits}, 0"));
+            self.go_on_if(&none, stretch.first);
+        }
         found
+    }
+
+    /// Adds to a number of the context.
+    pub fn add_to(&mut self, field: u32, sum: &str) {
+        let at = self.set(format_args!("getelementptr i8, ptr %context, i64 {}", field * 8));
+        let before = self.set(format_args!("load i64, ptr {at}"));
+        let after = self.set(format_args!("add i64 {before}, {sum}"));
+        self.line(format_args!("store i64 {after}, ptr {at}"));
     }
 
     /// A loop over the lanes, eight at a time. `begin` is what stands at its head.
@@ -269,6 +290,14 @@ pub enum Addresses {
         /// To one place.
         same: String,
     },
+}
+
+/// What must hold for the branches of a stretch to be passed.
+struct Passed {
+    /// Conditions.
+    holds: Vec<String>,
+    /// A sum over the loop, negative in a lane where it may not be.
+    leave: Option<String>,
 }
 
 /// Values that have been written, by how many lanes.
@@ -428,6 +457,39 @@ impl Made<'_> {
         let mut w = self.writer(lanes, names);
         let hidden = w.set(format_args!("call {ty} asm \"\", \"=r,0\"({ty} {one})"));
         if lanes == 1 { hidden } else { w.broadcast(ty, &hidden) }
+    }
+
+    /// Looks at the predicates of the branches; the sum over the loop of this name begins in `begin`.
+    fn passed(&mut self, name: &str, begin: &mut String, names: &mut u32) -> Passed {
+        let (mut holds, mut leave) = (Vec::new(), None);
+        for &(id, not) in &self.stretch.branches {
+            let value = &self.stretch.values[id];
+            if let Source::Row(row) = value.source {
+                let at = self.row_at(row, Shape::Pred, 1, names);
+                let mut w = self.writer(1, names);
+                let bits = w.set(format_args!("load i32, ptr {at}, align 4"));
+                holds.push(w.with("icmp eq", "i32", &bits, if not { -1 } else { 0 }));
+                continue;
+            }
+            if value.uniform {
+                let bit = self.value(id, 1, names);
+                holds.push(self.writer(1, names).with("icmp eq", "i1", &bit, i128::from(not)));
+                continue;
+            }
+            let bits = self.value(id, 8, names);
+            let mut w = self.writer(8, names);
+            let bits = w.with("xor", "i1", &bits, i128::from(not));
+            let lanes = w.cast("sext", "i1", &bits, "i32");
+            let before = leave.unwrap_or_else(|| format!("%{name}leave"));
+            leave = Some(w.two("or", "i32", &before, &lanes));
+        }
+        if let Some(sum) = &leave {
+            let _ = writeln!(
+                begin,
+                "  %{name}leave = phi <8 x i32> [ zeroinitializer, %{name}before ], [ {sum}, %{name}end ]"
+            );
+        }
+        Passed { holds, leave }
     }
 
     fn load_row(&mut self, row: u32, shape: Shape, lanes: usize, names: &mut u32) -> String {

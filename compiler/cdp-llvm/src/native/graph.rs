@@ -2,7 +2,9 @@
 //!
 //! A stretch is what may be computed a few lanes at a time: its loads come before its stores, and no address in
 //! it depends on what it loads, so that all addresses can be looked at before anything is written. What
-//! only the interpreter does is a stretch by itself.
+//! only the interpreter does is a stretch by itself. Branches are looked at before anything is written too; one
+//! that cannot be, and one that comes late, begins the next stretch: where lanes take it, what precedes it
+//! is done.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -71,6 +73,8 @@ pub struct Stretch {
     pub results: Vec<(u32, Id)>,
     /// Bytes of parameters that it wants to be there.
     pub parameter_bytes: u64,
+    /// Predicates that must be this in all lanes.
+    pub branches: Vec<(Id, bool)>,
 }
 
 /// A part of a run.
@@ -91,7 +95,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
             Line::Alu(alu) => is_known(alu),
             _ => true,
         };
-        if !known || open.must_end_before(line) {
+        if !known || open.must_end_before(line, index) {
             parts.extend(open.close(index));
             open = Open::new(run, index);
         }
@@ -113,6 +117,9 @@ fn is_known(alu: &Alu) -> bool {
     arith::operation(&mut writer, alu, &args).is_some()
 }
 
+/// As many instructions may be left to the interpreter because a lane takes a branch behind them.
+const LOST: usize = 16;
+
 struct Open<'a> {
     run: &'a Run,
     stretch: Stretch,
@@ -131,10 +138,16 @@ impl<'a> Open<'a> {
         Open { run, stretch, rows, made, loaded, stores: false, empty: true }
     }
 
-    fn must_end_before(&self, line: &Line) -> bool {
-        let Line::Access(access) = line else { return false };
-        let depends = self.rows.get(&access.a).is_some_and(|id| self.loaded.contains(id));
-        depends || !access.store && self.stores
+    fn must_end_before(&self, line: &Line, index: usize) -> bool {
+        let is_loaded = |row: &u32| self.rows.get(row).is_some_and(|id| self.loaded.contains(id));
+        match line {
+            Line::Access(access) => is_loaded(&access.a) || !access.store && self.stores,
+            Line::Branch(row, _) => {
+                let late = index - self.stretch.first > LOST;
+                is_loaded(row) || self.stores || late
+            }
+            _ => false,
+        }
     }
 
     fn put(&mut self, source: Source, shape: Shape, uniform: bool, constant: bool) -> Id {
@@ -191,6 +204,11 @@ impl<'a> Open<'a> {
                 }
                 (alu.d, id)
             }
+            Line::Branch(row, not) => {
+                let id = self.row(*row, Shape::Pred);
+                self.stretch.branches.push((id, *not));
+                return;
+            }
             Line::Access(access) => {
                 let address = self.row(access.a, access.address());
                 let stored = access.store.then(|| self.row(access.d, access.value()));
@@ -221,8 +239,11 @@ impl<'a> Open<'a> {
 
 /// Whether what is in a row before this instruction is of use.
 fn is_read(run: &Run, row: u32, from: usize) -> bool {
-    for line in &run.lines[from..] {
+    for (index, line) in run.lines.iter().enumerate().skip(from) {
         if line.reads().contains(&row) {
+            return true;
+        }
+        if matches!(line, Line::Branch(..)) && !run.gone.contains(&(index, row)) {
             return true;
         }
         if line.writes() == Some(row) {

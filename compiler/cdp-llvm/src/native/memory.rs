@@ -230,10 +230,7 @@ impl Group {
             }
             (if self.store { STORES } else { LOADS }, sum)
         };
-        let at = f.set(format_args!("getelementptr i8, ptr %context, i64 {}", field * 8));
-        let before = f.set(format_args!("load i64, ptr {at}"));
-        let after = f.set(format_args!("add i64 {before}, {sum}"));
-        f.line(format_args!("store i64 {after}, ptr {at}"));
+        f.add_to(field, &sum);
     }
 
     /// Reads something of each line of memory that the first access reads, by instructions of their own.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of the text that is understood.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Instructions of the longest run.
 const MOST: usize = 256;
 
@@ -108,6 +108,8 @@ pub enum Line {
     Parameter(u32, u32, u32),
     /// Memory.
     Access(Access),
+    /// A branch, which is passed if all lanes have this in this row.
+    Branch(u32, bool),
 }
 
 impl Line {
@@ -117,6 +119,7 @@ impl Line {
             Line::Alu(alu) => alu.args.iter().map(|arg| arg.0).collect(),
             Line::Access(access) if access.store => vec![access.d, access.a],
             Line::Access(access) => vec![access.a],
+            Line::Branch(row, _) => vec![*row],
             Line::Tid(..) | Line::Uniform(..) | Line::Parameter(..) => Vec::new(),
         }
     }
@@ -127,6 +130,7 @@ impl Line {
             Line::Alu(alu) => alu.result.map(|_| alu.d),
             Line::Access(access) => (!access.store).then_some(access.d),
             Line::Tid(_, row) | Line::Uniform(_, _, row) | Line::Parameter(_, row, _) => Some(*row),
+            Line::Branch(..) => None,
         }
     }
 }
@@ -142,6 +146,8 @@ pub struct Run {
     pub same: BTreeSet<u32>,
     /// Rows that nobody reads after the run.
     pub dead: BTreeSet<u32>,
+    /// The same after a branch, by its index and the row.
+    pub gone: BTreeSet<(usize, u32)>,
 }
 
 /// Reads a run. `None` for what is no run of this version.
@@ -168,6 +174,9 @@ pub fn read(text: &str) -> Option<Run> {
                 words.shape()?;
                 run.dead.insert(words.row()?);
             }
+            "gone" => {
+                run.gone.insert((words.number()?, words.row()?));
+            }
             word => run.lines.push(line(word, &mut words)?),
         }
         words.end()?;
@@ -190,6 +199,10 @@ fn line(word: &str, words: &mut Words<'_>) -> Option<Line> {
         }
         "load" => words.access(false).map(Line::Access),
         "store" => words.access(true).map(Line::Access),
+        "branch" => {
+            let (row, not) = (words.row()?, words.number().filter(|not: &u32| *not < 2)?);
+            Some(Line::Branch(row, not != 0))
+        }
         _ => None,
     }
 }
@@ -275,12 +288,15 @@ mod tests {
 
     #[test]
     fn what_is_no_run_is_none() {
-        let good = "run 1 2\nalu Add32 0 nnn- 0 32 64 0 0\nload global 4 96 128 -4 3\nconst n 32 7\ndead n 0\n";
+        let good = "run 2 3\nalu Add32 0 nnn- 0 32 64 0 0\nbranch 160 1\nload global 4 96 128 -4 3\nconst n 32 7\ngone 1 0\ndead n 0\n";
         let run = read(good).expect("a run");
-        assert_eq!((run.lines.len(), run.constants[&32], run.dead.len()), (2, 7, 1));
+        assert_eq!((run.lines.len(), run.constants[&32], run.dead.len()), (3, 7, 1));
         for (from, to) in [
-            ("run 1", "run 2"),
-            ("run 1 2", "run 1 3"),
+            ("run 2", "run 1"),
+            ("run 2 3", "run 2 2"),
+            ("160 1", "160 2"),
+            ("160 1", "160"),
+            ("gone 1 0", "gone 1"),
             ("nnn-", "nnn"),
             ("nnn-", "nnx-"),
             ("global", "somewhere"),

@@ -9,8 +9,8 @@ use super::graph::{Part, Source, Stretch, Value};
 use super::memory::Group;
 use super::read::{Line, Run};
 
-/// What the interpreter takes for arithmetic, and for an access.
-const INTERPRETED: [u32; 2] = [20, 50];
+/// What the interpreter takes for arithmetic, for an access, and for a branch, behind which it begins anew.
+const INTERPRETED: [u32; 3] = [20, 50, 40];
 /// What a call costs, and what it costs to look at the addresses of a group of accesses.
 const CALL: u32 = 120;
 const GROUP: u32 = 25;
@@ -25,7 +25,11 @@ pub fn is_worth(run: &Run, parts: &[Part]) -> bool {
 }
 
 fn cost(line: &Line) -> u32 {
-    INTERPRETED[usize::from(matches!(line, Line::Access(_)))]
+    INTERPRETED[match line {
+        Line::Access(_) => 1,
+        Line::Branch(..) => 2,
+        _ => 0,
+    }]
 }
 
 fn part_cost(run: &Run, part: &Part) -> u32 {
@@ -76,7 +80,7 @@ mod tests {
 
     /// So many instructions of a kind, `%` in which is the number of a row that the one before wrote.
     fn judged(count: usize, line: &str) -> bool {
-        let mut text = format!("run 1 {count}\n");
+        let mut text = format!("run 2 {count}\n");
         for number in 0..count {
             let (before, row) = (number * 32, number * 32 + 32);
             text += &line.replace('%', &before.to_string()).replace('#', &row.to_string());

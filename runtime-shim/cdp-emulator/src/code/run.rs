@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Inst;
 use super::map::Mapped;
@@ -46,6 +46,8 @@ pub struct Context {
     /// for writing if the last number is not 0; asked when the eight do not have them. It becomes the one of
     /// the number before that.
     pub find: unsafe extern "C" fn(*mut Context, u64, u64, u32, u32) -> u32,
+    /// 15: grows by the branches that were passed, which no lane took.
+    pub branches: u64,
     /// The run's first instruction; this and what follows is not for native code.
     pub code: *const Inst,
     /// Whom [`Context::find`] asks.
@@ -66,13 +68,45 @@ pub struct Run {
     pub count: u32,
     /// How often it was executed without code.
     pub executed: AtomicU32,
+    /// How often its code has lately done nothing, less how often it has done something; from [`VAIN`] on, how
+    /// often it was not asked since.
+    vain: AtomicU32,
     code: OnceLock<Option<Mapped>>,
 }
+
+/// Code that so often gave up at once is left alone for a while.
+const VAIN: u32 = 256;
+/// For so many executions.
+const REST: u32 = 1 << 14;
 
 impl Run {
     /// A run without code.
     pub fn new(first: u32, count: u32) -> Run {
-        Run { first, count, executed: AtomicU32::new(0), code: OnceLock::new() }
+        let (executed, vain) = (AtomicU32::new(0), AtomicU32::new(0));
+        Run { first, count, executed, vain, code: OnceLock::new() }
+    }
+
+    /// Whether its code is worth asking: it has not given up at once most of the time. Threads may lose a step
+    /// to each other.
+    #[inline(always)]
+    pub fn is_of_use(&self) -> bool {
+        let vain = self.vain.load(Ordering::Relaxed);
+        if vain < VAIN {
+            return true;
+        }
+        self.vain.store(if vain < VAIN + REST { vain + 1 } else { 0 }, Ordering::Relaxed);
+        false
+    }
+
+    /// Its code did so many instructions.
+    #[inline(always)]
+    pub fn did(&self, done: u32) {
+        let vain = self.vain.load(Ordering::Relaxed);
+        if done == 0 {
+            self.vain.store(vain + 1, Ordering::Relaxed);
+        } else if vain != 0 {
+            self.vain.store(vain - 1, Ordering::Relaxed);
+        }
     }
 
     /// The code, if there is some.

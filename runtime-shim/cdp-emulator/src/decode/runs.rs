@@ -1,5 +1,6 @@
 //! Finds the runs of instructions that may become machine code ([`crate::native`]): what follows each other
-//! without a guard, a branch or an access that needs a look at each lane.
+//! without a guard, a jump or an access that needs a look at each lane. Branches forwards may be passed in a run,
+//! where no lane takes them: most kernels begin with one around threads that have nothing to do.
 
 use std::sync::Arc;
 
@@ -21,8 +22,11 @@ pub fn mark(function: &mut Function) {
     for &target in function.branch_tables.iter().flatten() {
         begins[target as usize] = true;
     }
-    let fits: Vec<bool> =
-        function.code.iter().map(|inst| inst.ahead > 0 && may_be_native(inst)).collect();
+    let passed: Vec<bool> =
+        (0..function.code.len()).map(|pc| may_be_passed(function, pc)).collect();
+    let fits: Vec<bool> = std::iter::zip(&function.code, &passed)
+        .map(|(inst, passed)| *passed || inst.ahead > 0 && may_be_native(inst))
+        .collect();
     let mut first = 0;
     while first < fits.len() {
         if !fits[first] {
@@ -36,14 +40,25 @@ pub fn mark(function: &mut Function) {
                 continue;
             }
             at = entry;
-            let count = ((end - entry) as u32).min(MOST);
-            if count >= FEWEST {
+            // Nothing begins or ends with a branch.
+            let mut count = ((end - entry) as u32).min(MOST);
+            while count > 0 && passed[entry + count as usize - 1] {
+                count -= 1;
+            }
+            if count >= FEWEST && !passed[entry] {
                 function.runs.push(Arc::new(Run::new(entry as u32, count)));
                 function.code[entry].run = function.runs.len() as u32;
             }
         }
         first = end;
     }
+}
+
+/// A branch forwards that not all lanes take whatever they hold.
+fn may_be_passed(function: &Function, pc: usize) -> bool {
+    let inst = &function.code[pc];
+    let Op::Bra { target, .. } = inst.op else { return false };
+    target as usize > pc && inst.guard != function.true_pred
 }
 
 /// What [`crate::native::text`] can say.

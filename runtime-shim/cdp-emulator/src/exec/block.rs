@@ -302,6 +302,9 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
                     return BlockStop::Spin;
                 }
             }
+            Ok(WarpStop::Done) if block.warps.iter().rev().all(|warp| warp.live == 0) => {
+                return BlockStop::Done;
+            }
             Ok(WarpStop::Done | WarpStop::Idle) => {
                 idle_turns = if ran { 1 } else { idle_turns + 1 };
                 block.next_warp = (index + 1) % count;

@@ -26,7 +26,11 @@ pub fn run(
             None => return 0,
         },
     };
+    if !native.is_of_use() {
+        return 0;
+    }
     let done = call(machine, block, warp, run, entry);
+    native.did(done);
     debug_assert!(done <= native.count, "machine code did {done} instructions");
     run.path.pc += done;
     done
@@ -62,6 +66,7 @@ fn call(
         shared_accesses: 0,
         interpret,
         find,
+        branches: 0,
         code: &raw const run.function.code[run.path.pc as usize],
         machine: (&raw const *machine).cast(),
         warp: warp.cast(),
@@ -71,6 +76,7 @@ fn call(
     block.counters.load_transactions += context.loads;
     block.counters.store_transactions += context.stores;
     block.counters.shared_accesses += context.shared_accesses;
+    block.counters.branches += context.branches;
     done
 }
 

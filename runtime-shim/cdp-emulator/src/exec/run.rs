@@ -61,8 +61,13 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
 
 /// Takes the next path that can run.
 fn choose(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<Option<Path>> {
+    let ready = |path: &Path| path.state == PathState::Ready;
+    if machine.schedule_seed.is_none()
+        && let Some(path) = warp.paths.pop_if(|path| ready(path))
+    {
+        return Ok(Some(path));
+    }
     loop {
-        let ready = |path: &Path| path.state == PathState::Ready;
         let last = warp.paths.iter().rposition(ready);
         if let Some(mut index) = last {
             if machine.schedule_seed.is_some() {

@@ -15,9 +15,11 @@
 //!                                element of BYTES, 4 or 8, at the address in row A, plus ADDED; PLACE is
 //!                                global (A is wide), shared (narrow) or shared64 (wide). D is what is
 //!                                loaded or stored, SLOT the allocation to try first
+//! branch ROW NOT                 the run ends before it if a lane's bit in ROW is not NOT, 0 or 1
 //! const SHAPE ROW VALUE          the row has this value in all lanes
 //! same SHAPE ROW                 the row has one value in all lanes
 //! dead SHAPE ROW                 nobody reads the row after the run before writing it
+//! gone INDEX ROW                 nobody does after the branch that is instruction INDEX of the run, from 0
 //! ```
 //!
 //! Instructions come in order; what is said of rows follows them.
@@ -28,15 +30,22 @@ use std::fmt::Write;
 use crate::code::{Access, Function, Inst, Op, Place, Run, Shape, Special};
 
 /// The version of the text, and of what code finds in [`super::Context`].
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a run does.
 pub fn of(function: &Function, run: &Run) -> String {
     let mut out = format!("run {VERSION} {}\n", run.count);
     let (first, count) = (run.first as usize, run.count as usize);
     let (mut read, mut written) = (BTreeSet::new(), BTreeMap::new());
+    let mut gone = String::new();
     for pc in first..first + count {
         instruction(&mut out, function, pc, &mut read, &mut written);
+        if matches!(function.code[pc].op, Op::Bra { .. }) {
+            let origin = function.code[pc].origin;
+            for row in written.keys().filter(|row| is_dead(function, **row, origin)) {
+                let _ = writeln!(gone, "gone {} {row}", pc - first);
+            }
+        }
     }
     for (index, constant) in
         function.consts.iter().enumerate().filter(|(_, c)| read.contains(&c.row))
@@ -48,6 +57,7 @@ pub fn of(function: &Function, run: &Run) -> String {
             false => writeln!(out, "const {shape} {} {}", constant.row, constant.value),
         };
     }
+    out += &gone;
     let next = function.code.get(first + count).map_or(u32::MAX, |inst| inst.origin);
     for (row, shape) in written {
         if is_dead(function, row, next) {
@@ -114,6 +124,7 @@ fn instruction(
             read.insert(d);
             access_line(out, "store", inst, access, pc, read)
         }
+        Op::Bra { .. } => writeln!(out, "branch {} {}", inst.guard, u32::from(inst.guard_not != 0)),
         _ => Ok(()),
     };
 }
