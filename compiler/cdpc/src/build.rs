@@ -11,7 +11,7 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
-    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, language,
+    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words,
     libraries,
 };
 use crate::output::{Outputs, print, write_output};
@@ -73,8 +73,7 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
             return Err(Ok(Usage(message)));
         }
     };
-    let kind = language(args.language.as_deref()).map_err(Ok)?;
-    let mut reader = Reader::new(&args.source, kind);
+    let mut reader = Reader::new(&args.source);
     let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
     let mut inputs = inputs.map_err(Err)?;
     let goal = goal(args, link_only, &inputs).map_err(Ok)?;
@@ -142,6 +141,8 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
         // As with nvcc, a name without an extension is a program.
         None => program(),
         Some(other) if is_of_programs(other) => program(),
+        // What nvcc builds from such a file is a program too, whatever its name.
+        Some(_) if inputs.iter().any(|input| matches!(input, Input::Cuda(_))) => program(),
         Some(_) if args.m || args.cache_key || args.dry_run => default,
         Some(other) => {
             return Err(Usage(format!(
@@ -483,7 +484,7 @@ pub fn lower(args: &Lower) -> i32 {
     let lowered = (|| -> Result<Vec<u8>, Failure> {
         let compiler = compiler(&args.source)?;
         let Input::Bytes(kind, name, bytes) =
-            Reader::new(&args.source, Some(InputKind::Llvm)).read(&args.input)?
+            Reader::new(&args.source).or(InputKind::Llvm).read(&args.input)?
         else {
             return Err(Error::Request { message: "no LLVM IR".into(), cure: None }.into());
         };

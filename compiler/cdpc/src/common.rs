@@ -419,13 +419,20 @@ const MAX_STDIN_BYTES: u64 = 256 << 20;
 /// Reads inputs; `-` is standard input, which can be read once.
 pub struct Reader<'a> {
     source: &'a Source,
-    language: Option<InputKind>,
+    /// What every input is, if that was said.
+    kind: Option<InputKind>,
     stdin_was_read: bool,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(source: &'a Source, language: Option<InputKind>) -> Reader<'a> {
-        Reader { source, language, stdin_was_read: false }
+    /// Reads inputs as `-x` says, else as they are named.
+    pub fn new(source: &'a Source) -> Reader<'a> {
+        Reader { source, kind: source.language.map(InputKind::from), stdin_was_read: false }
+    }
+
+    /// Inputs that nothing else names are of this kind.
+    pub fn or(self, kind: InputKind) -> Reader<'a> {
+        Reader { kind: self.kind.or(Some(kind)), ..self }
     }
 
     /// Reads an input. A source is only named, unless it comes from standard input.
@@ -433,7 +440,7 @@ impl<'a> Reader<'a> {
         if path == Path::new("-") {
             return self.read_stdin();
         }
-        let kind = self.language.or_else(|| InputKind::of(path));
+        let kind = self.kind.or_else(|| InputKind::of(path));
         if let Some(source) = kind.and_then(|kind| Input::source_file(kind, path)) {
             return Ok(source);
         }
@@ -461,7 +468,7 @@ impl<'a> Reader<'a> {
             return Err(failed(std::io::Error::other(limit)).into());
         }
         let named = name.and_then(InputKind::of);
-        let kind = self.language.or(named).unwrap_or_else(|| InputKind::sniff(&bytes));
+        let kind = self.kind.or(named).unwrap_or_else(|| InputKind::sniff(&bytes));
         Ok(of_bytes(kind, path, bytes))
     }
 }
@@ -478,16 +485,4 @@ fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
         cdp::llvm::catch_crashes();
     }
     Input::Bytes(kind, path.display().to_string(), bytes)
-}
-
-/// `-x`.
-pub fn language(name: Option<&str>) -> Result<Option<InputKind>, Usage> {
-    match name {
-        None => Ok(None),
-        Some("cdp") => Ok(Some(InputKind::Source)),
-        Some("cu" | "cuda") => Ok(Some(InputKind::Cuda)),
-        Some("ll" | "bc" | "ir") => Ok(Some(InputKind::Llvm)),
-        Some("ptx") => Ok(Some(InputKind::Ptx)),
-        Some(other) => Err(Usage(format!("-x takes cdp, cu, ll, bc or ptx, not `{other}`"))),
-    }
 }

@@ -56,7 +56,7 @@ pub fn check(args: &Check) -> i32 {
     let messages = Messages::new(&args.source).with_stdout(true);
     let mut code = 0;
     let mut reports = Vec::new();
-    let mut reader = Reader::new(&args.source, None);
+    let mut reader = Reader::new(&args.source);
     for path in &args.inputs {
         let checked = reader.read(path).map_err(Err).and_then(|input| match input {
             Input::Source(_) | Input::Cuda(_) => passes(&input, &args.source),
@@ -118,7 +118,7 @@ fn describe(
 /// diagnostics are shown.
 fn look(path: &Path, args: &Source, messages: Messages) -> Result<(Description, bool), i32> {
     let options = compile_options(args).map_err(|usage| messages.usage(usage))?;
-    let input = Reader::new(args, None).read(path).map_err(|failure| messages.failure(failure))?;
+    let input = Reader::new(args).read(path).map_err(|failure| messages.failure(failure))?;
     let arch = options.archs()[0];
     let source = match input {
         Input::Source(source) => source,

@@ -158,7 +158,7 @@ pub fn wants_cubin(device: Device) -> bool {
 
 /// Reads the inputs of `cdpc run`; with them come the libraries that are the host linker's alone.
 pub fn inputs(args: &Run) -> Result<(Vec<Input>, Vec<String>), Failure> {
-    let mut reader = Reader::new(&args.source, None);
+    let mut reader = Reader::new(&args.source);
     let (of_device, of_host) = libraries(&args.host);
     let given = args.inputs.iter().map(|path| reader.read(path));
     Ok((given.chain(of_device.into_iter().map(Ok)).collect::<Result<_, _>>()?, of_host))

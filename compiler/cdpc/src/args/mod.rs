@@ -7,6 +7,7 @@ pub mod nvcc;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cdp::InputKind;
 use cdp_runtime::cpu::CheckSet;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
@@ -128,11 +129,36 @@ pub enum Color {
     Never,
 }
 
+/// `-x`: what an input is, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    Cdp,
+    #[value(alias = "cuda")]
+    Cu,
+    #[value(aliases = ["bc", "ir"])]
+    Ll,
+    Ptx,
+}
+
+impl From<Language> for InputKind {
+    fn from(language: Language) -> InputKind {
+        match language {
+            Language::Cdp => InputKind::Source,
+            Language::Cu => InputKind::Cuda,
+            Language::Ll => InputKind::Llvm,
+            Language::Ptx => InputKind::Ptx,
+        }
+    }
+}
+
 /// Options of every command that reads sources. Of an option with one value that is given more than once
 /// the last counts, as in the lines that build systems put together.
 #[derive(Clone, Debug, Args)]
 #[command(args_override_self = true)]
 pub struct Source {
+    /// Read inputs as this kind, whatever their names
+    #[arg(short = 'x', value_enum, value_name = "KIND", hide_possible_values = true)]
+    pub language: Option<Language>,
     /// Architectures to compile for: sm_90 (without this option; sm_75 with --cdp 1), a list with commas,
     /// `all`, or `native` for this machine's GPU
     #[arg(long, value_name = "SM", value_delimiter = ',')]
@@ -271,9 +297,6 @@ pub struct Build {
     /// Stop at the object, as --emit obj
     #[arg(short = 'c')]
     pub compile_only: bool,
-    /// Read inputs as: cdp, cu, ll, bc, ptx
-    #[arg(short = 'x', value_name = "KIND")]
-    pub language: Option<String>,
     #[command(flatten)]
     pub source: Source,
     /// Most registers a thread may use (-maxrregcount)
