@@ -77,7 +77,8 @@ pub(super) fn request(
         | Half::HostBitcode
         | Half::Text(None)
         | Half::Check(None) => {
-            add(&["--cuda-host-only"]);
+            // What does not fit an architecture is said of the device half.
+            add(&["--cuda-host-only", "-Wno-ignored-attributes"]);
             // Names of kernels may have the architectures in them, and are to be the device half's.
             for arch in options.archs() {
                 add(&[&format!("--cuda-gpu-arch={arch}")]);

@@ -12,6 +12,7 @@ use crate::options::CompileOptions;
 /// Folder, name and text. Those in `lacking` are always found, those in `curand` where the toolkit has cuRAND's headers,
 /// those in `samples` after all others.
 const FILES: &[(&str, &str)] = &[
+    ("lacking/__cdp_atomics.h", include_str!("headers/__cdp_atomics.h")),
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
     ("curand/curand_kernel.h", include_str!("headers/curand_kernel.h")),
     ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),

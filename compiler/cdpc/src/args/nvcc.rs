@@ -52,6 +52,9 @@ const fn valued(long: &'static str, short: &'static str, means: Means) -> Row {
 const SAME_CODE: &str = "the code is the same without";
 const ALWAYS: &str = "always so";
 const HOST_CPP: &str = "C++ that `.cdp` has not";
+// What these allow is allowed in `.cu` files anyway; their headers ask whether it is.
+const RELAXED_CONSTEXPR: &[&str] = &["-D__CUDACC_RELAXED_CONSTEXPR__=1"];
+const EXTENDED_LAMBDA: &[&str] = &["-D__CUDACC_EXTENDED_LAMBDA__=1"];
 const WINDOWS: &str = "for Windows";
 const NO_LTO: &str = "device code is optimised before the link; give all sources to one call";
 const NO_CPP: &str = "no C++ is made on the way; --emit llvm-ir shows what is";
@@ -117,9 +120,9 @@ pub const NVCC: &[Row] = &[
     valued("--std", "-std", Ours("--std")),
     flag("--no-host-device-initializer-list", "-nohdinitlist", Nothing(HOST_CPP)),
     flag("--no-host-device-move-forward", "-nohdmoveforward", Nothing(HOST_CPP)),
-    flag("--expt-relaxed-constexpr", "-expt-relaxed-constexpr", Nothing(HOST_CPP)),
-    flag("--extended-lambda", "-extended-lambda", Nothing(HOST_CPP)),
-    flag("--expt-extended-lambda", "-expt-extended-lambda", Nothing(HOST_CPP)),
+    flag("--expt-relaxed-constexpr", "-expt-relaxed-constexpr", Words(RELAXED_CONSTEXPR)),
+    flag("--extended-lambda", "-extended-lambda", Words(EXTENDED_LAMBDA)),
+    flag("--expt-extended-lambda", "-expt-extended-lambda", Words(EXTENDED_LAMBDA)),
     valued("--machine", "-m", Machine),
     flag("--m32", "-m32", Words(&["--address-size=32"])),
     flag("--m64", "-m64", Words(&["--address-size=64"])),

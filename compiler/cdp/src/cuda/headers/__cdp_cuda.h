@@ -1,7 +1,20 @@
 // What clang's own headers for CUDA lack, included before everything of a program's.
 #pragma once
 
+// nvcc has read these before a program's first line.
+#include <math.h>
 #include <new>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "__cdp_atomics.h"
+
+// nvcc asks so for the classes that its front end makes of lambdas of device code. Here a lambda is its own class on both
+// sides, with all that the classes of the host's have.
+#define __nv_is_extended_device_lambda_closure_type(type) false
+#define __nv_is_extended_host_device_lambda_closure_type(type) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 
 // Managed variables are known by their section (crate cdp-llvm, managed.rs).
 #undef __managed__

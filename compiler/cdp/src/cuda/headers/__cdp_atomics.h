@@ -1,0 +1,318 @@
+// nvcc's built-in atomic functions (CUDA C++ Programming Guide, "Built-in Atomic Functions"). They are macros, since
+// orders and scopes have to be literals and the scope may be left out. clang has such functions too, but for this
+// target it drops their scopes, and LLVM the order of all but loads, stores and compare-and-swap.
+#pragma once
+
+#define __CUDACC_DEVICE_ATOMIC_BUILTINS__ 1
+
+#define __NV_ATOMIC_RELAXED 0
+#define __NV_ATOMIC_CONSUME 1
+#define __NV_ATOMIC_ACQUIRE 2
+#define __NV_ATOMIC_RELEASE 3
+#define __NV_ATOMIC_ACQ_REL 4
+#define __NV_ATOMIC_SEQ_CST 5
+
+#define __NV_THREAD_SCOPE_THREAD 0
+#define __NV_THREAD_SCOPE_BLOCK 1
+#define __NV_THREAD_SCOPE_CLUSTER 2
+#define __NV_THREAD_SCOPE_DEVICE 3
+#define __NV_THREAD_SCOPE_SYSTEM 4
+
+// An instruction whose words around the scope are `head` and `tail`.
+#define __CDP_SCOPED(head, tail, ...)                                                                       \
+    if (scope <= __NV_THREAD_SCOPE_BLOCK)                                                                   \
+        asm volatile(head ".cta" tail : __VA_ARGS__ : "memory");                                            \
+    else if (scope == __NV_THREAD_SCOPE_CLUSTER)                                                            \
+        asm volatile(head ".cluster" tail : __VA_ARGS__ : "memory");                                        \
+    else if (scope == __NV_THREAD_SCOPE_DEVICE)                                                             \
+        asm volatile(head ".gpu" tail : __VA_ARGS__ : "memory");                                            \
+    else                                                                                                    \
+        asm volatile(head ".sys" tail : __VA_ARGS__ : "memory")
+
+template <typename T>
+struct __cdp_same {
+    typedef T type;
+};
+
+template <int order, int scope>
+static __inline__ __device__ void __cdp_fence()
+{
+    if (scope == __NV_THREAD_SCOPE_THREAD || order == __NV_ATOMIC_RELAXED) {
+        return;
+    }
+    if (order == __NV_ATOMIC_SEQ_CST) {
+        __CDP_SCOPED("fence.sc", ";", :);
+    } else {
+        __CDP_SCOPED("fence.acq_rel", ";", :);
+    }
+}
+
+// An access is relaxed, between the fences that its order asks for.
+template <int order, int scope>
+static __inline__ __device__ void __cdp_before()
+{
+    if (order >= __NV_ATOMIC_RELEASE) {
+        __cdp_fence<order, scope>();
+    }
+}
+
+template <int order, int scope>
+static __inline__ __device__ void __cdp_after()
+{
+    if (order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE) {
+        __cdp_fence<__NV_ATOMIC_ACQ_REL, scope>();
+    }
+}
+
+#define __CDP_ATOM(name, type, R, W)                                                                        \
+    template <int scope>                                                                                    \
+    static __inline__ __device__ W __cdp_##name##_##type(volatile void *place, W value)                     \
+    {                                                                                                       \
+        W old;                                                                                              \
+        __CDP_SCOPED("atom.relaxed", "." #name "." #type " %0, [%1], %2;",                                  \
+                     "=" R(old) : "l"(place), R(value));                                                    \
+        return old;                                                                                         \
+    }
+#define __CDP_ATOM_BITS(name)                                                                               \
+    __CDP_ATOM(name, b32, "r", unsigned int)                                                                \
+    __CDP_ATOM(name, b64, "l", unsigned long long)
+#define __CDP_ATOM_SIGNED(name)                                                                             \
+    __CDP_ATOM(name, s32, "r", unsigned int)                                                                \
+    __CDP_ATOM(name, s64, "l", unsigned long long)
+#define __CDP_ATOM_UNSIGNED(name)                                                                           \
+    __CDP_ATOM(name, u32, "r", unsigned int)                                                                \
+    __CDP_ATOM(name, u64, "l", unsigned long long)
+
+__CDP_ATOM_BITS(exch)
+__CDP_ATOM_BITS(and)
+__CDP_ATOM_BITS(or)
+__CDP_ATOM_BITS(xor)
+__CDP_ATOM_SIGNED(min)
+__CDP_ATOM_UNSIGNED(min)
+__CDP_ATOM_SIGNED(max)
+__CDP_ATOM_UNSIGNED(max)
+__CDP_ATOM_UNSIGNED(add)
+__CDP_ATOM(add, f32, "r", unsigned int)
+__CDP_ATOM(add, f64, "l", unsigned long long)
+
+#define __CDP_MOVE(bits, R, W)                                                                              \
+    template <int scope>                                                                                    \
+    static __inline__ __device__ W __cdp_load_##bits(const volatile void *place)                            \
+    {                                                                                                       \
+        W value;                                                                                            \
+        __CDP_SCOPED("ld.relaxed", ".b" #bits " %0, [%1];", "=" R(value) : "l"(place));                     \
+        return value;                                                                                       \
+    }                                                                                                       \
+    template <int scope>                                                                                    \
+    static __inline__ __device__ void __cdp_store_##bits(volatile void *place, W value)                     \
+    {                                                                                                       \
+        __CDP_SCOPED("st.relaxed", ".b" #bits " [%0], %1;", : "l"(place), R(value));                        \
+    }
+#define __CDP_SWAP(bits, R, W)                                                                              \
+    template <int scope>                                                                                    \
+    static __inline__ __device__ W __cdp_cas_##bits(volatile void *place, W expected, W desired)            \
+    {                                                                                                       \
+        W old;                                                                                              \
+        __CDP_SCOPED("atom.relaxed", ".cas.b" #bits " %0, [%1], %2, %3;",                                   \
+                     "=" R(old) : "l"(place), R(expected), R(desired));                                     \
+        return old;                                                                                         \
+    }
+
+__CDP_MOVE(8, "h", unsigned short)
+__CDP_MOVE(16, "h", unsigned short)
+__CDP_MOVE(32, "r", unsigned int)
+__CDP_MOVE(64, "l", unsigned long long)
+__CDP_SWAP(16, "h", unsigned short)
+__CDP_SWAP(32, "r", unsigned int)
+__CDP_SWAP(64, "l", unsigned long long)
+
+// The bits of a value, and back.
+template <typename W, typename T>
+static __inline__ __device__ W __cdp_bits(const T &value)
+{
+    W bits = 0;
+    __builtin_memcpy(&bits, __builtin_addressof(value), sizeof(T) < sizeof(W) ? sizeof(T) : sizeof(W));
+    return bits;
+}
+
+template <typename T, typename W>
+static __inline__ __device__ void __cdp_put(T *place, W bits)
+{
+    __builtin_memcpy(place, &bits, sizeof(T) < sizeof(W) ? sizeof(T) : sizeof(W));
+}
+
+#define __CDP_FETCH(name, means, type32, type64, is_for, types)                                             \
+    template <int order, int scope, typename T>                                                             \
+    static __inline__ __device__ T __cdp_fetch_##name(volatile T *place, typename __cdp_same<T>::type value) \
+    {                                                                                                       \
+        static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (is_for), "__nv_atomic_" #name " is for " types); \
+        T old;                                                                                              \
+        __cdp_before<order, scope>();                                                                       \
+        if (sizeof(T) == 4) {                                                                               \
+            unsigned int bits = __cdp_bits<unsigned int, T>(means value);                                   \
+            __cdp_put(&old, type32);                                                                        \
+        } else {                                                                                            \
+            unsigned long long bits = __cdp_bits<unsigned long long, T>(means value);                       \
+            __cdp_put(&old, type64);                                                                        \
+        }                                                                                                   \
+        __cdp_after<order, scope>();                                                                        \
+        return old;                                                                                         \
+    }
+#define __CDP_FETCH_SUM(name, means)                                                                        \
+    __CDP_FETCH(name, means,                                                                                \
+                __is_floating_point(T) ? __cdp_add_f32<scope>(place, bits) : __cdp_add_u32<scope>(place, bits), \
+                __is_floating_point(T) ? __cdp_add_f64<scope>(place, bits) : __cdp_add_u64<scope>(place, bits), \
+                __is_arithmetic(T), "numbers of 32 and 64 bits")
+#define __CDP_FETCH_BITS(name)                                                                              \
+    __CDP_FETCH(name, , __cdp_##name##_b32<scope>(place, bits), __cdp_##name##_b64<scope>(place, bits),     \
+                __is_integral(T), "integers of 32 and 64 bits")
+#define __CDP_FETCH_BOUND(name)                                                                             \
+    __CDP_FETCH(name, ,                                                                                     \
+                __is_signed(T) ? __cdp_##name##_s32<scope>(place, bits) : __cdp_##name##_u32<scope>(place, bits), \
+                __is_signed(T) ? __cdp_##name##_s64<scope>(place, bits) : __cdp_##name##_u64<scope>(place, bits), \
+                __is_integral(T), "integers of 32 and 64 bits")
+
+__CDP_FETCH_SUM(add, +)
+__CDP_FETCH_SUM(sub, -)
+__CDP_FETCH_BITS(and)
+__CDP_FETCH_BITS(or)
+__CDP_FETCH_BITS(xor)
+__CDP_FETCH_BOUND(min)
+__CDP_FETCH_BOUND(max)
+
+template <int order, int scope, typename T>
+static __inline__ __device__ T __cdp_exchange(volatile T *place, typename __cdp_same<T>::type value)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "__nv_atomic_exchange is for types of 32 and 64 bits");
+    T old;
+    __cdp_before<order, scope>();
+    if (sizeof(T) == 4) {
+        __cdp_put(&old, __cdp_exch_b32<scope>(place, __cdp_bits<unsigned int, T>(value)));
+    } else {
+        __cdp_put(&old, __cdp_exch_b64<scope>(place, __cdp_bits<unsigned long long, T>(value)));
+    }
+    __cdp_after<order, scope>();
+    return old;
+}
+
+template <int order, int scope, typename T>
+static __inline__ __device__ bool __cdp_compare_exchange(
+    volatile T *place, typename __cdp_same<T>::type *expected, typename __cdp_same<T>::type desired)
+{
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                  "__nv_atomic_compare_exchange is for types of 16, 32 and 64 bits");
+    unsigned long long wanted = __cdp_bits<unsigned long long, T>(*expected);
+    unsigned long long bits = __cdp_bits<unsigned long long, T>(desired);
+    unsigned long long old;
+    __cdp_before<order, scope>();
+    if (sizeof(T) == 2) {
+        old = __cdp_cas_16<scope>(place, (unsigned short)wanted, (unsigned short)bits);
+    } else if (sizeof(T) == 4) {
+        old = __cdp_cas_32<scope>(place, (unsigned int)wanted, (unsigned int)bits);
+    } else {
+        old = __cdp_cas_64<scope>(place, wanted, bits);
+    }
+    __cdp_after<order, scope>();
+    if (old != wanted) {
+        __cdp_put(expected, old);
+    }
+    return old == wanted;
+}
+
+template <int order, int scope, typename T>
+static __inline__ __device__ T __cdp_load(const volatile T *place)
+{
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                  "__nv_atomic_load is for types of 8 to 64 bits");
+    T value;
+    if (order == __NV_ATOMIC_SEQ_CST) {
+        __cdp_fence<order, scope>();
+    }
+    if (sizeof(T) == 1) {
+        __cdp_put(&value, (unsigned char)__cdp_load_8<scope>(place));
+    } else if (sizeof(T) == 2) {
+        __cdp_put(&value, __cdp_load_16<scope>(place));
+    } else if (sizeof(T) == 4) {
+        __cdp_put(&value, __cdp_load_32<scope>(place));
+    } else {
+        __cdp_put(&value, __cdp_load_64<scope>(place));
+    }
+    __cdp_after<order, scope>();
+    return value;
+}
+
+template <int order, int scope, typename T>
+static __inline__ __device__ void __cdp_store(volatile T *place, typename __cdp_same<T>::type value)
+{
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                  "__nv_atomic_store is for types of 8 to 64 bits");
+    unsigned long long bits = __cdp_bits<unsigned long long, T>(value);
+    __cdp_before<order, scope>();
+    if (sizeof(T) == 1) {
+        __cdp_store_8<scope>(place, (unsigned short)bits);
+    } else if (sizeof(T) == 2) {
+        __cdp_store_16<scope>(place, (unsigned short)bits);
+    } else if (sizeof(T) == 4) {
+        __cdp_store_32<scope>(place, (unsigned int)bits);
+    } else {
+        __cdp_store_64<scope>(place, bits);
+    }
+}
+
+#undef __CDP_FETCH_BOUND
+#undef __CDP_FETCH_BITS
+#undef __CDP_FETCH_SUM
+#undef __CDP_FETCH
+#undef __CDP_SWAP
+#undef __CDP_MOVE
+#undef __CDP_ATOM_UNSIGNED
+#undef __CDP_ATOM_SIGNED
+#undef __CDP_ATOM_BITS
+#undef __CDP_ATOM
+#undef __CDP_SCOPED
+
+// The scope that begins a list, which may be empty.
+#define __CDP_FIRST(scope, ...) scope
+#define __CDP_SCOPE(...) __CDP_FIRST(__VA_ARGS__ __VA_OPT__(, ) __NV_THREAD_SCOPE_SYSTEM, )
+
+#define __nv_atomic_load_n(place, order, ...) (__cdp_load<order, __CDP_SCOPE(__VA_ARGS__)>(place))
+#define __nv_atomic_load(place, result, order, ...)                                                         \
+    ((void)(*(result) = __cdp_load<order, __CDP_SCOPE(__VA_ARGS__)>(place)))
+#define __nv_atomic_store_n(place, value, order, ...)                                                       \
+    (__cdp_store<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_store(place, value, order, ...)                                                         \
+    (__cdp_store<order, __CDP_SCOPE(__VA_ARGS__)>(place, *(value)))
+#define __nv_atomic_exchange_n(place, value, order, ...)                                                    \
+    (__cdp_exchange<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_exchange(place, value, result, order, ...)                                              \
+    ((void)(*(result) = __cdp_exchange<order, __CDP_SCOPE(__VA_ARGS__)>(place, *(value))))
+// The stronger of the two orders, as nvcc has it.
+#define __nv_atomic_compare_exchange_n(place, expected, desired, weak, success, failure, ...)               \
+    (__cdp_compare_exchange<((success) < (failure) ? (failure) : (success)), __CDP_SCOPE(__VA_ARGS__)>(      \
+        place, expected, desired))
+#define __nv_atomic_compare_exchange(place, expected, desired, weak, success, failure, ...)                 \
+    __nv_atomic_compare_exchange_n(place, expected, *(desired), weak, success, failure, __VA_ARGS__)
+#define __nv_atomic_thread_fence(order, ...) (__cdp_fence<order, __CDP_SCOPE(__VA_ARGS__)>())
+
+#define __nv_atomic_fetch_add(place, value, order, ...)                                                     \
+    (__cdp_fetch_add<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_sub(place, value, order, ...)                                                     \
+    (__cdp_fetch_sub<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_and(place, value, order, ...)                                                     \
+    (__cdp_fetch_and<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_or(place, value, order, ...)                                                      \
+    (__cdp_fetch_or<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_xor(place, value, order, ...)                                                     \
+    (__cdp_fetch_xor<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_min(place, value, order, ...)                                                     \
+    (__cdp_fetch_min<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_max(place, value, order, ...)                                                     \
+    (__cdp_fetch_max<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+
+#define __nv_atomic_add(...) ((void)__nv_atomic_fetch_add(__VA_ARGS__))
+#define __nv_atomic_sub(...) ((void)__nv_atomic_fetch_sub(__VA_ARGS__))
+#define __nv_atomic_and(...) ((void)__nv_atomic_fetch_and(__VA_ARGS__))
+#define __nv_atomic_or(...) ((void)__nv_atomic_fetch_or(__VA_ARGS__))
+#define __nv_atomic_xor(...) ((void)__nv_atomic_fetch_xor(__VA_ARGS__))
+#define __nv_atomic_min(...) ((void)__nv_atomic_fetch_min(__VA_ARGS__))
+#define __nv_atomic_max(...) ((void)__nv_atomic_fetch_max(__VA_ARGS__))
