@@ -1,5 +1,6 @@
 //! `#if` expressions: integer arithmetic in 64 bits, signed unless an operand is unsigned. The grammar,
-//! which is context-free, is `condition.lalrpop`; here are the words of its errors and the arithmetic.
+//! which is context-free, is `condition.lalrpop`, and computes as it reads; here are the words of its errors
+//! and the arithmetic.
 
 use super::Preprocessor;
 use crate::diagnostics::Code;
@@ -15,15 +16,13 @@ mod grammar {
 use grammar::ConditionParser;
 use lalrpop_util::ParseError;
 
-/// Operators inside each other.
-const MAX_DEPTH: u32 = 4096;
-
 /// A terminal of the grammar.
 #[derive(Clone, Copy, Debug)]
 enum Terminal {
     /// A number or character.
-    Value,
-    Name,
+    Value(Value),
+    /// What a name is, and what it is after `defined`.
+    Name(Value, Value),
     /// The word `defined`, out of a macro.
     Defined,
     /// A punctuator, or what fits nowhere.
@@ -31,19 +30,53 @@ enum Terminal {
 }
 
 /// A value; `unsigned` as in `uintmax_t`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Value {
     bits: u64,
     unsigned: bool,
+    /// A division by zero that it is made of: an error where the value counts.
+    failed: Option<Span>,
 }
 
 impl Value {
     fn signed(value: i64) -> Self {
-        Value { bits: value as u64, unsigned: false }
+        Value { bits: value as u64, unsigned: false, failed: None }
+    }
+
+    fn truth(value: bool) -> Self {
+        Value::signed(i64::from(value))
     }
 
     fn is_true(self) -> bool {
         self.bits != 0
+    }
+
+    fn unary(self, operator: Token) -> Value {
+        match operator.kind {
+            TokenKind::Bang => Value { failed: self.failed, ..Value::truth(!self.is_true()) },
+            TokenKind::Minus => Value { bits: self.bits.wrapping_neg(), ..self },
+            TokenKind::Tilde => Value { bits: !self.bits, ..self },
+            _ => self,
+        }
+    }
+
+    fn binary(self, operator: Token, right: Value) -> Value {
+        let right_counts = match operator.kind {
+            TokenKind::AndAnd => self.is_true(),
+            TokenKind::OrOr => !self.is_true(),
+            _ => true,
+        };
+        let failed = self.failed.or(right.failed.filter(|_| right_counts));
+        match apply(operator.kind, self, right) {
+            Some(value) => Value { failed, ..value },
+            None => Value { failed: failed.or(Some(operator.span)), ..self },
+        }
+    }
+
+    fn conditional(self, then: Value, otherwise: Value) -> Value {
+        let chosen = if self.is_true() { then } else { otherwise };
+        let unsigned = then.unsigned || otherwise.unsigned;
+        Value { unsigned, failed: self.failed.or(chosen.failed), ..chosen }
     }
 }
 
@@ -63,15 +96,16 @@ impl Preprocessor<'_> {
             return false;
         }
         let end = line.last().map_or(directive.after(), |token| token.span.after());
-        let result = self.read(&line, end).and_then(|node| self.value(&node, true));
-        match result {
-            Ok(value) => value.is_true(),
-            Err(problem) => {
-                self.error(Code::E0110, problem.span, problem.message)
-                    .note("the condition counts as false");
-                false
+        let problem = match self.read(&line, end) {
+            Ok(Value { failed: Some(span), .. }) => {
+                Problem { span, message: "division by zero".to_owned() }
             }
-        }
+            Ok(value) => return value.is_true(),
+            Err(problem) => problem,
+        };
+        self.error(Code::E0110, problem.span, problem.message)
+            .note("the condition counts as false");
+        false
     }
 
     /// Puts 0 or 1 in place of `defined X`, `defined(X)`, `__has_include(...)`.
@@ -123,92 +157,24 @@ impl Preprocessor<'_> {
     }
 }
 
-/// An expression, with the number of operators inside each other.
-#[derive(Debug)]
-struct Node {
-    kind: NodeKind,
-    depth: u32,
-}
-
-#[derive(Debug)]
-enum NodeKind {
-    Value(Token),
-    Name(Token),
-    /// `defined(name)`
-    Defined(Token),
-    Unary(Token, Box<Node>),
-    Binary(Token, Box<Node>, Box<Node>),
-    Conditional(Box<Node>, Box<Node>, Box<Node>),
-}
-
-/// What an action of the grammar gives.
-type Built = Result<Node, ParseError<usize, Terminal, Problem>>;
-
-impl Node {
-    fn value(token: Token) -> Node {
-        Node { kind: NodeKind::Value(token), depth: 0 }
-    }
-
-    fn name(token: Token) -> Node {
-        Node { kind: NodeKind::Name(token), depth: 0 }
-    }
-
-    fn defined(token: Token) -> Node {
-        Node { kind: NodeKind::Defined(token), depth: 0 }
-    }
-
-    fn unary(operator: Token, operand: Node) -> Built {
-        let depth = operand.depth;
-        Node::above(NodeKind::Unary(operator, Box::new(operand)), depth, operator.span)
-    }
-
-    fn binary(operator: Token, lhs: Node, rhs: Node) -> Built {
-        let depth = lhs.depth.max(rhs.depth);
-        let kind = NodeKind::Binary(operator, Box::new(lhs), Box::new(rhs));
-        Node::above(kind, depth, operator.span)
-    }
-
-    fn conditional(test: Node, then: Node, otherwise: Node) -> Built {
-        let depth = test.depth.max(then.depth).max(otherwise.depth);
-        let span = test.span();
-        let kind = NodeKind::Conditional(Box::new(test), Box::new(then), Box::new(otherwise));
-        Node::above(kind, depth, span)
-    }
-
-    /// A node above others, unless the tree would become too deep to walk.
-    fn above(kind: NodeKind, depth: u32, span: Span) -> Built {
-        if depth >= MAX_DEPTH {
-            let message = format!("nested more than {MAX_DEPTH} deep");
-            return Err(ParseError::User { error: Problem { span, message } });
-        }
-        Ok(Node { kind, depth: depth + 1 })
-    }
-
-    /// The place of the outermost operator.
-    fn span(&self) -> Span {
-        match &self.kind {
-            NodeKind::Value(token)
-            | NodeKind::Name(token)
-            | NodeKind::Defined(token)
-            | NodeKind::Unary(token, _)
-            | NodeKind::Binary(token, ..) => token.span,
-            NodeKind::Conditional(test, ..) => test.span(),
-        }
-    }
-}
-
 impl Preprocessor<'_> {
-    /// The tree of a line.
-    fn read(&self, line: &[Token], end: Span) -> Result<Node, Problem> {
-        let terminal = |token: &Token| match token.kind {
-            TokenKind::Ident if token.symbol == self.words.defined => Terminal::Defined,
-            TokenKind::Ident => Terminal::Name,
-            TokenKind::Number | TokenKind::Char => Terminal::Value,
-            kind => Terminal::Sign(kind),
-        };
-        let input = line.iter().enumerate().map(|(at, token)| Ok((at, terminal(token), at + 1)));
+    /// The value of a line.
+    fn read(&self, line: &[Token], end: Span) -> Result<Value, Problem> {
+        let input = line.iter().enumerate().map(|(at, token)| {
+            let terminal = match token.kind {
+                TokenKind::Ident if token.symbol == self.words.defined => Terminal::Defined,
+                // A name that is no macro is 0.
+                TokenKind::Ident => Terminal::Name(
+                    Value::truth(token.symbol == self.words.true_),
+                    Value::truth(self.is_defined(*token)),
+                ),
+                TokenKind::Number | TokenKind::Char => Terminal::Value(self.constant(*token)?),
+                kind => Terminal::Sign(kind),
+            };
+            Ok((at, terminal, at + 1))
+        });
         let (at, expected) = match ConditionParser::new().parse(line, input) {
-            Ok(node) => return Ok(node),
+            Ok(value) => return Ok(value),
             Err(ParseError::User { error }) => return Err(error),
             Err(ParseError::UnrecognizedToken { token: (at, ..), expected }) => (at, expected),
             Err(ParseError::UnrecognizedEof { expected, .. }) => (line.len(), expected),
@@ -265,51 +231,7 @@ impl Preprocessor<'_> {
         Problem { span, message }
     }
 
-    /// The value of a tree. `live` is false in operands that do not count.
-    fn value(&mut self, node: &Node, live: bool) -> Result<Value, Problem> {
-        Ok(match &node.kind {
-            NodeKind::Value(token) => self.constant(*token)?,
-            // A name that is no macro is 0.
-            NodeKind::Name(token) => Value::signed(i64::from(token.symbol == self.words.true_)),
-            NodeKind::Defined(token) => Value::signed(i64::from(self.is_defined(*token))),
-            NodeKind::Unary(operator, operand) => {
-                let value = self.value(operand, live)?;
-                match operator.kind {
-                    TokenKind::Bang => Value::signed(i64::from(!value.is_true())),
-                    TokenKind::Minus => Value { bits: value.bits.wrapping_neg(), ..value },
-                    TokenKind::Tilde => Value { bits: !value.bits, ..value },
-                    _ => value,
-                }
-            }
-            NodeKind::Binary(operator, lhs, rhs) => {
-                let left = self.value(lhs, live)?;
-                let right_live = live
-                    && match operator.kind {
-                        TokenKind::AndAnd => left.is_true(),
-                        TokenKind::OrOr => !left.is_true(),
-                        _ => true,
-                    };
-                let right = self.value(rhs, right_live)?;
-                match apply(operator.kind, left, right) {
-                    Some(value) => value,
-                    None if !right_live => left,
-                    None => {
-                        let message = "division by zero".to_owned();
-                        return Err(Problem { span: operator.span, message });
-                    }
-                }
-            }
-            NodeKind::Conditional(test, then, otherwise) => {
-                let test = self.value(test, live)?.is_true();
-                let then = self.value(then, live && test)?;
-                let otherwise = self.value(otherwise, live && !test)?;
-                let unsigned = then.unsigned || otherwise.unsigned;
-                Value { unsigned, ..if test { then } else { otherwise } }
-            }
-        })
-    }
-
-    fn constant(&mut self, token: Token) -> Result<Value, Problem> {
+    fn constant(&self, token: Token) -> Result<Value, Problem> {
         let text = &self.session.names[token.symbol];
         let problem = |message: String| Problem { span: token.span, message };
         if token.kind == TokenKind::Char {
@@ -319,7 +241,7 @@ impl Preprocessor<'_> {
         match literal::number(text).map_err(|error| problem(error.message))? {
             literal::Number::Int(int) => {
                 let unsigned = int.unsigned || int.value > i64::MAX as u64;
-                Ok(Value { bits: int.value, unsigned })
+                Ok(Value { bits: int.value, unsigned, failed: None })
             }
             literal::Number::Float(_) => Err(problem("`#if` takes integers only".to_owned())),
         }
@@ -349,7 +271,7 @@ fn apply(operator: TokenKind, left: Value, right: Value) -> Option<Value> {
     let unsigned = left.unsigned || right.unsigned;
     let (a, b) = (left.bits, right.bits);
     let (sa, sb) = (a as i64, b as i64);
-    let truth = |value: bool| Some(Value::signed(i64::from(value)));
+    let truth = |value: bool| Some(Value::truth(value));
     let bits = match operator {
         OrOr => return truth(left.is_true() || right.is_true()),
         AndAnd => return truth(left.is_true() && right.is_true()),
@@ -369,7 +291,7 @@ fn apply(operator: TokenKind, left: Value, right: Value) -> Option<Value> {
                 (_, false, true) => a >> count,
                 (_, false, false) => (sa >> count) as u64,
             };
-            return Some(Value { bits, unsigned: left.unsigned });
+            return Some(Value { bits, ..left });
         }
         Pipe => a | b,
         Caret => a ^ b,
@@ -384,5 +306,5 @@ fn apply(operator: TokenKind, left: Value, right: Value) -> Option<Value> {
         Percent if unsigned => a % b,
         _ => sa.wrapping_rem(sb) as u64,
     };
-    Some(Value { bits, unsigned })
+    Some(Value { bits, unsigned, failed: None })
 }

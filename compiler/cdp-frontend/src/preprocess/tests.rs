@@ -191,10 +191,13 @@ fn bad_conditionals() {
     assert_eq!(findings("#if 1\nx"), ["1:E0109"]);
     assert_eq!(findings("#endif\n#else"), ["1:E0109", "2:E0109"]);
     assert_eq!(findings("#if 0\n#else\n#else\n#endif"), ["3:E0109"]);
-    // Parentheses nest as deep as one likes, operators do not.
-    let nested = format!("#if {}1{}\nx\n#endif", "(".repeat(10_000), ")".repeat(10_000));
-    assert_eq!(expand(&nested), "x");
-    assert_eq!(findings(&format!("#if {}1\n#endif", "!".repeat(10_000))), ["1:E0110"]);
+    assert_eq!(findings("#if 0 || (1 ? 2 / 0 : 1)\n#endif"), ["1:E0110"]);
+    assert_eq!(findings("#if 0 && 1.5\n#endif"), ["1:E0110"]);
+    // Parentheses and operators nest as deep as one likes.
+    for (before, after) in [("(", ")"), ("!", ""), ("1 ? ", " : 0")] {
+        let (before, after) = (before.repeat(10_000), after.repeat(10_000));
+        assert_eq!(expand(&format!("#if {before}1{after}\nx\n#endif")), "x");
+    }
 }
 
 #[test]
