@@ -31,11 +31,11 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn line(&mut self, text: &str) {
+    fn line(&mut self, text: impl AsRef<str>) {
         for _ in 0..self.indent {
             self.out.push_str("  ");
         }
-        self.out.push_str(text);
+        self.out.push_str(text.as_ref());
         self.out.push('\n');
     }
 
@@ -65,7 +65,7 @@ impl Printer<'_> {
             DeclKind::Error => self.line("error"),
             DeclKind::Function(function) => {
                 let head = self.declared(&function.specs, &function.declarator);
-                self.line(&format!("function {head}"));
+                self.line(format!("function {head}"));
                 self.specs_tail(&function.specs);
                 self.nested(|p| p.stmts(&function.body.stmts));
             }
@@ -75,9 +75,9 @@ impl Printer<'_> {
                     format!("using {} = {}", self.name(alias.name.name), self.type_name(&alias.ty));
                 self.line(&text);
             }
-            DeclKind::UsingName(name) => self.line(&format!("using {}", self.qual(name))),
+            DeclKind::UsingName(name) => self.line(format!("using {}", self.qual(name))),
             DeclKind::UsingNamespace(name) => {
-                self.line(&format!("using namespace {}", self.qual(name)))
+                self.line(format!("using namespace {}", self.qual(name)))
             }
             DeclKind::Namespace(namespace) => {
                 let names: Vec<&str> =
@@ -88,22 +88,19 @@ impl Printer<'_> {
             }
             DeclKind::NamespaceAlias(alias) => {
                 let NamespaceAliasDecl { name, target } = &**alias;
-                let text = format!("namespace {} = {}", self.name(name.name), self.qual(target));
-                self.line(&text);
+                self.line(format!("namespace {} = {}", self.name(name.name), self.qual(target)));
             }
             DeclKind::Linkage(linkage) => {
-                self.line(&format!("extern {:?}", linkage.language.to_text()));
+                self.line(format!("extern {:?}", linkage.language.to_text()));
                 self.nested(|p| linkage.decls.iter().for_each(|decl| p.decl(decl)));
             }
             DeclKind::StaticAssert { condition, message } => {
                 let message =
                     message.as_ref().map_or(String::new(), |text| format!(" {:?}", text.to_text()));
-                let text = format!("static_assert {}{message}", self.expr(condition));
-                self.line(&text);
+                self.line(format!("static_assert {}{message}", self.expr(condition)));
             }
             DeclKind::Pragma(pragma) => {
-                let text = self.pragma(pragma);
-                self.line(&text);
+                self.line(self.pragma(pragma));
             }
         }
     }
@@ -111,7 +108,7 @@ impl Printer<'_> {
     fn simple(&mut self, simple: &SimpleDecl) {
         if simple.declarators.is_empty() {
             let specs = self.specs(&simple.specs);
-            self.line(&format!("declare {specs}"));
+            self.line(format!("declare {specs}"));
         }
         for item in &simple.declarators {
             let mut text = format!("declare {}", self.declared(&simple.specs, &item.declarator));
@@ -136,12 +133,10 @@ impl Printer<'_> {
             }
             TypeSpecKind::Enum(spec) => {
                 for enumerator in spec.enumerators.iter().flatten() {
-                    let value = enumerator
-                        .value
-                        .as_ref()
-                        .map_or(String::new(), |value| format!(" = {}", self.expr(value)));
-                    let text = format!("{}{value}", self.name(enumerator.name.name));
-                    self.nested(|p| p.line(&text));
+                    let value = enumerator.value.as_ref();
+                    let value =
+                        value.map_or(String::new(), |value| format!(" = {}", self.expr(value)));
+                    self.nested(|p| p.line(format!("{}{value}", p.name(enumerator.name.name))));
                 }
             }
             _ => {}
@@ -159,8 +154,7 @@ impl Printer<'_> {
     /// `name: type` with storage and attributes.
     fn declared(&self, specs: &DeclSpecs, declarator: &Declarator) -> String {
         let name = declarator.name.as_ref().map_or("_".to_owned(), |name| self.qual(name));
-        let attrs: String =
-            declarator.attrs.iter().map(|attr| format!(" {}", self.attr(attr))).collect();
+        let attrs = self.attrs(&declarator.attrs);
         format!("{name}: {}{attrs}", self.derived(self.specs(specs), declarator))
     }
 
@@ -224,8 +218,7 @@ impl Printer<'_> {
             TypeSpecKind::Record(record) => {
                 let tag =
                     record.tag.as_ref().map_or("<anonymous>".to_owned(), |tag| self.qual(tag));
-                let attrs: String =
-                    record.attrs.iter().map(|attr| format!(" {}", self.attr(attr))).collect();
+                let attrs = self.attrs(&record.attrs);
                 format!("{}{attrs} {tag}", format!("{:?}", record.kind).to_lowercase())
             }
             TypeSpecKind::Enum(spec) => {
@@ -244,6 +237,11 @@ impl Printer<'_> {
 
     fn type_name(&self, ty: &TypeName) -> String {
         self.derived(self.specs(&ty.specs), &ty.declarator)
+    }
+
+    /// Each with a space before it.
+    fn attrs(&self, attrs: &[Attr]) -> String {
+        attrs.iter().map(|attr| format!(" {}", self.attr(attr))).collect()
     }
 
     fn attr(&self, attr: &Attr) -> String {
@@ -303,15 +301,13 @@ impl Printer<'_> {
             self.line(&text);
         }
         for pragma in stmt.pragmas() {
-            let text = self.pragma(pragma);
-            self.line(&text);
+            self.line(self.pragma(pragma));
         }
         match &stmt.kind {
             StmtKind::Empty => self.line("empty"),
             StmtKind::Error => self.line("error"),
             StmtKind::Expr(expr) => {
-                let text = self.expr(expr);
-                self.line(&text);
+                self.line(self.expr(expr));
             }
             StmtKind::Decl(decl) => self.decl(decl),
             StmtKind::Block(block) => {
@@ -319,12 +315,11 @@ impl Printer<'_> {
                 self.nested(|p| p.stmts(&block.stmts));
             }
             StmtKind::Break => self.line("break"),
-            StmtKind::Goto(name) => self.line(&format!("goto {}", self.name(name.name))),
+            StmtKind::Goto(name) => self.line(format!("goto {}", self.name(name.name))),
             StmtKind::Continue => self.line("continue"),
             StmtKind::Return(None) => self.line("return"),
             StmtKind::Return(Some(value)) => {
-                let text = format!("return {}", self.expr(value));
-                self.line(&text);
+                self.line(format!("return {}", self.expr(value)));
             }
             StmtKind::Asm(asm) => self.asm(asm),
             _ => self.control(stmt),
@@ -353,21 +348,18 @@ impl Printer<'_> {
             StmtKind::DoWhile { body, condition, .. } => {
                 self.line("do");
                 self.nested(|p| p.stmt(body));
-                let text = format!("while {}", self.expr(condition));
-                self.line(&text);
+                self.line(format!("while {}", self.expr(condition)));
             }
             StmtKind::For(parts) => {
                 self.head("for", Some(&parts.init), parts.condition.as_ref());
                 if let Some(step) = &parts.step {
-                    let text = format!("step {}", self.expr(step));
-                    self.nested(|p| p.line(&text));
+                    self.nested(|p| p.line(format!("step {}", p.expr(step))));
                 }
                 self.nested(|p| p.stmt(&parts.body));
             }
             StmtKind::RangeFor(parts) => {
                 self.head("for each", parts.init.as_ref(), None);
-                let text = format!("in {}", self.expr(&parts.range));
-                self.nested(|p| p.line(&text));
+                self.nested(|p| p.line(format!("in {}", p.expr(&parts.range))));
                 self.nested(|p| p.stmt(&parts.body));
             }
             _ => {}
@@ -393,7 +385,7 @@ impl Printer<'_> {
 
     fn asm(&mut self, asm: &AsmStmt) {
         let volatile = if asm.volatile.is_some() { " volatile" } else { "" };
-        self.line(&format!("asm{volatile} {:?}", asm.template.to_text()));
+        self.line(format!("asm{volatile} {:?}", asm.template.to_text()));
         for (word, operands) in [("out", &asm.outputs), ("in", &asm.inputs)] {
             for operand in operands {
                 let name = operand
@@ -408,7 +400,7 @@ impl Printer<'_> {
             }
         }
         for clobber in &asm.clobbers {
-            self.nested(|p| p.line(&format!("clobber {:?}", clobber.to_text())));
+            self.nested(|p| p.line(format!("clobber {:?}", clobber.to_text())));
         }
     }
 

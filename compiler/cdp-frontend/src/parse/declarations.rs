@@ -171,7 +171,7 @@ impl Parser<'_> {
         outer
     }
 
-    fn namespace_alias(&mut self) -> Parsed<Decl> {
+    pub fn namespace_alias(&mut self) -> Parsed<Decl> {
         let start = self.at;
         self.at += 1;
         let name = self.ident()?;

@@ -174,15 +174,13 @@ impl Parser<'_> {
             return;
         }
         let mut at = self.at;
-        loop {
-            match self.kind_at(at) {
-                Some(T::LBrace) => break,
-                Some(T::Semi | T::RBrace) | None => return,
-                _ => at = self.group_end(at),
-            }
+        while !matches!(self.kind_at(at), Some(T::LBrace | T::Semi | T::RBrace) | None) {
+            at = self.group_end(at);
         }
-        let span = self.span_at(self.at);
-        self.outside(Code::E0225, span, "inheritance is", "make the base a member");
-        self.at = at;
+        if self.kind_at(at) == Some(T::LBrace) {
+            let span = self.span_at(self.at);
+            self.outside(Code::E0225, span, "inheritance is", "make the base a member");
+            self.at = at;
+        }
     }
 }

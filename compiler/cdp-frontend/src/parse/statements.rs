@@ -245,8 +245,7 @@ impl Parser<'_> {
         let constexpr = self.is_text(self.at, "constexpr").then(|| self.span_at(self.at));
         self.at += usize::from(constexpr.is_some());
         self.scoped(|p| {
-            let (init, condition) =
-                p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
+            let (init, condition) = p.test()?;
             let then = p.statement();
             let otherwise = (p.word() == Word::Else).then(|| {
                 p.at += 1;
@@ -261,8 +260,7 @@ impl Parser<'_> {
     fn switch_statement(&mut self) -> Parsed<StmtKind> {
         let keyword_span = self.pass();
         self.scoped(|p| {
-            let (init, condition) =
-                p.head(Self::init_and_condition, |error| (None, Condition::Expr(error)))?;
+            let (init, condition) = p.test()?;
             let body = p.statement();
             Ok(StmtKind::Switch(Box::new(SwitchStmt { keyword_span, init, condition, body })))
         })
@@ -348,9 +346,13 @@ impl Parser<'_> {
         }
     }
 
-    fn init_and_condition(&mut self) -> Parsed<(Option<Stmt>, Condition)> {
-        let init = if self.head_semicolon() { Some(self.init()?) } else { None };
-        Ok((init, self.condition()?))
+    /// `"(" [ init ] condition ")"`
+    fn test(&mut self) -> Parsed<(Option<Stmt>, Condition)> {
+        let test = |p: &mut Self| {
+            let init = if p.head_semicolon() { Some(p.init()?) } else { None };
+            Ok((init, p.condition()?))
+        };
+        self.head(test, |error| (None, Condition::Expr(error)))
     }
 
     /// `init = declaration | [ expression ] ";"`
@@ -415,9 +417,7 @@ impl Parser<'_> {
 
     fn namespace_in_block(&mut self) -> Parsed<StmtKind> {
         if self.is_name_at(self.at + 1) && self.kind_at(self.at + 2) == Some(T::Eq) {
-            let mut decls = Vec::new();
-            self.external_declaration(&mut decls)?;
-            return Ok(StmtKind::Decl(decls.swap_remove(0)));
+            return Ok(StmtKind::Decl(self.namespace_alias()?));
         }
         let message = "a namespace can stand only at file scope or in a namespace";
         self.error(Code::E0201, self.span_at(self.at), message);
