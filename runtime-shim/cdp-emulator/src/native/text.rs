@@ -4,7 +4,7 @@
 //! words), `w` (64 words), `p` (a predicate) or `-` (no operand).
 //!
 //! ```text
-//! run 1 COUNT                    version of this text, instructions
+//! run 2 COUNT                    version of this text, instructions
 //! alu NAME FLAGS SHAPES D A B C IMM
 //!                                arithmetic: what `code::Name` says, shapes of d, a, b, c; NAME is ? for
 //!                                what only the interpreter can do
