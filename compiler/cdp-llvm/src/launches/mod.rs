@@ -316,12 +316,15 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let alone = relax::alone(&sites);
         let lonely = !fast && single::calls_itself_alone(kernel, &sites);
         let proof = self.proof_of(kernel, &sites, &alone);
-        let in_order = matches!(proof, Some(Err(_))) && facts.crowded.is_none();
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
-        let free = why.is_none();
-        let recording = in_order.then(|| self.recording(kernel, &sites, &facts));
+        let keeps = why.is_some() || self.walks(kernel, &sites, &alone, &facts);
+        let recording = (keeps && facts.crowded.is_none())
+            .then(|| self.recording(kernel, &sites, &facts))
+            .filter(|found| why.is_some() || matches!(found, Recording::Done));
+        let in_order = recording.is_some();
         let sequenced = matches!(recording, Some(Recording::Done));
+        let free = why.is_none() && !in_order;
         let unrecorded = match recording {
             Some(Recording::Impossible(reason)) => Some(reason),
             _ => None,

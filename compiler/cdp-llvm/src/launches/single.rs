@@ -75,7 +75,13 @@ fn chooses<'ctx>(
             false => LLVMIntPredicate::LLVMIntNE,
         };
         let [left, right] = operands[..] else { return false };
-        return predicate == wanted && names_one(function, left, right);
+        if predicate != wanted {
+            return false;
+        }
+        // `a == 0 && b == 0` is `(a | b) == 0` by now.
+        let both = left.opcode() == Some(LLVMOpcode::LLVMOr) && right.constant_int() == Some(0);
+        return names_one(function, left, right)
+            || (both && left.operands().iter().any(|part| names_one(function, *part, right)));
     }
     if depth == 4 {
         return false;

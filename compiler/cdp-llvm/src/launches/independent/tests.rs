@@ -491,7 +491,10 @@ fn one_thread_of_a_block() {
         single
     );
     assert_eq!(gated("%a = icmp ne i32 %t, 0\n%c = xor i1 %a, true", ""), single);
+    assert_eq!(gated("%x = or i32 %b, %t\n%c = icmp eq i32 %x, 0", ""), single);
     for condition in [
+        "%x = or i32 %b, %t\n%c = icmp eq i32 %x, 1",
+        "%x = or i32 %b, %y\n%c = icmp eq i32 %x, 0",
         "%c = icmp ne i32 %t, 0",
         "%c = icmp ult i32 %t, 1",
         "%c = icmp eq i32 %y, 0",
