@@ -8,11 +8,12 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 12] = [
+    let tests: [(&str, fn() -> Outcome); 13] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
+        ("loops_in_loops_are_unrolled_by_four", taps),
         ("loops_of_few_turns_are_unrolled_once", few),
         ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
         ("large_functions_are_inlined_while_their_copies_are_few", copies),
@@ -91,6 +92,20 @@ fn rest() -> Outcome {
     let body = "    int s = 0;\n    for (int i = 0; i < n; i++) s += in[i];\n    *o = s;";
     let text = ptx("const int *__restrict__ in, int *__restrict__ o, int n", body)?;
     expect(&text, &[("ld.global", 7), ("nounroll", 0)])
+}
+
+/// A sum of products by eight, with a loop for what is left over; in another loop by four, with what is left over behind.
+fn taps() -> Outcome {
+    let parameters = "const float *__restrict__ in, const float *__restrict__ by, float *__restrict__ o, \
+                      int n, int width";
+    let (sum, inner) = (
+        "float s = 0;\n    ",
+        "for (int i = 0; i < n; i++) s += in[i + at] * by[i];\n    o[threadIdx.x] = s;",
+    );
+    let alone = format!("    int at = threadIdx.x;\n    {sum}{inner}");
+    expect(&ptx(parameters, &alone)?, &[("ld.global", 2 * (8 + 1))])?;
+    let rows = "for (int at = threadIdx.x; at < n * width; at += width)\n        ";
+    expect(&ptx(parameters, &format!("    {sum}{rows}{inner}"))?, &[("ld.global", 2 * (4 + 3))])
 }
 
 /// By four here, and then not by ptxas once more.

@@ -39,8 +39,9 @@ constexpr unsigned LocalSize = 4000, LocalCount = 128;
 constexpr uint64_t LocalBytes = 256;
 /// Most instructions of a loop that is unrolled in part.
 constexpr unsigned PartSize = 250;
-/// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop.
-constexpr unsigned RestSize = 12;
+/// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop;
+/// and of one in another loop, at each of whose turns some are left over.
+constexpr unsigned RestSize = 12, InnerRestSize = 40;
 /// How often a loop is unrolled whose number of turns is not known ([`partCount`]).
 constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
 /// Loads of a turn that make many, and values carried from turn to turn that leave registers.
@@ -187,9 +188,10 @@ unsigned sizeOfTurns(const Loop &L, unsigned Turns, ScalarEvolution &Evolution) 
 }
 
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
-/// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other; by two
-/// where a turn has many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md),
-/// and then no more by ptxas either.
+/// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other, unless the
+/// loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
+/// many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md), and then no more
+/// by ptxas either.
 unsigned partCount(const Loop &L) {
   unsigned Loads = 0, Stores = 0, Carried = 0;
   bool Floats = false, Waits = false;
@@ -206,7 +208,7 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3;
+  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost();
   return Many ? ManyCount : PartCount;
 }
 
@@ -216,7 +218,7 @@ bool isShort(const Loop &L, unsigned Count) {
   if (Count > PartCount || L.getNumBlocks() != 1)
     return false;
   unsigned Size = count_if(*L.getHeader(), [](const Instruction &I) { return !isa<PHINode, CastInst>(I); });
-  return Size <= RestSize;
+  return Size <= (L.isOutermost() ? RestSize : InnerRestSize);
 }
 
 /// The limits for a loop; `Turns` is their number or 0.
