@@ -258,7 +258,9 @@ impl<'ctx> Pass<'_, 'ctx> {
         let Ok(gather) = &self.gathers[index] else { return };
         let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
         let tuning = &self.options.launch_tuning;
-        let queue = plan.queued.then(|| Queue::new(gather, &arguments, tuning, &plan.site.said));
+        let queue = plan
+            .queued
+            .then(|| Queue::new(gather, &arguments, tuning, &plan.site.said, plan.single));
         match gathered.iter_mut().find(|other| other.index == index) {
             Some(other) => {
                 let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
@@ -351,7 +353,9 @@ impl<'ctx> Pass<'_, 'ctx> {
         let site = Site {
             name,
             kernel: kernel.get_name().to_string_lossy().into_owned(),
-            queue: queue.map(|gather| Queue::new(gather, &arguments, &tuning, &plan.site.said)),
+            queue: queue.map(|gather| {
+                Queue::new(gather, &arguments, &tuning, &plan.site.said, plan.single)
+            }),
             arguments,
             uniform,
             mode: plan.mode,

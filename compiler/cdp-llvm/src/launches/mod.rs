@@ -113,6 +113,8 @@ struct Plan<'ctx> {
     repeatable: bool,
     /// Whether the launch moves to the kernel's end.
     late: bool,
+    /// Whether one thread of a block launches, always the same.
+    single: bool,
     /// The kernel, among those whose launches are aggregated, when its launches are recorded.
     sequence: Option<usize>,
 }
@@ -293,7 +295,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     ) {
         let symbol =
             |function: FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();
-        let child = site.operands.first().and_then(|operand| raw::as_function(*operand));
+        let child = site.kernel();
         let said = &site.said;
         self.remarks.push(LaunchRemark {
             place: said.place.clone(),
@@ -354,10 +356,12 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             });
             let child = candidate.as_ref().ok().copied();
             let independent = matches!(mode, Mode::Independent { .. }) && (free || !ordered(&site));
-            // One thread's launches are nobody else's.
+            // The launches of a block's one thread have others of their grid beside them alone. A child that a warp can run
+            // is rarely launched, and the code of one that launches would stand three times.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
+            let apart = single && !(relaxed && child.is_none() && !recording::nests(&site));
             let lonely = lonely && site.said.aggregate.is_none();
-            let gather = match independent && !single && !lonely && self.may_gather(&site, &facts) {
+            let gather = match independent && !apart && !lonely && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,
             };
@@ -371,19 +375,18 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 true => self.gather(&site, child),
                 false => None,
             };
-            let listens = facts.listens;
-            let late = false;
             plans.push(Plan {
                 site,
                 child,
                 mode,
-                listens,
+                listens: facts.listens,
                 relaxed,
                 flat,
                 gather,
                 queued,
                 repeatable,
-                late,
+                late: false,
+                single,
                 sequence,
             });
             candidates.push(candidate);
@@ -477,7 +480,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
 
     /// The kernel of a site, ready for aggregation.
     fn gather(&mut self, site: &LaunchSite<'ctx>, child: Option<usize>) -> Option<usize> {
-        let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
+        let kernel = site.kernel()?;
         let name = kernel.get_name().to_string_lossy().into_owned();
         let index = match self.gathers_by_kernel.get(&name) {
             Some(index) => *index,
@@ -532,8 +535,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 "the parent calls `{look}`, and a child that is not launched cannot fail for lack of room"
             ));
         }
-        let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand));
-        let kernel = kernel.ok_or_else(|| String::from("its kernel is not known"))?;
+        let kernel = site.kernel().ok_or_else(|| String::from("its kernel is not known"))?;
         let name = kernel.get_name().to_string_lossy().into_owned();
         let index = match self.by_kernel.get(&name) {
             Some(index) => *index,

@@ -56,6 +56,11 @@ impl<'ctx> LaunchSite<'ctx> {
         }
     }
 
+    /// What is launched, where that is known.
+    pub fn kernel(&self) -> Option<FunctionValue<'ctx>> {
+        self.operands.first().and_then(|operand| raw::as_function(*operand))
+    }
+
     /// Whether the block's NULL stream may order the launch.
     pub fn in_null_stream(&self) -> bool {
         !matches!(self.stream, Some(StreamConst::TailLaunch | StreamConst::FireAndForget))

@@ -28,6 +28,8 @@ use super::tuning::Tuning;
 
 /// The functions that all queues share.
 pub(super) const FUNCTIONS: &str = include_str!("queue.ll");
+/// Blocks of a parent with one launch each, up to which these are made as they come.
+const FEW_BLOCKS: u64 = 8;
 /// Bytes of a bucket before its records' ends.
 const HEAD: u64 = 48;
 
@@ -56,10 +58,19 @@ pub(super) struct Queue {
     pub shares: bool,
     /// Whether a bucket is for the launches of one block.
     by_block: bool,
+    /// Whether each block of the parent has one launch at most.
+    single: bool,
 }
 
 impl Queue {
-    pub fn new(gather: &Gather<'_>, arguments: &[Argument], tuning: &Tuning, said: &Said) -> Queue {
+    /// `single`: each block of the parent has one launch at most.
+    pub fn new(
+        gather: &Gather<'_>,
+        arguments: &[Argument],
+        tuning: &Tuning,
+        said: &Said,
+        single: bool,
+    ) -> Queue {
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
         let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
         let bytes = record(gather.deep, arguments).bytes;
@@ -83,6 +94,7 @@ impl Queue {
             coarsen: said.coarsen.filter(|_| gather.repeatable),
             shares: gather.repeatable && (waves > 0 || said.coarsen.is_some()),
             by_block: said.aggregate == Some(Aggregate::Block),
+            single,
         }
     }
 
@@ -121,8 +133,11 @@ impl Queue {
         stream: &str,
         text: &mut Text,
     ) {
-        // A grid of one warp has nobody to wait for.
-        let several = several_warps(text);
+        // A grid of one warp has nobody to wait for, and what few blocks launch is launched sooner than waited for.
+        let several = match self.single {
+            true => several_blocks(text),
+            false => several_warps(text),
+        };
         text.line(&format!("br i1 {several}, label %q.ask, label %g.single"));
         text.label("q.ask");
         text.line("br i1 %g.leads, label %q.reserve, label %q.reserved");
@@ -400,16 +415,24 @@ fn register(name: &str, text: &mut Text) -> String {
 
 /// Whether the grid that is running has more than one warp.
 fn several_warps(text: &mut Text) -> String {
-    let mut product = |names: [&str; 3]| {
-        names.iter().fold("1".to_string(), |all, name| {
-            let dim = register(name, text);
-            let dim = text.set(&format!("zext i32 {dim} to i64"));
-            text.set(&format!("mul i64 {all}, {dim}"))
-        })
-    };
-    let blocks = product(["nctaid.x", "nctaid.y", "nctaid.z"]);
-    let threads = product(["ntid.x", "ntid.y", "ntid.z"]);
+    let blocks = product(["nctaid.x", "nctaid.y", "nctaid.z"], text);
+    let threads = product(["ntid.x", "ntid.y", "ntid.z"], text);
     let several = text.set(&format!("icmp ugt i64 {blocks}, 1"));
     let large = text.set(&format!("icmp ugt i64 {threads}, 32"));
     text.set(&format!("or i1 {several}, {large}"))
+}
+
+/// Whether the grid has more than [`FEW_BLOCKS`].
+fn several_blocks(text: &mut Text) -> String {
+    let blocks = product(["nctaid.x", "nctaid.y", "nctaid.z"], text);
+    text.set(&format!("icmp ugt i64 {blocks}, {FEW_BLOCKS}"))
+}
+
+/// The product of three special registers.
+fn product(names: [&str; 3], text: &mut Text) -> String {
+    names.iter().fold("1".to_string(), |all, name| {
+        let dim = register(name, text);
+        let dim = text.set(&format!("zext i32 {dim} to i64"));
+        text.set(&format!("mul i64 {all}, {dim}"))
+    })
 }

@@ -3,15 +3,12 @@
 //!
 //! What is absent: how they are recorded.
 
-use std::collections::HashSet;
-
-use inkwell::values::FunctionValue;
+use inkwell::values::{BasicValueEnum, FunctionValue};
 
 use super::parent::{self, LaunchSite, Parent};
 use super::sequence::{self, Sequence};
 use super::{Pass, ordered, relax, single, sites_of};
 use crate::options::LaunchOpt;
-use crate::raw;
 use crate::raw::view::View;
 
 /// What becomes of launches that keep their order and are made all the same.
@@ -49,24 +46,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
     ) -> std::result::Result<(), String> {
-        self.why_not_here(parent, sites, facts)?;
-        for site in sites.iter().filter(|site| site.in_null_stream()) {
-            let kernel = child_of(site);
-            let launches = kernel.is_some_and(sequence::launches);
-            if launches && !kernel.is_some_and(|kernel| self.is_complete(kernel)) {
-                return Err(not_several(site));
-            }
-        }
-        Ok(())
-    }
-
-    /// The same, without what the children launch.
-    fn why_not_here(
-        &mut self,
-        parent: FunctionValue<'ctx>,
-        sites: &[LaunchSite<'ctx>],
-        facts: &Parent,
-    ) -> std::result::Result<(), String> {
         let ordered: Vec<&LaunchSite<'ctx>> =
             sites.iter().filter(|site| site.in_null_stream()).collect();
         if self.options.per_thread_stream {
@@ -84,7 +63,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             if !self.is_proper(site) {
                 return Err("a launch beside it is not understood".into());
             }
-            let kernel = child_of(site);
+            let kernel = site.kernel();
             let arguments = kernel.and_then(|kernel| self.arguments(site, kernel));
             let gather = self.gather(site, child).map(|index| (index, &self.gathers[index]));
             let fits = match (gather, arguments) {
@@ -94,51 +73,53 @@ impl<'ctx> Pass<'_, 'ctx> {
                 }
                 _ => false,
             };
-            if !fits {
-                return Err(not_several(site));
+            let complete = kernel.is_some_and(|child| {
+                !sequence::launches(child) || self.is_nested(parent, sites, child)
+            });
+            if !fits || !complete {
+                let symbol = || Some(kernel?.get_name().to_string_lossy().into_owned());
+                let name = site.said.child.clone().or_else(symbol).unwrap_or_default();
+                return Err(format!("one block cannot run several grids of `{name}`"));
             }
         }
         Ok(())
     }
 
-    /// Whether all that a kernel launches, and what that launches, is recorded, so that whoever runs it can run that behind
-    /// it: then it is complete, as a grid is, when that is.
-    fn is_complete(&mut self, kernel: FunctionValue<'ctx>) -> bool {
-        let (mut seen, mut work) = (HashSet::new(), vec![kernel]);
-        while let Some(kernel) = work.pop() {
-            if !seen.insert(kernel) || !sequence::launches(kernel) {
-                continue;
-            }
-            let sites = sites_of(kernel);
-            let known = match self.nested.get(&kernel) {
-                Some(known) => *known,
-                None => self.records_all(kernel, &sites),
-            };
-            self.nested.insert(kernel, known);
-            if !known {
-                return false;
-            }
-            work.extend(sites.iter().filter_map(child_of));
+    /// Whether all that a child launches is recorded, so that whoever runs it can run that behind it: then it is complete,
+    /// as a grid is, when that is.
+    fn is_nested(
+        &mut self,
+        parent: FunctionValue<'ctx>,
+        sites: &[LaunchSite<'ctx>],
+        child: FunctionValue<'ctx>,
+    ) -> bool {
+        if child == parent {
+            // The others of its launches are looked at beside this.
+            return sites.iter().all(ordered);
         }
-        true
-    }
-
-    /// Whether a kernel's launches are all to be recorded, if those of its children may be.
-    fn records_all(&mut self, kernel: FunctionValue<'ctx>, sites: &[LaunchSite<'ctx>]) -> bool {
-        let facts = parent::parent(kernel);
-        let alone = relax::alone(sites);
-        let keeps = matches!(self.proof_of(kernel, sites, &alone), Some(Err(_)))
-            || self.walks(kernel, sites, &alone, &facts);
-        keeps
+        if let Some(known) = self.nested.get(&child) {
+            return *known;
+        }
+        // What comes round to this is left alone: each step from one kernel to another takes longer than its launch.
+        self.nested.insert(child, false);
+        let sites = sites_of(child);
+        let facts = parent::parent(child);
+        let alone = relax::alone(&sites);
+        let keeps = matches!(self.proof_of(child, &sites, &alone), Some(Err(_)))
+            || self.walks(child, &sites, &alone, &facts);
+        let known = keeps
             && sites.iter().all(ordered)
             && facts.crowded.is_none()
-            && self.why_not_here(kernel, sites, &facts).is_ok()
+            && self.why_not_recorded(child, &sites, &facts).is_ok();
+        self.nested.insert(child, known);
+        known
     }
 
-    /// Whether one thread of a block does all launches, and several that no lanes can run instead, so that these grids come
-    /// one after another whatever is proved of threads: one block can take them in their turn. A thread's only launch is
-    /// left to the fire-and-forget stream, unless it is of one block, launches in its turn, and nobody (`fast`) puts those
-    /// of the whole grid together.
+    /// Whether one thread of a block does all launches, of one kernel in grids of one block that no lanes can run instead, so
+    /// that these come one after another whatever is proved of threads: one block can take them in their turn. Larger
+    /// grids, and those of two kernels by turns, would be launched one by one all the same, and later. A thread's only
+    /// launch is left to the fire-and-forget stream, unless it launches in its turn and nobody (`fast`) puts those of the
+    /// whole grid together.
     pub(super) fn walks(
         &mut self,
         kernel: FunctionValue<'ctx>,
@@ -149,38 +130,31 @@ impl<'ctx> Pass<'_, 'ctx> {
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let all: Vec<&LaunchSite<'ctx>> =
             sites.iter().filter(|site| site.in_null_stream()).collect();
-        let mut in_turn = |(site, alone): (&LaunchSite<'ctx>, &bool)| {
-            let most = if *alone { 1 } else { u64::from(self.options.launch_tuning.turn_blocks) };
-            let nests = child_of(site).is_some_and(sequence::launches);
-            ordered(site)
-                && may_have_blocks(site, most, !alone)
-                && (nests || !alone && self.candidate(site, facts, false).is_err())
-                && !(fast && *alone)
+        let Some(child) = all.first().and_then(|site| site.kernel()) else { return false };
+        let of_one = |site: &&LaunchSite<'ctx>| {
+            let asked = site.said.aggregate.is_some() || !ordered(site);
+            !asked && site.kernel() == Some(child) && has_one_block(site)
         };
-        sites.iter().zip(alone).any(&mut in_turn)
-            && all.iter().all(|site| ordered(site))
-            && single::one_thread(kernel, &all)
+        if !all.iter().all(of_one) || !single::one_thread(kernel, &all) {
+            return false;
+        }
+        let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
+        match sequence::launches(child) {
+            true => {
+                !(fast && once) && sites_of(child).iter().all(|site| site.kernel() == Some(child))
+            }
+            false => !once && self.candidate(all[0], facts, false).is_err(),
+        }
     }
 }
 
-/// Whether a site's grids have at most so many blocks, or where it is not known, `unknown`.
-fn may_have_blocks(site: &LaunchSite<'_>, most: u64, unknown: bool) -> bool {
-    let Some(grid) = site.operands.get(1..4) else { return false };
-    let counts: Option<Vec<u64>> = grid
-        .iter()
-        .map(|count| View::value(*count).constant_int().and_then(|n| u64::try_from(n).ok()))
-        .collect();
-    counts.map_or(unknown, |counts| {
-        counts.iter().fold(1, |all: u64, n| all.saturating_mul(*n)) <= most
-    })
+/// Whether a site's grids are known to be of one block.
+fn has_one_block(site: &LaunchSite<'_>) -> bool {
+    let is_one = |count: &BasicValueEnum<'_>| View::value(*count).constant_int() == Some(1);
+    site.operands.get(1..4).is_some_and(|grid| grid.iter().all(is_one))
 }
 
-fn child_of<'ctx>(site: &LaunchSite<'ctx>) -> Option<FunctionValue<'ctx>> {
-    site.operands.first().and_then(|operand| raw::as_function(*operand))
-}
-
-fn not_several(site: &LaunchSite<'_>) -> String {
-    let symbol = || Some(child_of(site)?.get_name().to_string_lossy().into_owned());
-    let name = site.said.child.clone().or_else(symbol).unwrap_or_default();
-    format!("one block cannot run several grids of `{name}`")
+/// Whether a site's kernel launches.
+pub(super) fn nests(site: &LaunchSite<'_>) -> bool {
+    site.kernel().is_some_and(sequence::launches)
 }

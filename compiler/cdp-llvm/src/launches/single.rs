@@ -48,9 +48,7 @@ pub(super) fn calls_itself_alone<'ctx>(
     kernel: FunctionValue<'ctx>,
     sites: &[LaunchSite<'ctx>],
 ) -> bool {
-    let is_own = |site: &&LaunchSite<'ctx>| {
-        site.operands.first().and_then(|child| raw::as_function(*child)) == Some(kernel)
-    };
+    let is_own = |site: &&LaunchSite<'ctx>| site.kernel() == Some(kernel);
     let is_one = |site: &LaunchSite<'ctx>| {
         let shape = site.operands.get(1..7);
         shape.is_some_and(|shape| {

@@ -7,9 +7,8 @@ use super::distribute::Mode;
 use super::gather;
 use super::independent::Dependence;
 use super::parent::{LaunchSite, Parent};
+use super::recording;
 use super::remark::LaunchOutcome;
-use super::sequence;
-use crate::raw;
 use crate::raw::view::View;
 
 /// What is said of a site that was changed.
@@ -58,7 +57,7 @@ pub(super) fn kept(
         return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
     if plan.sequence.is_some() {
-        let nests = raw::as_function(plan.site.operands[0]).is_some_and(sequence::launches);
+        let nests = recording::nests(&plan.site);
         let inner = if nests { ", with all that they launch," } else { "" };
         let message = format!(
             "children of a block are run one after another{inner} by one grid, which is launched when the block ends; {not}: {reason}"
@@ -119,7 +118,7 @@ pub(super) fn advice(
     if facts.looks_at_errors.is_some() && !fast {
         return Some("-flaunch-opt=fast runs small children all the same".into());
     }
-    let kernel = site.operands.first().and_then(|operand| raw::as_function(*operand))?;
+    let kernel = site.kernel()?;
     let Dependence { reason, advice } = order?;
     gather::gatherable(View::function(kernel)).ok()?;
     Some(format!(
