@@ -95,9 +95,8 @@ impl<'a> Checker<'a> {
             },
         };
         let value = self.expr(&operand.expr);
-        if self.is_error(&value) || !self.check_assignable(&value, "asm", operand.expr.span) {
-            return None;
-        }
+        value.sound(&self.types)?;
+        self.check_assignable(&value, "asm")?;
         if let Kind::BitField { .. } = value.kind {
             self.error(Code::E0328, operand.expr.span, "a bit-field as an output");
             return None;

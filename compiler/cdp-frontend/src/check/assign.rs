@@ -8,23 +8,22 @@ use super::convert::Purpose;
 use super::ctype::QualType;
 use super::operators::ir_op;
 use super::state::Checker;
-use super::value::{Action, Kind, Pending, Value, is_simple};
+use super::value::{Action, Checked, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn assign(&mut self, assign: &'a ast::AssignExpr, span: Span) -> Value<'a> {
+    pub fn assign(&mut self, assign: &'a ast::AssignExpr, span: Span) -> Checked<'a> {
         let ast::AssignExpr { op, op_span, lhs, rhs } = assign;
         let at = At { op: *op_span, whole: span };
         let left = self.expr(lhs);
         let right = self.expr(rhs);
-        if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(at.whole);
-        }
+        left.sound(&self.types)?;
+        right.sound(&self.types)?;
         let Some(op) = *op else { return self.assign_values(left, right, at) };
         match self.overloaded(&[op.text(), "="], [left, right], at) {
-            Ok(result) => self.right_first(result),
+            Ok(result) => result.map(|call| self.right_first(call)),
             Err([left, right]) => self.compound(op, left, right, at),
         }
     }
@@ -49,10 +48,8 @@ impl<'a> Checker<'a> {
         call
     }
 
-    fn assign_values(&mut self, left: Value<'a>, right: Value<'a>, at: At) -> Value<'a> {
-        if !self.check_assignable(&left, "=", at.op) {
-            return self.error_value(at.whole);
-        }
+    fn assign_values(&mut self, left: Value<'a>, right: Value<'a>, at: At) -> Checked<'a> {
+        self.check_assignable(&left, "=")?;
         let ty = left.ty;
         let value = self.convert(right, ty.unqualified(), Purpose::Assign);
         let loc = self.loc(at.whole);
@@ -61,38 +58,32 @@ impl<'a> Checker<'a> {
             let ir_ty = self.types.ir_type(ty);
             let (base, value) = (Box::new(base), Box::new(value));
             let kind = ExprKind::StoreBits { base, field, value, volatile: ty.is_volatile() };
-            return Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), at.whole);
+            return Some(Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), at.whole));
         }
         let addr = self.address(left);
         let (action, volatile) = (Action::Store(value), ty.is_volatile());
-        Value::new(Kind::Pending(Box::new(Pending { addr, action, volatile })), ty, at.whole)
+        Some(Value::new(Kind::Pending(Box::new(Pending { addr, action, volatile })), ty, at.whole))
     }
 
     /// `lhs op= rhs` with a builtin operator.
-    fn compound(&mut self, op: AstOp, left: Value<'a>, right: Value<'a>, at: At) -> Value<'a> {
+    fn compound(&mut self, op: AstOp, left: Value<'a>, right: Value<'a>, at: At) -> Checked<'a> {
         let text = format!("{}=", op.text());
-        if !self.check_assignable(&left, &text, at.op) {
-            return self.error_value(at.whole);
-        }
-        let Some(ir_op) = ir_op(op) else { return self.error_value(at.whole) };
+        self.check_assignable(&left, &text)?;
+        let ir_op = ir_op(op)?;
         let ty = left.ty.unqualified();
         let right = self.promote(right);
-        if self.is_error(&right) {
-            return self.error_value(at.whole);
-        }
+        right.sound(&self.types)?;
         let right_span = right.span;
         if let Some(pointee) = self.types.pointee(ty) {
             let fits = matches!(op, AstOp::Add | AstOp::Sub) && self.types.is_integer(right.ty);
             if !fits {
                 return self.bad_operands(op, ty, right.ty, at);
             }
-            if !self.check_arithmetic_pointee(pointee, left.span) {
-                return self.error_value(at.whole);
-            }
+            self.check_arithmetic_pointee(pointee, left.span)?;
             let rhs = self.expr_of(right);
             let rhs = self.to_index(rhs);
             let compute = rhs.ty;
-            return self.finish_update(left, ir_op, rhs, compute, true, at.whole);
+            return Some(self.finish_update(left, ir_op, rhs, compute, true, at.whole));
         }
         let shift = matches!(op, AstOp::Shl | AstOp::Shr);
         let integer_only =
@@ -112,7 +103,7 @@ impl<'a> Checker<'a> {
                 let message = format!("`{text}` would store an integer in {}", self.show(ty));
                 self.error(Code::E0303, at.op, message)
                     .help("cast the result back to the enumeration");
-                return self.error_value(at.whole);
+                return None;
             }
             return self.bad_operands(op, ty, right.ty, at);
         }
@@ -121,13 +112,13 @@ impl<'a> Checker<'a> {
         let rhs = self.expr_of(right);
         self.warn_bad_right_operand(op, promoted, &rhs, right_span);
         let rhs = if shift { rhs } else { self.cast(rhs, compute_ir) };
-        self.finish_update(left, ir_op, rhs, compute_ir, true, at.whole)
+        Some(self.finish_update(left, ir_op, rhs, compute_ir, true, at.whole))
     }
 
-    /// Whether a value can be assigned to; says why not.
-    pub fn check_assignable(&mut self, value: &Value<'a>, op: &str, op_span: Span) -> bool {
+    /// Nothing, with a word on why, for a value that cannot be assigned to.
+    pub fn check_assignable(&mut self, value: &Value<'a>, op: &str) -> Option<()> {
         if self.types.is_error(value.ty) && !matches!(value.kind, Kind::Fns(_) | Kind::Braces(_)) {
-            return false;
+            return None;
         }
         let (code, message, help) = match &value.kind {
             Kind::Builtin(variable) => (
@@ -162,44 +153,44 @@ impl<'a> Checker<'a> {
             _ if !self.types.is_complete(value.ty) => {
                 (Code::E0308, format!("{} is incomplete here", self.show(value.ty)), "")
             }
-            _ => return self.check_constant_memory(value, op_span),
+            _ => return self.check_constant_memory(value),
         };
         self.error(code, value.span, message).help(help);
-        false
+        None
     }
 
     // --- comma and conditional ---------------------------------------------------------------
 
-    pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Value<'a> {
+    pub fn comma(&mut self, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Checked<'a> {
         let operands = [self.expr(lhs), self.expr(rhs)];
         let [left, right] = match self.overloaded(&[","], operands, At { op: span, whole: span }) {
             Ok(value) => return value,
             Err(operands) => operands,
         };
         let left = self.discard(left);
-        let Some(effect) = left else { return Value { span, ..right } };
+        let Some(effect) = left else { return Some(Value { span, ..right }) };
         let kind = match right.kind {
             Kind::LValue(addr) => Kind::LValue(self.sequence(vec![effect], addr)),
             Kind::RValue(expr) => Kind::RValue(self.sequence(vec![effect], expr)),
             Kind::Fns(_) | Kind::Braces(_) => right.kind,
-            _ if self.types.is_error(right.ty) => return self.error_value(span),
+            _ if self.types.is_error(right.ty) => return None,
             _ if self.types.record_id(right.ty).is_none() => {
                 let ty = right.ty.unqualified();
                 let expr = self.load(right);
                 let expr = self.sequence(vec![effect], expr);
-                return Value::rvalue(expr, ty, span);
+                return Some(Value::rvalue(expr, ty, span));
             }
             _ => {
                 let ty = right.ty;
                 let addr = self.address(right);
                 let addr = self.sequence(vec![effect], addr);
-                return Value::lvalue(addr, ty, span);
+                return Some(Value::lvalue(addr, ty, span));
             }
         };
-        Value::new(kind, right.ty, span)
+        Some(Value::new(kind, right.ty, span))
     }
 
-    pub fn conditional(&mut self, parts: &'a ast::ConditionalExpr, span: Span) -> Value<'a> {
+    pub fn conditional(&mut self, parts: &'a ast::ConditionalExpr, span: Span) -> Checked<'a> {
         let at = At { op: parts.question_span, whole: span };
         let (condition, otherwise) = (&parts.condition, &parts.otherwise);
         let Some(then) = &parts.then else {
@@ -218,12 +209,12 @@ impl<'a> Checker<'a> {
         condition: &'a ast::Expr,
         otherwise: &'a ast::Expr,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let value = self.expr(condition);
         let value = self.rvalue(value);
         if self.is_error(&value) {
             self.expr(otherwise);
-            return self.error_value(at.whole);
+            return None;
         }
         let (ty, null, loc) = (value.ty, value.null, self.loc(at.whole));
         let mut effects = Vec::new();
@@ -232,20 +223,19 @@ impl<'a> Checker<'a> {
         let again = Value { null, ..Value::rvalue(kept.clone(), ty, condition.span) };
         let cond = self.condition(Value::rvalue(kept, ty, condition.span));
         let otherwise = self.expr(otherwise);
-        let mut result = self.chosen(cond, again, otherwise, at);
+        let mut result = self.chosen(cond, again, otherwise, at)?;
         if let Kind::RValue(expr) = &mut result.kind
             && !effects.is_empty()
         {
             *expr = self.sequence(effects, expr.clone());
         }
-        result
+        Some(result)
     }
 
     /// One of two values.
-    fn chosen(&mut self, cond: Expr, a: Value<'a>, b: Value<'a>, at: At) -> Value<'a> {
-        if self.is_error(&a) || self.is_error(&b) {
-            return self.error_value(at.whole);
-        }
+    fn chosen(&mut self, cond: Expr, a: Value<'a>, b: Value<'a>, at: At) -> Checked<'a> {
+        a.sound(&self.types)?;
+        b.sound(&self.types)?;
         let loc = self.loc(at.whole);
         // Two lvalues of one type stay an lvalue (C++ [expr.cond]).
         let objects = matches!(a.kind, Kind::LValue(_)) && matches!(b.kind, Kind::LValue(_));
@@ -254,12 +244,11 @@ impl<'a> Checker<'a> {
             let (a, b) = (self.address(a), self.address(b));
             let pointer = a.ty;
             let addr = self.select(cond, a, b, pointer, loc);
-            return Value::lvalue(addr, ty, at.whole);
+            return Some(Value::lvalue(addr, ty, at.whole));
         }
         let (a, b) = (self.rvalue(a), self.rvalue(b));
-        if self.is_error(&a) || self.is_error(&b) {
-            return self.error_value(at.whole);
-        }
+        a.sound(&self.types)?;
+        b.sound(&self.types)?;
         let Some(common) = self.conditional_type(&a, &b) else {
             let message = format!(
                 "the operands of `?:` are {} and {}, which have no common type",
@@ -270,7 +259,7 @@ impl<'a> Checker<'a> {
             self.error(Code::E0304, at.op, message)
                 .secondary(a.span, left)
                 .secondary(b.span, right);
-            return self.error_value(at.whole);
+            return None;
         };
         let (a, b) = if self.types.is_void(common) {
             (self.expr_of(a), self.expr_of(b))
@@ -279,7 +268,7 @@ impl<'a> Checker<'a> {
         };
         let ty = self.types.ir_type(common);
         let expr = self.select(cond, a, b, ty, loc);
-        Value::rvalue(expr, common, at.whole)
+        Some(Value::rvalue(expr, common, at.whole))
     }
 
     fn select(

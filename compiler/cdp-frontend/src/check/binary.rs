@@ -7,13 +7,13 @@ use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::operators::{compare_op, ir_op};
 use super::state::Checker;
-use super::value::{Kind, Value};
+use super::value::{Checked, Kind, Value};
 use crate::ast::{self, BinaryOp as AstOp};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn binary(&mut self, binary: &'a ast::BinaryExpr, span: Span) -> Value<'a> {
+    pub fn binary(&mut self, binary: &'a ast::BinaryExpr, span: Span) -> Checked<'a> {
         let ast::BinaryExpr { op, op_span, lhs, rhs } = binary;
         let (op, at) = (*op, At { op: *op_span, whole: span });
         let left = self.expr(lhs);
@@ -21,9 +21,8 @@ impl<'a> Checker<'a> {
             return self.logical(op, left, rhs, at);
         }
         let right = self.expr(rhs);
-        if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(at.whole);
-        }
+        left.sound(&self.types)?;
+        right.sound(&self.types)?;
         match self.overloaded(&[op.text()], [left, right], at) {
             Ok(result) => result,
             Err([left, right]) => self.binary_values(op, left, right, at),
@@ -36,7 +35,7 @@ impl<'a> Checker<'a> {
         left: Value<'a>,
         rhs: &'a ast::Expr,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let and = op == AstOp::LogAnd;
         if self.types.record_id(left.ty).is_some() {
             let right = self.expr(rhs);
@@ -46,7 +45,7 @@ impl<'a> Checker<'a> {
                     for arg in args {
                         self.condition(arg);
                     }
-                    self.error_value(at.whole)
+                    None
                 }
             };
         }
@@ -55,7 +54,7 @@ impl<'a> Checker<'a> {
         let right = self.condition(right);
         let (ty, loc) = (self.types.ir.bool(), self.loc(at.whole));
         let kind = ExprKind::Logical { and, lhs: Box::new(left), rhs: Box::new(right) };
-        Value::rvalue(Expr::new(kind, ty, loc), Basic::Bool.into(), at.whole)
+        Some(Value::rvalue(Expr::new(kind, ty, loc), Basic::Bool.into(), at.whole))
     }
 
     /// A builtin binary operator on checked operands.
@@ -65,15 +64,14 @@ impl<'a> Checker<'a> {
         left: Value<'a>,
         right: Value<'a>,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         if let Some(compare) = compare_op(op) {
             return self.compare(compare, op, left, right, at);
         }
         let left = self.promote(left);
         let right = self.promote(right);
-        if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(at.whole);
-        }
+        left.sound(&self.types)?;
+        right.sound(&self.types)?;
         let pointers = (self.types.pointee(left.ty), self.types.pointee(right.ty));
         match (op, pointers) {
             (AstOp::Add, (Some(_), None)) => self.offset(left, right, false, at),
@@ -86,13 +84,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The error of an operator that there is not; never a value.
     pub fn bad_operands(
         &mut self,
         op: AstOp,
         left: QualType,
         right: QualType,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let text = op.text();
         let message =
             format!("no operator `{text}` for {} and {}", self.show(left), self.show(right));
@@ -113,7 +112,7 @@ impl<'a> Checker<'a> {
             diagnostic = diagnostic.help("use `fmod` or `fmodf`");
         }
         self.report(diagnostic);
-        self.error_value(at.whole)
+        None
     }
 
     pub(super) fn arithmetic(
@@ -122,8 +121,8 @@ impl<'a> Checker<'a> {
         left: Value<'a>,
         right: Value<'a>,
         at: At,
-    ) -> Value<'a> {
-        let Some(ir_op) = ir_op(op) else { return self.error_value(at.whole) };
+    ) -> Checked<'a> {
+        let ir_op = ir_op(op)?;
         let shift = matches!(op, AstOp::Shl | AstOp::Shr);
         let integer_only =
             shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
@@ -148,7 +147,7 @@ impl<'a> Checker<'a> {
         let loc = self.loc(at.whole);
         let kind = ExprKind::Binary { op: ir_op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
-        Value::rvalue(expr, ty, at.whole)
+        Some(Value::rvalue(expr, ty, at.whole))
     }
 
     /// Division by a constant zero, shifts by a constant out of range.
@@ -182,16 +181,14 @@ impl<'a> Checker<'a> {
         count: Value<'a>,
         negative: bool,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         if !self.types.is_integer(count.ty) {
             let op = if negative { AstOp::Sub } else { AstOp::Add };
             return self.bad_operands(op, pointer.ty, count.ty, at);
         }
         let ty = pointer.ty;
         let pointee = self.types.pointee(ty).unwrap_or(Basic::Error.into());
-        if !self.check_arithmetic_pointee(pointee, pointer.span) {
-            return self.error_value(at.whole);
-        }
+        self.check_arithmetic_pointee(pointee, pointer.span)?;
         let base = self.expr_of(pointer);
         let count = self.expr_of(count);
         let mut index = self.to_index(count);
@@ -202,7 +199,7 @@ impl<'a> Checker<'a> {
             index = self.folded(Expr::new(kind, ty, loc));
         }
         let expr = self.index_addr(base, index, loc);
-        Value::rvalue(expr, ty, at.whole)
+        Some(Value::rvalue(expr, ty, at.whole))
     }
 
     pub(super) fn difference(
@@ -211,16 +208,14 @@ impl<'a> Checker<'a> {
         right: Value<'a>,
         pointee: QualType,
         span: Span,
-    ) -> Value<'a> {
-        if !self.check_arithmetic_pointee(pointee, left.span) {
-            return self.error_value(span);
-        }
+    ) -> Checked<'a> {
+        self.check_arithmetic_pointee(pointee, left.span)?;
         let (left, right) = (self.expr_of(left), self.expr_of(right));
         let right = self.cast(right, left.ty);
         let ty = self.types.ptrdiff_t();
         let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
         let kind = ExprKind::PointerDiff { lhs: Box::new(left), rhs: Box::new(right) };
-        Value::rvalue(Expr::new(kind, ir_ty, loc), ty, span)
+        Some(Value::rvalue(Expr::new(kind, ir_ty, loc), ty, span))
     }
 
     pub(super) fn compare(
@@ -230,7 +225,7 @@ impl<'a> Checker<'a> {
         left: Value<'a>,
         right: Value<'a>,
         at: At,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let declared = [left.ty, right.ty];
         // Scoped enumerations compare among themselves, in their underlying type.
         let scoped = left.ty.id == right.ty.id && self.types.is_scoped_enum(left.ty);
@@ -239,9 +234,8 @@ impl<'a> Checker<'a> {
         } else {
             (self.promote(left), self.promote(right))
         };
-        if self.is_error(&left) || self.is_error(&right) {
-            return self.error_value(at.whole);
-        }
+        left.sound(&self.types)?;
+        right.sound(&self.types)?;
         let Some(common) = self.compare_type(&left, &right, op) else {
             return self.bad_operands(ast_op, left.ty, right.ty, at);
         };
@@ -258,7 +252,7 @@ impl<'a> Checker<'a> {
         let (bool_ty, loc) = (self.types.ir.bool(), self.loc(at.whole));
         let kind = ExprKind::Compare { op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, bool_ty, loc));
-        Value::rvalue(expr, Basic::Bool.into(), at.whole)
+        Some(Value::rvalue(expr, Basic::Bool.into(), at.whole))
     }
 
     pub(super) fn compare_type(

@@ -15,7 +15,7 @@ use super::ctype::{Basic, QualType};
 use super::overload::{Callable, Candidate};
 use super::signatures::{Accepts, BuiltinSig};
 use super::state::{Checker, NO_ID};
-use super::value::{FnRef, Kind, Value};
+use super::value::{Checked, FnRef, Kind, Value};
 use crate::ast::{self};
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -36,17 +36,17 @@ impl<'a> Checker<'a> {
     }
 
     /// `tex2D<float4>`: the rows whose type it is.
-    pub fn builtin_template(&mut self, with: &'a ast::TemplateName, span: Span) -> Value<'a> {
+    pub fn builtin_template(&mut self, with: &'a ast::TemplateName, span: Span) -> Checked<'a> {
         let ast::TemplateName { name, types } = with;
         let text = self.text(name.base.name).to_owned();
         let written: Vec<QualType> = types.iter().map(|ty| self.type_name(ty)).collect();
         let &[wanted] = written.as_slice() else {
             let message = format!("`{text}` takes one type between `<` and `>`");
             self.error(Code::E0306, span, message);
-            return self.error_value(span);
+            return None;
         };
         if self.types.is_error(wanted) {
-            return self.error_value(span);
+            return None;
         }
         let mut rows = builtins::lookup_function(&text);
         rows.retain(|row| {
@@ -65,10 +65,10 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` is not there for {shown}");
             let note = format!("it is there for {}", known.join(", "));
             self.error(Code::E0306, types[0].span, message).note(note);
-            return self.error_value(span);
+            return None;
         }
         let kind = Kind::Fns(FnRef { name: text, user: Vec::new(), builtin: rows });
-        Value::new(kind, Basic::Error.into(), span)
+        Some(Value::new(kind, Basic::Error.into(), span))
     }
 
     /// `threadIdx` and its like.
@@ -181,24 +181,22 @@ impl<'a> Checker<'a> {
         overload: Overload,
         args: Vec<Value<'a>>,
         at: CallAt,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let name = overload.func.name;
         let sig = self.builtin_sig(overload);
         if !self.builtin_available(&overload, at.name) {
-            return self.error_value(at.whole);
+            return None;
         }
         let lower = overload.lower(&self.mode());
         if let Lower::Refuse(cure) = lower {
             self.refuse_builtin(&overload, cure, at.name);
-            return self.error_value(at.whole);
+            return None;
         }
         let (given, most) = (args.len(), sig.params.len());
         let declared = Span::NONE;
-        if !self.check_count(name, given, sig.required, most, sig.variadic, at.args, declared) {
-            return self.error_value(at.whole);
-        }
+        self.check_count(name, given, sig.required, most, sig.variadic, at.args, declared)?;
         if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, at.name) {
-            return self.error_value(at.whole);
+            return None;
         }
         if self.unevaluated == 0 && !self.f.skips() {
             let row = overload.func;
@@ -206,7 +204,7 @@ impl<'a> Checker<'a> {
         }
         let list = self.builtin_args(&sig, args, name, at.whole);
         if list.is_none() || self.types.is_error(sig.ret) {
-            return self.error_value(at.whole);
+            return None;
         }
         let list = list.unwrap_or_default();
         self.lower_builtin(overload, lower, &sig, list, at.whole)
@@ -329,7 +327,7 @@ impl<'a> Checker<'a> {
         sig: &BuiltinSig,
         mut args: Vec<Expr>,
         span: Span,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let loc = self.loc(span);
         let ret = sig.ret;
         let ty = self.types.ir_type(ret);
@@ -339,42 +337,35 @@ impl<'a> Checker<'a> {
             Lower::Printf => ExprKind::Printf { args },
             Lower::Extern(symbol) => {
                 let function = self.extern_function(symbol, overload, sig);
-                return self.finish_call(Callee::Direct(function), args, ret, span);
+                return Some(self.finish_call(Callee::Direct(function), args, ret, span));
             }
             Lower::Inline(body) => {
                 let function = self.inline_function(overload, body);
-                return self.finish_call(Callee::Direct(function), args, ret, span);
+                return Some(self.finish_call(Callee::Direct(function), args, ret, span));
             }
-            Lower::Cast(kind) => match args.pop() {
-                Some(operand) if operand.ty == ty && kind != CastKind::Bitcast => {
-                    return Value::rvalue(operand, ret, span);
+            Lower::Cast(kind) => {
+                let operand = args.pop()?;
+                if operand.ty == ty && kind != CastKind::Bitcast {
+                    return Some(Value::rvalue(operand, ret, span));
                 }
-                Some(operand) => ExprKind::Cast { kind, operand: Box::new(operand) },
-                None => return self.error_value(span),
-            },
-            Lower::Unary(op) => match args.pop() {
-                Some(operand) => ExprKind::Unary { op, operand: Box::new(operand) },
-                None => return self.error_value(span),
-            },
-            Lower::Binary(op) => match (args.pop(), args.pop()) {
-                (Some(rhs), Some(lhs)) => {
-                    ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }
-                }
-                _ => return self.error_value(span),
-            },
-            Lower::Compare(op) => match (args.pop(), args.pop()) {
-                (Some(rhs), Some(lhs)) => {
-                    ExprKind::Compare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }
-                }
-                _ => return self.error_value(span),
-            },
-            _ => return self.error_value(span),
+                ExprKind::Cast { kind, operand: Box::new(operand) }
+            }
+            Lower::Unary(op) => ExprKind::Unary { op, operand: Box::new(args.pop()?) },
+            Lower::Binary(op) => {
+                let (rhs, lhs) = (Box::new(args.pop()?), Box::new(args.pop()?));
+                ExprKind::Binary { op, lhs, rhs }
+            }
+            Lower::Compare(op) => {
+                let (rhs, lhs) = (Box::new(args.pop()?), Box::new(args.pop()?));
+                ExprKind::Compare { op, lhs, rhs }
+            }
+            _ => return None,
         };
         let expr = self.folded(Expr::new(kind, ty, loc));
-        match self.types.referent(ret) {
+        Some(match self.types.referent(ret) {
             Some(to) => Value::lvalue(expr, to, span),
             None => Value::rvalue(expr, ret, span),
-        }
+        })
     }
 
     /// The declaration of an `extern "C"` function that a row calls.
@@ -447,10 +438,8 @@ impl<'a> Checker<'a> {
 
     /// Calls a builtin function by name with IR arguments of its parameter types, for what the
     /// language itself needs (`new`, `delete`).
-    pub fn call_by_name(&mut self, name: &'static str, args: Vec<Expr>, span: Span) -> Value<'a> {
-        let Some(overload) = builtins::lookup_function(name).into_iter().next() else {
-            return self.error_value(span);
-        };
+    pub fn call_by_name(&mut self, name: &'static str, args: Vec<Expr>, span: Span) -> Checked<'a> {
+        let overload = builtins::lookup_function(name).into_iter().next()?;
         let sig = self.builtin_sig(overload);
         let lower = overload.lower(&self.mode());
         self.lower_builtin(overload, lower, &sig, args, span)

@@ -10,7 +10,7 @@ use super::overload::{Callable, Choice};
 use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
-use super::value::{FnRef, Kind, Value};
+use super::value::{Checked, FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
 use crate::scopes::Found;
@@ -18,7 +18,7 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     /// `callee(args)`.
-    pub fn call(&mut self, call: &'a ast::CallExpr, span: Span) -> Value<'a> {
+    pub fn call(&mut self, call: &'a ast::CallExpr, span: Span) -> Checked<'a> {
         let ast::CallExpr { callee, args, args_span } = call;
         let at = CallAt { name: callee.span, args: *args_span, whole: span };
         if let Some(value) = self.gnu_call(callee, args, at) {
@@ -36,10 +36,10 @@ impl<'a> Checker<'a> {
         };
         if adl.is_some() {
             let values: Vec<Value<'a>> = args.iter().map(|arg| self.expr(arg)).collect();
-            let Kind::Fns(functions) = target.kind else { return self.error_value(at.whole) };
+            let Kind::Fns(functions) = target.kind else { return None };
             if self.candidates(&functions, &values).is_empty() {
                 self.expr(callee);
-                return self.error_value(at.whole);
+                return None;
             }
             return self.call_named(functions, values, at);
         }
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         target: Value<'a>,
         args: &'a [ast::Expr],
         at: CallAt,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let symbols = self.takes_symbol(&target);
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
         let at = CallAt { name: target.span, ..at };
         match target.kind {
             Kind::Fns(functions) => self.call_named(functions, values, at),
-            _ if self.is_error(&target) => self.error_value(at.whole),
+            _ if self.is_error(&target) => None,
             _ => self.call_pointer(target, values, at),
         }
     }
@@ -88,10 +88,10 @@ impl<'a> Checker<'a> {
         rows.iter().any(|row| self.builtin_candidate(*row).params.contains(&Accepts::Symbol))
     }
 
-    fn call_named(&mut self, functions: FnRef, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
+    fn call_named(&mut self, functions: FnRef, args: Vec<Value<'a>>, at: CallAt) -> Checked<'a> {
         let candidates = self.candidates(&functions, &args);
         if args.iter().any(|arg| self.is_error(arg)) && candidates.len() != 1 {
-            return self.error_value(at.whole);
+            return None;
         }
         let chosen = match candidates.as_slice() {
             [one] => one.clone(),
@@ -99,16 +99,16 @@ impl<'a> Checker<'a> {
                 Choice::One(candidate) => candidate,
                 Choice::HostOnly(candidate) => {
                     self.report_host_overload(&candidate, &functions.name, &args, at.name);
-                    return self.error_value(at.whole);
+                    return None;
                 }
                 Choice::None => {
                     let list = candidates.clone();
                     self.report_choice(&functions.name, &list, false, &args, at.name);
-                    return self.error_value(at.whole);
+                    return None;
                 }
                 Choice::Ambiguous(list) => {
                     self.report_choice(&functions.name, &list, true, &args, at.name);
-                    return self.error_value(at.whole);
+                    return None;
                 }
             },
         };
@@ -119,20 +119,20 @@ impl<'a> Checker<'a> {
     }
 
     /// Calls a function of the program.
-    pub fn call_user(&mut self, id: FnId, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
+    pub fn call_user(&mut self, id: FnId, args: Vec<Value<'a>>, at: CallAt) -> Checked<'a> {
         if self.func(id).space == ExecutionSpace::Global {
             self.kernel_called(id, at.name, at.whole);
-            return self.error_value(at.whole);
+            return None;
         }
         let constexpr = self.func(id).constexpr;
         if !self.check_call_side(id, at.name) {
-            return self.error_value(at.whole);
+            return None;
         }
         let func = self.func(id);
         if func.auto_ret {
             let message = format!("`{}` is used before its type is deduced", func.display);
             self.error(Code::E0331, at.name, message);
-            return self.error_value(at.whole);
+            return None;
         }
         let (name, ret) = (func.display.clone(), func.ret);
         let params: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();
@@ -140,10 +140,7 @@ impl<'a> Checker<'a> {
         let declared = func.span;
         let required =
             func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
-        if !self.check_count(&name, args.len(), required, params.len(), variadic, at.args, declared)
-        {
-            return self.error_value(at.whole);
-        }
+        self.check_count(&name, args.len(), required, params.len(), variadic, at.args, declared)?;
         self.check_format(&name, id, &args);
         let mut list = Vec::with_capacity(params.len().max(args.len()));
         let given = args.len();
@@ -160,11 +157,11 @@ impl<'a> Checker<'a> {
             list.push(value);
         }
         if constexpr && let Some(value) = self.constexpr_call(id, &list, ret, at.whole) {
-            return value;
+            return Some(value);
         }
         self.note_call(id);
         let callee = Callee::Direct(self.ir_func(id));
-        self.finish_call(callee, list, ret, at.whole)
+        Some(self.finish_call(callee, list, ret, at.whole))
     }
 
     /// The value of a `constexpr` function's call, when its arguments are constant: neither side
@@ -201,6 +198,7 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Nothing, with a word on why, for another number of arguments than a function takes.
     #[allow(clippy::too_many_arguments)]
     pub fn check_count(
         &mut self,
@@ -211,9 +209,9 @@ impl<'a> Checker<'a> {
         variadic: bool,
         args_span: Span,
         declared: Span,
-    ) -> bool {
+    ) -> Option<()> {
         if given >= required && (given <= most || variadic) {
-            return true;
+            return Some(());
         }
         let wanted = match (required == most, variadic) {
             (_, true) => format!("at least {required}"),
@@ -226,7 +224,7 @@ impl<'a> Checker<'a> {
             if given == 1 { message.replace("1 are given", "1 is given") } else { message };
         self.error(Code::E0306, args_span, message)
             .secondary(declared, format!("`{name}` is declared here"));
-        false
+        None
     }
 
     /// The value of an argument that the call leaves out: the declaration's expression, with the
@@ -243,23 +241,19 @@ impl<'a> Checker<'a> {
     }
 
     /// A call through a pointer (or reference) to a function.
-    fn call_pointer(&mut self, target: Value<'a>, args: Vec<Value<'a>>, at: CallAt) -> Value<'a> {
+    fn call_pointer(&mut self, target: Value<'a>, args: Vec<Value<'a>>, at: CallAt) -> Checked<'a> {
         let target_span = target.span;
         let value = self.rvalue(target);
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let function = self.types.pointee(value.ty).and_then(|to| self.types.fn_type(to).cloned());
         let Some(FnType { ret, params, variadic }) = function else {
             let message = format!("{} cannot be called", self.show(value.ty));
             self.error(Code::E0318, target_span, message);
-            return self.error_value(at.whole);
+            return None;
         };
         let name = self.source_text(target_span);
         let count = params.len();
-        if !self.check_count(&name, args.len(), count, count, variadic, at.args, Span::NONE) {
-            return self.error_value(at.whole);
-        }
+        self.check_count(&name, args.len(), count, count, variadic, at.args, Span::NONE)?;
         let callee = self.expr_of(value);
         let mut list = Vec::with_capacity(args.len());
         for (index, arg) in args.into_iter().enumerate() {
@@ -268,7 +262,7 @@ impl<'a> Checker<'a> {
                 None => self.variadic_argument(arg, index + 1, &name),
             });
         }
-        self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, at.whole)
+        Some(self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, at.whole))
     }
 
     /// An operator on class or enumeration operands as a call of a free function. `Err` gives the
@@ -278,7 +272,7 @@ impl<'a> Checker<'a> {
         op: &[&str],
         args: [Value<'a>; N],
         at: At,
-    ) -> Result<Value<'a>, [Value<'a>; N]> {
+    ) -> Result<Checked<'a>, [Value<'a>; N]> {
         let class = |ty| {
             self.types.record_id(ty).is_some()
                 || self.types.enum_id(ty).is_some()
@@ -318,7 +312,7 @@ impl<'a> Checker<'a> {
             }),
             Choice::Ambiguous(list) => {
                 self.report_choice(&name, &list, true, &args, at.op);
-                Ok(self.error_value(at.whole))
+                Ok(None)
             }
         }
     }

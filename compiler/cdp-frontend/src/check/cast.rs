@@ -8,13 +8,13 @@ use super::convert::Purpose;
 use super::ctype::{Basic, CType, QualType};
 use super::init::Node;
 use super::state::Checker;
-use super::value::{Kind, Value, is_simple};
+use super::value::{Checked, Kind, Value, is_simple};
 use crate::ast::{self, CastStyle, DeclaratorPart, InitializerKind};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    pub fn cast_expr(&mut self, cast: &'a ast::CastExpr, span: Span) -> Value<'a> {
+    pub fn cast_expr(&mut self, cast: &'a ast::CastExpr, span: Span) -> Checked<'a> {
         let to = self.type_name(&cast.ty);
         let value = self.expr(&cast.operand);
         self.cast_value(cast.style, value, to, span)
@@ -27,9 +27,9 @@ impl<'a> Checker<'a> {
         value: Value<'a>,
         to: QualType,
         span: Span,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         if self.is_error(&value) || self.types.is_error(to) {
-            return self.error_value(span);
+            return None;
         }
         if self.types.is_void(to) {
             let ty = self.types.ir.void();
@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
                 Some(effect) => self.sequence(vec![effect], zero),
                 None => zero,
             };
-            return Value::rvalue(expr, Basic::Void.into(), span);
+            return Some(Value::rvalue(expr, Basic::Void.into(), span));
         }
         if let CType::Reference { to: referent, rvalue } = *self.types.get(to.id) {
             return self.cast_reference(style, value, to, referent, rvalue, span);
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         if self.types.is_array(to) || self.types.is_function(to) {
             let message = format!("a cast to {}", self.show(to));
             self.error(Code::E0319, span, message);
-            return self.error_value(span);
+            return None;
         }
         let to = to.unqualified();
         if style != CastStyle::Reinterpret
@@ -56,31 +56,29 @@ impl<'a> Checker<'a> {
             && self.rank(&value, to).is_some()
         {
             let expr = self.apply(value, to);
-            return Value::rvalue(expr, to, span);
+            return Some(Value::rvalue(expr, to, span));
         }
         let value = if let (Kind::Fns(functions), Some(_)) = (&value.kind, self.types.pointee(to)) {
             match self.chosen_address(functions, to, span) {
                 Some(expr) => {
                     let expr = self.pointer_cast(expr, to);
-                    return Value::rvalue(expr, to, span);
+                    return Some(Value::rvalue(expr, to, span));
                 }
                 None => self.rvalue(value),
             }
         } else {
             self.rvalue(value)
         };
-        if self.is_error(&value) {
-            return self.error_value(span);
-        }
+        value.sound(&self.types)?;
         if let Some(problem) = self.bad_cast(style, value.ty, to, value.null) {
             self.report_cast(style, value.ty, to, problem, span);
-            return self.error_value(span);
+            return None;
         }
         let from = value.ty;
         self.warn_small_integer(from, to, span);
         let expr = self.expr_of(value);
         let expr = self.convert_rvalue(expr, from, to);
-        Value::rvalue(expr, to, span)
+        Some(Value::rvalue(expr, to, span))
     }
 
     /// An address cut to a smaller integer.
@@ -196,10 +194,10 @@ impl<'a> Checker<'a> {
         referent: QualType,
         rvalue: bool,
         span: Span,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         if self.rank(&value, to).is_some() {
             let addr = self.apply(value, to);
-            return Value::lvalue(addr, referent, span);
+            return Some(Value::lvalue(addr, referent, span));
         }
         let same = self.similar(value.ty, referent);
         let object = value.is_lvalue()
@@ -213,16 +211,16 @@ impl<'a> Checker<'a> {
         if !allowed {
             let help = if object { "" } else { "only an object can be seen through a reference" };
             self.report_cast(style, value.ty, to, help, span);
-            return self.error_value(span);
+            return None;
         }
         self.note_address_taken(&value);
         let addr = self.address(value);
         let addr = self.pointer_cast(addr, to);
-        Value::lvalue(addr, referent, span)
+        Some(Value::lvalue(addr, referent, span))
     }
 
     /// `T(args)` and `T{args}`.
-    pub fn construct(&mut self, made: &'a ast::ConstructExpr, span: Span) -> Value<'a> {
+    pub fn construct(&mut self, made: &'a ast::ConstructExpr, span: Span) -> Checked<'a> {
         let ast::ConstructExpr { ty: name, args, braces, args_span } = made;
         let (braces, at) = (*braces, CallAt { name: name.span, args: *args_span, whole: span });
         if let (ast::TypeSpecKind::Named(function), false) = (&name.specs.ty.kind, braces)
@@ -239,7 +237,7 @@ impl<'a> Checker<'a> {
             for arg in args {
                 self.expr(arg);
             }
-            return self.error_value(at.whole);
+            return None;
         }
         if braces
             && let [one] = args.as_slice()
@@ -252,52 +250,51 @@ impl<'a> Checker<'a> {
         }
         if self.types.basic(ty) == Some(Basic::Auto) {
             self.error(Code::E0331, at.whole, "`auto` cannot be constructed");
-            return self.error_value(at.whole);
+            return None;
         }
         ty = ty.unqualified();
         if self.types.is_void(ty) && values.is_empty() {
             let expr = self.dummy(ty);
-            return Value::rvalue(expr, ty, at.whole);
+            return Some(Value::rvalue(expr, ty, at.whole));
         }
         if !braces && values.len() == 1 {
-            let Some(value) = values.pop() else { return self.error_value(at.whole) };
-            let value = self.cast_value(CastStyle::C, value, ty, at.whole);
-            return value;
+            let value = values.pop()?;
+            return self.cast_value(CastStyle::C, value, ty, at.whole);
         }
         if !self.types.is_complete(ty) {
             let message = format!("{} is incomplete here", self.show(ty));
             self.error(Code::E0308, name.span, message);
-            return self.error_value(at.whole);
+            return None;
         }
         if values.iter().any(|value| self.is_error(value)) {
-            return self.error_value(at.whole);
+            return None;
         }
         let node = self.constructor_node(ty, values, at.args);
         let expr = self.node_value(node, ty, at.whole);
-        Value::rvalue(expr, ty, at.whole)
+        Some(Value::rvalue(expr, ty, at.whole))
     }
 
     /// `T{...}` with the list as written.
-    pub fn list_value(&mut self, ty: QualType, list: &'a ast::InitList, span: Span) -> Value<'a> {
+    pub fn list_value(&mut self, ty: QualType, list: &'a ast::InitList, span: Span) -> Checked<'a> {
         let (ty, node) = self.init_list_of(ty, list, span);
         let ty = ty.unqualified();
         if self.types.is_error(ty) {
-            return self.error_value(span);
+            return None;
         }
         let expr = self.node_value(node, ty, span);
         if self.types.is_array(ty) {
             let addr = self.temporary(expr, ty, span);
-            return Value::lvalue(addr, ty, span);
+            return Some(Value::lvalue(addr, ty, span));
         }
-        Value::rvalue(expr, ty, span)
+        Some(Value::rvalue(expr, ty, span))
     }
 
     /// GNU `(T){ ... }`.
-    pub fn compound_literal(&mut self, made: &'a ast::CompoundLiteral, span: Span) -> Value<'a> {
+    pub fn compound_literal(&mut self, made: &'a ast::CompoundLiteral, span: Span) -> Checked<'a> {
         let ast::CompoundLiteral { ty: name, init: list } = made;
         let ty = self.type_name(name);
         if self.types.is_error(ty) {
-            return self.error_value(span);
+            return None;
         }
         self.list_value(ty, list, span)
     }
@@ -305,7 +302,7 @@ impl<'a> Checker<'a> {
     // --- new and delete ------------------------------------------------------------------------
 
     /// `new T`, `new T[n]`, `new T(x)`, `new T{...}`, `new (place) T`.
-    pub fn new_expr(&mut self, new: &'a ast::NewExpr, span: Span) -> Value<'a> {
+    pub fn new_expr(&mut self, new: &'a ast::NewExpr, span: Span) -> Checked<'a> {
         let (ty, count) = self.new_type(&new.ty);
         let place = match new.placement.as_slice() {
             [] => None,
@@ -317,16 +314,16 @@ impl<'a> Checker<'a> {
             }
             [_, extra, ..] => {
                 self.error(Code::E0334, extra.span, "`new` takes one place");
-                return self.error_value(span);
+                return None;
             }
         };
         if self.types.is_error(ty) {
-            return self.error_value(span);
+            return None;
         }
         if !self.types.is_complete(ty) || self.types.referent(ty).is_some() {
             let message = format!("`new` cannot make {}", self.show(ty));
             self.error(Code::E0334, new.ty.span, message);
-            return self.error_value(span);
+            return None;
         }
         let pointer = self.types.pointer_to(ty);
         let ir_pointer = self.types.ir_type(pointer);
@@ -336,7 +333,7 @@ impl<'a> Checker<'a> {
             Some(place) => place,
             None => {
                 let bytes = self.new_bytes(ty, count.clone(), loc);
-                let made = self.call_by_name("malloc", vec![bytes], span);
+                let made = self.call_by_name("malloc", vec![bytes], span)?;
                 self.expr_of(made)
             }
         };
@@ -353,18 +350,18 @@ impl<'a> Checker<'a> {
             let object = self.load_from(slot, false, loc);
             self.new_defaults(ty, object.clone(), count.as_ref(), &mut effects, new.ty.span);
             let value = self.sequence(effects, object);
-            return Value::rvalue(value, pointer, span);
+            return Some(Value::rvalue(value, pointer, span));
         }
         let Some(init) = &new.init else {
             let value = if effects.is_empty() { raw } else { self.sequence(effects, raw) };
-            return Value::rvalue(value, pointer, span);
+            return Some(Value::rvalue(value, pointer, span));
         };
         let slot = self.temporary_slot(ir_pointer, loc);
         effects.push(self.store(slot.clone(), raw, false, loc));
         let object = self.load_from(slot, false, loc);
         self.new_init(init, ty, object.clone(), count, &mut effects, span);
         let value = self.sequence(effects, object);
-        Value::rvalue(value, pointer, span)
+        Some(Value::rvalue(value, pointer, span))
     }
 
     /// The element type and the bound of an array `new`.
@@ -476,22 +473,20 @@ impl<'a> Checker<'a> {
     }
 
     /// `delete p`, `delete[] p`.
-    pub fn delete_expr(&mut self, operand: &'a ast::Expr, span: Span) -> Value<'a> {
+    pub fn delete_expr(&mut self, operand: &'a ast::Expr, span: Span) -> Checked<'a> {
         let value = self.expr(operand);
         let value = self.rvalue(value);
-        if self.is_error(&value) {
-            return self.error_value(span);
-        }
+        value.sound(&self.types)?;
         if !self.types.is_pointer(value.ty) {
             let message = format!("`delete` needs a pointer, not {}", self.show(value.ty));
             self.error(Code::E0334, operand.span, message);
-            return self.error_value(span);
+            return None;
         }
         let void: QualType = Basic::Void.into();
         let pointer = self.types.pointer_to(void);
         let expr = self.expr_of(value);
         let expr = self.pointer_cast(expr, pointer);
-        let freed = self.call_by_name("free", vec![expr], span);
-        Value { span, ..freed }
+        let freed = self.call_by_name("free", vec![expr], span)?;
+        Some(Value { span, ..freed })
     }
 }

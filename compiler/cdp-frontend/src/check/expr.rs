@@ -8,7 +8,7 @@ use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::names::nearest;
 use super::state::Checker;
-use super::value::{Kind, Value};
+use super::value::{Checked, Kind, Value};
 use crate::ast::{self, Encoding, ExprKind as Ast, FloatSuffix, IntSuffix};
 use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
 use crate::source::Span;
@@ -16,9 +16,17 @@ use crate::source::Span;
 impl<'a> Checker<'a> {
     /// Checks an expression.
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Value<'a> {
+        match self.checked(expr) {
+            Some(value) => value,
+            None => self.error_value(expr.span),
+        }
+    }
+
+    /// The value of an expression; `None` for something wrong, about which an error has been given.
+    fn checked(&mut self, expr: &'a ast::Expr) -> Checked<'a> {
         let span = expr.span;
-        match &expr.kind {
-            Ast::Error => self.error_value(span),
+        Some(match &expr.kind {
+            Ast::Error => return None,
             Ast::Int(literal) => self.int_literal(literal, span),
             Ast::Float(literal) => self.float_literal(literal, span),
             Ast::Char(literal) => self.char_literal(literal, span),
@@ -30,47 +38,47 @@ impl<'a> Checker<'a> {
             }
             Ast::Name(name) => self.name(&ast::QualName::plain(ast::Ident { name: *name, span })),
             Ast::Qualified(name) => self.name(name),
-            Ast::TemplateName(with) => self.builtin_template(with, span),
+            Ast::TemplateName(with) => return self.builtin_template(with, span),
             Ast::Paren(inner) => {
                 let mut value = self.expr(inner);
                 value.span = span;
                 value
             }
-            Ast::Unary(unary) => self.unary(unary, span),
-            Ast::Postfix(postfix) => self.postfix(postfix, span),
-            Ast::Binary(binary) => self.binary(binary, span),
-            Ast::Assign(assign) => self.assign(assign, span),
-            Ast::Comma(sides) => self.comma(&sides[0], &sides[1], span),
-            Ast::Conditional(parts) => self.conditional(parts, span),
-            Ast::Call(call) => self.call(call, span),
+            Ast::Unary(unary) => return self.unary(unary, span),
+            Ast::Postfix(postfix) => return self.postfix(postfix, span),
+            Ast::Binary(binary) => return self.binary(binary, span),
+            Ast::Assign(assign) => return self.assign(assign, span),
+            Ast::Comma(sides) => return self.comma(&sides[0], &sides[1], span),
+            Ast::Conditional(parts) => return self.conditional(parts, span),
+            Ast::Call(call) => return self.call(call, span),
             Ast::Launch(launch) => self.launch(launch, span),
-            Ast::Index(parts) => self.index(&parts[0], &parts[1], span),
-            Ast::Member(access) => self.member_access(access, span),
-            Ast::Cast(cast) => self.cast_expr(cast, span),
-            Ast::Construct(made) => self.construct(made, span),
-            Ast::CompoundLiteral(made) => self.compound_literal(made, span),
+            Ast::Index(parts) => return self.index(&parts[0], &parts[1], span),
+            Ast::Member(access) => return self.member_access(access, span),
+            Ast::Cast(cast) => return self.cast_expr(cast, span),
+            Ast::Construct(made) => return self.construct(made, span),
+            Ast::CompoundLiteral(made) => return self.compound_literal(made, span),
             Ast::SizeofExpr(operand) => {
                 let ty = self.unevaluated_type(operand);
-                self.size_of(ty, operand.span, span)
+                return self.size_of(ty, operand.span, span);
             }
             Ast::SizeofType(name) => {
                 let ty = self.type_name(name);
-                self.size_of(ty, name.span, span)
+                return self.size_of(ty, name.span, span);
             }
             Ast::AlignofExpr(operand) => {
                 let ty = self.unevaluated_type(operand);
-                self.align_of(ty, operand.span, span)
+                return self.align_of(ty, operand.span, span);
             }
             Ast::AlignofType(name) => {
                 let ty = self.type_name(name);
-                self.align_of(ty, name.span, span)
+                return self.align_of(ty, name.span, span);
             }
-            Ast::Offsetof(of) => self.offset_of(of, span),
-            Ast::VaArg(arg) => self.va_arg(arg, span),
-            Ast::New(new) => self.new_expr(new, span),
-            Ast::Delete { operand, .. } => self.delete_expr(operand, span),
+            Ast::Offsetof(of) => return self.offset_of(of, span),
+            Ast::VaArg(arg) => return self.va_arg(arg, span),
+            Ast::New(new) => return self.new_expr(new, span),
+            Ast::Delete { operand, .. } => return self.delete_expr(operand, span),
             Ast::InitList(list) => Value::new(Kind::Braces(list), Basic::Error.into(), span),
-        }
+        })
     }
 
     // --- literals --------------------------------------------------------------------------
@@ -210,18 +218,14 @@ impl<'a> Checker<'a> {
 
     // --- members and subscripts --------------------------------------------------------------
 
-    fn member_access(&mut self, access: &'a ast::MemberExpr, span: Span) -> Value<'a> {
+    fn member_access(&mut self, access: &'a ast::MemberExpr, span: Span) -> Checked<'a> {
         let ast::MemberExpr { base, arrow, op_span, member } = access;
         let at = At { op: *op_span, whole: span };
         let value = self.expr(base);
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let value = if *arrow {
             let pointer = self.rvalue(value);
-            if self.is_error(&pointer) {
-                return self.error_value(at.whole);
-            }
+            pointer.sound(&self.types)?;
             let Some(pointee) = self.types.pointee(pointer.ty) else {
                 let message = format!("`->` needs a pointer, not {}", self.show(pointer.ty));
                 let record = self.types.record_id(pointer.ty).is_some();
@@ -230,7 +234,7 @@ impl<'a> Checker<'a> {
                     true => found.suggest("use `.`", at.op, "."),
                     false => found,
                 };
-                return self.error_value(at.whole);
+                return None;
             };
             let addr = self.expr_of(pointer);
             Value::lvalue(addr, pointee, base.span)
@@ -242,13 +246,13 @@ impl<'a> Checker<'a> {
         {
             let message = format!("`.` on a pointer, {}", self.show(value.ty));
             self.error(Code::E0309, at.op, message).suggest("use `->`", at.op, "->");
-            return self.error_value(at.whole);
+            return None;
         }
         self.field(value, *member, at.whole)
     }
 
     /// `value.member`.
-    fn field(&mut self, value: Value<'a>, member: ast::Ident, span: Span) -> Value<'a> {
+    fn field(&mut self, value: Value<'a>, member: ast::Ident, span: Span) -> Checked<'a> {
         let text = self.text(member.name);
         if let Kind::Fns(_) | Kind::Braces(_) = value.kind {
             let value = self.rvalue(value);
@@ -256,34 +260,34 @@ impl<'a> Checker<'a> {
             if !self.is_error(&value) {
                 self.error(Code::E0309, span, message);
             }
-            return self.error_value(span);
+            return None;
         }
         let Some(record) = self.types.record_id(value.ty) else {
             let message = format!("{} has no members", self.show(value.ty));
             self.error(Code::E0309, member.span, message);
-            return self.error_value(span);
+            return None;
         };
         if !self.types.record(record).complete {
             let message = format!("the type {} is incomplete here", self.show(value.ty));
             self.error(Code::E0308, value.span, message);
-            return self.error_value(span);
+            return None;
         }
         let Some(path) = self.types.find_field(record, text) else {
             self.no_member(value.ty, member);
-            return self.error_value(span);
+            return None;
         };
         if let Kind::Builtin(variable) = value.kind {
             let axis = [ir::Axis::X, ir::Axis::Y, ir::Axis::Z][path[0].min(2) as usize];
             let ty: QualType = Basic::UInt.into();
             let (loc, ir_ty) = (self.loc(span), self.types.ir_type(ty));
             let expr = self.read_axis(variable, axis, ir_ty, loc);
-            return Value::new(Kind::RValue(expr), ty, span);
+            return Some(Value::new(Kind::RValue(expr), ty, span));
         }
         let mut value = value;
         for index in path {
-            value = self.field_at(value, index, span);
+            value = self.field_at(value, index, span)?;
         }
-        value
+        Some(value)
     }
 
     fn no_member(&mut self, ty: QualType, member: ast::Ident) {
@@ -307,8 +311,8 @@ impl<'a> Checker<'a> {
     }
 
     /// One field of a record value, by index.
-    pub fn field_at(&mut self, value: Value<'a>, index: u32, span: Span) -> Value<'a> {
-        let Some(record) = self.types.record_id(value.ty) else { return self.error_value(span) };
+    pub fn field_at(&mut self, value: Value<'a>, index: u32, span: Span) -> Checked<'a> {
+        let record = self.types.record_id(value.ty)?;
         let field = &self.types.record(record).fields[index as usize];
         let (field_ty, bits) = (field.ty, field.bit_width.is_some());
         let ty = self.qualify(field_ty, value.ty.quals.cv());
@@ -317,13 +321,13 @@ impl<'a> Checker<'a> {
             if !bits && !self.types.is_array(ty) {
                 let ir_ty = self.types.ir_type(ty);
                 let kind = ExprKind::Extract { record: Box::new(expr), field: index };
-                return Value::rvalue(Expr::new(kind, ir_ty, loc), ty, span);
+                return Some(Value::rvalue(Expr::new(kind, ir_ty, loc), ty, span));
             }
             let base = self.temporary(expr, value.ty, value.span);
-            return self.field_of_address(base, index, ty, bits, span);
+            return Some(self.field_of_address(base, index, ty, bits, span));
         }
         let base = self.address(value);
-        self.field_of_address(base, index, ty, bits, span)
+        Some(self.field_of_address(base, index, ty, bits, span))
     }
 
     fn field_of_address(
@@ -342,39 +346,35 @@ impl<'a> Checker<'a> {
         Value::lvalue(addr, ty, span)
     }
 
-    fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Value<'a> {
+    fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Checked<'a> {
         let base = self.expr(base);
         let index = self.expr(index);
-        if self.is_error(&base) || self.is_error(&index) {
-            return self.error_value(span);
-        }
+        base.sound(&self.types)?;
+        index.sound(&self.types)?;
         let array = self.types.array(base.ty).and_then(|(_, len)| len);
         let base = self.rvalue(base);
         let index = self.promote(index);
-        if self.is_error(&base) || self.is_error(&index) {
-            return self.error_value(span);
-        }
+        base.sound(&self.types)?;
+        index.sound(&self.types)?;
         let (base, index) =
             if self.types.is_pointer(base.ty) { (base, index) } else { (index, base) };
         let Some(elem) = self.types.pointee(base.ty) else {
             let message =
                 format!("a subscript needs an array or pointer, not {}", self.show(base.ty));
             self.error(Code::E0320, span, message);
-            return self.error_value(span);
+            return None;
         };
         if !self.types.is_integer(index.ty) {
             let message = format!("a subscript is an integer, not {}", self.show(index.ty));
             self.error(Code::E0320, index.span, message);
-            return self.error_value(span);
+            return None;
         }
         if self.types.is_void(elem) {
             self.error(Code::E0320, span, "a subscript of a pointer to `void`")
                 .help("cast it to a pointer to the type of the elements first");
-            return self.error_value(span);
+            return None;
         }
-        if !self.check_arithmetic_pointee(elem, base.span) {
-            return self.error_value(span);
-        }
+        self.check_arithmetic_pointee(elem, base.span)?;
         let index_span = index.span;
         let base = self.expr_of(base);
         let index = self.expr_of(index);
@@ -384,7 +384,7 @@ impl<'a> Checker<'a> {
         let index = self.to_index(index);
         let loc = self.loc(span);
         let addr = self.index_addr(base, index, loc);
-        Value::lvalue(addr, elem, span)
+        Some(Value::lvalue(addr, elem, span))
     }
 
     fn warn_out_of_bounds(&mut self, at: i128, len: u64, span: Span) {
@@ -395,20 +395,20 @@ impl<'a> Checker<'a> {
     }
 
     /// Pointer arithmetic needs the size of what is pointed to.
-    pub fn check_arithmetic_pointee(&mut self, pointee: QualType, span: Span) -> bool {
+    pub fn check_arithmetic_pointee(&mut self, pointee: QualType, span: Span) -> Option<()> {
         if self.types.is_error(pointee) {
-            return false;
+            return None;
         }
         // As in GNU C++ (and nvcc), `void` counts in bytes.
         if self.types.is_complete(pointee) || self.types.is_void(pointee) {
-            return true;
+            return Some(());
         }
         let message = format!("arithmetic on a pointer to {}", self.show(pointee));
         let function = self.types.is_function(pointee);
         let reason =
             if function { "" } else { "the type is incomplete here, so its size is not known" };
         self.error(Code::E0320, span, message).note(reason);
-        false
+        None
     }
 
     // --- sizes -------------------------------------------------------------------------------
@@ -432,45 +432,42 @@ impl<'a> Checker<'a> {
         value.ty
     }
 
-    fn size_of(&mut self, ty: QualType, operand: Span, span: Span) -> Value<'a> {
-        let size = match self.sized(ty, operand) {
-            true => i128::from(self.types.layout(ty).size),
-            false => return self.error_value(span),
-        };
+    fn size_of(&mut self, ty: QualType, operand: Span, span: Span) -> Checked<'a> {
+        self.sized(ty, operand)?;
+        let size = i128::from(self.types.layout(ty).size);
         let ty = self.types.size_t();
-        self.int_value(size, ty, span)
+        Some(self.int_value(size, ty, span))
     }
 
-    fn align_of(&mut self, ty: QualType, operand: Span, span: Span) -> Value<'a> {
+    fn align_of(&mut self, ty: QualType, operand: Span, span: Span) -> Checked<'a> {
         let elem = self.types.array(ty).map_or(ty, |(elem, _)| elem);
-        let align = match self.sized(elem, operand) {
-            true => i128::from(self.types.layout(elem).align),
-            false => return self.error_value(span),
-        };
+        self.sized(elem, operand)?;
+        let align = i128::from(self.types.layout(elem).align);
         let ty = self.types.size_t();
-        self.int_value(align, ty, span)
+        Some(self.int_value(align, ty, span))
     }
 
-    fn sized(&mut self, ty: QualType, span: Span) -> bool {
+    /// Nothing, with a word on why, for a type without a size.
+    fn sized(&mut self, ty: QualType, span: Span) -> Option<()> {
         let ty = self.types.strip_ref(ty);
         if self.types.is_error(ty) {
-            return false;
+            return None;
         }
         if !self.types.is_complete(ty) && !self.types.is_void(ty) {
             let message = format!("the size of {} is not known", self.show(ty));
             self.error(Code::E0308, span, message);
-            return false;
+            return None;
         }
-        true
+        Some(())
     }
 
-    fn offset_of(&mut self, of: &'a ast::OffsetofExpr, span: Span) -> Value<'a> {
+    fn offset_of(&mut self, of: &'a ast::OffsetofExpr, span: Span) -> Checked<'a> {
         let ast::OffsetofExpr { ty: name, path } = of;
         let mut ty = self.type_name(name);
         let mut offset = 0u64;
         for step in path {
             if self.types.is_error(ty) {
-                return self.error_value(span);
+                return None;
             }
             match step {
                 ast::Designator::Field(member) => {
@@ -479,7 +476,7 @@ impl<'a> Checker<'a> {
                     let found = record.and_then(|record| self.types.find_field(record, text));
                     let Some(found) = found else {
                         self.no_member(ty, *member);
-                        return self.error_value(span);
+                        return None;
                     };
                     for index in found {
                         let Some(record) = self.types.record_id(ty) else { break };
@@ -487,7 +484,7 @@ impl<'a> Checker<'a> {
                         let field = &self.types.ir.record(info.ir).fields[index as usize];
                         if field.bits.is_some() {
                             self.error(Code::E0309, member.span, "`offsetof` of a bit-field");
-                            return self.error_value(span);
+                            return None;
                         }
                         offset += field.offset;
                         ty = info.fields[index as usize].ty;
@@ -496,11 +493,9 @@ impl<'a> Checker<'a> {
                 ast::Designator::Index(index) => {
                     let Some((elem, _)) = self.types.array(ty) else {
                         self.error(Code::E0320, index.span, "a subscript of no array");
-                        return self.error_value(span);
+                        return None;
                     };
-                    let Some((at, _)) = self.const_integer(index, "an index of `offsetof`") else {
-                        return self.error_value(span);
-                    };
+                    let (at, _) = self.const_integer(index, "an index of `offsetof`")?;
                     let size = self.types.layout(elem).size;
                     offset = offset.wrapping_add((at as u64).wrapping_mul(size));
                     ty = elem;
@@ -508,6 +503,6 @@ impl<'a> Checker<'a> {
             }
         }
         let ty = self.types.size_t();
-        self.int_value(i128::from(offset), ty, span)
+        Some(self.int_value(i128::from(offset), ty, span))
     }
 }

@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         }
         self.finish_labels();
         self.check_missing_return(id, &mut body, block.close_span);
-        self.judge_deferred(id);
+        self.judge_deferred();
         self.warn_unchecked_launch();
         self.find_result_reads(&body);
         let state = std::mem::replace(&mut self.f, outer);

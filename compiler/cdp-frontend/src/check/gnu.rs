@@ -8,7 +8,7 @@ use cdp_ir::{BinaryOp, CompareOp, Expr, ExprKind};
 use super::at::CallAt;
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
-use super::value::{Kind, Value};
+use super::value::{Checked, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
         callee: &'a ast::Expr,
         args: &'a [ast::Expr],
         at: CallAt,
-    ) -> Option<Value<'a>> {
+    ) -> Option<Checked<'a>> {
         let ast::ExprKind::Name(name) = callee.kind else { return None };
         let text = self.text(name);
         if !text.starts_with("__builtin_") {
@@ -55,16 +55,14 @@ impl<'a> Checker<'a> {
             let message = format!("`{text}` belongs to host compilers");
             self.error(Code::E0603, callee.span, message)
                 .help("compute in a wider type and compare");
-            return Some(self.error_value(at.whole));
+            return Some(None);
         }
         Some(self.overflow(&text, op, args, at))
     }
 
     /// 1 when the argument is a constant expression; it is not evaluated.
-    fn constant_p(&mut self, args: &'a [ast::Expr], at: CallAt) -> Value<'a> {
-        if !self.check_count("__builtin_constant_p", args.len(), 1, 1, false, at.args, Span::NONE) {
-            return self.error_value(at.whole);
-        }
+    fn constant_p(&mut self, args: &'a [ast::Expr], at: CallAt) -> Checked<'a> {
+        self.check_count("__builtin_constant_p", args.len(), 1, 1, false, at.args, Span::NONE)?;
         self.unevaluated += 1;
         let value = self.expr(&args[0]);
         let value = self.rvalue(value);
@@ -73,7 +71,7 @@ impl<'a> Checker<'a> {
             Kind::RValue(expr) => self.const_eval(expr).is_some() || value.string.is_some(),
             _ => false,
         };
-        self.int_value(i128::from(known), Basic::Int.into(), at.whole)
+        Some(self.int_value(i128::from(known), Basic::Int.into(), at.whole))
     }
 
     /// `*r = (T)(a op b)`, and whether that lost anything. The operation is done in 128 bits, which
@@ -84,14 +82,12 @@ impl<'a> Checker<'a> {
         op: BinaryOp,
         args: &'a [ast::Expr],
         at: CallAt,
-    ) -> Value<'a> {
-        if !self.check_count(name, args.len(), 3, 3, false, at.args, Span::NONE) {
-            return self.error_value(at.whole);
-        }
+    ) -> Checked<'a> {
+        self.check_count(name, args.len(), 3, 3, false, at.args, Span::NONE)?;
         let (Some((a, a_ty)), Some((b, b_ty))) =
             (self.overflow_operand(&args[0], name), self.overflow_operand(&args[1], name))
         else {
-            return self.error_value(at.whole);
+            return None;
         };
         let pointer = self.expr(&args[2]);
         let pointer = self.rvalue(pointer);
@@ -101,7 +97,7 @@ impl<'a> Checker<'a> {
                 let message = format!("argument 3 of `{name}` points to no integer");
                 self.error(Code::E0303, args[2].span, message);
             }
-            return self.error_value(at.whole);
+            return None;
         };
         let loc = self.loc(at.whole);
         let signed =
@@ -121,15 +117,13 @@ impl<'a> Checker<'a> {
             ExprKind::Compare { op: CompareOp::Ne, lhs: Box::new(again), rhs: Box::new(exact) };
         let lost = Expr::new(kind, bool_ty, loc);
         let value = self.sequence(effects, lost);
-        Value::rvalue(value, Basic::Bool.into(), at.whole)
+        Some(Value::rvalue(value, Basic::Bool.into(), at.whole))
     }
 
     fn overflow_operand(&mut self, arg: &'a ast::Expr, name: &str) -> Option<(ir::Expr, QualType)> {
         let value = self.expr(arg);
         let value = self.rvalue(value);
-        if self.is_error(&value) {
-            return None;
-        }
+        value.sound(&self.types)?;
         let ty = value.ty;
         if !self.types.is_integer(ty) || self.types.layout(ty).size > 8 {
             let message = format!("an operand of `{name}` is {}", self.show(ty));

@@ -7,7 +7,7 @@ use cdp_ir::{BinaryOp, CompareOp, Const, Expr, ExprKind};
 use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
-use super::value::{Action, Kind, Pending, Value, is_simple};
+use super::value::{Action, Checked, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp, PostfixOp, UnaryOp};
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -43,15 +43,13 @@ pub(super) fn compare_op(op: AstOp) -> Option<CompareOp> {
 impl<'a> Checker<'a> {
     // --- unary -------------------------------------------------------------------------------
 
-    pub fn unary(&mut self, unary: &'a ast::UnaryExpr, span: Span) -> Value<'a> {
+    pub fn unary(&mut self, unary: &'a ast::UnaryExpr, span: Span) -> Checked<'a> {
         let (op, at) = (unary.op, At { op: unary.op_span, whole: span });
         let value = self.expr(&unary.operand);
         if op == UnaryOp::AddrOf {
             return self.address_of(value, at);
         }
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let value = match self.overloaded(&[op.text()], [value], at) {
             Ok(result) => return result,
             Err([value]) => value,
@@ -66,18 +64,16 @@ impl<'a> Checker<'a> {
                 let loc = self.loc(at.whole);
                 let kind = ExprKind::Unary { op: ir::UnaryOp::Not, operand: Box::new(cond) };
                 let expr = self.folded(Expr::new(kind, ty, loc));
-                Value::rvalue(expr, Basic::Bool.into(), at.whole)
+                Some(Value::rvalue(expr, Basic::Bool.into(), at.whole))
             }
             _ => self.sign(op, value, at),
         }
     }
 
     /// `+x`, `-x`, `~x`.
-    fn sign(&mut self, op: UnaryOp, value: Value<'a>, at: At) -> Value<'a> {
+    fn sign(&mut self, op: UnaryOp, value: Value<'a>, at: At) -> Checked<'a> {
         let value = self.promote(value);
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let ty = value.ty;
         let fits = match op {
             UnaryOp::BitNot => self.types.is_integer(ty),
@@ -88,52 +84,48 @@ impl<'a> Checker<'a> {
             let what = if op == UnaryOp::BitNot { "~" } else { "a sign" };
             let message = format!("{} has no operator `{what}`", self.show(ty));
             self.error(Code::E0304, at.op, message.replace("`a sign`", "for a sign"));
-            return self.error_value(at.whole);
+            return None;
         }
         let expr = self.expr_of(value);
         let op = match op {
-            UnaryOp::Plus => return Value::rvalue(expr, ty, at.whole),
+            UnaryOp::Plus => return Some(Value::rvalue(expr, ty, at.whole)),
             UnaryOp::Minus => ir::UnaryOp::Neg,
             _ => ir::UnaryOp::BitNot,
         };
         let (ir_ty, loc) = (expr.ty, self.loc(at.whole));
         let kind = ExprKind::Unary { op, operand: Box::new(expr) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
-        Value::rvalue(expr, ty, at.whole)
+        Some(Value::rvalue(expr, ty, at.whole))
     }
 
-    fn deref(&mut self, value: Value<'a>, at: At) -> Value<'a> {
+    fn deref(&mut self, value: Value<'a>, at: At) -> Checked<'a> {
         if matches!(value.kind, Kind::Fns(_)) {
-            return value;
+            return Some(value);
         }
         let value = self.rvalue(value);
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let Some(pointee) = self.types.pointee(value.ty) else {
             let message = format!("`*` needs a pointer, not {}", self.show(value.ty));
             self.error(Code::E0320, at.op, message);
-            return self.error_value(at.whole);
+            return None;
         };
         if self.types.is_void(pointee) {
             let message = "a pointer to `void` cannot be dereferenced";
             self.error(Code::E0320, at.whole, message)
                 .help("cast it to a pointer to the type of the object first");
-            return self.error_value(at.whole);
+            return None;
         }
         if self.types.is_function(pointee) {
-            return Value { span: at.whole, ..value };
+            return Some(Value { span: at.whole, ..value });
         }
         let addr = self.expr_of(value);
-        Value::lvalue(addr, pointee, at.whole)
+        Some(Value::lvalue(addr, pointee, at.whole))
     }
 
-    fn address_of(&mut self, value: Value<'a>, at: At) -> Value<'a> {
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+    fn address_of(&mut self, value: Value<'a>, at: At) -> Checked<'a> {
+        value.sound(&self.types)?;
         let what = match &value.kind {
-            Kind::Fns(_) => return Value { span: at.whole, ..value },
+            Kind::Fns(_) => return Some(Value { span: at.whole, ..value }),
             Kind::LValue(_) | Kind::ConstVar(..) | Kind::Pending(_) => None,
             Kind::BitField { .. } => Some("a bit-field has no address".to_owned()),
             Kind::Builtin(variable) => {
@@ -151,20 +143,18 @@ impl<'a> Checker<'a> {
         };
         if let Some(message) = what {
             self.error(Code::E0321, at.op, message).help("store the value in a variable first");
-            return self.error_value(at.whole);
+            return None;
         }
         self.note_address_taken(&value);
         let ty = self.types.pointer_to(value.ty);
         let addr = self.address(value);
-        Value::rvalue(addr, ty, at.whole)
+        Some(Value::rvalue(addr, ty, at.whole))
     }
 
-    pub fn postfix(&mut self, postfix: &'a ast::PostfixExpr, span: Span) -> Value<'a> {
+    pub fn postfix(&mut self, postfix: &'a ast::PostfixExpr, span: Span) -> Checked<'a> {
         let (op, at) = (postfix.op, At { op: postfix.op_span, whole: span });
         let value = self.expr(&postfix.operand);
-        if self.is_error(&value) {
-            return self.error_value(at.whole);
-        }
+        value.sound(&self.types)?;
         let op = match op {
             PostfixOp::Inc => BinaryOp::Add,
             PostfixOp::Dec => BinaryOp::Sub,
@@ -178,36 +168,32 @@ impl<'a> Checker<'a> {
     }
 
     /// `++` and `--`.
-    fn step(&mut self, value: Value<'a>, op: BinaryOp, prefix: bool, at: At) -> Value<'a> {
+    fn step(&mut self, value: Value<'a>, op: BinaryOp, prefix: bool, at: At) -> Checked<'a> {
         let word = if op == BinaryOp::Add { "++" } else { "--" };
-        if !self.check_assignable(&value, word, at.op) {
-            return self.error_value(at.whole);
-        }
+        self.check_assignable(&value, word)?;
         let ty = value.ty.unqualified();
         if self.types.is_bool(ty) && op == BinaryOp::Sub {
             let message = format!("`{word}` on a `bool`");
             self.error(Code::E0304, at.op, message)
                 .note("C++17 removed it")
                 .help("assign `true` or `false`");
-            return self.error_value(at.whole);
+            return None;
         }
         let fits =
             self.types.is_arithmetic(ty) || self.types.is_half(ty) || self.types.is_pointer(ty);
         if !fits {
             let message = format!("{} has no operator `{word}`", self.show(ty));
             self.error(Code::E0304, at.op, message);
-            return self.error_value(at.whole);
+            return None;
         }
         let loc = self.loc(at.whole);
         if let Some(pointee) = self.types.pointee(ty) {
-            if !self.check_arithmetic_pointee(pointee, value.span) {
-                return self.error_value(at.whole);
-            }
+            self.check_arithmetic_pointee(pointee, value.span)?;
             let one = self.int_value(1, Basic::Int.into(), at.whole);
             let one = self.expr_of(one);
             let rhs = self.to_index(one);
             let compute = rhs.ty;
-            return self.finish_update(value, op, rhs, compute, prefix, at.whole);
+            return Some(self.finish_update(value, op, rhs, compute, prefix, at.whole));
         }
         let compute = self.promoted_type(ty);
         let compute_ir = self.types.ir_type(compute);
@@ -216,7 +202,7 @@ impl<'a> Checker<'a> {
             _ => Const::Int(1),
         };
         let rhs = Expr::new(ExprKind::Const(one), compute_ir, loc);
-        self.finish_update(value, op, rhs, compute_ir, prefix, at.whole)
+        Some(self.finish_update(value, op, rhs, compute_ir, prefix, at.whole))
     }
 
     /// `value op= rhs`, for an lvalue already judged assignable. After a prefix operator the result

@@ -135,20 +135,21 @@ impl<'a> Checker<'a> {
     // --- writing -----------------------------------------------------------------------------------
 
     /// E0507: device code writes constant memory.
-    pub fn check_constant_memory(&mut self, value: &Value<'a>, op_span: Span) -> bool {
-        let _ = op_span;
+    pub fn check_constant_memory(&mut self, value: &Value<'a>) -> Option<()> {
         if !self.on_device() || self.unevaluated > 0 {
-            return true;
+            return Some(());
         }
         let base = match &value.kind {
             Kind::LValue(addr) => root(addr),
             Kind::BitField { base, .. } => root(base),
-            _ => return true,
+            _ => return Some(()),
         };
-        let Some(ExprKind::GlobalAddr(global)) = base.map(|base| &base.kind) else { return true };
-        let Some(info) = self.module.globals.get(global.0 as usize) else { return true };
+        let Some(ExprKind::GlobalAddr(global)) = base.map(|base| &base.kind) else {
+            return Some(());
+        };
+        let Some(info) = self.module.globals.get(global.0 as usize) else { return Some(()) };
         if info.space != ir::AddressSpace::Constant {
-            return true;
+            return Some(());
         }
         let name = info.name.clone();
         let declared =
@@ -158,7 +159,7 @@ impl<'a> Checker<'a> {
             .secondary(declared, "declared `__constant__` here")
             .note("constant memory is set by the host before the launch, with `cudaMemcpyToSymbol`")
             .help("declare it `__device__` if kernels write it");
-        false
+        None
     }
 
     // --- where pointers point ------------------------------------------------------------------------
@@ -332,8 +333,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Judges the pointers that were kept while the body was checked.
-    pub fn judge_deferred(&mut self, id: FnId) {
-        let _ = id;
+    pub fn judge_deferred(&mut self) {
         for deferred in std::mem::take(&mut self.f.deferred) {
             let places = self.places(&deferred.sources);
             let bad: Vec<Pointee> =

@@ -4,7 +4,7 @@ use cdp_ir as ir;
 use cdp_ir::{CastKind, Expr, ExprKind, Loc, Type, TypeId, has_effects};
 
 use super::builtins::{BuiltinVariable, Overload};
-use super::ctype::{Basic, QualType};
+use super::ctype::{Basic, CTypes, QualType};
 use super::scope::{FnId, VarId};
 use super::state::Checker;
 use crate::ast;
@@ -66,6 +66,9 @@ pub struct Value<'a> {
     pub string: Option<&'a ast::StringLit>,
 }
 
+/// What checking gives: nothing where an error has been given.
+pub type Checked<'a> = Option<Value<'a>>;
+
 impl<'a> Value<'a> {
     pub fn new(kind: Kind<'a>, ty: QualType, span: Span) -> Self {
         Value { ty, kind, span, null: false, string: None }
@@ -84,6 +87,18 @@ impl<'a> Value<'a> {
         !matches!(self.kind, Kind::RValue(_) | Kind::Braces(_))
     }
 
+    /// Nothing where an error has been given about it.
+    #[inline]
+    pub fn sound(&self, types: &CTypes) -> Option<()> {
+        (!self.is_error(types)).then_some(())
+    }
+
+    /// Whether an error has been given about it.
+    #[inline]
+    fn is_error(&self, types: &CTypes) -> bool {
+        types.is_error(self.ty) && !matches!(self.kind, Kind::Fns(_) | Kind::Braces(_))
+    }
+
     pub fn is_braces(&self) -> bool {
         matches!(self.kind, Kind::Braces(_))
     }
@@ -97,7 +112,7 @@ impl<'a> Checker<'a> {
     }
 
     pub fn is_error(&self, value: &Value<'a>) -> bool {
-        self.types.is_error(value.ty) && !matches!(value.kind, Kind::Fns(_) | Kind::Braces(_))
+        value.is_error(&self.types)
     }
 
     /// A placeholder where an error has been reported: no constant, so that nothing is concluded

@@ -10,7 +10,7 @@ use super::at::CallAt;
 use super::ctype::{Basic, CType, QualType};
 use super::scope::{ExecutionSpace, Func};
 use super::state::Checker;
-use super::value::Value;
+use super::value::{Checked, Value};
 use crate::ast;
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -99,13 +99,10 @@ impl<'a> Checker<'a> {
         name: &str,
         args: &'a [ast::Expr],
         at: CallAt,
-    ) -> Value<'a> {
+    ) -> Checked<'a> {
         let wanted = if op == Intrinsic::VaEnd { 1 } else { 2 };
-        if !self.check_count(name, args.len(), wanted, wanted, false, at.args, Span::NONE)
-            || !self.check_list_side(name, at.whole)
-        {
-            return self.error_value(at.whole);
-        }
+        self.check_count(name, args.len(), wanted, wanted, false, at.args, Span::NONE)?;
+        self.check_list_side(name, at.whole)?;
         let mut lists = Vec::new();
         for (index, arg) in args.iter().enumerate() {
             if op == Intrinsic::VaStart && index == 1 {
@@ -113,36 +110,32 @@ impl<'a> Checker<'a> {
                 self.unevaluated_type(arg);
                 continue;
             }
-            let Some(list) = self.list_address(arg, name) else {
-                return self.error_value(at.whole);
-            };
-            lists.push(list);
+            lists.push(self.list_address(arg, name)?);
         }
         let variadic = self.f.func.is_some_and(|id| self.func(id).variadic);
         if op == Intrinsic::VaStart && !variadic {
             let message = format!("`{name}` in a function without `...`");
             let help = "end the parameters with `...`, or pass a `va_list`";
             self.error(Code::E0317, at.whole, message).help(help);
-            return self.error_value(at.whole);
+            return None;
         }
-        self.list_operation(op, lists, Basic::Void.into(), at.whole)
+        Some(self.list_operation(op, lists, Basic::Void.into(), at.whole))
     }
 
     /// `__builtin_va_arg(list, type)`
-    pub fn va_arg(&mut self, arg: &'a ast::VaArgExpr, span: Span) -> Value<'a> {
+    pub fn va_arg(&mut self, arg: &'a ast::VaArgExpr, span: Span) -> Checked<'a> {
         let ast::VaArgExpr { list, ty: name } = arg;
         let ty = self.type_name(name).unqualified();
         let side = self.check_list_side("va_arg", span);
         let list = self.list_address(list, "va_arg");
-        let (true, Some(list)) = (side && !self.types.is_error(ty), list) else {
-            return self.error_value(span);
-        };
+        side.filter(|()| !self.types.is_error(ty))?;
+        let list = list?;
         if let Some((problem, cure)) = self.unreadable(ty) {
             let message = format!("`va_arg` of {}, {problem}", self.show(ty));
             self.error(Code::E0303, name.span, message).help(cure);
-            return self.error_value(span);
+            return None;
         }
-        self.list_operation(Intrinsic::VaArg, vec![list], ty, span)
+        Some(self.list_operation(Intrinsic::VaArg, vec![list], ty, span))
     }
 
     /// Why no variable argument has this type, and what to do.
@@ -180,23 +173,22 @@ impl<'a> Checker<'a> {
         Value::rvalue(expr, ty, span)
     }
 
-    fn check_list_side(&mut self, name: &str, span: Span) -> bool {
+    /// Nothing, with a word on why, in device code.
+    fn check_list_side(&mut self, name: &str, span: Span) -> Option<()> {
         if !self.f.space.on_device() {
-            return true;
+            return Some(());
         }
         let message = format!("`{name}` in device code, which has no variable arguments here");
         self.error(Code::E0240, span, message)
             .help("write a variadic macro, or pass an array and its length");
-        false
+        None
     }
 
     /// The address of the list that an expression of type `va_list` names.
     fn list_address(&mut self, list: &'a ast::Expr, name: &str) -> Option<Expr> {
         let value = self.expr(list);
         let value = self.rvalue(value);
-        if self.is_error(&value) {
-            return None;
-        }
+        value.sound(&self.types)?;
         let record = self.types.pointee(value.ty).and_then(|to| self.types.record_id(to));
         if record.is_some_and(|id| {
             let record = self.types.record(id);
