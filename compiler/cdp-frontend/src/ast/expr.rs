@@ -203,8 +203,6 @@ pub struct LaunchExpr {
 /// `new (placement) T[n]{...}`
 #[derive(Debug)]
 pub struct NewExpr {
-    /// `::new`
-    pub global: bool,
     pub placement: Vec<Expr>,
     /// An array bound is an [`DeclaratorPart::Array`] of the type, innermost first.
     pub ty: TypeName,

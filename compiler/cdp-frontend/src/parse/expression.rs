@@ -149,7 +149,7 @@ impl Parser<'_> {
 
     /// ```text
     /// cast = "(" type-name ")" cast | prefix-operator cast | "sizeof" ... | "alignof" ...
-    ///      | "new" ... | "delete" [ "[" "]" ] cast | postfix
+    ///      | [ "::" ] ( new | delete ) | postfix
     /// ```
     fn cast(&mut self) -> Parsed<Expr> {
         let start = self.at;
@@ -167,17 +167,15 @@ impl Parser<'_> {
                 self.at += 2;
                 Ok(self.error_expr(start))
             }
+            // A record has no `new` of its own that `::` would pass by.
             T::ColonColon if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {
                 self.at += 1;
-                match self.word() {
-                    Word::New => self.new_expression(start, true),
-                    _ => self.delete_expression(start),
-                }
+                self.cast()
             }
             T::Ident => match self.word() {
                 Word::Sizeof | Word::Alignof => self.size_of(),
-                Word::New => self.new_expression(start, false),
-                Word::Delete => self.delete_expression(start),
+                Word::New => self.new_expression(),
+                Word::Delete => self.delete_expression(),
                 _ => self.postfix(),
             },
             _ => self.postfix(),
@@ -224,8 +222,9 @@ impl Parser<'_> {
         Ok(self.expr(kind, start))
     }
 
-    /// `"delete" [ "[" "]" ] cast`
-    fn delete_expression(&mut self, start: usize) -> Parsed<Expr> {
+    /// `delete = "delete" [ "[" "]" ] cast`
+    fn delete_expression(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         self.at += 1;
         let array = self.is(T::LBracket) && self.kind_at(self.at + 1) == Some(T::RBracket);
         if array {
@@ -236,11 +235,12 @@ impl Parser<'_> {
     }
 
     /// ```text
-    /// new      = [ "::" ] "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
+    /// new      = "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
     /// new-type = { qualifier | type-word | name | "struct" name } { pointer } { "[" expression "]" }
     ///          | "(" type-name ")"
     /// ```
-    fn new_expression(&mut self, start: usize, global: bool) -> Parsed<Expr> {
+    fn new_expression(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         self.at += 1;
         let mut placement = Vec::new();
         if self.is(T::LParen) && !self.is_type_name_at(self.at + 1) {
@@ -257,7 +257,7 @@ impl Parser<'_> {
             _ => None,
         };
         let init = kind.map(|kind| Initializer { kind, span: self.since(at) });
-        let parts = NewExpr { global, placement, ty, init };
+        let parts = NewExpr { placement, ty, init };
         Ok(self.expr(ExprKind::New(Box::new(parts)), start))
     }
 
