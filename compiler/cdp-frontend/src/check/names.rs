@@ -266,43 +266,17 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The candidate within a third of the text's length in edits, the nearest first.
+/// The candidate within a third of the text's length in edits, the nearest first. Nobody misspells a very
+/// long name, and comparing two of them would take long.
 pub fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (text.len() / 3).clamp(1, 3);
-    if text.len() < 2 {
+    if !(2..=100).contains(&text.len()) {
         return None;
     }
-    let mut best: Option<(usize, &str)> = None;
-    for name in names {
-        if name.len().abs_diff(text.len()) > limit || name == text || name.is_empty() {
-            continue;
-        }
-        let distance = edit_distance(text.as_bytes(), name.as_bytes(), limit);
-        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, name));
-        }
-    }
-    best.map(|(_, name)| name)
-}
-
-/// Damerau's distance (insert, delete, replace, swap neighbours); case changes count as nothing
-/// more than a replacement. Gives up above `limit`.
-fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        if row.iter().min().is_some_and(|&least| least > limit) {
-            return limit + 1;
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
+    names
+        .filter(|name| name.len().abs_diff(text.len()) <= limit && !name.is_empty())
+        .map(|name| (strsim::osa_distance(text, name), name))
+        .filter(|(distance, _)| (1..=limit).contains(distance))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
 }

@@ -460,12 +460,5 @@ fn line_end(tokens: &[Token], start: usize) -> usize {
 
 /// True if one word becomes the other by changing, adding, dropping or swapping one letter.
 pub fn near(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > 1 || a == b {
-        return false;
-    }
-    let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[same..], &b[same..]);
-    let swapped = a.len() >= 2 && b.len() >= 2 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..];
-    swapped || a.get(1..) == b.get(1..) || a.get(1..) == Some(b) || Some(a) == b.get(1..)
+    a.len().abs_diff(b.len()) <= 1 && strsim::osa_distance(a, b) == 1
 }
