@@ -11,8 +11,7 @@ use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
-    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words,
-    libraries,
+    Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, libraries,
 };
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
