@@ -56,7 +56,11 @@ pub fn trials() -> Vec<Trial> {
     trials.push(trial("races::corpus".into(), corpus));
     trials.push(trial("races::launches_that_are_optimised".into(), optimised));
     trials.push(trial("schedules::outcomes".into(), outcomes));
-    let words: [(&str, &[&str]); 2] = [
+    let words: [(&str, &[&str]); 3] = [
+        (
+            "endless_recursion",
+            &["other grids of it", "endless_recursion.cdp:", "ends the recursion?"],
+        ),
         (
             "endless_tail",
             &["`again`", "endless_tail.cdp:6:5", "times in a row so far", "more launches"],
@@ -242,7 +246,7 @@ fn optimised() -> Outcome {
 /// The corpus stays as large as `docs/checks.md` says: programs with a planted race, and programs in which
 /// nothing is found, those that run with the checks as well.
 fn corpus() -> Outcome {
-    const PLANTED: usize = 105;
+    const PLANTED: usize = 118;
     const CLEAN: usize = 120;
     let of = |folder: &str| ["cdp", "cu"].map(|kind| files(&cases(folder), kind).len());
     let planted: usize = of("races").iter().sum();

@@ -25,6 +25,8 @@ pub(super) const MAX_RESIDENT: usize = 264;
 const PARALLEL_COST: u64 = 50_000;
 /// Cores of the host.
 static CORES: OnceLock<usize> = OnceLock::new();
+/// Grids of a chain of launches above which it looks endless.
+const MANY: u64 = 1000;
 /// Groups of waiting lanes that a report of a bound shows.
 const MOST_WAITERS: usize = 8;
 /// Spare blocks whose storage is kept.
@@ -209,7 +211,8 @@ impl Core {
                 let waiters = waiters.unwrap_or_default();
                 fault.site = waiters.first().map(|w| w.site).or_else(|| self.next_grid_site());
                 if let Some(site) = fault.site
-                    && let Some(help) = self.endless_tail(site.grid)
+                    && let Some(help) =
+                        self.endless_tail(site.grid).or_else(|| self.endless_recursion(site.grid))
                 {
                     fault.help = Some(help);
                 }
@@ -237,15 +240,32 @@ impl Core {
         })
     }
 
+    /// If the grid lies below many grids of its own kernel: how many, and its launch.
+    fn endless_recursion(&self, serial: u64) -> Option<String> {
+        let lineage = self.lineage.get(&serial)?;
+        let (mut above, mut at) = (0, lineage.parent);
+        while let Some(other) = self.lineage.get(&at) {
+            above += u64::from(other.kernel == lineage.kernel);
+            at = other.parent;
+        }
+        let site = lineage.launched_at.filter(|_| above >= MANY)?;
+        let place = self.at_line(&site);
+        Some(format!(
+            "the grid was launched{place} below {above} other grids of its kernel, which all wait for what they launched: \
+             what ends the recursion?"
+        ))
+    }
+
+    /// The line of a launch, in words.
+    fn at_line(&self, site: &SiteRef) -> String {
+        self.launch_line(site).map_or_else(String::new, |line| format!(" at {line}"))
+    }
+
     /// If the grid is one of many that each launched the next into its tail: the last such launch.
     fn endless_tail(&self, serial: u64) -> Option<String> {
-        const MANY: u64 = 1000;
         let lineage = self.lineage.get(&serial)?;
         let site = lineage.launched_at.filter(|_| lineage.tails >= MANY)?;
-        let place = match self.launch_line(&site) {
-            Some(line) => format!(" at {line}"),
-            None => String::new(),
-        };
+        let place = self.at_line(&site);
         Some(format!(
             "each grid was launched into the tail of the one before{place}, {} times in a row so far: \
              what ends the chain?",
