@@ -269,6 +269,10 @@ fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
         let quiet = "-D__CDPRT_SUPPRESS_SYNC_DEPRECATION_WARNING";
         add(&["-DCUDA_FORCE_CDP1_IF_SUPPORTED", "-Wno-macro-redefined", quiet]);
     }
+    if options.per_thread_default_stream {
+        // Launches too: what the definition below says to headers alone.
+        add(&["-Xclang", "-fgpu-default-stream=per-thread"]);
+    }
     of_both(add, options);
 }
 
