@@ -2,7 +2,8 @@
 //! by who frees it, where somebody touched it; so is the shared memory of a block of a cluster, when the block ends.
 //! Memory that comes in a stream is written by the stream, all of it.
 //!
-//! Not here: accesses that come later than the end. They are faults of every run.
+//! Not here: accesses that come later than the end. They are faults of every run, but in memory of a graph, which
+//! stays: what comes later there must know of the end.
 
 use super::access::{Access, Kind};
 use super::block::BlockState;
@@ -43,8 +44,17 @@ impl Watch {
     /// A stream has come to where it allocates memory: whole words of it, which `state` writes. What was touched
     /// already was touched too early; what is touched later must know of this.
     pub fn allocated(&mut self, state: &mut BlockState, address: u64, size_bytes: u64) {
-        self.release(state, Place::ALLOCATION, 0, address, size_bytes);
-        let stamp = self.stamp_now(state, Place::ALLOCATION);
+        self.written(state, Place::ALLOCATION, address, size_bytes);
+    }
+
+    /// A stream has come to where memory ends, whole words of it, which `state` writes.
+    pub fn ended(&mut self, state: &mut BlockState, address: u64, size_bytes: u64) {
+        self.written(state, Place::RELEASE, address, size_bytes);
+    }
+
+    fn written(&mut self, state: &mut BlockState, place: Place, address: u64, size_bytes: u64) {
+        self.release(state, place, 0, address, size_bytes);
+        let stamp = self.stamp_now(state, place);
         let write = Record::new(stamp, 0, 15, Strength::Weak, false);
         self.shadow.begin(address, size_bytes, write);
     }

@@ -115,6 +115,7 @@ impl Shadow {
     /// Pages of a range that nobody touched yet begin with a write of all of it.
     pub fn begin(&mut self, address: u64, size_bytes: u64, write: Record) {
         let end = (address + size_bytes).next_multiple_of(4);
+        self.begun.retain(|&(from, to, _)| to <= address || from >= end);
         self.begun.push((address & !3, end, write));
     }
 

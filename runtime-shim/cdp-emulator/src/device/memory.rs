@@ -87,6 +87,16 @@ impl Emulator {
         self.core.released_in_stream(stream, address, size)
     }
 
+    /// Tells the checks that memory that stays, that of a graph's node, is of no use behind the work in `stream`
+    /// until it is allocated there again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn unused_in_stream(&mut self, address: u64, stream: StreamId) -> Result<(), Error> {
+        let size = self.pointer_info(address).map_or(0, |info| info.size_bytes);
+        self.core.unused_in_stream(stream, address, size)
+    }
+
     /// Lets kernels use memory of the host (`cudaHostRegister`), by its own address.
     ///
     /// # Errors

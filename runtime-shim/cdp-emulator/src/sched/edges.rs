@@ -191,6 +191,19 @@ impl Core {
         Ok(())
     }
 
+    /// Memory that stays is of no use behind what is in a stream, until it is allocated again.
+    pub fn unused_in_stream(
+        &mut self,
+        stream: StreamId,
+        address: u64,
+        width: u64,
+    ) -> Result<(), Error> {
+        if self.watch_mut().is_some_and(|watch| watch.follows_order()) {
+            self.enqueue_host(stream, Action::Release { address, width })?;
+        }
+        Ok(())
+    }
+
     /// A thread is about to release memory.
     pub fn thread_releases(&mut self, block: &mut Block, site: SiteRef, address: u64) {
         if self.machine.watch.is_none() {
@@ -256,9 +269,7 @@ impl Core {
                 watch.touch_range(&mut state, Place::GRAPH, address, width, writes);
             }
             Action::Allocation { address, width } => watch.allocated(&mut state, address, width),
-            Action::Release { address, width } => {
-                watch.release(&mut state, Place::RELEASE, 0, address, width);
-            }
+            Action::Release { address, width } => watch.ended(&mut state, address, width),
             Action::Grid(_) | Action::Event(_) | Action::GraphEnd(_) => {}
         }
     }

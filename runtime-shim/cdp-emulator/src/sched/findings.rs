@@ -358,7 +358,7 @@ fn missing_text(read: &Unwritten) -> String {
 fn verb(side: &Side) -> &'static str {
     match (side.updates, side.writes, side.strength) {
         _ if side.place == Place::ALLOCATION => "allocated (cudaMallocAsync)",
-        _ if side.releases => "released",
+        _ if side.releases || side.place == Place::RELEASE => "released",
         (true, ..) => "updated atomically",
         (_, true, Strength::Weak) => "written",
         (_, true, _) => "written (volatile or atomic)",
@@ -389,7 +389,7 @@ fn noun(side: &Side) -> &'static str {
 
 fn whom(kinship: Kinship, before: &Side) -> &'static str {
     match kinship {
-        _ if before.place == Place::ALLOCATION => "a stream",
+        _ if [Place::ALLOCATION, Place::RELEASE].contains(&before.place) => "a stream",
         _ if before.place.function == Place::RUNTIME => "a copy or set",
         _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
         _ if before.later.is_some() => "an asynchronous copy",
@@ -431,7 +431,7 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "the shared memory of a block ends with it: no block may end before the others of its cluster are done \
              with its memory (a last cluster.sync())"
         }
-        _ if now.place == Place::RELEASE => {
+        _ if [now, before].iter().any(|side| side.place == Place::RELEASE) => {
             "cudaFreeAsync() belongs into a stream that has waited for all who use the memory: the one that \
              they run in, or one behind an event of theirs (cudaStreamWaitEvent)"
         }

@@ -6,6 +6,33 @@ use crate::device::{
 };
 use crate::error::{CudaError, DeviceError, Result};
 
+impl CpuDevice {
+    /// # Safety
+    /// As for [`Memory::copy_2d`].
+    unsafe fn copy_rows(
+        &self,
+        copy: &Copy2D,
+        kind: CopyKind,
+        stream: Option<StreamHandle>,
+    ) -> Result<()> {
+        // CUDA does not wait for a copy within the device: what is waited for here the host does not know of.
+        let inside = |address| {
+            let info = self.state_now().pointer_info(address);
+            info.memory == MemoryType::Device
+        };
+        let unseen = stream.is_none() && inside(copy.src) && inside(copy.dst);
+        if unseen {
+            self.replays(true);
+        }
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.state().copy(copy, kind, stream) };
+        if unseen {
+            self.replays(false);
+        }
+        copied
+    }
+}
+
 impl Memory for CpuDevice {
     fn allocate(&self, bytes: u64) -> Result<u64> {
         self.state().allocate(bytes)
@@ -56,6 +83,10 @@ impl Memory for CpuDevice {
 
     fn allocated_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
         self.state().allocated_in_stream(address, stream)
+    }
+
+    fn unused_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
+        self.state().unused_in_stream(address, stream)
     }
 
     fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()> {
@@ -136,7 +167,7 @@ impl Memory for CpuDevice {
             height: 1,
         };
         // SAFETY: one row of what the caller promises.
-        unsafe { self.state().copy(&copy, kind, stream) }
+        unsafe { self.copy_rows(&copy, kind, stream) }
     }
 
     unsafe fn copy_2d(
@@ -149,7 +180,7 @@ impl Memory for CpuDevice {
             return Err(CudaError::INVALID_PITCH_VALUE.into());
         }
         // SAFETY: the caller's promise.
-        unsafe { self.state().copy(copy, kind, stream) }
+        unsafe { self.copy_rows(copy, kind, stream) }
     }
 
     unsafe fn fill(

@@ -104,6 +104,11 @@ pub trait Memory {
     fn allocated_in_stream(&self, _address: u64, _stream: StreamHandle) -> Result<()> {
         Ok(())
     }
+    /// What [`Memory::allocate`] gave stays, but is of no use behind the work of a stream until it is allocated
+    /// there again. Devices that look for races want to know.
+    fn unused_in_stream(&self, _address: u64, _stream: StreamHandle) -> Result<()> {
+        Ok(())
+    }
     /// Frees what [`Memory::allocate`] gave behind the work of a stream, which alone is known to come before
     /// that. 0 is ignored.
     fn free_in_stream(&self, address: u64, stream: StreamHandle) -> Result<()>;

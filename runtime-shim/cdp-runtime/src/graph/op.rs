@@ -120,7 +120,9 @@ impl Op {
         let device = process::current()?;
         let device = &device.device;
         match self {
-            Op::Empty | Op::Allocate { .. } | Op::Free { .. } => Ok(()),
+            Op::Empty => Ok(()),
+            Op::Allocate { address, .. } => device.allocated_in_stream(*address, stream),
+            Op::Free { address } => device.unused_in_stream(*address, stream),
             Op::Kernel(kernel) => kernel.run(stream),
             // SAFETY: the host's sides are the program's affair, here and below.
             Op::Described(parameters) => unsafe { capi::copy_3d(parameters, Some(stream)) },

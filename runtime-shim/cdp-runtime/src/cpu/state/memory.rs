@@ -66,6 +66,14 @@ impl State {
         told.map_err(|error| self.or_fault(error))
     }
 
+    /// Tells the checks that memory is of no use to what follows in a stream.
+    pub fn unused_in_stream(&mut self, address: u64, stream: StreamHandle) -> Result<()> {
+        self.alive()?;
+        let id = self.stream(stream)?;
+        let told = self.emulator.unused_in_stream(address, id);
+        told.map_err(|error| self.or_fault(error))
+    }
+
     /// Frees behind the work of a stream. All work is done by then, so that the checks know who used the memory.
     pub fn free_in_stream(&mut self, address: u64, stream: StreamHandle) -> Result<()> {
         self.alive()?;
