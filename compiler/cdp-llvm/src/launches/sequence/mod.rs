@@ -338,7 +338,7 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
 /// What [`definitions`] defines, and the functions, for a module that is linked in later.
 pub(super) fn declarations() -> String {
     format!(
-        "@__cdp_order = external addrspace(3) global [8 x i32], align 8
+        "@__cdp_order = external addrspace(3) global [10 x i32], align 8
 @{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }}, align 8
 declare void @{BEGIN}(ptr addrspace(3), i32) convergent nounwind
 {DECLARATIONS}"

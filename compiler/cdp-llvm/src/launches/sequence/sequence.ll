@@ -2,7 +2,8 @@
 ; are the same for every program, which brings what they work with: `sequence.ptx` is made of this file, by a test.
 ;
 ; %order is a block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (2: all
-; others are launched as written), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk.
+; others are launched as written), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk,
+; 32 a chunk that the block keeps for its next records.
 ;
 ; %head is the module's, in global memory (`__cdp_sequence_head`): 0 the list of free chunks (in the upper half how often
 ; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
@@ -47,6 +48,7 @@ entry:
   %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
   %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
   %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
+  %order.32 = getelementptr i8, ptr addrspace(3) %order, i64 32
   ; The block may have done another's work before.
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -71,6 +73,7 @@ clear:
   store volatile i64 0, ptr addrspace(3) %order.8, align 8
   store volatile i64 0, ptr addrspace(3) %order.16, align 8
   store volatile i64 0, ptr addrspace(3) %order.24, align 8
+  store volatile i64 0, ptr addrspace(3) %order.32, align 8
   br label %done
 done:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
@@ -410,6 +413,7 @@ entry:
   %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
   %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
   %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
+  %order.32 = getelementptr i8, ptr addrspace(3) %order, i64 32
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
   %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
@@ -524,7 +528,17 @@ seen:
   br i1 %first, label %settle, label %settled
 settle:
   %leaves = icmp ne ptr %old, null
-  br i1 %leaves, label %give, label %given
+  br i1 %leaves, label %gone, label %given
+gone:
+  ; A block that records has use for one, which it takes from nobody then.
+  br i1 %nests, label %keeps, label %give
+keeps:
+  %kept = load volatile ptr, ptr addrspace(3) %order.32, align 8
+  %full = icmp ne ptr %kept, null
+  br i1 %full, label %give, label %put
+put:
+  store volatile ptr %old, ptr addrspace(3) %order.32, align 8
+  br label %given
 give:
   call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %old)
   br label %given
@@ -549,8 +563,18 @@ ready:
   %out = insertvalue { ptr, i32 } %out.0, i32 %l, 1
   ret { ptr, i32 } %out
 hand:
-  %goes = and i1 %first, %some
-  br i1 %goes, label %go, label %none
+  br i1 %first, label %end, label %none
+end:
+  br i1 %nests, label %hand.look, label %handed
+hand.look:
+  %spare = load volatile ptr, ptr addrspace(3) %order.32, align 8
+  %spare.some = icmp ne ptr %spare, null
+  br i1 %spare.some, label %hand.back, label %handed
+hand.back:
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %spare)
+  br label %handed
+handed:
+  br i1 %some, label %go, label %none
 go:
   ; The tail stream.
   fence syncscope("device") acq_rel
@@ -627,6 +651,21 @@ taken:
   ret ptr %chunk
 no:
   ret ptr null
+}
+
+; The chunk that the block keeps, or another, or null. The block's lock is held.
+define internal ptr @__cdp_sequence_next(ptr addrspace(1) %head, ptr addrspace(3) %order) alwaysinline nounwind {
+entry:
+  %order.32 = getelementptr i8, ptr addrspace(3) %order, i64 32
+  %kept = load volatile ptr, ptr addrspace(3) %order.32, align 8
+  %none = icmp eq ptr %kept, null
+  br i1 %none, label %take, label %have
+take:
+  %other = call ptr @__cdp_sequence_take(ptr addrspace(1) %head)
+  ret ptr %other
+have:
+  store volatile i64 0, ptr addrspace(3) %order.32, align 8
+  ret ptr %kept
 }
 
 ; Gives a chunk back that nobody reads any more.
@@ -844,7 +883,7 @@ ask:
   %begins = icmp eq i32 %at.first, 0
   br i1 %begins, label %take, label %have
 take:
-  %new = call ptr @__cdp_sequence_take(ptr addrspace(1) %head)
+  %new = call ptr @__cdp_sequence_next(ptr addrspace(1) %head, ptr addrspace(3) %order)
   %new.none = icmp eq ptr %new, null
   br i1 %new.none, label %dry, label %link
 link:
@@ -865,7 +904,7 @@ have:
   %over = icmp ugt i32 %end, 32
   br i1 %over, label %take.other, label %ready
 take.other:
-  %second = call ptr @__cdp_sequence_take(ptr addrspace(1) %head)
+  %second = call ptr @__cdp_sequence_next(ptr addrspace(1) %head, ptr addrspace(3) %order)
   %second.none = icmp eq ptr %second, null
   br i1 %second.none, label %dry, label %link.other
 link.other:
