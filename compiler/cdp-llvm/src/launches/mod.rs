@@ -295,12 +295,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
     ) {
         let symbol =
             |function: FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();
-        let child = site.kernel();
         let said = &site.said;
         self.remarks.push(LaunchRemark {
             place: said.place.clone(),
             parent: said.parent.clone().unwrap_or_else(|| symbol(parent)),
-            child: said.child.clone().unwrap_or_else(|| child.map_or("?".into(), symbol)),
+            child: said.child.clone().unwrap_or_else(|| site.kernel().map_or("?".into(), symbol)),
             outcome,
             message,
             advice,
