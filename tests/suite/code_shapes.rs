@@ -105,7 +105,14 @@ fn taps() -> Outcome {
     let alone = format!("    int at = threadIdx.x;\n    {sum}{inner}");
     expect(&ptx(parameters, &alone)?, &[("ld.global", 2 * (8 + 1))])?;
     let rows = "for (int at = threadIdx.x; at < n * width; at += width)\n        ";
-    expect(&ptx(parameters, &format!("    {sum}{rows}{inner}"))?, &[("ld.global", 2 * (4 + 3))])
+    let asking = inner.replace("s +=", "if (i != width) s +=");
+    for turn in [inner, asking.as_str()] {
+        expect(
+            &ptx(parameters, &format!("    {sum}{rows}{turn}"))?,
+            &[("ld.global", 2 * (4 + 3))],
+        )?;
+    }
+    Ok(())
 }
 
 /// By four here, and then not by ptxas once more.

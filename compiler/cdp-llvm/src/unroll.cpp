@@ -42,6 +42,8 @@ constexpr unsigned PartSize = 250;
 /// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop;
 /// and of one in another loop, at each of whose turns some are left over.
 constexpr unsigned RestSize = 12, InnerRestSize = 40;
+/// Most blocks of such a one in another loop, as where a turn has one condition; of others one.
+constexpr unsigned InnerRestBlocks = 3;
 /// How often a loop is unrolled whose number of turns is not known ([`partCount`]).
 constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
 /// Loads of a turn that make many, and values carried from turn to turn that leave registers.
@@ -215,9 +217,11 @@ unsigned partCount(const Loop &L) {
 /// Whether what is left over of a loop is short enough to follow it without a loop of its own, in which each load would
 /// wait for the turn before.
 bool isShort(const Loop &L, unsigned Count) {
-  if (Count > PartCount || L.getNumBlocks() != 1)
+  if (Count > PartCount || L.getNumBlocks() > (L.isOutermost() ? 1 : InnerRestBlocks))
     return false;
-  unsigned Size = count_if(*L.getHeader(), [](const Instruction &I) { return !isa<PHINode, CastInst>(I); });
+  unsigned Size = 0;
+  for (const BasicBlock *Block : L.blocks())
+    Size += count_if(*Block, [](const Instruction &I) { return !isa<PHINode, CastInst>(I); });
   return Size <= (L.isOutermost() ? RestSize : InnerRestSize);
 }
 
