@@ -182,6 +182,19 @@ fn what_is_not_understood_is_told() {
 }
 
 #[test]
+fn a_buffer_may_be_had_for_nothing() {
+    let text = format!(
+        "{HEAD}define ptx_kernel void @parent(ptr %d) {{
+  %b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 24)
+  %is = icmp ne ptr %b, null
+  store i1 %is, ptr %d
+  ret void
+}}"
+    );
+    assert!(raised(&text).unwrap().contains("call ptr @__cudaCDP2GetParameterBuffer"));
+}
+
+#[test]
 fn places_are_those_of_the_launch() {
     let text =
         CLANG[1].1.replace("i64 noundef 64, i64 noundef 12)", "i64 noundef 64, i64 noundef 77)");

@@ -216,6 +216,10 @@ impl<'ctx> Raising<'_, 'ctx> {
             Ok(users) => users,
             Err(message) => return Ok(Err(message)),
         };
+        // A program may ask for a buffer and launch nothing.
+        if users.launches.is_empty() && !users.is_handed_on {
+            return Ok(Ok(Vec::new()));
+        }
         let planned = match self.plan(buffer, &users.launches) {
             Ok(planned) => planned,
             Err(message) => return Ok(Err(message)),
@@ -268,7 +272,7 @@ impl<'ctx> Raising<'_, 'ctx> {
         buffer: Call<'ctx>,
         launches: &[Call<'ctx>],
     ) -> Understood<BufferUsers<'ctx>> {
-        let mut users = BufferUsers { launches: Vec::new(), tests: Vec::new() };
+        let mut users = BufferUsers::default();
         for at in raw::users_of(buffer.at) {
             if let Some(launch) = launches.iter().find(|launch| launch.at == at) {
                 users.launches.push(*launch);
@@ -297,7 +301,8 @@ impl<'ctx> Raising<'_, 'ctx> {
                 InstructionOpcode::PtrToInt => {
                     return Err("its parameter buffer is used as a number".into());
                 }
-                // Addresses in it, stores, loads, copies: it is memory.
+                InstructionOpcode::Call => users.is_handed_on = true,
+                // Addresses in it, stores, loads: it is memory.
                 _ => {}
             }
         }
@@ -432,7 +437,10 @@ impl<'ctx> Raising<'_, 'ctx> {
     }
 }
 
+#[derive(Default)]
 struct BufferUsers<'ctx> {
+    /// Whether a call gets its address, or a part's, that launches nothing.
+    is_handed_on: bool,
     /// In the order of the module.
     launches: Vec<Call<'ctx>>,
     /// Comparisons with NULL.

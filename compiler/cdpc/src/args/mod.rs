@@ -2,15 +2,16 @@
 //! a build line can be carried over; clap knows one spelling of each option. Help, completions, manual
 //! pages and `compiler/docs/command-line.md` are made of what stands here.
 
+mod language;
 pub mod nvcc;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cdp::InputKind;
 use cdp_runtime::cpu::CheckSet;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+pub use language::Language;
 pub use nvcc::normalise;
 
 /// Compiles `.cdp` programs, in which GPU kernels launch GPU kernels.
@@ -127,28 +128,6 @@ pub enum Color {
     Auto,
     Always,
     Never,
-}
-
-/// `-x`: what an input is, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Language {
-    Cdp,
-    #[value(alias = "cuda")]
-    Cu,
-    #[value(aliases = ["bc", "ir"])]
-    Ll,
-    Ptx,
-}
-
-impl From<Language> for InputKind {
-    fn from(language: Language) -> InputKind {
-        match language {
-            Language::Cdp => InputKind::Source,
-            Language::Cu => InputKind::Cuda,
-            Language::Ll => InputKind::Llvm,
-            Language::Ptx => InputKind::Ptx,
-        }
-    }
 }
 
 /// Options of every command that reads sources. Of an option with one value that is given more than once
