@@ -236,24 +236,28 @@ fn host_abi() -> Outcome {
     let kernels = folder.join("kernels.cdp");
     let mut command = nvcc(Arch::SM_90)?;
     succeed(command.args(["-dc", "-x", "cu"]).arg(&kernels).arg("-o").arg(&theirs))?;
-    let mut outputs = vec![link_and_run(&[&main, &theirs, &shim], out.path())?];
-    for level in ["-O0", "-O3"] {
+    let mut outputs = vec![link_and_run(&[&main, &theirs, &shim], false, out.path())?];
+    for (level, by_us) in [("-O0", false), ("-O3", false), ("-O3", true)] {
         let ours = path("ours.o");
         succeed(cdpc().args(["build", "-dc", level]).arg(&kernels).arg("-o").arg(&ours))?;
-        outputs.push(link_and_run(&[&main, &ours, &shim], out.path())?);
+        outputs.push(link_and_run(&[&main, &ours, &shim], by_us, out.path())?);
     }
     if !outputs[0].contains("own5Mixed5Large<<<1 2 3, 32 1 1, 64>>>") {
         return Err(format!("nvcc's program says:\n{}", outputs[0]).into());
     }
     same("what a program with our object says at -O0", &outputs[1], &outputs[0])?;
-    same("what a program with our object says at -O3", &outputs[2], &outputs[0])
+    same("what a program with our object says at -O3", &outputs[2], &outputs[0])?;
+    same("what a program says whose device code we linked", &outputs[3], &outputs[0])
 }
 
-/// The device link by nvcc, the host link without its cudart.
-fn link_and_run(objects: &[&PathBuf], out: &Path) -> Result<String, Failed> {
+/// The device link by nvcc or by cdpc, the host link without cudart.
+fn link_and_run(objects: &[&PathBuf], by_us: bool, out: &Path) -> Result<String, Failed> {
     let (linked, program) = (out.join("linked.o"), out.join("program"));
     let device = &objects[..objects.len() - 1];
-    let mut command = nvcc(Arch::SM_90)?;
+    let mut command = if by_us { cdpc() } else { nvcc(Arch::SM_90)? };
+    if by_us {
+        command.args(["build", "-arch=sm_90"]);
+    }
     succeed(command.arg("-dlink").args(device).args(["-lcudadevrt", "-o"]).arg(&linked))?;
     succeed(Command::new("c++").args(objects).arg(&linked).arg("-o").arg(&program))?;
     let output = run_limited(&mut Command::new(&program), TIME_LIMIT)?;

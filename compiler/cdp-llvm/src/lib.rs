@@ -29,6 +29,7 @@ mod kernel;
 pub mod launch;
 pub mod launches;
 mod libdevice;
+mod linked;
 pub mod lower;
 mod managed;
 mod memset;
@@ -56,6 +57,7 @@ pub use kernel::PTX_KERNEL;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use launches::sequence::code::split as split_recorded_launches;
+pub use linked::emit_linked_object;
 pub use lower::lower;
 pub use managed::redirect_managed;
 pub use options::{

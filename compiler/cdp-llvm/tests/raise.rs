@@ -149,8 +149,11 @@ fn what_is_not_understood_is_told() {
         (format!("{buffer}\n store ptr %b, ptr %d\n {launch}"), "is stored"),
         (format!("{buffer}\n call void @function(ptr %b)"), "nothing is launched"),
         (
-            format!("%b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 %n)\n {launch}"),
-            "size of its parameter buffer is no constant",
+            format!(
+                "%b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 %n)\n {}",
+                launch.replace("@child", "%d")
+            ),
+            "the size of its buffer are chosen at run time",
         ),
         (
             format!("{}\n {launch}", buffer.replace("24", "32")),
@@ -179,6 +182,26 @@ fn what_is_not_understood_is_told() {
         let left = raise_foreign("test.ll", text.as_bytes(), 64, &options).unwrap();
         assert!(!left.emit_llvm_ir().contains("cdp.launch"), "{body}");
     }
+}
+
+#[test]
+fn the_size_of_a_buffer_may_be_computed() {
+    let text = format!(
+        "{HEAD}define ptx_kernel void @parent(ptr %d, i64 %n) {{
+  %b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 %n)
+  store ptr %d, ptr %b
+  %b8 = getelementptr i8, ptr %b, i64 8
+  store i8 1, ptr %b8
+  %b16 = getelementptr i8, ptr %b, i64 16
+  store i64 99, ptr %b16
+  %e = call i32 @__cudaCDP2LaunchDevice(ptr @child, ptr %b, ptr byval(%dim3) align 4 %d, ptr byval(%dim3) align 4 %d, i32 0, ptr null)
+  ret void
+}}"
+    );
+    let text = simplified(&text);
+    let child = line(&text, "call i32 (...) @cdp.launch(");
+    assert!(child.contains("@child,") && child.ends_with("ptr nonnull %d, i1 true, i64 99)"), "{child}");
+    assert!(!text.contains("alloca [4096"), "{text}");
 }
 
 #[test]

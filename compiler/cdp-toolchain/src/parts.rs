@@ -46,6 +46,13 @@ pub struct ObjectParts {
 }
 
 impl ObjectParts {
+    /// Ids of the units whose registration is left to who links them: the others belong to the image of a device link
+    /// that was made before.
+    pub fn open_units(&self) -> Vec<String> {
+        let open = self.units.iter().filter(|unit| !self.linked_units.contains(unit));
+        open.cloned().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Looks into an object, a library, a fat binary or a cubin. What is damaged holds nothing.
     pub fn of(bytes: &[u8]) -> ObjectParts {
         if is_archive(bytes) {

@@ -144,6 +144,7 @@ impl Build<'_> {
                 }
                 .into()),
             },
+            Goal::LinkedObject => self.linked_object(&archs),
             Goal::Executable => self.executable(&archs),
         }
     }
@@ -303,7 +304,8 @@ impl Build<'_> {
         let first = request.options.archs()[0] == arch;
         let (mut objects, mut ptx, mut broken) = (Vec::new(), Vec::new(), false);
         // What is only for the host's linker has no place in a device link.
-        let linked_in = |input: &&Input| request.goal != Goal::Executable || parts(input).device;
+        let is_for_host = matches!(request.goal, Goal::Executable | Goal::LinkedObject);
+        let linked_in = |input: &&Input| !is_for_host || parts(input).device;
         let alone = request.inputs.iter().filter(linked_in).count() == 1;
         let mut is_whole = false;
         for input in request.inputs.iter().filter(linked_in) {
@@ -346,6 +348,22 @@ impl Build<'_> {
             self.out.kernels.extend(others.map(describe_linked_kernel));
         }
         Ok(DeviceImage { arch, cubin: linked.bytes, ptx })
+    }
+
+    /// The host object with the device code of objects, for the units that are not linked yet.
+    fn linked_object(&mut self, archs: &[Arch]) -> Result<Vec<u8>, Failure> {
+        let inputs = self.request.inputs;
+        if !inputs.iter().all(|input| matches!(input, Input::Bytes(InputKind::Object, ..))) {
+            return Err(Error::Request {
+                message: "a device link for the host's linker takes objects".into(),
+                cure: Some("make them of sources with -dc first".into()),
+            }
+            .into());
+        }
+        let images = self.images(archs)?;
+        let fatbin = self.pack(&images)?;
+        let parts = inputs.iter().map(parts).fold(ObjectParts::default(), ObjectParts::and);
+        Ok(self.compiler.emit_linked(&fatbin, &parts.open_units())?)
     }
 
     pub(crate) fn images(&mut self, archs: &[Arch]) -> Result<Vec<DeviceImage>, Failure> {

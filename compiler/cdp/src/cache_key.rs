@@ -143,7 +143,7 @@ impl Compiler {
         request: &BuildRequest,
         arch: Arch,
     ) -> Result<(), Failure> {
-        if !matches!(request.goal, Goal::Cubin | Goal::Fatbin | Goal::Executable) {
+        if !request.goal.links_devices() {
             return Ok(());
         }
         let bits = request.options.address_size;

@@ -140,6 +140,11 @@ impl Compiler {
         cdp_llvm::emit_image_object(image).map_err(from_lowering)
     }
 
+    /// The host object that registers a fat binary for the units that are linked into it.
+    pub(crate) fn emit_linked(&self, fatbin: &[u8], units: &[String]) -> Result<Vec<u8>, Error> {
+        cdp_llvm::emit_linked_object(fatbin, units).map_err(from_lowering)
+    }
+
     /// The host object that registers what clang's host objects list.
     pub(crate) fn emit_entries(&self) -> Result<Vec<u8>, Error> {
         cdp_llvm::emit_entries_object().map_err(from_lowering)

@@ -1,7 +1,6 @@
 //! The host's link of an executable: the host halves, what other compilers' objects bring, the device code and the
 //! runtime. It knows nothing of how halves and device code are made.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use cdp_image::pieces;
@@ -92,7 +91,7 @@ impl<'a> HostLink<'a> {
         section: Option<&str>,
     ) -> Result<Vec<u8>, Error> {
         let (compiler, request, others) = (self.compiler, self.request, &self.others);
-        let image = compiler.emit_code(code, section, &others.units())?;
+        let image = compiler.emit_code(code, section, &others.parts.open_units())?;
         let mut objects = halves.to_vec();
         objects.push(("cdp_image.o".into(), &image));
         objects.extend(others.objects.iter().cloned());
@@ -182,13 +181,5 @@ impl<'a> Others<'a> {
             others.parts = std::mem::take(&mut others.parts).and(parts);
         }
         others
-    }
-
-    /// Ids of the units whose registration is left to us: the others belong to the image of nvcc's own
-    /// device link.
-    fn units(&self) -> Vec<String> {
-        let linked = &self.parts.linked_units;
-        let own = self.parts.units.iter().filter(|unit| !linked.contains(unit));
-        own.cloned().collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

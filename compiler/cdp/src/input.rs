@@ -131,6 +131,11 @@ impl Input {
         has_device_code.then(|| Input::object(path.display().to_string(), bytes))
     }
 
+    /// Whether it is an object or a library with code for the host's linker.
+    pub fn has_host_code(&self) -> bool {
+        matches!(self, Input::Bytes(InputKind::Object, _, bytes) if ObjectParts::of(bytes).host)
+    }
+
     /// The name in messages.
     pub fn name(&self) -> String {
         match self {

@@ -173,7 +173,14 @@ pub const FEATURES: &[Feature] = &[
     since(8, 6, "redux.sync", &[".f32"]),
     since(8, 6, "st.bulk", &[]),
     since(8, 6, "tcgen05", &[]),
+    since(8, 6, "mbarrier.test_wait", &[".relaxed"]),
+    since(8, 6, "mbarrier.try_wait", &[".relaxed"]),
     since(8, 7, "mma", &[".kind::"]),
+    since(8, 7, "mma", &[".m16n8k16", ".e4m3"]),
+    since(8, 7, "mma", &[".m16n8k16", ".e5m2"]),
+    since(8, 7, "mma", &[".f16.e4m3"]),
+    since(8, 7, "mma", &[".f16.e5m2"]),
+    since(8, 7, "\"enable_smem_spilling\"", &[]),
     since(8, 8, "ld.global", &[".v8."]),
     since(8, 8, "st.global", &[".v8."]),
 ];
@@ -203,6 +210,22 @@ fn wanted_by_assembly(ptx: &str) -> Wanted<'_> {
         piece[..end].split(|c: char| c.is_whitespace() || ";,{}[]()".contains(c))
     });
     later(instructions)
+}
+
+/// More bytes of parameters than these take [`LARGE_PARAMETERS`] (PTX ISA manual, "Kernel Function Parameters").
+const USUAL_PARAMETER_BYTES: u64 = 4352;
+const LARGE_PARAMETERS: PtxVersion = PtxVersion::new(8, 1);
+
+/// The name of a kernel that has more parameters than all versions take.
+fn with_large_parameters(ptx: &str) -> Option<&str> {
+    ptx.split(".entry ").skip(1).find_map(|kernel| {
+        let (name, rest) = kernel.split_once('(')?;
+        let (parameters, _) = rest.split_once(')')?;
+        // Those are large that are arrays of bytes; alignment between them changes nothing much.
+        let sizes = parameters.split('[').skip(1);
+        let bytes = sizes.filter_map(|size| size.split_once(']')?.0.parse::<u64>().ok());
+        (bytes.fold(0, u64::saturating_add) > USUAL_PARAMETER_BYTES).then_some(name)
+    })
 }
 
 /// What the intrinsics want that LLVM IR names. In bitcode, names stand one after the other.
@@ -280,7 +303,10 @@ pub fn of_foreign(arch: Arch, options: &CompileOptions, ir: &[u8]) -> Result<Ptx
 /// # Errors
 /// It needs more than was asked for.
 pub fn settle(ptx: String, options: &CompileOptions) -> Result<String, Error> {
-    let Some((instruction, wanted)) = wanted_by_assembly(&ptx) else { return Ok(ptx) };
+    let large = with_large_parameters(&ptx).map(|kernel| (kernel, LARGE_PARAMETERS));
+    let wanted =
+        [wanted_by_assembly(&ptx), large].into_iter().flatten().max_by_key(|found| found.1);
+    let Some((instruction, wanted)) = wanted else { return Ok(ptx) };
     let Some(version) = PtxVersion::of_text(&ptx).filter(|version| *version < wanted) else {
         return Ok(ptx);
     };

@@ -33,11 +33,18 @@ pub enum Goal {
     HostObject,
     /// A host object with relocatable device code inside, for a link by nvcc (`nvcc -dc`).
     CudaObject,
+    /// A host object with the linked device code of objects, for a link by the system's linker (`nvcc -dlink`).
+    LinkedObject,
     /// A program, by the system's linker.
     Executable,
 }
 
 impl Goal {
+    /// Whether a device link makes the result.
+    pub fn links_devices(self) -> bool {
+        matches!(self, Goal::Cubin | Goal::Fatbin | Goal::LinkedObject | Goal::Executable)
+    }
+
     /// Whether the result is made by CUDA's tools.
     pub fn needs_tools(self) -> bool {
         !matches!(self, Goal::Ast | Goal::Ir | Goal::LlvmIr | Goal::Ptx)

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
 use cdp::{
-    BuildOutput, BuildRequest, CompileOptions, Compiler, Cudadevrt, DebugInfo, Error, Failure,
-    Goal, Input, InputKind, LaunchPass, Pass,
+    BuildOutput, BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input,
+    InputKind, LaunchPass, Pass,
 };
 use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
@@ -62,22 +62,12 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
         (_, true) => DebugInfo::Lines,
         _ => DebugInfo::None,
     };
-    options.cudadevrt = match args.cudadevrt.as_str() {
-        "auto" => Cudadevrt::Auto,
-        // nvcc's words stand beside ours.
-        "always" | "static" => Cudadevrt::Always,
-        "never" | "none" => Cudadevrt::Never,
-        other => {
-            let message = format!("--cudadevrt takes auto, always or never, not `{other}`");
-            return Err(Ok(Usage(message)));
-        }
-    };
     let mut reader = Reader::new(&args.source);
     let inputs = args.inputs.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>();
     let mut inputs = inputs.map_err(Err)?;
     let goal = goal(args, link_only, &inputs).map_err(Ok)?;
     let (of_device, libraries) = libraries(&args.host);
-    if matches!(goal, Goal::Cubin | Goal::Fatbin | Goal::Executable) {
+    if goal.links_devices() {
         inputs.extend(of_device);
     }
     if args.preprocess {
@@ -118,6 +108,12 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
     if args.shared {
         return Ok(Goal::Executable);
     }
+    let named = |extension: &str| {
+        args.output.as_deref().is_some_and(|o| o.extension() == Some(extension.as_ref()))
+    };
+    if args.device_link && !named("cubin") && !named("fatbin") {
+        return Ok(Goal::LinkedObject);
+    }
     let several = args.source.arch.len() > 1 || args.source.arch == ["all"];
     let default = if several { Goal::Fatbin } else { Goal::Cubin };
     let Some(output) = args.output.as_deref() else { return Ok(default) };
@@ -127,7 +123,8 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
         return Ok(default);
     }
     let extension = output.extension().map(|extension| extension.to_string_lossy().into_owned());
-    let program = || if link_only || !has_sources(inputs) { default } else { Goal::Executable };
+    let has_host = || has_sources(inputs) || inputs.iter().any(Input::has_host_code);
+    let program = || if link_only || !has_host() { default } else { Goal::Executable };
     Ok(match extension.as_deref() {
         Some("ast") => Goal::Ast,
         Some("ir") => Goal::Ir,
@@ -180,7 +177,7 @@ fn extension(goal: Goal) -> &'static str {
         Goal::Ir => "ir",
         Goal::LlvmIr => "ll",
         Goal::Ptx => "ptx",
-        Goal::Object | Goal::HostObject | Goal::CudaObject => "o",
+        Goal::Object | Goal::HostObject | Goal::CudaObject | Goal::LinkedObject => "o",
         Goal::Cubin => "cubin",
         Goal::Fatbin => "fatbin",
         Goal::Executable => "",
@@ -197,7 +194,7 @@ impl Plan {
             Err(error) => return messages.failure(error.into()),
         };
         // One output for each input where an output is made of one input.
-        let each = !matches!(self.goal, Goal::Cubin | Goal::Fatbin | Goal::Executable);
+        let each = !self.goal.links_devices();
         let groups: Vec<&[Input]> = if each && self.output.is_none() {
             self.inputs.chunks(1).collect()
         } else {
@@ -287,6 +284,10 @@ impl Plan {
     fn output(&self, args: &Build, index: usize) -> PathBuf {
         self.output.clone().unwrap_or_else(|| {
             let folder = args.output_directory.as_deref().unwrap_or(Path::new(""));
+            if self.goal == Goal::LinkedObject {
+                // As nvcc calls it: it is made of several.
+                return folder.join("a_dlink.o");
+            }
             let input = args.inputs.get(index).filter(|path| path.as_path() != Path::new("-"));
             let stem = input.and_then(|path| path.file_stem()).unwrap_or("out".as_ref());
             // Not `with_extension`: the stem may hold a dot.

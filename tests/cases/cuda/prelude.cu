@@ -15,7 +15,12 @@ __host__ __device__ int kinds(float f, double d)
            64 * !!signbit(f) + 128 * !!signbit(d);
 }
 
-__global__ void __launch_bounds__(32, 1, 4) child(float f) { printf("%d %d\n", kinds(f, f), doubled(4)); }
+__global__ void __launch_bounds__(32, 1, 4) child(float f)
+{
+    int *eight = new int(doubled(4));
+    printf("%d %d\n", kinds(f, f), *eight);
+    delete eight;
+}
 __global__ void parent(float f) { child<<<1, 1>>>(f); }
 
 template <class F>

@@ -3,10 +3,11 @@
 
 use cdp_ir::types::round_up;
 use cdp_ir::{FloatKind, Record, RecordKind, Type, TypeId};
-use inkwell::types::{BasicType, BasicTypeEnum, IntType};
+use inkwell::types::{BasicTypeEnum, IntType};
 
 use super::Unit;
 use crate::error::{Result, bug};
+use crate::raw;
 
 /// How a record's layout is said in LLVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,11 +46,7 @@ impl<'ctx> Unit<'_, 'ctx> {
                 FloatKind::F64 => self.context.f64_type().into(),
             },
             Type::Pointer(_) => self.ptr.into(),
-            Type::Array { elem, len } => {
-                let len = u32::try_from(*len)
-                    .map_err(|_| bug("lower", format!("an array of {len} elements")))?;
-                self.storage_type(*elem)?.array_type(len).into()
-            }
+            Type::Array { elem, len } => raw::array_type(self.storage_type(*elem)?, *len).into(),
             Type::Record(record) => self.record_type(self.ir.types.record(*record))?,
         })
     }

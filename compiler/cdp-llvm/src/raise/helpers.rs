@@ -23,6 +23,7 @@ pub(super) fn inline(module: &Module<'_>, options: &LowerOptions) {
             if needs_registers(&calls) {
                 raw::promote(function);
             }
+            progress |= inline_sources(function, &calls);
             if is_helper(function, &calls) {
                 progress |= inline_everywhere(function);
             }
@@ -73,11 +74,7 @@ fn needs_registers(calls: &[Call<'_>]) -> bool {
 
 /// Whether a function has half of a launch, or launches a kernel that it is given.
 fn is_helper(function: FunctionValue<'_>, calls: &[Call<'_>]) -> bool {
-    let exact = !matches!(
-        function.get_linkage(),
-        Linkage::WeakAny | Linkage::LinkOnceAny | Linkage::ExternalWeak | Linkage::Common
-    );
-    if function.get_call_conventions() == PTX_KERNEL || !exact {
+    if function.get_call_conventions() == PTX_KERNEL || !is_exact(function) {
         return false;
     }
     let (buffers, launches): (Vec<&Call<'_>>, Vec<_>) =
@@ -90,13 +87,49 @@ fn is_helper(function: FunctionValue<'_>, calls: &[Call<'_>]) -> bool {
     half || (!is_noinline(function) && calls.iter().any(|call| launches_parameter(function, call)))
 }
 
+/// Puts functions that yield the kernel or the size of the buffer of a call in the place of their calls; whether any was.
+fn inline_sources(function: FunctionValue<'_>, calls: &[Call<'_>]) -> bool {
+    let sources = calls.iter().filter_map(|call| {
+        let source = call.operand(named_operand(call)?)?.as_instruction_value()?;
+        let is_call = source.get_opcode() == InstructionOpcode::Call;
+        is_call.then(|| Some((source, raw::as_function(raw::called(source)?.into())?)))?
+    });
+    let can_be = |(_, called): &(_, FunctionValue<'_>)| {
+        *called != function
+            && called.count_basic_blocks() > 0
+            && is_exact(*called)
+            && !is_noinline(*called)
+    };
+    let mut progress = false;
+    for (source, _) in sources.filter(can_be).collect::<Vec<_>>() {
+        progress |= raw::inline(source);
+    }
+    if progress {
+        raw::promote(function);
+    }
+    progress
+}
+
+/// The operand that is a call's kernel, or the size of its buffer.
+fn named_operand(call: &Call<'_>) -> Option<u32> {
+    match (call.entry, call.v2) {
+        (EntryPoint::LaunchDevice, false) | (EntryPoint::GetParameterBuffer, true) => Some(0),
+        (EntryPoint::GetParameterBuffer, false) => Some(1),
+        (EntryPoint::LaunchDevice, true) => None,
+    }
+}
+
+/// Whether a function's body is what will run, whatever is linked.
+fn is_exact(function: FunctionValue<'_>) -> bool {
+    !matches!(
+        function.get_linkage(),
+        Linkage::WeakAny | Linkage::LinkOnceAny | Linkage::ExternalWeak | Linkage::Common
+    )
+}
+
 /// Whether the kernel of a call, or the size of its buffer, is a parameter of the function.
 fn launches_parameter(function: FunctionValue<'_>, call: &Call<'_>) -> bool {
-    let index = match (call.entry, call.v2) {
-        (EntryPoint::LaunchDevice, false) | (EntryPoint::GetParameterBuffer, true) => 0,
-        (EntryPoint::GetParameterBuffer, false) => 1,
-        (EntryPoint::LaunchDevice, true) => return false,
-    };
+    let Some(index) = named_operand(call) else { return false };
     let kernel = call.operand(index).map(|value| value.as_value_ref());
     kernel
         .is_some_and(|kernel| function.get_param_iter().any(|param| param.as_value_ref() == kernel))

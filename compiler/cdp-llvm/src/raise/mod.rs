@@ -21,7 +21,7 @@
 //! ([`helpers`]); a sequence of version 1 that is not understood is told of, one of version 2 stays as it
 //! is, since nothing is wrong with it.
 
-use cdp_launch::{EntryPoint, LaunchAbi, ParamSize, buffer_layout};
+use cdp_launch::{EntryPoint, LaunchAbi, MAX_BUFFER_BYTES, ParamSize, buffer_layout};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
@@ -319,13 +319,14 @@ impl<'ctx> Raising<'_, 'ctx> {
             check_configuration(buffer, 0)?;
             None
         } else {
-            let size = match buffer.operand(1) {
+            match buffer.operand(1) {
                 Some(BasicValueEnum::IntValue(size)) => size.get_zero_extended_constant(),
                 _ => None,
-            };
-            Some(size.ok_or("the size of its parameter buffer is no constant")?)
+            }
         };
-        let (mut kernels, mut bytes) = (Vec::new(), size.unwrap_or(0));
+        // A size that is computed is that of the kernel's parameters, and whatever it is the buffer holds it.
+        let any = if buffer.v2 { 0 } else { MAX_BUFFER_BYTES };
+        let (mut kernels, mut bytes) = (Vec::new(), size.unwrap_or(any));
         for launch in launches {
             if launch.v2 != buffer.v2 {
                 return Err("it mixes entry points of two versions".into());
@@ -333,7 +334,8 @@ impl<'ctx> Raising<'_, 'ctx> {
             self.check_launch(*launch)?;
             let kernel = if buffer.v2 { buffer.operand(0) } else { launch.operand(0) };
             let Some(kernel) = kernel.and_then(raw::as_function) else {
-                let size = size.ok_or("its kernel is chosen at run time")?;
+                let size =
+                    size.ok_or("its kernel and the size of its buffer are chosen at run time")?;
                 buffer_layout(&[ParamSize { size_bytes: size, align_bytes: 1 }])
                     .map_err(|error| error.to_string())?;
                 kernels.push(None);

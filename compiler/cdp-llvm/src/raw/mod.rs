@@ -19,7 +19,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{self, LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{ArrayType, AsTypeRef, BasicTypeEnum};
 use inkwell::values::{
     AsValueRef, BasicValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode,
     InstructionValue, IntValue, PointerValue,
@@ -372,6 +372,12 @@ pub(crate) fn called<'ctx>(instruction: InstructionValue<'ctx>) -> Option<Pointe
         }
         Some(PointerValue::new(LLVMGetCalledValue(instruction.as_value_ref())))
     }
+}
+
+/// An array of more elements than inkwell counts.
+pub(crate) fn array_type<'ctx>(element: BasicTypeEnum<'ctx>, length: u64) -> ArrayType<'ctx> {
+    // SAFETY: LLVM makes the type of any sized one, and the context is that of the element.
+    unsafe { ArrayType::new(LLVMArrayType2(element.as_type_ref(), length)) }
 }
 
 /// The arguments of a call.

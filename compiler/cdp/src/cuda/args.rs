@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cdp_frontend::preprocess::MacroOption;
-use cdp_toolchain::{Job, ToolVersion};
+use cdp_toolchain::{Arch, Job, ToolVersion};
 
 use super::{Half, headers};
 use crate::analysis::SourceInput;
@@ -62,7 +62,10 @@ pub(super) fn request(
             add(&["--cuda-device-only", "-nocudalib"]);
             // Without libdevice clang's driver does not say which CUDA it is.
             add(&["-Xclang", &format!("-target-sdk-version={version}")]);
-            add(&[&format!("--cuda-gpu-arch={arch}")]);
+            add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
+            if NEEDS_PTX_90.contains(&arch.number()) {
+                add(&["--cuda-feature=+ptx90"]);
+            }
             if options.archs().len() > 1 {
                 let all: Vec<_> =
                     options.archs().iter().map(|arch| format!("{}0", arch.number())).collect();
@@ -81,7 +84,7 @@ pub(super) fn request(
             add(&["--cuda-host-only", "-Wno-ignored-attributes"]);
             // Names of kernels may have the architectures in them, and are to be the device half's.
             for arch in options.archs() {
-                add(&[&format!("--cuda-gpu-arch={arch}")]);
+                add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
             }
             if is_alone(half) {
                 add(&["--no-offload-new-driver"]);
@@ -139,6 +142,14 @@ fn of_host(
     let (words, extension) = output(half);
     let rest = words.iter().map(OsString::from).collect();
     Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// What clang compiles for with a version of PTX that it does not take for them.
+const NEEDS_PTX_90: &[u16] = &[88, 110];
+
+/// An architecture as clang is told of it: it reads the code of a family's architecture as that of the plain one.
+fn known_to_clang(arch: Arch) -> String {
+    arch.to_string().trim_end_matches('f').to_owned()
 }
 
 /// What asks for the output of a half, and its extension.
@@ -246,6 +257,9 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
         "-fdiagnostics-parseable-fixits",
         "-fdiagnostics-show-option",
         "-ferror-limit=100",
+        // nvcc and g++ say neither: `(float)rand() / RAND_MAX`, and kernels that are `inline`.
+        "-Wno-implicit-const-int-float-conversion",
+        "-Wno-cuda-compat",
         // The versions go together as the tests say.
         "-Wno-unknown-cuda-version",
     ]);
@@ -257,7 +271,13 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
 /// C++ 17 with GNU's extensions unless something else is asked for, and what is a warning for nvcc and g++ as a warning:
 /// narrow values between braces, `register`, and a macro right behind a string (`"%"PRIu64`).
 fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
-    add(&[&format!("-std={}", options.cxx_standard.as_deref().unwrap_or("gnu++17"))]);
+    let standard = match options.cxx_standard.as_deref() {
+        None => "gnu++17",
+        // Headers of today want more.
+        Some("c++98" | "c++03" | "gnu++98" | "gnu++03") => "gnu++11",
+        Some(standard) => standard,
+    };
+    add(&[&format!("-std={standard}")]);
     add(&["-Wno-error=c++11-narrowing", "-Wno-error=register"]);
     // And `typeof`, which nvcc has in every standard.
     add(&["-Wno-error=reserved-user-defined-literal", "-fgnu-keywords"]);

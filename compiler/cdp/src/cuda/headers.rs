@@ -13,6 +13,7 @@ use crate::options::CompileOptions;
 /// those in `samples` after all others.
 const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_atomics.h", include_str!("headers/__cdp_atomics.h")),
+    ("lacking/__cdp_cache.h", include_str!("headers/__cdp_cache.h")),
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
     ("curand/curand_kernel.h", include_str!("headers/curand_kernel.h")),
     ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),

@@ -28,6 +28,10 @@ pub(super) enum Lenient {
     Narrow,
     /// `main` without its type.
     Main,
+    /// Braces in a launch's configuration.
+    Braces,
+    /// An array of a length that is computed, with first elements.
+    Filled,
 }
 
 impl Lenient {
@@ -44,6 +48,10 @@ impl Lenient {
             Some(Lenient::Narrow)
         } else if starts("a type specifier is required for all declarations") {
             Some(Lenient::Main)
+        } else if starts("expected expression") {
+            Some(Lenient::Braces)
+        } else if starts("variable-sized object may not be initialized") {
+            Some(Lenient::Filled)
         } else {
             None
         }
@@ -89,6 +97,12 @@ impl Lenient {
                 let name = name_at(text, at)?;
                 (&text[name] == "main").then(|| (at..at, "int ".into()))
             }
+            Lenient::Filled => filled(text, at),
+            Lenient::Braces => {
+                let types = ["dim3", "dim3", "size_t", "cudaStream_t"];
+                let index = rest.starts_with('{').then(|| index_in_launch(text, at))??;
+                Some((at..at, (*types.get(index)?).into()))
+            }
         }
     }
 }
@@ -101,6 +115,85 @@ pub(super) fn needs_templates(messages: &str) -> bool {
 
 fn of_host(message: &str) -> Option<&str> {
     message.strip_prefix(OF_HOST[0])?.split_once(OF_HOST[1]).map(|(name, _)| name)
+}
+
+/// The name of the array that is declared with a length at a place.
+fn array_of(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut depth = 0u32;
+    for (place, letter) in text[..at].char_indices().rev() {
+        match letter {
+            ']' => depth += 1,
+            '[' if depth > 0 => depth -= 1,
+            // That of the length, and those of lengths before it.
+            '[' => {}
+            _ if depth > 0 || text[place..].starts_with("][") => {}
+            ';' | '{' | '}' | ',' | '=' => return None,
+            letter if text[place + letter.len_utf8()..].starts_with('[') => {
+                let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                let length = text[..=place].bytes().rev().take_while(|byte| is_word(byte)).count();
+                return (length > 0).then(|| place + 1 - length..place + 1);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The first elements of an array that is declared with a length at a place, put there by another declarator behind it.
+fn filled(text: &str, at: usize) -> Option<(Range<usize>, String)> {
+    let name = array_of(text, at).or_else(|| name_at(text, at))?;
+    let start = at + text[at..].find('=')?;
+    if text[at..start].contains([';', ',', '{']) {
+        return None;
+    }
+    let length = end_of_initialiser(&text[start + 1..])?;
+    let first = text[start + 1..start + 1 + length].trim();
+    let name = &text[name];
+    let within: String = first.chars().filter(|c| !"{} \n0".contains(*c)).collect();
+    let call = match within.is_empty() {
+        true => format!("__cdp_cleared((void *){name}, sizeof {name})"),
+        false => format!("__cdp_filled({name}, sizeof {name}, {first})"),
+    };
+    Some((start..start + 1 + length, format!(", *__cdp_{name} = {call}")))
+}
+
+/// How long an initialiser is: up to the next declarator or the end of the declaration.
+fn end_of_initialiser(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0u32, None, false);
+    for (place, byte) in text.bytes().enumerate() {
+        match (quoted, byte) {
+            (Some(_), b'\\') => {
+                escaped = !escaped;
+                continue;
+            }
+            (Some(quote), _) if quote == byte && !escaped => quoted = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quoted = Some(byte),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => depth = depth.checked_sub(1)?,
+            (None, b',' | b';') if depth == 0 => return Some(place),
+            _ => {}
+        }
+        escaped = false;
+    }
+    None
+}
+
+/// Which argument of a launch's configuration begins at a place.
+fn index_in_launch(text: &str, at: usize) -> Option<usize> {
+    let (mut depth, mut index) = (0u32, 0);
+    let before = &text.as_bytes()[..at];
+    for (place, byte) in before.iter().enumerate().rev() {
+        match byte {
+            b')' | b']' | b'}' => depth += 1,
+            b'(' | b'[' | b'{' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => index += 1,
+            b'<' if depth == 0 && before[..=place].ends_with(b"<<<") => return Some(index),
+            b';' => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The name that begins at a place, with the namespaces before it.
@@ -172,5 +265,39 @@ mod tests {
         let main = "a type specifier is required for all declarations";
         assert_eq!(cured(main, "main() {}", "main").unwrap(), "int main() {}");
         assert_eq!(cured(main, "other() {}", "other"), None);
+    }
+
+    #[test]
+    fn arrays_of_computed_length_are_filled_behind_their_declaration() {
+        let said = "variable-sized object may not be initialized";
+        let cured = |text: &str| cured(said, text, "n]");
+        assert_eq!(
+            cured("int a[n] = {0}, b;").unwrap(),
+            "int a[n] , *__cdp_a = __cdp_cleared((void *)a, sizeof a), b;"
+        );
+        assert_eq!(
+            cured("int a[n] = {f(1, 2), 3};").unwrap(),
+            "int a[n] , *__cdp_a = __cdp_filled(a, sizeof a, {f(1, 2), 3});"
+        );
+        let text = cured("char a[n] = \"x;\\\"y\";").unwrap();
+        assert_eq!(text, "char a[n] , *__cdp_a = __cdp_filled(a, sizeof a, \"x;\\\"y\");");
+        let text = cured("float a[2 * k[0]][n] = {0};").unwrap();
+        assert_eq!(text, "float a[2 * k[0]][n] , *__cdp_a = __cdp_cleared((void *)a, sizeof a);");
+        assert_eq!(cured("int a[n];"), None);
+        let text = super::tests::cured(said, "x; char s[n] = \"\";", "s[").unwrap();
+        assert_eq!(text, "x; char s[n] , *__cdp_s = __cdp_filled(s, sizeof s, \"\");");
+    }
+
+    #[test]
+    fn braces_of_launches_have_types() {
+        let said = "expected expression";
+        assert_eq!(cured(said, "k<<<{1}, 2>>>()", "{").unwrap(), "k<<<dim3{1}, 2>>>()");
+        let second = cured(said, "k<<<f(1, 2), {4, 1}>>>()", "{").unwrap();
+        assert_eq!(second, "k<<<f(1, 2), dim3{4, 1}>>>()");
+        assert_eq!(
+            cured(said, "k<<<1, 2, 0, {}>>>()", "{").unwrap(),
+            "k<<<1, 2, 0, cudaStream_t{}>>>()"
+        );
+        assert_eq!(cured(said, "f(a << 1, {2})", "{"), None);
     }
 }

@@ -154,6 +154,9 @@ pub struct Source {
     /// Device runtime version: 2, or 1 for `cudaDeviceSynchronize` below sm_90
     #[arg(long, value_name = "1|2")]
     pub cdp: Option<u32>,
+    /// Link the device runtime: auto, always, never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub cudadevrt: String,
     /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
     #[arg(long, value_name = "ABI", default_value = "auto")]
     pub launch_abi: String,
@@ -276,6 +279,9 @@ pub struct Build {
     /// Stop at the object, as --emit obj
     #[arg(short = 'c')]
     pub compile_only: bool,
+    /// Link the device code of objects into one object for the host's linker (-dlink)
+    #[arg(long)]
+    pub device_link: bool,
     #[command(flatten)]
     pub source: Source,
     /// Most registers a thread may use (-maxrregcount)
@@ -301,9 +307,6 @@ pub struct Build {
     /// Where outputs go that -o does not name
     #[arg(long, value_name = "DIR")]
     pub output_directory: Option<PathBuf>,
-    /// Link the device runtime: auto, always, never
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub cudadevrt: String,
     /// Source lines in the device code
     #[arg(long)]
     pub lineinfo: bool,
@@ -550,7 +553,7 @@ mod tests {
     fn nvcc_lines_carry_over() {
         let build = parse("cdpc build -arch=sm_75 -rdc=true hello.cu -o hello -lcudadevrt");
         assert_eq!(build.source.arch, ["sm_75"]);
-        assert_eq!(build.cudadevrt, "always");
+        assert_eq!(build.source.cudadevrt, "always");
         assert_eq!(build.output.as_deref(), Some("hello".as_ref()));
 
         let build =

@@ -6,6 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use cdp::frontend::diagnostics::codes::lint;
 use clap_lex::OsStrExt;
 
 use Means::*;
@@ -54,7 +55,8 @@ const ALWAYS: &str = "always so";
 const HOST_CPP: &str = "C++ that `.cdp` has not";
 // What these allow is allowed in `.cu` files anyway; their headers ask whether it is.
 const RELAXED_CONSTEXPR: &[&str] = &["-D__CUDACC_RELAXED_CONSTEXPR__=1"];
-const EXTENDED_LAMBDA: &[&str] = &["-D__CUDACC_EXTENDED_LAMBDA__=1"];
+const EXTENDED_LAMBDA: &[&str] = &["-D__CDP_EXTENDED_LAMBDA__=1"];
+const EARLY: &str = "device code is optimised before the link";
 const WINDOWS: &str = "for Windows";
 const NO_LTO: &str = "device code is optimised before the link; give all sources to one call";
 const NO_CPP: &str = "no C++ is made on the way; --emit llvm-ir shows what is";
@@ -77,7 +79,7 @@ pub const NVCC: &[Row] = &[
     flag("--compile", "-compile", Words(&["-c"])),
     flag("--device-c", "-dc", Words(&["-c", "--emit=obj"])),
     flag("--device-w", "-dw", Words(&["-c", "--emit=obj"])),
-    flag("--device-link", "-dlink", Words(&["--emit=cubin"])),
+    flag("--device-link", "-dlink", Words(&["--device-link"])),
     flag("--link", "-link", Nothing(ALWAYS)),
     flag("--lib", "-lib", Refused("make objects with -c and a library of them with `ar rcs`")),
     flag("--run", "-run", Refused("use `cdpc run`")),
@@ -109,8 +111,8 @@ pub const NVCC: &[Row] = &[
     valued("--optimize", "-optimize", Ours("-O")),
     valued("--Ofast-compile", "-Ofc", Nothing("compiling is fast")),
     valued("--dopt", "-dopt", Nothing(SAME_CODE)),
-    flag("--dlink-time-opt", "-dlto", Refused(NO_LTO)),
-    flag("--lto", "-lto", Refused(NO_LTO)),
+    flag("--dlink-time-opt", "-dlto", Nothing(EARLY)),
+    flag("--lto", "-lto", Nothing(EARLY)),
     flag("--gen-opt-lto", "-gen-opt-lto", Refused(NO_LTO)),
     valued("--ftemplate-backtrace-limit", "-ftemplate-backtrace-limit", Nothing(HOST_CPP)),
     valued("--ftemplate-depth", "-ftemplate-depth", Nothing(HOST_CPP)),
@@ -229,6 +231,16 @@ pub const NVCC: &[Row] = &[
     valued("--options-file", "-optf", OptionsFile),
 ];
 
+/// Options by which those that are nobody's go to the host compiler.
+const FORWARDING: &[&str] = &[
+    "-forward-unknown-to-host-compiler",
+    "--forward-unknown-to-host-compiler",
+    "-forward-unknown-opts",
+    "--forward-unknown-opts",
+    "-forward-unknown-to-host-linker",
+    "--forward-unknown-to-host-linker",
+];
+
 /// Libraries that programs of ours have anyway.
 const KNOWN_LIBRARIES: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lm", "-ldl"];
 /// Options of gcc whose value may follow without a space.
@@ -256,7 +268,9 @@ const MAX_FILES: usize = 16;
 /// # Errors
 /// A sentence about an option that cannot be obeyed.
 pub fn normalise(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
-    let mut words = Words { rest: args.into_iter().collect(), files: 0 };
+    let rest: Vec<OsString> = args.into_iter().collect();
+    let forwards = rest.iter().any(|word| FORWARDING.iter().any(|option| word == option));
+    let mut words = Words { rest, files: 0, forwards };
     words.rest.reverse();
     let mut out = Line::default();
     while let Some(arg) = words.rest.pop() {
@@ -276,6 +290,8 @@ pub fn normalise(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
 struct Words {
     rest: Vec<OsString>,
     files: usize,
+    /// Options of the host compiler stand among the others.
+    forwards: bool,
 }
 
 #[derive(Default)]
@@ -306,6 +322,18 @@ impl Line {
             self.option("--arch", &arch);
         }
     }
+}
+
+/// Whether a word is an option of the host compiler and none of ours.
+fn is_of_host(word: &str) -> bool {
+    let ours = JOINED.iter().any(|(start, _)| word.starts_with(start));
+    let warning = word.strip_prefix("-W").filter(|name| !name.is_empty());
+    let is_their_warning = warning.is_some_and(|name| {
+        let name = name.trim_start_matches("no-").trim_start_matches("error=");
+        !["all", "extra", "error"].contains(&name) && lint(name).is_none()
+    });
+    let starts = ["-f", "-m", "-pedantic", "-pthread"];
+    is_their_warning || !ours && starts.iter().any(|start| word.starts_with(start))
 }
 
 /// gcc's options that nvcc does not take either, and where they go.
@@ -340,6 +368,13 @@ fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> 
         .to_str()
         .and_then(|name| NVCC.iter().find(|row| row.short == name || row.long == name));
     let Some(row) = row else {
+        if words.forwards && is_of_host(text) {
+            match text.strip_prefix("-Wl,") {
+                Some(rest) => out.option("--xlinker", OsStr::new(rest)),
+                None => out.option("--xcompiler", &arg),
+            }
+            return Ok(());
+        }
         if let Some(cure) = belongs_elsewhere(text) {
             return Err(format!("`{text}` belongs to the host compiler\n  help: {cure}"));
         }
@@ -499,6 +534,27 @@ mod tests {
             "-gencode arch=compute_80,code=[sm_80,compute_80] -gencode=arch=compute_90,code=sm_90",
         );
         assert_eq!(both, ["--arch=sm_80", "--arch=sm_90"]);
+    }
+
+    #[test]
+    fn unknown_options_go_to_the_host_compiler_when_asked() {
+        let line = "cdpc build -forward-unknown-to-host-compiler -march=native -fno-strict-aliasing -Wno-unused-variable \
+                    -Wno-unknown-pragmas -flaunch-opt=off -Wl,--as-needed a.cu";
+        let made =
+            normalise(line.split(' ').filter(|word| !word.is_empty()).map(OsString::from)).unwrap();
+        let made: Vec<_> = made.iter().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(
+            made[2..],
+            [
+                "--xcompiler=-march=native",
+                "--xcompiler=-fno-strict-aliasing",
+                "-Wno-unused-variable",
+                "--xcompiler=-Wno-unknown-pragmas",
+                "--flaunch-opt=off",
+                "--xlinker=--as-needed",
+                "a.cu"
+            ]
+        );
     }
 
     #[test]

@@ -3,18 +3,51 @@
 
 // nvcc has read these before a program's first line.
 #include <math.h>
+#include <initializer_list>
 #include <new>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "__cdp_atomics.h"
+#include "__cdp_cache.h"
+
+#undef __nv_pure__
+#define __nv_pure__ __attribute__((pure))
+
+static __inline__ __device__ float __tanhf(float x)
+{
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// With it CUDA's headers read the C++ library's, which must not be read before clang's have declared malloc for device code.
+#ifdef __CDP_EXTENDED_LAMBDA__
+#define __CUDACC_EXTENDED_LAMBDA__ 1
+#include <functional>
+#include <utility>
+#endif
 
 // nvcc asks so for the classes that its front end makes of lambdas of device code. Here a lambda is its own class on both
 // sides, with all that the classes of the host's have.
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #define __nv_is_extended_host_device_lambda_closure_type(type) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
+
+// A kernel where the device runtime takes an address, which nvcc makes of it. clang looks for one function of that name.
+template <typename... P>
+static __inline__ __device__ cudaError_t __cdp_launch_device(
+    void (*kernel)(P...), void *buffer, dim3 grid, dim3 block, unsigned int shared_bytes, cudaStream_t stream)
+{
+    return ::cudaLaunchDevice((void *)kernel, buffer, grid, block, shared_bytes, stream);
+}
+static __inline__ __device__ cudaError_t __cdp_launch_device(
+    void *kernel, void *buffer, dim3 grid, dim3 block, unsigned int shared_bytes, cudaStream_t stream)
+{
+    return ::cudaLaunchDevice(kernel, buffer, grid, block, shared_bytes, stream);
+}
+#define cudaLaunchDevice(...) __cdp_launch_device(__VA_ARGS__)
 
 // Managed variables are known by their section (crate cdp-llvm, managed.rs).
 #undef __managed__
@@ -136,6 +169,31 @@ template <typename R, typename... A>
 __host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A...));
 template <typename R, typename... A>
 __host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A..., ...));
+
+// An array whose length is computed begins with some elements: `T a[n], *x = __cdp_filled(a, sizeof a, {1, 2})`.
+template <typename T>
+static __inline__ T *__cdp_filled(T *array, size_t bytes, std::initializer_list<typename __cdp_same<T>::type> first)
+{
+    memset(array, 0, bytes);
+    size_t index = 0;
+    for (const T &element : first)
+        array[index++] = element;
+    return array;
+}
+static __inline__ char *__cdp_filled(char *array, size_t bytes, const char *text)
+{
+    return strncpy(array, text, bytes);
+}
+// All zeros, whatever the elements are.
+struct __cdp_zeros {
+    void *place;
+    template <typename T>
+    operator T *() const
+    {
+        return (T *)place;
+    }
+};
+static __inline__ __cdp_zeros __cdp_cleared(void *array, size_t bytes) { return {memset(array, 0, bytes)}; }
 
 // Steps through memory without a type are bytes: `p + __cdp_bytes() + 4`, `p += __cdp_bytes() = 4`.
 struct __cdp_step {

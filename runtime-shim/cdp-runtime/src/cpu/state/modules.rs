@@ -129,7 +129,8 @@ impl State {
                 settings.carveout = Some(value);
                 Ok(())
             }
-            (LARGE_CLUSTERS, 0 | 1) => {
+            // Programs give the size that they want.
+            (LARGE_CLUSTERS, 0..) => {
                 self.emulator.allow_large_clusters(id, value != 0).map_err(convert)?;
                 settings.large_clusters = value != 0;
                 Ok(())
