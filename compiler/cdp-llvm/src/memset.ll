@@ -105,7 +105,18 @@ check:
   %local = call i1 @llvm.nvvm.isspacep.local(ptr %dst)
   %shared = call i1 @llvm.nvvm.isspacep.shared(ptr %dst)
   %private = or i1 %local, %shared
-  br i1 %private, label %wrong, label %go
+  %null = icmp eq ptr %dst, null
+  ; Rows that overlap, then slices that do.
+  %narrow = icmp ult i64 %pitch, %width
+  %several = icmp ugt i64 %rows, 1
+  %lying = and i1 %narrow, %several
+  %low = icmp ult i64 %ysize, %height
+  %deep = icmp ugt i64 %depth, 1
+  %standing = and i1 %low, %deep
+  %overlap = or i1 %lying, %standing
+  %nowhere = or i1 %private, %null
+  %refused = or i1 %nowhere, %overlap
+  br i1 %refused, label %wrong, label %go
 
 wrong:
   ret i32 1
@@ -119,7 +130,10 @@ go:
   %gy64 = call i64 @llvm.umin.i64(i64 %rows, i64 65535)
   %gy = trunc i64 %gy64 to i32
   %error = call i32 (...) @cdp.launch(ptr @__cdp_memset, i32 %gx, i32 %gy, i32 1, i32 256, i32 1, i32 1, i32 0, ptr %stream, ptr %dst, i64 %pitch, i64 %slice, i32 %value, i64 %width, i64 %height, i64 %rows)
-  ret i32 %error
+  ; The configuration and the buffer are right: what is invalid (1) is the stream, of which NVIDIA's says 999.
+  %stranger = icmp eq i32 %error, 1
+  %result = select i1 %stranger, i32 999, i32 %error
+  ret i32 %result
 }
 
 define internal i32 @__cdp_memset_2d(ptr %dst, i64 %pitch, i32 %value, i64 %width, i64 %height, ptr %stream) #1 {

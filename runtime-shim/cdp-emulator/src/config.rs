@@ -93,6 +93,11 @@ pub struct Limits {
     pub pending_launches: u32,
 }
 
+/// `cudaLimitMaxL2FetchGranularity` in bytes: a hint about a cache that is not there.
+pub const MAX_L2_FETCH_BYTES: u64 = 64;
+/// `cudaLimitPersistingL2CacheSize` in bytes: likewise.
+pub const PERSISTING_L2_BYTES: u64 = 0;
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {

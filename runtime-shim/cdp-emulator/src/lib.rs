@@ -44,7 +44,9 @@ pub use device::Emulator;
 pub use error::{Error, PtxPlace};
 pub use exec::Counters;
 pub use report::{Related, Report, ReportKind};
-pub use runtime::errors::{name as cuda_error_name, text as cuda_error_text};
+pub use runtime::errors::{
+    name as cuda_error_name, row as cuda_error_row, text as cuda_error_text,
+};
 pub use sched::KernelProfile;
 pub use sched::trace::{TraceEvent, TraceGrid, chrome_json};
 pub use tensor_map::{MAP_BYTES as TENSOR_MAP_BYTES, MapRefusal, TensorMap};

@@ -3,6 +3,7 @@
 //! The device answers as an H200 would, where that does not contradict what it is.
 
 use super::{Caller, Outcome, errors};
+use crate::config::{MAX_L2_FETCH_BYTES, PERSISTING_L2_BYTES};
 use crate::exec::Step;
 use crate::hardware::{MAX_SHARED_BYTES, MULTIPROCESSORS};
 use crate::sched::Core;
@@ -10,6 +11,9 @@ use crate::sched::Core;
 /// What `cudaRuntimeGetVersion` gives in device code, whatever the toolkit: measured on an H200 with
 /// libcudadevrt 13.0.
 pub const DEVICE_RUNTIME_VERSION: u32 = 6_000;
+
+/// `cudaSharedMemBankSizeFourByte`, what `cudaDeviceGetSharedMemConfig` gives in device code on an H200.
+pub const FOUR_BYTE_BANKS: u32 = 1;
 
 /// The value of a `cudaDeviceAttr`; `None` for numbers that are no attribute.
 pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> {
@@ -94,8 +98,10 @@ impl Core {
             2 => self.limits.malloc_heap_bytes,
             3 if self.is_cdp1(caller) => u64::from(self.limits.sync_depth),
             4 => u64::from(self.limits.pending_launches),
+            5 => MAX_L2_FETCH_BYTES,
+            6 => PERSISTING_L2_BYTES,
             // Measured on an H200: the depth is a limit of the first version only.
-            3 | 5 | 6 => return Ok(Outcome::Error(errors::UNSUPPORTED_LIMIT)),
+            3 => return Ok(Outcome::Error(errors::UNSUPPORTED_LIMIT)),
             _ => return Ok(Outcome::Error(errors::INVALID_VALUE)),
         };
         let pointer = caller.arg(0);
@@ -107,8 +113,8 @@ impl Core {
     }
 
     /// `cudaFuncGetAttributes(attributes, function)`: sizes of shared, constant and local memory
-    /// (8 bytes each), then ints: threads, registers, PTX and binary version, cache mode, dynamic
-    /// shared memory, carveout, clusters.
+    /// (8 bytes each), then ints: threads, registers, PTX and binary version (both as architectures),
+    /// cache mode, dynamic shared memory, carveout, clusters.
     pub(super) fn func_get_attributes(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
         let Some(kernel) = self.kernel_at(caller.arg(1)) else {
             return Ok(Outcome::Error(errors::INVALID_DEVICE_FUNCTION));
@@ -122,7 +128,7 @@ impl Core {
         let dynamic = kernel.most_dynamic_bytes() as u32;
         let capability = self.config.compute_capability;
         for value in
-            [info.max_threads, info.registers.min(255), info.ptx_version, capability, 0, dynamic, 0]
+            [info.max_threads, info.registers.min(255), info.target_sm, capability, 0, dynamic, 0]
         {
             bytes.extend_from_slice(&value.to_le_bytes());
         }

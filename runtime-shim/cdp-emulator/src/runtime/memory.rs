@@ -11,6 +11,8 @@ use crate::sched::{Action, Core};
 
 /// `cudaErrorInvalidPitchValue`
 const INVALID_PITCH: u32 = 12;
+/// `cudaErrorUnknown`, for a stream that is none (H200).
+const UNKNOWN: u32 = 999;
 /// `cudaErrorInvalidMemcpyDirection`
 const INVALID_DIRECTION: u32 = 21;
 /// `cudaMemcpyDeviceToDevice`
@@ -27,12 +29,21 @@ struct Rows {
     rows: u64,
 }
 
+impl Rows {
+    /// Nothing is to be done: success whatever else is asked for (H200).
+    fn is_nothing(&self) -> bool {
+        self.width == 0 || self.rows == 0
+    }
+
+    /// More than one row, which overlap.
+    fn overlaps(&self) -> bool {
+        self.rows > 1 && self.width > self.pitch
+    }
+}
+
 impl Core {
     /// All rows lie in one live allocation that kernels may read (or write).
     fn rows_are_valid(&self, rows: Rows, write: bool) -> bool {
-        if rows.width == 0 || rows.rows == 0 {
-            return true;
-        }
         let span = rows.pitch.checked_mul(rows.rows - 1).and_then(|n| n.checked_add(rows.width));
         let Some(span) = span else { return false };
         let global = space::window(rows.address) == Window::Global;
@@ -52,12 +63,17 @@ impl Core {
         to: Rows,
         from: Rows,
     ) -> Outcome {
+        if to.is_nothing() {
+            return Outcome::Error(0);
+        }
         if kind != DEVICE_TO_DEVICE && kind != DEFAULT_DIRECTION {
             return Outcome::Error(INVALID_DIRECTION);
         }
-        let valid = self.rows_are_valid(to, true) && self.rows_are_valid(from, false);
-        if !valid || !self.stream_is_valid(caller, stream) {
+        if !(self.rows_are_valid(to, true) && self.rows_are_valid(from, false)) {
             return Outcome::Error(errors::INVALID_VALUE);
+        }
+        if !self.stream_is_valid(caller, stream) {
+            return Outcome::Error(UNKNOWN);
         }
         let action = Action::Copy {
             dst: to.address,
@@ -72,8 +88,14 @@ impl Core {
     }
 
     fn queue_set(&mut self, caller: &mut Caller<'_>, stream: u64, to: Rows, value: u8) -> Outcome {
-        if !self.rows_are_valid(to, true) || !self.stream_is_valid(caller, stream) {
+        if to.is_nothing() {
+            return Outcome::Error(0);
+        }
+        if !self.rows_are_valid(to, true) {
             return Outcome::Error(errors::INVALID_VALUE);
+        }
+        if !self.stream_is_valid(caller, stream) {
+            return Outcome::Error(UNKNOWN);
         }
         let action = Action::Set {
             dst: to.address,
@@ -101,7 +123,7 @@ impl Core {
         let (width, rows) = (caller.arg(4), caller.arg(5));
         let to = Rows { address: caller.arg(0), pitch: caller.arg(1), width, rows };
         let from = Rows { address: caller.arg(2), pitch: caller.arg(3), width, rows };
-        if width > to.pitch || width > from.pitch {
+        if !to.is_nothing() && (to.overlaps() || from.overlaps()) {
             return Outcome::Error(INVALID_PITCH);
         }
         let (kind, stream) = (caller.arg(6) as u32, caller.arg(7));
@@ -173,8 +195,9 @@ impl Core {
             width: caller.arg(3),
             rows: caller.arg(4),
         };
-        if to.width > to.pitch {
-            return Outcome::Error(INVALID_PITCH);
+        if !to.is_nothing() && to.overlaps() {
+            // Not as copies have it (H200).
+            return Outcome::Error(errors::INVALID_VALUE);
         }
         let (value, stream) = (caller.arg(2) as u8, caller.arg(5));
         self.queue_set(caller, stream, to, value)
@@ -185,8 +208,12 @@ impl Core {
         let (address, pitch, ysize) = (caller.field(0, 0), caller.field(0, 8), caller.field(0, 24));
         let (width, height, depth) = (caller.field(2, 0), caller.field(2, 8), caller.field(2, 16));
         let (value, stream) = (caller.arg(1) as u8, caller.arg(3));
-        if width > pitch {
-            return Outcome::Error(INVALID_PITCH);
+        let all = Rows { address, pitch, width, rows: height.saturating_mul(depth) };
+        if all.is_nothing() {
+            return Outcome::Error(0);
+        }
+        if all.overlaps() || depth > 1 && height > ysize {
+            return Outcome::Error(errors::INVALID_VALUE);
         }
         for z in 0..depth.min(1 << 16) {
             let offset = z.wrapping_mul(pitch).wrapping_mul(ysize);

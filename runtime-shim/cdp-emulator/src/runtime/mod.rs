@@ -17,6 +17,7 @@ use crate::exec::calls;
 use crate::exec::fault::Fault;
 use crate::exec::memory as device_memory;
 use crate::exec::{Block, Path, PathState, Step, Warp, path, rows};
+use crate::memory::space::{self, Window};
 use crate::memory::{AllocKind, FreeError, SiteRef};
 use crate::report::ReportKind;
 use crate::sched::Core;
@@ -221,9 +222,8 @@ impl Core {
             C::GetDevice => self.store_u32(caller, 0, 0)?,
             C::DeviceGetAttribute => self.device_get_attribute(caller)?,
             C::DeviceGetLimit => self.device_get_limit(caller)?,
-            C::DeviceGetCacheConfig | C::DeviceGetSharedMemConfig => {
-                self.store_u32(caller, 0, 0)?
-            }
+            C::DeviceGetCacheConfig => self.store_u32(caller, 0, 0)?,
+            C::DeviceGetSharedMemConfig => self.store_u32(caller, 0, info::FOUR_BYTE_BANKS)?,
             C::RuntimeGetVersion => self.store_u32(caller, 0, info::DEVICE_RUNTIME_VERSION)?,
             C::StreamCreateWithFlags => self.stream_create(caller)?,
             C::StreamDestroy => self.stream_destroy(caller),
@@ -246,7 +246,11 @@ impl Core {
             }
             C::Free => {
                 let address = caller.arg(0);
-                self.device_free(caller, address)?;
+                if space::window(address) == Window::Global {
+                    self.device_free(caller, address)?;
+                } else {
+                    self.passes_over(caller, address);
+                }
                 Outcome::Error(0)
             }
             C::MemcpyAsync => self.memcpy(caller),
@@ -293,6 +297,17 @@ impl Core {
         let address = address.unwrap_or(0);
         self.memory_begins(address, size_bytes, true);
         address
+    }
+
+    /// `cudaFree` of memory that no allocation can hold: a GPU does nothing, the program should know.
+    fn passes_over(&mut self, caller: &mut Caller<'_>, address: u64) {
+        let message = format!("cudaFree of {address:#x}, which is no global memory, does nothing");
+        let mut fault = Fault::new(ReportKind::InvalidFree, Some(caller.lane as u32), message);
+        let wanted = crate::exec::action(&self.machine.checks, ReportKind::InvalidFree);
+        if wanted != crate::config::CheckAction::Off {
+            fault.site = Some(caller.site());
+            caller.block.warnings.push(*fault.at(address));
+        }
     }
 
     fn device_free(&mut self, caller: &mut Caller<'_>, address: u64) -> Step<()> {

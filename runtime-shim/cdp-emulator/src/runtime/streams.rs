@@ -18,8 +18,8 @@ const STREAM_PER_THREAD: u64 = 2;
 const NON_BLOCKING: u32 = 1;
 /// `cudaEventDisableTiming`
 const DISABLE_TIMING: u32 = 2;
-/// `cudaEventBlockingSync`
-const BLOCKING_SYNC: u32 = 1;
+/// `cudaEventInterprocess`
+const INTERPROCESS: u32 = 4;
 
 /// Which stream a handle means.
 enum Which {
@@ -143,11 +143,12 @@ impl Core {
         Ok(Outcome::Error(0))
     }
 
-    /// `cudaStreamDestroy(stream)`: what is queued still runs.
+    /// `cudaStreamDestroy(stream)`: what is queued still runs. The handle stays good until the grid ends: on an
+    /// H200 it can be launched into, and destroyed again.
     pub(super) fn stream_destroy(&mut self, caller: &mut Caller<'_>) -> Outcome {
         let handle = caller.arg(0);
-        let found = self.grid_state(caller.grid).and_then(|grid| grid.streams.remove(&handle));
-        Outcome::Error(if found.is_some() { 0 } else { errors::INVALID_VALUE })
+        let found = self.grid(caller.grid).is_some_and(|grid| grid.streams.contains_key(&handle));
+        Outcome::Error(if found { 0 } else { errors::INVALID_VALUE })
     }
 
     /// `cudaStreamWaitEvent(stream, event, flags)`
@@ -168,11 +169,11 @@ impl Core {
         Outcome::Error(0)
     }
 
-    /// `cudaEventCreateWithFlags(event, flags)`: only without timing.
+    /// `cudaEventCreateWithFlags(event, flags)`: only without timing and for one process; flags that mean nothing
+    /// are taken (H200).
     pub(super) fn event_create(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
         let (pointer, flags) = (caller.arg(0), caller.arg(1) as u32);
-        let timed = flags & DISABLE_TIMING == 0;
-        if pointer == 0 || timed || flags & !(DISABLE_TIMING | BLOCKING_SYNC) != 0 {
+        if pointer == 0 || flags & (DISABLE_TIMING | INTERPROCESS) != DISABLE_TIMING {
             return Ok(Outcome::Error(errors::INVALID_VALUE));
         }
         let handle = self.new_handle();
@@ -210,10 +211,10 @@ impl Core {
         Outcome::Error(0)
     }
 
-    /// `cudaEventDestroy(event)`
+    /// `cudaEventDestroy(event)`: as with a stream.
     pub(super) fn event_destroy(&mut self, caller: &mut Caller<'_>) -> Outcome {
         let handle = caller.arg(0);
-        let found = self.grid_state(caller.grid).and_then(|grid| grid.events.remove(&handle));
-        Outcome::Error(if found.is_some() { 0 } else { errors::INVALID_VALUE })
+        let found = self.grid(caller.grid).is_some_and(|grid| grid.events.contains_key(&handle));
+        Outcome::Error(if found { 0 } else { errors::INVALID_VALUE })
     }
 }

@@ -301,18 +301,14 @@ impl Core {
         self.ready_grids.insert(turn, key);
     }
 
-    /// First block of a grid begins: it leaves the pool of pending launches.
+    /// First block of a grid begins.
     pub(super) fn note_started(&mut self, key: GridKey) {
         let Some(grid) = self.grid_mut(key) else { return };
         if std::mem::replace(&mut grid.started, true) {
             return;
         }
-        let held = std::mem::take(&mut grid.holds_slot);
         let (kernel, blocks, threads) = (grid.info.kernel, grid.info.blocks(), grid.info.threads());
         let (trace, start) = (grid.trace, grid.info.start_clock);
-        if held {
-            self.release_slot();
-        }
         if let Some(at) = trace {
             self.trace[at].start_clock = start;
         }
@@ -324,6 +320,15 @@ impl Core {
         entry.launches += 1;
         entry.blocks += blocks;
         entry.threads += blocks * u64::from(threads);
+    }
+
+    /// A grid is done, and so is all that it launched but for its tail: its launch is no longer pending. The
+    /// next grid in the tail has a slot of its own.
+    fn leave_pool(&mut self, key: GridKey) {
+        let held = self.grid_mut(key).is_some_and(|grid| std::mem::take(&mut grid.holds_slot));
+        if held {
+            self.release_slot();
+        }
     }
 
     /// Gives a slot of the pending pool back. Leaked slots come back when the pool is empty.
@@ -361,6 +366,7 @@ impl Core {
                 self.root_done = true;
                 return;
             }
+            self.leave_pool(key);
             let Some(grid) = self.grid_mut(key) else { return };
             if let Some(action) = grid.tails.pop_front() {
                 grid.tail_running = true;

@@ -193,7 +193,8 @@ impl Core {
         None
     }
 
-    /// Launches that will hold a slot when a ready grid's turn comes: all that come after it.
+    /// Launches that will hold a slot when a ready grid's turn comes: its own, those of the grids above it,
+    /// and all that come after it.
     fn pending_at(&self, key: GridKey) -> Option<u32> {
         let place = |grid: &Grid| (std::cmp::Reverse(grid.depth), grid.order);
         let own = place(self.grid(key)?);
@@ -201,7 +202,7 @@ impl Core {
             // What is in a tail has its turn when the grid is done.
             let whose =
                 if grid.tail { grid.parent.and_then(|p| self.grid(p)) } else { Some(*grid) };
-            grid.holds_slot && whose.is_some_and(|grid| place(grid) <= own)
+            grid.holds_slot && whose.is_some_and(|grid| place(grid) < own)
         };
         let before = self.grids.iter().flatten().filter(before).count() as u32;
         Some(self.pending_launches.saturating_sub(before))

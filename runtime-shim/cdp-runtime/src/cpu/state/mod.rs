@@ -21,6 +21,8 @@ use crate::error::{CudaError, DeviceError, Result};
 /// Launches and copies that may wait before they are run though nobody asked. Bounds the memory of a
 /// program that never synchronises; a GPU's queue is bounded too.
 const MAX_QUEUED: usize = 4096;
+/// Lowest limit of pending launches: an H200 makes this of what is lower, and says so when asked.
+const LEAST_PENDING: u32 = 32;
 /// Handles are numbered from here in steps, so that no two kinds or small integers collide.
 const FIRST_HANDLE: u64 = 0x1000;
 
@@ -196,8 +198,8 @@ impl State {
             Limit::SyncDepth => u64::from(limits.sync_depth),
             Limit::PendingLaunches => u64::from(limits.pending_launches),
             // Hints about a cache that is not there.
-            Limit::MaxL2FetchGranularity => 64,
-            Limit::PersistingL2Bytes => 0,
+            Limit::MaxL2FetchGranularity => cdp_emulator::MAX_L2_FETCH_BYTES,
+            Limit::PersistingL2Bytes => cdp_emulator::PERSISTING_L2_BYTES,
         }
     }
 
@@ -210,7 +212,7 @@ impl State {
             Limit::PrintfFifoBytes => limits.printf_fifo_bytes = value,
             Limit::MallocHeapBytes => limits.malloc_heap_bytes = value,
             Limit::SyncDepth => limits.sync_depth = small()?,
-            Limit::PendingLaunches => limits.pending_launches = small()?,
+            Limit::PendingLaunches => limits.pending_launches = small()?.max(LEAST_PENDING),
             Limit::MaxL2FetchGranularity if value <= 128 => return Ok(()),
             Limit::MaxL2FetchGranularity => return Err(CudaError::INVALID_VALUE.into()),
             Limit::PersistingL2Bytes => return Ok(()),
