@@ -2,8 +2,8 @@
 //! machine; host threads take turns.
 //!
 //! Launches and asynchronous copies within device memory wait in their streams until something waits
-//! for them, as [`cdp_emulator`] has it. Copies to and from host memory are made before the call
-//! returns, which CUDA permits for every one of them.
+//! for them, as [`cdp_emulator`] has it, or until the host has been silent for a while (`unasked`). Copies to
+//! and from host memory are made before the call returns, which CUDA permits for every one of them.
 
 mod array;
 mod clusters;
@@ -20,6 +20,7 @@ mod state;
 mod streams;
 mod summary;
 mod tree;
+mod unasked;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,7 @@ pub use cdp_emulator::Report;
 use self::host::{Hints, HostFunctions, HostMemory};
 pub use self::options::{CheckSet, CpuOptions, MessageFormat, NativeCode};
 use self::state::{State, Work};
+use self::unasked::{Calls, Unasked};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -85,6 +87,7 @@ pub fn render_report_json(report: &Report) -> String {
 /// The CPU device.
 pub struct CpuDevice {
     state: Arc<Mutex<State>>,
+    calls: Calls,
     arrays: Mutex<array::ByHandle>,
     host_functions: HostFunctions,
     host_memory: Mutex<HostMemory>,
@@ -98,10 +101,25 @@ impl CpuDevice {
     /// A device that claims compute capability `capability` (90 for 9.0).
     pub fn new(options: CpuOptions, capability: u32, sinks: Sinks) -> Result<CpuDevice> {
         let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
-        let state = Arc::new(Mutex::new(State::new(emulator, sinks)));
+        let calls = Calls::default();
+        let state = Arc::new_cyclic(|state| {
+            // Seeds promise the same order every time, however slow the host is.
+            let unasked = options.schedule_seed.is_none();
+            let unasked = unasked.then(|| Unasked::new(state.clone(), calls.clone()));
+            Mutex::new(State::new(emulator, sinks, unasked))
+        });
         let (arrays, host_memory, hints) = <_>::default();
         let host_functions = HostFunctions::default();
-        Ok(CpuDevice { state, arrays, host_functions, host_memory, hints, options, capability })
+        Ok(CpuDevice {
+            state,
+            calls,
+            arrays,
+            host_functions,
+            host_memory,
+            hints,
+            options,
+            capability,
+        })
     }
 
     /// The state, once no function of the host is due: what comes after it waits for it.
@@ -111,6 +129,7 @@ impl CpuDevice {
     }
 
     fn state_now(&self) -> MutexGuard<'_, State> {
+        self.calls.count();
         // A panic in the emulator is a bug of ours; the next call sees the state it left.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         streams::arrive(&mut state.emulator);

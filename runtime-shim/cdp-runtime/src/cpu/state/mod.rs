@@ -14,6 +14,7 @@ use cdp_emulator::{Completion, Emulator, EventId, KernelId, ModuleId, Report, St
 
 use super::progress::ProgressLine;
 use super::summary::Past;
+use super::unasked::Unasked;
 use super::{CpuOptions, Sinks, completion, convert};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
@@ -106,10 +107,12 @@ pub struct State {
     /// Of a module that was loaded some launches are a part of who launched.
     launches_optimised: bool,
     pub(super) past: Past,
+    /// Who does what is queued while the host is silent.
+    unasked: Option<Unasked>,
 }
 
 impl State {
-    pub fn new(emulator: Emulator, sinks: Sinks) -> State {
+    pub fn new(emulator: Emulator, sinks: Sinks, unasked: Option<Unasked>) -> State {
         State {
             emulator,
             cache_config: 0,
@@ -126,6 +129,7 @@ impl State {
             queued: 0,
             launches_optimised: false,
             past: Past::default(),
+            unasked,
         }
     }
 
@@ -186,7 +190,25 @@ impl State {
 
     fn enqueued(&mut self) -> Result<()> {
         self.queued += 1;
+        if let Some(unasked) = &mut self.unasked
+            && !self.shared.is_empty()
+        {
+            unasked.arm();
+        }
         if self.queued >= MAX_QUEUED { self.wait_for(Work::All) } else { Ok(()) }
+    }
+
+    /// A turn of the work that is queued, for nobody in particular. False if there is none.
+    pub fn turn_unasked(&mut self) -> bool {
+        super::streams::arrive(&mut self.emulator);
+        if self.emulator.fault().is_some() || self.emulator.progress().pending == 0 {
+            return false;
+        }
+        // An event that was never recorded: whoever asks after it has waited for nothing.
+        let event = self.emulator.create_event();
+        let turn = self.emulator.query_event(event);
+        let _ = self.emulator.destroy_event(event);
+        turn.is_ok()
     }
 
     pub fn limit(&self, limit: Limit) -> u64 {
@@ -260,6 +282,9 @@ impl State {
 
     /// The last words of a process.
     pub fn finish(&mut self, options: &CpuOptions) {
+        if let Some(unasked) = &self.unasked {
+            unasked.end();
+        }
         self.drain();
         self.tell_findings();
         if (options.checks.races || options.checks.siblings) && self.launches_optimised {
