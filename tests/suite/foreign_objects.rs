@@ -61,6 +61,7 @@ pub fn trials() -> Vec<Trial> {
         ("of_nvcc_in_a_library", no_nvcc, library),
         ("of_nvcc_linked_by_nvcc", no_nvcc, linked_by_nvcc),
         ("of_nvcc_without_ptx", no_nvcc, without_ptx),
+        ("virtual_tables_beside_nvcc", no_nvcc || no_clang, virtual_tables),
         ("of_clang", no_clang, of_clang),
         ("of_ours", false, of_ours),
         ("kernels_of_another_compiler", no_clang, both_ways),
@@ -132,6 +133,56 @@ fn linked_by_nvcc() -> Outcome {
         bench.run(Command::new(bench.path("program")).env("CDP_DEVICE", "cpu"))?;
     let shown = "theirs 0: 1060 1061 1062 1063\nnear 0: 6 0 0 0\n";
     equal((code, stdout.as_str(), stderr.as_str()), (0, shown, ""))
+}
+
+/// Classes whose first virtual function that is not inline is in one file, and which another one makes: nvcc has no
+/// table in the first, and clang none in the second.
+const CLASSES: &str = "\
+struct Tone { int base; __device__ Tone(int b) : base(b) {} __device__ virtual int at(int n) const;
+  __device__ virtual int twice(int n) const { return 2 * at(n); } };
+struct Low : virtual Tone { __device__ Low(int b = 3) : Tone(b) {} __device__ int at(int n) const override; };
+struct Both : Low { int more; __device__ Both() : Tone(5), Low(5), more(100) {} __device__ virtual int extra() const; };
+";
+const FUNCTIONS: &str = "#include \"tone.h\"
+__device__ int Tone::at(int n) const { return base + n; }
+__device__ int Low::at(int n) const { return base * n; }
+__device__ int Both::extra() const { return more + twice(1); }
+";
+const MAKES: &str = "#include \"tone.h\"
+#include <stdio.h>
+__device__ int ask(const Tone &tone) { return tone.twice(10); }
+__global__ void make(int *p) {
+  Tone tone(1); Low low; Both both;
+  p[0] = ask(tone); p[1] = ask(low); p[2] = ask(both); p[3] = both.extra();
+}
+int main() {
+  int *p;
+  cudaMallocManaged((void **)&p, 16);
+  make<<<1, 1>>>(p);
+  printf(\"%d:\", (int)cudaDeviceSynchronize());
+  printf(\" %d %d %d %d\\n\", p[0], p[1], p[2], p[3]);
+  return 0;
+}
+";
+
+fn virtual_tables() -> Outcome {
+    let bench = Bench::new()?;
+    bench.write("tone.h", CLASSES)?;
+    bench.write("functions.cu", FUNCTIONS)?;
+    bench.write("makes.cu", MAKES)?;
+    for source in ["functions", "makes"] {
+        let (file, object) = (format!("{source}.cu"), format!("{source}.o"));
+        bench.nvcc(&["-arch=sm_90", "-dc", &file, "-o", &object])?;
+    }
+    for inputs in
+        [["makes.cu", "functions.cu"], ["makes.cu", "functions.o"], ["functions.cu", "makes.o"]]
+    {
+        bench.cdpc(&[&["build", "-arch=sm_90", "-o", "program"], &inputs[..]].concat(), 0)?;
+        let (code, stdout, stderr) =
+            bench.run(Command::new(bench.path("program")).env("CDP_DEVICE", "cpu"))?;
+        equal((code, stdout.as_str(), stderr.as_str()), (0, "0: 22 60 100 110\n", ""))?;
+    }
+    Ok(())
 }
 
 fn without_ptx() -> Outcome {

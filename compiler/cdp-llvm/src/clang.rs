@@ -71,6 +71,7 @@ pub fn lower_clang(
         let data = machine.get_target_data();
         raw::forget_groups(&module);
         join_statics(&module);
+        own_tables(&module);
         annotated_limits(context, &module);
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
@@ -132,6 +133,43 @@ fn join_statics(module: &Module<'_>) {
             unsafe { old.delete() };
         }
     }
+}
+
+/// Virtual tables that clang takes for made in another file, the one that defines their class's first virtual function
+/// that is not inline. nvcc makes them in each file that uses them, and none where that function is. The same of their
+/// thunks; a table that needs a thunk which is not here stays in the other file.
+fn own_tables(module: &Module<'_>) {
+    for function in module.get_functions() {
+        let thunk = is_thunk(&function.get_name().to_string_lossy());
+        if thunk && function.get_linkage() == Linkage::AvailableExternally {
+            function.set_linkage(Linkage::LinkOnceODR);
+        }
+    }
+    for table in raw::definitions(module) {
+        let name = table.name_or(0);
+        let is_table = ["_ZTV", "_ZTT", "_ZTC"].iter().any(|start| name.starts_with(start));
+        let Some(global) = module
+            .get_global(&name)
+            .filter(|global| is_table && global.get_linkage() == Linkage::AvailableExternally)
+        else {
+            continue;
+        };
+        let lacks = |name: &str| {
+            is_thunk(name) && module.get_function(name).is_some_and(raw::is_declaration)
+        };
+        match table.content().1.iter().any(|entry| lacks(&entry.name_or(0))) {
+            true => {
+                raw::delete_initializer(global);
+                global.set_linkage(Linkage::External);
+            }
+            false => global.set_linkage(Linkage::LinkOnceODR),
+        }
+    }
+}
+
+/// Whether a symbol is a thunk's (Itanium C++ ABI, "Virtual tables").
+fn is_thunk(name: &str) -> bool {
+    ["_ZTh", "_ZTv", "_ZTc"].iter().any(|start| name.starts_with(start))
 }
 
 /// `__cluster_dims__` and `__maxnreg__`, which our headers make annotations of, since clang forgets the one for

@@ -190,6 +190,8 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
 fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-O2", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
     add(&["-Xclang", "-disable-lifetime-markers", "-Xclang", "-no-enable-noundef-analysis"]);
+    // In every file that uses them, as nvcc makes them (`cdp_llvm::lower_clang`).
+    add(&["-fforce-emit-vtables"]);
     // Places of launches, for messages; dropped again where nobody asked for them.
     add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
     let math = &options.fast_math;
