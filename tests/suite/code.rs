@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 12] = [
+    let tests: [(&str, bool, fn() -> Outcome); 13] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         ("words_that_were_loaded_are_not_read_again", true, words),
         ("long_copies_stay_loops", true, long_copies),
         ("choices_by_two_conditions_are_one", true, choices),
+        ("many_queues_are_called", true, many_queues),
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
         ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
@@ -50,6 +51,29 @@ fn accesses(source: &str, name: &str) -> Result<Vec<String>, libtest_mimic::Fail
 
 fn expect(found: &[String], wanted: &[&str]) -> Outcome {
     if found == wanted { Ok(()) } else { Err(format!("{found:?}, not {wanted:?}").into()) }
+}
+
+/// Each kernel of a long chain runs with the code of its queue once, not in all three kernels that it becomes.
+fn many_queues() -> Outcome {
+    let waits = |levels: usize| -> Result<usize, libtest_mimic::Failed> {
+        let last = "__global__ void level0(int *p, int n) { atomicAdd(p, n); }\n".to_string();
+        let source = (1..levels).fold(last, |text, level| {
+            text + &format!(
+                "__global__ void level{level}(int *p, int n) {{\n  atomicAdd(p, 1);\n  \
+                 if (n > threadIdx.x) level{}<<<n, 64, 0, cudaStreamFireAndForget>>>(p, n - 1);\n}}\n",
+                level - 1
+            )
+        });
+        let bench = Bench::new()?;
+        bench.write("chain.cdp", &source)?;
+        let args = ["build", "chain.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
+        Ok(bench.cdpc(&args, 0)?.0.matches("nanosleep").count())
+    };
+    let (few, many) = (waits(4)?, waits(14)?);
+    match (few, many) {
+        (7.., 1..=20) => Ok(()),
+        _ => Err(format!("{few} waits in 3 queues, {many} in 13").into()),
+    }
 }
 
 fn whole_programs() -> Outcome {

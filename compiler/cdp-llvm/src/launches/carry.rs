@@ -33,6 +33,9 @@ use crate::raw::view::{View, kernel_body};
 
 /// A body of at most so many instructions is inlined where it is run.
 const INLINED_INSTRUCTIONS: usize = 600;
+/// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
+/// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
+const INLINED_QUEUES: usize = 8;
 /// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
 /// which it may have been launched with before.
 const MOST_REGISTERS: &str = "64";
@@ -51,6 +54,11 @@ struct Sequenced {
     index: usize,
     sequence: Sequence,
     arguments: Vec<Argument>,
+}
+
+/// Whether a site's function is a queue's code and runs nothing itself.
+fn queued_alone(plan: &Plan<'_>) -> bool {
+    plan.gather.is_some() && plan.queued && plan.child.is_none() && plan.sequence.is_none()
 }
 
 impl<'ctx> Pass<'_, 'ctx> {
@@ -75,6 +83,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         for gather in self.gathers.iter_mut().flatten() {
             gather.sums |= gather.repeatable && gather.body.is_some_and(|b| summed.contains(&b));
         }
+        let queues =
+            plans.iter().flat_map(|(_, plans)| plans).filter(|plan| queued_alone(plan)).count();
         let mut functions = String::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
@@ -82,7 +92,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
         {
             let name = format!("__cdp_site_{}", names.len());
-            let function = self.function(*parent, plan, name.clone(), &calls, &sequenced);
+            let function = self.function(*parent, plan, name.clone(), &calls, &sequenced, queues);
             functions += &function.unwrap_or_default();
             names.push(name);
             self.gathered(plan, &mut gathered);
@@ -325,7 +335,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         sums::settle(self.context, self.module, &kinds)
     }
 
-    /// A site's function as text; `None` for a site that stays as it is.
+    /// A site's function as text; `None` for a site that stays as it is. `queues` sites have a queue's code.
     fn function(
         &self,
         parent: FunctionValue<'ctx>,
@@ -333,6 +343,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         name: String,
         calls: &Calls,
         sequenced: &[Sequenced],
+        queues: usize,
     ) -> Option<String> {
         let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
         let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
@@ -363,6 +374,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             listens: plan.listens,
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
+            apart: queued_alone(plan) && queues > INLINED_QUEUES,
             late: plan.late,
             gather: gather.map(|gather| (gather, calls)),
             sequence: sequence.and_then(|found| {

@@ -64,6 +64,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub relaxed: bool,
     /// That children may overlap is known of blocks of one dimension only; in others all is launched as written.
     pub flat: bool,
+    /// The function stays one that is called.
+    pub apart: bool,
     /// All lanes of the warp come here, those too that do not launch ([`super::late`]).
     pub late: bool,
     /// How the launches of a warp become one, where they may.
@@ -218,8 +220,9 @@ impl Site<'_, '_> {
         if self.late {
             params.push("i1 %wanted".into());
         }
+        let inlined = if self.apart { "noinline convergent" } else { "alwaysinline" };
         format!(
-            "define internal i32 {}({}) alwaysinline nounwind {{\nentry:\n{}}}\n",
+            "define internal i32 {}({}) {inlined} nounwind {{\nentry:\n{}}}\n",
             quoted(&self.name),
             params.join(", "),
             text.out
