@@ -200,7 +200,10 @@ fn the_size_of_a_buffer_may_be_computed() {
     );
     let text = simplified(&text);
     let child = line(&text, "call i32 (...) @cdp.launch(");
-    assert!(child.contains("@child,") && child.ends_with("ptr nonnull %d, i1 true, i64 99)"), "{child}");
+    assert!(
+        child.contains("@child,") && child.ends_with("ptr nonnull %d, i1 true, i64 99)"),
+        "{child}"
+    );
     assert!(!text.contains("alloca [4096"), "{text}");
 }
 
