@@ -164,7 +164,16 @@ int main(void) {
         job.write("filled", program).unwrap();
         let path = job.work_dir().join("filled");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-        job.run(Tool::Cc, &path, Vec::new()).unwrap().stdout
+        // Another test's process that is just starting may still hold the file open for writing.
+        for _ in 0..50 {
+            match job.run(Tool::Cc, &path, Vec::new()) {
+                Err(error) if format!("{error:?}").contains("ExecutableFileBusy") => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                ran => return ran.unwrap().stdout,
+            }
+        }
+        panic!("the program stays busy");
     }
 
     #[test]
