@@ -29,12 +29,11 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 21] = [
+    let others: [(&str, fn() -> Outcome); 20] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
         ("names", names),
-        ("objects", objects),
         ("runs", runs),
         ("outputs", outputs),
         ("register_limits", register_limits),
@@ -407,40 +406,6 @@ fn outputs() -> Outcome {
         return Err(format!("the cubin has {kernels:?}").into());
     }
     Ok(())
-}
-
-/// Objects become programs as in the lines that people have for nvcc: by the compiler, and by the host's linker behind a
-/// device link for two architectures.
-fn objects() -> Outcome {
-    const TWO: [&str; 2] =
-        ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]"];
-    let folder = folder()?;
-    let dir = folder.path();
-    write(dir, "two.h", "__global__ void root(int *out);\n")?;
-    write(
-        dir,
-        "one.cu",
-        "#include \"two.h\"\n#include <cstdio>\nint main()\n{\n    int *out;\n    cudaMallocManaged(&out, 4);\n    \
-         root<<<1, 1>>>(out);\n    cudaDeviceSynchronize();\n    return *out - 6;\n}\n",
-    )?;
-    write(
-        dir,
-        "two.cu",
-        "#include \"two.h\"\n__global__ void leaf(int *out) { *out = 6; }\n__global__ void root(int *out) { leaf<<<1, \
-         1>>>(out); }\n",
-    )?;
-    for name in ["one", "two"] {
-        let (source, object) = (format!("{name}.cu"), format!("{name}.o"));
-        succeed(dir, &["build", TWO[0], TWO[1], "-dc", &source, "-o", &object])?;
-    }
-    succeed(dir, &["build", TWO[0], TWO[1], "one.o", "two.o", "-o", "by_us"])?;
-    finish(Command::new(dir.join("by_us")).env("CDP_DEVICE", "cpu"))?;
-    succeed(dir, &["build", TWO[0], TWO[1], "-dlink", "one.o", "two.o"])?;
-    let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
-    let mut link = Command::new("c++");
-    link.args(["one.o", "two.o", "a_dlink.o", "-o", "by_linker"]).arg(library);
-    finish(link.args(["-lpthread", "-ldl", "-lm"]).current_dir(dir))?;
-    finish(Command::new(dir.join("by_linker")).env("CDP_DEVICE", "cpu"))
 }
 
 /// `__maxnreg__`, which clang does not know, is in the code.

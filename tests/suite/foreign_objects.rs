@@ -7,6 +7,7 @@ use libtest_mimic::Trial;
 
 use crate::linking::{Bench, clang, contains, equal};
 use crate::oracle;
+use crate::run::runtime_library;
 use crate::support::{Outcome, trial};
 
 /// A kernel, variables of each kind, and host code that launches and sets them.
@@ -64,6 +65,7 @@ pub fn trials() -> Vec<Trial> {
         ("virtual_tables_beside_nvcc", no_nvcc || no_clang, virtual_tables),
         ("of_clang", no_clang, of_clang),
         ("of_ours", false, of_ours),
+        ("linked_as_for_nvcc", no_clang, linked_as_for_nvcc),
         ("kernels_of_another_compiler", no_clang, both_ways),
         ("fat_binaries", no_nvcc, fat_binaries),
     ];
@@ -181,6 +183,51 @@ fn virtual_tables() -> Outcome {
         let (code, stdout, stderr) =
             bench.run(Command::new(bench.path("program")).env("CDP_DEVICE", "cpu"))?;
         equal((code, stdout.as_str(), stderr.as_str()), (0, "0: 22 60 100 110\n", ""))?;
+    }
+    Ok(())
+}
+
+const FIRST: &str = r#"
+#include "second.h"
+#include <cstdio>
+int main()
+{
+    int *out;
+    cudaMallocManaged(&out, 4);
+    root<<<1, 1>>>(out);
+    cudaDeviceSynchronize();
+    return *out - 6;
+}
+"#;
+const SECOND: &str = r#"
+#include "second.h"
+__global__ void leaf(int *out) { *out = 6; }
+__global__ void root(int *out) { leaf<<<1, 1>>>(out); }
+"#;
+
+/// Objects become programs as in the lines that people have for nvcc: by the compiler, and by the host's linker behind a
+/// device link for two architectures.
+fn linked_as_for_nvcc() -> Outcome {
+    const TWO: [&str; 2] =
+        ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]"];
+    let bench = Bench::new()?;
+    bench.write("second.h", "__global__ void root(int *out);\n")?;
+    bench.write("first.cu", FIRST)?;
+    bench.write("second.cu", SECOND)?;
+    let build = |words: &[&str]| bench.cdpc(&[&["build"], &TWO[..], words].concat(), 0);
+    build(&["-dc", "first.cu", "-o", "first.o"])?;
+    build(&["-dc", "second.cu", "-o", "second.o"])?;
+    build(&["first.o", "second.o", "-o", "by_us"])?;
+    build(&["-dlink", "first.o", "second.o"])?;
+    let library = runtime_library().ok_or("libcdp_runtime.a is missing")?;
+    let mut link = Command::new("c++");
+    link.args(["first.o", "second.o", "a_dlink.o", "-o", "by_linker"]).arg(library);
+    let (code, _, stderr) = bench.run(link.args(["-lpthread", "-ldl", "-lm"]))?;
+    equal((code, stderr.as_str()), (0, ""))?;
+    for program in ["by_us", "by_linker"] {
+        let mut program = Command::new(bench.path(program));
+        let (code, _, stderr) = bench.run(program.env("CDP_DEVICE", "cpu"))?;
+        equal((code, stderr.as_str()), (0, ""))?;
     }
     Ok(())
 }

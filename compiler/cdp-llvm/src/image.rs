@@ -5,7 +5,7 @@ use cdp_launch::LaunchAbi;
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValueEnum, PointerValue};
+use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
 
 use crate::artifact::LlvmModule;
 use crate::error::Result;
@@ -37,8 +37,11 @@ pub fn emit_image_object(image: DeviceImage<'_>) -> Result<Vec<u8>> {
     let options = LowerOptions::new("", 0, LaunchAbi::Cdp2V2);
     let module = LlvmModule::build("image", CodeTarget::Host, &options, |context, module| {
         let record = image_record(context, module, image);
+        let ptr = context.ptr_type(AddressSpace::default());
+        let ty = context.void_type().fn_type(&[ptr.into(); 2], false);
         for unit in image.units {
-            define_registration(context, module, unit, record)?;
+            let register = crate::launch::declare(module, "__cdp_register_linked", ty);
+            define_registration(context, module, unit, register, record)?;
         }
         let function = "__cdp_register_image";
         register_with_constructor(context, module, function, &[record], EARLY_CONSTRUCTOR)
@@ -55,11 +58,8 @@ fn image_record<'ctx>(
     let code = private(module, context.const_string(image.code, false).into());
     code.set_alignment(image.align_bytes);
     code.set_section(image.section);
-    let wrapper = |unit: &String| -> BasicValueEnum<'ctx> {
-        let name = format!("__fatbinwrap{unit}");
-        module.add_global(context.i8_type(), None, &name).as_pointer_value().into()
-    };
-    let wrappers: Vec<_> = image.units.iter().map(wrapper).collect();
+    let wrapper = |unit: &String| wrapper_of(context, module, unit).into();
+    let wrappers: Vec<BasicValueEnum<'ctx>> = image.units.iter().map(wrapper).collect();
     let table = match &wrappers[..] {
         [] => context.ptr_type(AddressSpace::default()).const_null(),
         items => private(module, context.const_struct(items, false).into()).as_pointer_value(),
@@ -76,13 +76,14 @@ fn image_record<'ctx>(
     private(module, record.into()).as_pointer_value()
 }
 
-/// `__cudaRegisterLinkedBinary<id>(callback, wrapper, id, keep)`: the unit's constructor calls it, and the
-/// runtime calls `callback` with a handle of the image that the unit is linked into.
-fn define_registration<'ctx>(
+/// `__cudaRegisterLinkedBinary<id>(callback, wrapper, id, keep)`: the unit's constructor calls it, and it calls
+/// `register(of, callback)`, which sees to it that `callback` is called with a handle of what the unit is linked into.
+pub(crate) fn define_registration<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     unit: &str,
-    record: PointerValue<'ctx>,
+    register: FunctionValue<'ctx>,
+    of: PointerValue<'ctx>,
 ) -> Result<()> {
     let (ptr, void) = (context.ptr_type(AddressSpace::default()), context.void_type());
     let name = format!("__cudaRegisterLinkedBinary{unit}");
@@ -91,11 +92,19 @@ fn define_registration<'ctx>(
     builder.position_at_end(context.append_basic_block(function, "entry"));
     let callback =
         function.get_nth_param(0).ok_or_else(|| crate::error::bug("image", "no parameter"))?;
-    let ty = void.fn_type(&[ptr.into(); 2], false);
-    let register = crate::launch::declare(module, "__cdp_register_linked", ty);
-    builder.build_direct_call(register, &[record.into(), callback.into()], "")?;
+    builder.build_direct_call(register, &[of.into(), callback.into()], "")?;
     builder.build_return(None)?;
     Ok(())
+}
+
+/// The record that leads to a unit's fat binary, which the unit's object defines.
+pub(crate) fn wrapper_of<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    unit: &str,
+) -> PointerValue<'ctx> {
+    let name = format!("__fatbinwrap{unit}");
+    module.add_global(context.i8_type(), None, &name).as_pointer_value()
 }
 
 /// An ELF object that registers the kernels and variables of the host objects that clang made: clang
@@ -115,7 +124,7 @@ pub fn emit_entries_object() -> Result<Vec<u8>> {
     module.emit_object()
 }
 
-fn private<'ctx>(
+pub(crate) fn private<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,
 ) -> inkwell::values::GlobalValue<'ctx> {

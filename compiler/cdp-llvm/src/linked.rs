@@ -9,20 +9,19 @@ use inkwell::AddressSpace;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, PointerValue,
-};
+use inkwell::types::FunctionType;
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use crate::artifact::LlvmModule;
 use crate::error::{Result, bug};
+use crate::image::{define_registration, private, wrapper_of};
 use crate::launch::declare;
+use crate::lower::cudart::WRAPPER_MAGIC;
 use crate::options::LowerOptions;
 use crate::target::CodeTarget;
 
-/// Magic number of the record that leads to a fat binary, and the version whose last member lists the fat binaries of the
-/// units (nvcc's `fatbinary_section.h`).
-const WRAPPER_MAGIC: u64 = 0x4662_43b1;
+/// The version of the record that leads to a fat binary whose last member lists the fat binaries of the units (nvcc's
+/// `fatbinary_section.h`).
 const LINKED_VERSION: u64 = 2;
 
 /// An ELF object for x86-64 that registers a fat binary of linked code for the units with these ids.
@@ -54,21 +53,16 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         units.iter().try_for_each(|unit| self.unit(unit, register))
     }
 
+    /// Memory that begins so.
     fn variable(&self, value: BasicValueEnum<'ctx>) -> PointerValue<'ctx> {
-        self.private(value).as_pointer_value()
-    }
-
-    fn private(&self, value: BasicValueEnum<'ctx>) -> GlobalValue<'ctx> {
-        let global = self.module.add_global(value.get_type(), None, "");
-        global.set_initializer(&value);
-        global.set_linkage(Linkage::Private);
-        global
+        let global = private(self.module, value);
+        global.set_constant(false);
+        global.as_pointer_value()
     }
 
     fn wrapper(&self, fatbin: &[u8], fatbins: PointerValue<'ctx>) -> PointerValue<'ctx> {
         let word = self.context.i32_type();
-        let code = self.private(self.context.const_string(fatbin, false).into());
-        code.set_constant(true);
+        let code = private(self.module, self.context.const_string(fatbin, false).into());
         code.set_section(Some(".nv_fatbin"));
         code.set_alignment(8);
         let record = self.context.const_struct(
@@ -80,27 +74,21 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
             ],
             false,
         );
-        let record = self.private(record.into());
+        let record = private(self.module, record.into());
         record.set_section(Some(".nvFatBinSegment"));
         record.set_alignment(8);
         record.as_pointer_value()
     }
 
+    /// Calls a function of one pointer.
     fn call(
         &self,
         name: &str,
-        result: Option<BasicMetadataTypeEnum<'ctx>>,
-        args: &[PointerValue<'ctx>],
+        ty: FunctionType<'ctx>,
+        arg: PointerValue<'ctx>,
     ) -> Result<Option<BasicValueEnum<'ctx>>> {
-        let ptr = self.context.ptr_type(AddressSpace::default());
-        let params = vec![ptr.into(); args.len()];
-        let ty = match result {
-            Some(BasicMetadataTypeEnum::IntType(ty)) => ty.fn_type(&params, false),
-            Some(_) => ptr.fn_type(&params, false),
-            None => self.context.void_type().fn_type(&params, false),
-        };
-        let args: Vec<BasicMetadataValueEnum<'_>> = args.iter().map(|arg| (*arg).into()).collect();
-        let call = self.builder.build_direct_call(declare(self.module, name, ty), &args, "")?;
+        let function = declare(self.module, name, ty);
+        let call = self.builder.build_direct_call(function, &[arg.into()], "")?;
         Ok(call.try_as_basic_value().basic())
     }
 
@@ -137,13 +125,15 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         builder.build_conditional_branch(is_last, all, end)?;
 
         builder.position_at_end(all);
-        let made = self.call("__cudaRegisterFatBinary", Some(ptr.into()), &[wrapper])?;
+        let made =
+            self.call("__cudaRegisterFatBinary", ptr.fn_type(&[ptr.into()], false), wrapper)?;
         let made = made.ok_or_else(|| bug("linked", "no handle"))?;
+        let made = made.into_pointer_value();
         builder.build_store(handle, made)?;
         let at_exit = unregister.as_global_value().as_pointer_value();
-        self.call("atexit", Some(context.i32_type().into()), &[at_exit])?;
-        self.call_back(function, callbacks, count, made.into_pointer_value())?;
-        self.call("__cudaRegisterFatBinaryEnd", None, &[made.into_pointer_value()])?;
+        self.call("atexit", context.i32_type().fn_type(&[ptr.into()], false), at_exit)?;
+        self.call_back(function, callbacks, count, made)?;
+        self.call("__cudaRegisterFatBinaryEnd", void.fn_type(&[ptr.into()], false), made)?;
         builder.build_unconditional_branch(end)?;
         builder.position_at_end(end);
         builder.build_return(None)?;
@@ -155,7 +145,7 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         &self,
         function: FunctionValue<'ctx>,
         callbacks: PointerValue<'ctx>,
-        count: inkwell::values::IntValue<'ctx>,
+        count: IntValue<'ctx>,
         handle: PointerValue<'ctx>,
     ) -> Result<()> {
         let (context, builder) = (self.context, &self.builder);
@@ -182,7 +172,7 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         &self,
         ty: T,
         array: PointerValue<'ctx>,
-        index: inkwell::values::IntValue<'ctx>,
+        index: IntValue<'ctx>,
     ) -> Result<PointerValue<'ctx>> {
         // SAFETY: the arrays have an element for each unit, and a wrapper has three members of this size.
         Ok(unsafe { self.builder.build_gep(ty, array, &[index], "") }?)
@@ -194,7 +184,8 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         self.builder.position_at_end(self.context.append_basic_block(function, "entry"));
         let ptr = self.context.ptr_type(AddressSpace::default());
         let value = self.builder.build_load(ptr, handle, "")?.into_pointer_value();
-        self.call("__cudaUnregisterFatBinary", None, &[value])?;
+        let ty = self.context.void_type().fn_type(&[ptr.into()], false);
+        self.call("__cudaUnregisterFatBinary", ty, value)?;
         self.builder.build_return(None)?;
         Ok(function)
     }
@@ -202,22 +193,11 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
     /// The function that a unit's constructor calls, and the text by which a later device link knows that the unit is
     /// linked.
     fn unit(&self, unit: &str, register: FunctionValue<'ctx>) -> Result<()> {
-        let ptr = self.context.ptr_type(AddressSpace::default());
-        let known =
-            self.private(self.context.const_string(format!("def {unit}").as_bytes(), true).into());
-        known.set_constant(true);
+        let known = self.context.const_string(format!("def {unit}").as_bytes(), true);
+        let known = private(self.module, known.into());
         known.set_section(Some("__nv_module_id"));
         known.set_alignment(1);
-        let name = format!("__cudaRegisterLinkedBinary{unit}");
-        let ty = self.context.void_type().fn_type(&[ptr.into(); 4], false);
-        let function = self.module.add_function(&name, ty, None);
-        self.builder.position_at_end(self.context.append_basic_block(function, "entry"));
-        let callback = function.get_nth_param(0).ok_or_else(|| bug("linked", "no parameter"))?;
-        let wrapper =
-            self.module.add_global(self.context.i8_type(), None, &format!("__fatbinwrap{unit}"));
-        let wrapper: BasicMetadataValueEnum<'_> = wrapper.as_pointer_value().into();
-        self.builder.build_direct_call(register, &[wrapper, callback.into()], "")?;
-        self.builder.build_return(None)?;
-        Ok(())
+        let wrapper = wrapper_of(self.context, self.module, unit);
+        define_registration(self.context, self.module, unit, register, wrapper)
     }
 }

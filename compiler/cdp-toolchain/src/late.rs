@@ -122,6 +122,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::error::ToolError;
     use crate::job::{Job, JobOptions};
     use crate::tool::Tool;
 
@@ -167,7 +168,9 @@ int main(void) {
         // Another test's process that is just starting may still hold the file open for writing.
         for _ in 0..50 {
             match job.run(Tool::Cc, &path, Vec::new()) {
-                Err(error) if format!("{error:?}").contains("ExecutableFileBusy") => {
+                Err(ToolError::Start { source, .. })
+                    if source.kind() == std::io::ErrorKind::ExecutableFileBusy =>
+                {
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
                 ran => return ran.unwrap().stdout,

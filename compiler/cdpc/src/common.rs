@@ -10,8 +10,8 @@ use cdp::frontend::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::{HostLinkOptions, SearchOptions};
 use cdp::{
-    Arch, CdpVersion, CompileOptions, Compiler, Cudadevrt, Error, Failure, Input, InputKind,
-    LaunchRemark, Report, SourceInput, render_reports,
+    Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind, LaunchRemark,
+    Report, SourceInput, render_reports,
 };
 
 use crate::args::{Color, HostLink, MessageFormat, Source};
@@ -208,19 +208,17 @@ pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
 pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     let mut options = CompileOptions { archs: archs(&source.arch)?, ..CompileOptions::default() };
     options.memory_bytes = crate::memory::available_bytes();
-    options.cudadevrt = match source.cudadevrt.as_str() {
-        "auto" => Cudadevrt::Auto,
-        // nvcc's words stand beside ours.
-        "always" | "static" => Cudadevrt::Always,
-        "never" | "none" => Cudadevrt::Never,
-        other => {
-            return Err(Usage(format!("--cudadevrt takes auto, always or never, not `{other}`")));
-        }
-    };
     let mut set = |name: &str, value: &str| {
         options.set(name, value).map_err(|error| Usage(error.to_string()))
     };
     set("address-size", &source.address_size.to_string())?;
+    let cudadevrt = match source.cudadevrt.as_str() {
+        // nvcc's words stand beside ours.
+        "static" => "always",
+        "none" => "never",
+        ours => ours,
+    };
+    set("cudadevrt", cudadevrt)?;
     if let Some(version) = source.cdp {
         set("cdp", &version.to_string())?;
     }

@@ -206,6 +206,10 @@ fn nvcc_table(out: &mut String) {
             Means::Werror => {
                 "`-Werror` for all-warnings and alone; other kinds: nothing".to_owned()
             }
+            Means::Forward => {
+                "`--xcompiler` or `--xlinker` for options that are neither nvcc's nor cdpc's"
+                    .to_owned()
+            }
             Means::OptionsFile => "the words of the file, with quotes as in a shell".to_owned(),
         };
         let _ =

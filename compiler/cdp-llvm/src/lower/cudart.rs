@@ -27,7 +27,7 @@ use crate::launch::declare;
 use crate::options::CudartUnit;
 
 /// Magic number and version of the record that leads to a fat binary (nvcc's `fatbinary_section.h`).
-const WRAPPER_MAGIC: u64 = 0x4662_43b1;
+pub(crate) const WRAPPER_MAGIC: u64 = 0x4662_43b1;
 const WRAPPER_VERSION: u64 = 1;
 /// Where C++ compilers put constructors without a priority.
 const CONSTRUCTOR_PRIORITY: u64 = 65535;

@@ -14,7 +14,7 @@ mod body;
 mod call;
 mod cast;
 mod constant;
-mod cudart;
+pub(crate) mod cudart;
 mod debug;
 mod expr;
 mod global;

@@ -68,10 +68,12 @@ pub(super) fn run(
             let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
                 continue;
             };
-            let spelled = match () {
-                () if is_spelled => None,
-                () if is_installed(&path, request) => as_clang_takes_it(&text),
-                () => own_as_clang_takes_it(&text),
+            let spelled = if is_spelled {
+                None
+            } else if is_installed(&path, request) {
+                as_clang_takes_it(&text)
+            } else {
+                own_as_clang_takes_it(&text)
             };
             if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
                 let kept = job.work_dir().join(job.file_name("again", "cu"));

@@ -32,6 +32,8 @@ pub enum Means {
     Werror,
     /// A file with more options.
     OptionsFile,
+    /// Options that are nobody's go to the host compiler and its linker.
+    Forward,
 }
 
 /// An option of nvcc: long name, short name, whether it has a value.
@@ -140,13 +142,9 @@ pub const NVCC: &[Row] = &[
         "-device-entity-has-hidden-visibility",
         Nothing(SAME_CODE),
     ),
-    flag(
-        "--forward-unknown-to-host-compiler",
-        "-forward-unknown-to-host-compiler",
-        Nothing(NO_CPP),
-    ),
-    flag("--forward-unknown-to-host-linker", "-forward-unknown-to-host-linker", Nothing(NO_CPP)),
-    flag("--forward-unknown-opts", "-forward-unknown-opts", Nothing(NO_CPP)),
+    flag("--forward-unknown-to-host-compiler", "-forward-unknown-to-host-compiler", Forward),
+    flag("--forward-unknown-to-host-linker", "-forward-unknown-to-host-linker", Forward),
+    flag("--forward-unknown-opts", "-forward-unknown-opts", Forward),
     flag("--dont-use-profile", "-noprof", Nothing(ALWAYS)),
     flag("--dryrun", "-dryrun", Words(&["--dry-run"])),
     flag("--verbose", "-verbose", Words(&["-v"])),
@@ -231,16 +229,6 @@ pub const NVCC: &[Row] = &[
     valued("--options-file", "-optf", OptionsFile),
 ];
 
-/// Options by which those that are nobody's go to the host compiler.
-const FORWARDING: &[&str] = &[
-    "-forward-unknown-to-host-compiler",
-    "--forward-unknown-to-host-compiler",
-    "-forward-unknown-opts",
-    "--forward-unknown-opts",
-    "-forward-unknown-to-host-linker",
-    "--forward-unknown-to-host-linker",
-];
-
 /// Libraries that programs of ours have anyway.
 const KNOWN_LIBRARIES: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lm", "-ldl"];
 /// Options of gcc whose value may follow without a space.
@@ -269,7 +257,7 @@ const MAX_FILES: usize = 16;
 /// A sentence about an option that cannot be obeyed.
 pub fn normalise(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let rest: Vec<OsString> = args.into_iter().collect();
-    let forwards = rest.iter().any(|word| FORWARDING.iter().any(|option| word == option));
+    let forwards = rest.iter().any(|word| row_of(word).is_some_and(|row| row.means == Forward));
     let mut words = Words { rest, files: 0, forwards };
     words.rest.reverse();
     let mut out = Line::default();
@@ -332,18 +320,25 @@ fn is_of_host(word: &str) -> bool {
         let name = name.trim_start_matches("no-").trim_start_matches("error=");
         !["all", "extra", "error"].contains(&name) && lint(name).is_none()
     });
-    let starts = ["-f", "-m", "-pedantic", "-pthread"];
+    let starts = ["-f", "-m", "-pedantic"];
     is_their_warning || !ours && starts.iter().any(|start| word.starts_with(start))
 }
 
-/// gcc's options that nvcc does not take either, and where they go.
-fn belongs_elsewhere(word: &str) -> Option<String> {
+/// Where an option of gcc's goes that nvcc does not take either, to `compiler` or `linker`, and what of it goes there.
+/// With `forwards` that is every option that is none of ours.
+fn elsewhere(word: &str, forwards: bool) -> Option<(&'static str, &str)> {
     if let Some(rest) = word.strip_prefix("-Wl,") {
-        return Some(format!("-Xlinker={rest}"));
+        return Some(("linker", rest));
     }
     let of_gcc =
         ["-fPIC", "-fpic", "-fPIE", "-fopenmp", "-pthread", "-march=", "-mtune=", "-mavx", "-fno-"];
-    of_gcc.iter().any(|start| word.starts_with(start)).then(|| format!("-Xcompiler={word}"))
+    let is_theirs = of_gcc.iter().any(|start| word.starts_with(start));
+    (is_theirs || forwards && is_of_host(word)).then_some(("compiler", word))
+}
+
+fn row_of(name: &OsStr) -> Option<&'static Row> {
+    let name = name.to_str()?;
+    NVCC.iter().find(|row| row.short == name || row.long == name)
 }
 
 fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> {
@@ -364,19 +359,14 @@ fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> 
         Some((name, value)) => (name, Some(value)),
         None => (arg.as_os_str(), None),
     };
-    let row = name
-        .to_str()
-        .and_then(|name| NVCC.iter().find(|row| row.short == name || row.long == name));
-    let Some(row) = row else {
-        if words.forwards && is_of_host(text) {
-            match text.strip_prefix("-Wl,") {
-                Some(rest) => out.option("--xlinker", OsStr::new(rest)),
-                None => out.option("--xcompiler", &arg),
+    let Some(row) = row_of(name) else {
+        if let Some((option, value)) = elsewhere(text, words.forwards) {
+            if !words.forwards {
+                let cure = format!("-X{option}={value}");
+                return Err(format!("`{text}` belongs to the host compiler\n  help: {cure}"));
             }
+            out.option(&format!("--x{option}"), OsStr::new(value));
             return Ok(());
-        }
-        if let Some(cure) = belongs_elsewhere(text) {
-            return Err(format!("`{text}` belongs to the host compiler\n  help: {cure}"));
         }
         for (option, ours) in JOINED {
             if let Some(value) = OsStrExt::strip_prefix(arg.as_os_str(), option) {
@@ -394,7 +384,7 @@ fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> 
     };
     match row.means {
         Nothing(_) if row.value => drop(next()?),
-        Nothing(_) => {}
+        Nothing(_) | Forward => {}
         Words(ours) => out.words.extend(ours.iter().map(OsString::from)),
         Ours(ours) => {
             let value = next()?;

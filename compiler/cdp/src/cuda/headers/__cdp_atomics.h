@@ -130,7 +130,7 @@ __CDP_SWAP(64, "l", unsigned long long)
 template <typename W, typename T>
 static __inline__ __device__ W __cdp_bits(const T &value)
 {
-    W bits = 0;
+    W bits = {};
     __builtin_memcpy(&bits, __builtin_addressof(value), sizeof(T) < sizeof(W) ? sizeof(T) : sizeof(W));
     return bits;
 }
