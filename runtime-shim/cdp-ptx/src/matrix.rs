@@ -6,7 +6,7 @@
 //! warp groups ([`crate::warpgroup`]) and of `tcgen05`.
 
 pub use crate::table::{MatrixMemory, Mma, MoveMatrix, WmmaMemory};
-use crate::types::{ScalarType, Word, words};
+use crate::types::{Rounding, ScalarType, Word, words};
 
 use MatrixType::*;
 
@@ -126,6 +126,8 @@ pub struct Product {
     pub c_ty: MatrixType,
     /// Type of D.
     pub d_ty: MatrixType,
+    /// Of `.f64`, which may say it; without it to nearest.
+    pub rounding: Option<Rounding>,
     /// `.satfinite`
     pub satfinite: bool,
     /// For `.b1`.
@@ -159,13 +161,15 @@ impl Product {
         let any_layout = first || self.wmma && !matches!(a, S4 | U4 | B1);
         let row_by_col = !self.a_col && self.b_col;
         let saturates = !self.satfinite || (c, d) == (S32, S32);
+        let rounds = self.rounding.is_none() || a == F64;
         let sums = c == d || self.wmma || first && d == F32;
         let known = PRODUCTS.iter().any(|(of, factors, accumulators, shapes)| {
             let alike = a == b || !self.wmma && factors.contains(&b);
             let summed = accumulators.contains(&c) && accumulators.contains(&d);
             *of == form && factors.contains(&a) && alike && summed && shapes.contains(&(m, n, k))
         });
-        known && (any_layout || row_by_col) && saturates && sums && self.bits.is_some() == (a == B1)
+        let ends = saturates && rounds && sums;
+        known && (any_layout || row_by_col) && ends && self.bits.is_some() == (a == B1)
     }
 
     /// Registers of an operand.

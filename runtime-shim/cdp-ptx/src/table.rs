@@ -943,12 +943,13 @@ instructions! {
         [
             let sparsity(): Option<Sparsity> = product.sparsity, "sync", "aligned",
             let shape(): MatrixShape = product.shape, let a_col(Either("row", "col")): bool = product.a_col,
-            let b_col(Either("row", "col")): bool = product.b_col, let satfinite("satfinite"): bool = product.satfinite,
+            let b_col(Either("row", "col")): bool = product.b_col,
+            let rounding(): Option<Rounding> = product.rounding, let satfinite("satfinite"): bool = product.satfinite,
             let d_ty(): MatrixType = product.d_ty, let a_ty(): MatrixType = product.a_ty,
             let b_ty(): MatrixType = product.b_ty, let c_ty(): MatrixType = product.c_ty,
             let bits(): Option<BitProduct> = product.bits, let counted(When(bits.is_some(), "popc")): () = (),
             product = Product {
-                wmma: false, shape, a_col, b_col, a_ty, b_ty, c_ty, d_ty, satfinite, bits, sparsity
+                wmma: false, shape, a_col, b_col, a_ty, b_ty, c_ty, d_ty, rounding, satfinite, bits, sparsity
             }
         ]
         where { product.exists() => "these types, layouts and sizes do not go together" }
@@ -968,12 +969,13 @@ instructions! {
             metadata = None, selector = None, "mma", let bits(): Option<BitProduct> = product.bits,
             let counted(When(bits.is_some(), "popc")): () = (), "sync", "aligned",
             let a_col(Either("row", "col")): bool = product.a_col, let b_col(Either("row", "col")): bool = product.b_col,
-            let shape(): MatrixShape = product.shape, let d_ty(): MatrixType = product.d_ty,
+            let shape(): MatrixShape = product.shape, let rounding(): Option<Rounding> = product.rounding,
+            let d_ty(): MatrixType = product.d_ty,
             let factors(HalvesOr): (MatrixType, MatrixType) = (product.a_ty, product.b_ty),
             let c_ty(): MatrixType = product.c_ty, let satfinite("satfinite"): bool = product.satfinite,
             product = Product {
-                wmma: true, shape, a_col, b_col, a_ty: factors.0, b_ty: factors.1, c_ty, d_ty, satfinite, bits,
-                sparsity: None
+                wmma: true, shape, a_col, b_col, a_ty: factors.0, b_ty: factors.1, c_ty, d_ty, rounding, satfinite,
+                bits, sparsity: None
             }
         ]
         where { product.exists() => "these types, layouts and sizes do not go together" }

@@ -183,25 +183,12 @@ fn max64(a: u64, b: u64) -> u64 {
 
 /// The `imm` of the soft operations: rounding in bits 0..3, ftz in bit 3, sat in bit 4.
 pub fn soft_flags(mode: soft::Mode, ftz: bool, sat: bool) -> u32 {
-    let rounding = match mode {
-        soft::Mode::NearestEven => 0,
-        soft::Mode::NearestAway => 1,
-        soft::Mode::Zero => 2,
-        soft::Mode::Down => 3,
-        soft::Mode::Up => 4,
-    };
-    rounding | u32::from(ftz) << 3 | u32::from(sat) << 4
+    mode as u32 | u32::from(ftz) << 3 | u32::from(sat) << 4
 }
 
 /// The rounding in the `imm` of a soft operation.
 pub fn soft_mode(imm: u32) -> soft::Mode {
-    match imm & 7 {
-        0 => soft::Mode::NearestEven,
-        1 => soft::Mode::NearestAway,
-        2 => soft::Mode::Zero,
-        3 => soft::Mode::Down,
-        _ => soft::Mode::Up,
-    }
+    soft::Mode::ALL[(imm & 7) as usize % soft::Mode::ALL.len()]
 }
 
 /// An `.f64` result, unless an operand is NaN: then the first of them, made quiet.

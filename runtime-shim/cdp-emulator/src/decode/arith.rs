@@ -4,7 +4,7 @@
 use cdp_ptx::inst::{FloatMode, MinMax};
 use cdp_ptx::{Operand, Reg, ScalarType};
 
-use super::float::{mode_of, pick32};
+use super::float::pick32;
 use super::{Decoded, Decoder};
 use crate::alu::half::HalfFlags;
 use crate::alu::{LaneOp, float, half, int, select};
@@ -104,7 +104,7 @@ impl Decoder<'_> {
         a: Operand,
         b: Operand,
     ) -> Decoded {
-        let rounding = mode_of(mode.rounding);
+        let rounding = Mode::of(mode.rounding);
         let nearest = rounding == Mode::NearestEven;
         let soft = float::soft_flags(rounding, mode.ftz, mode.sat);
         let (alu, wide, imm) = match (ty, sub) {

@@ -11,16 +11,6 @@ use crate::float::soft::Mode;
 
 type T = ScalarType;
 
-/// The soft-float mode of a PTX rounding.
-pub(super) fn mode_of(rounding: Option<Rounding>) -> Mode {
-    match rounding {
-        None | Some(Rounding::Rn) => Mode::NearestEven,
-        Some(Rounding::Rz) => Mode::Zero,
-        Some(Rounding::Rm) => Mode::Down,
-        Some(Rounding::Rp) => Mode::Up,
-    }
-}
-
 /// Chooses among the four flush and saturate versions of an `.f32` operation.
 macro_rules! pick32 {
     ($name:ident, $mode:expr) => {
@@ -49,13 +39,13 @@ impl Decoder<'_> {
     }
 
     pub(super) fn half_arith(&self, ty: T, mode: FloatMode) -> Result<u32, String> {
-        let rounding = float::soft_flags(mode_of(mode.rounding), false, false);
+        let rounding = float::soft_flags(Mode::of(mode.rounding), false, false);
         Ok(HalfFlags { sat: mode.sat, rounding, ..self.half_flags(ty, mode.ftz)? }.imm())
     }
 
     pub(super) fn mixed_imm(&self, src_ty: T, mode: FloatMode) -> u32 {
         u32::from(src_ty == T::BF16)
-            | float::soft_flags(mode_of(mode.rounding), mode.ftz, mode.sat) << 8
+            | float::soft_flags(Mode::of(mode.rounding), mode.ftz, mode.sat) << 8
     }
 
     pub(super) fn mul_float(
@@ -66,7 +56,7 @@ impl Decoder<'_> {
         a: Operand,
         b: Operand,
     ) -> Decoded {
-        let rounding = mode_of(mode.rounding);
+        let rounding = Mode::of(mode.rounding);
         let nearest = rounding == Mode::NearestEven;
         let soft = float::soft_flags(rounding, mode.ftz, mode.sat);
         let (alu, wide, imm) = match ty {
@@ -94,7 +84,7 @@ impl Decoder<'_> {
         b: Operand,
         c: Operand,
     ) -> Decoded {
-        let rounding = mode_of(mode.rounding);
+        let rounding = Mode::of(mode.rounding);
         let nearest = rounding == Mode::NearestEven;
         let soft = float::soft_flags(rounding, mode.ftz, mode.sat);
         let (alu, wide, imm) = match ty {
@@ -131,11 +121,11 @@ impl Decoder<'_> {
             (T::F32, DivMode::Full) => (select::<float::DivFull>(), false, imm(Mode::NearestEven)),
             (T::F32, DivMode::Ieee(Rounding::Rn)) => (pick32!(DivF32, flush), false, 0),
             (T::F32, DivMode::Ieee(r)) => {
-                (select::<float::DivF32Soft>(), false, imm(mode_of(Some(r))))
+                (select::<float::DivF32Soft>(), false, imm(Mode::of(Some(r))))
             }
             (T::F64, DivMode::Ieee(Rounding::Rn)) => (select::<float::DivF64>(), true, 0),
             (T::F64, DivMode::Ieee(r)) => {
-                (select::<float::DivF64Soft>(), true, imm(mode_of(Some(r))))
+                (select::<float::DivF64Soft>(), true, imm(Mode::of(Some(r))))
             }
             _ => return Err(unsupported("div", ty)),
         };
@@ -158,14 +148,14 @@ impl Decoder<'_> {
                 self.unary::<float::SqrtF32>(dst, src, false, 0)
             }
             (T::F32, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(mode_of(Some(r)), ftz, false);
+                let imm = float::soft_flags(Mode::of(Some(r)), ftz, false);
                 self.unary::<float::SqrtF32Soft>(dst, src, false, imm)
             }
             (T::F64, DivMode::Ieee(Rounding::Rn)) => {
                 self.unary::<float::SqrtF64>(dst, src, true, 0)
             }
             (T::F64, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(mode_of(Some(r)), false, false);
+                let imm = float::soft_flags(Mode::of(Some(r)), false, false);
                 self.unary::<float::SqrtF64Soft>(dst, src, true, imm)
             }
             _ => Err(unsupported("sqrt", ty)),
@@ -188,7 +178,7 @@ impl Decoder<'_> {
                 self.unary::<float::RcpF32>(dst, src, false, 0)
             }
             (T::F32, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(mode_of(Some(r)), ftz, false);
+                let imm = float::soft_flags(Mode::of(Some(r)), ftz, false);
                 self.unary::<float::RcpF32Soft>(dst, src, false, imm)
             }
             (T::F64, DivMode::Approx | DivMode::Full) => {
@@ -196,7 +186,7 @@ impl Decoder<'_> {
             }
             (T::F64, DivMode::Ieee(Rounding::Rn)) => self.unary::<float::RcpF64>(dst, src, true, 0),
             (T::F64, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(mode_of(Some(r)), false, false);
+                let imm = float::soft_flags(Mode::of(Some(r)), false, false);
                 self.unary::<float::RcpF64Soft>(dst, src, true, imm)
             }
             _ => Err(unsupported("rcp", ty)),

@@ -4,8 +4,9 @@ use cdp_ptx::matrix::{MatrixOperand, MatrixShape};
 
 use super::rows::{lanes_of, read_row, write_row};
 use crate::code::{Inst, MatrixAddress, NONE, Tensor};
+use crate::float::soft::Mode;
 use crate::tensor::fragment::{Cell, Fragment, Places};
-use crate::tensor::product::Kind;
+use crate::tensor::product::Summation;
 
 /// Most rows, columns and length of a product.
 const MOST_ROWS: usize = 32;
@@ -25,11 +26,12 @@ pub fn mma(regs: *mut u32, tensor: &Tensor, active: u32) {
     let (c, d) = (fragment(MatrixOperand::C, false), fragment(MatrixOperand::D, false));
     let quad = c.is_quad(facts.wmma);
     let k = facts.shape.k as usize;
-    let kind = Kind {
+    let summation = Summation {
         a: facts.a_ty,
         b: facts.b_ty,
         c: facts.c_ty,
         d: facts.d_ty,
+        rounding: Mode::of(facts.rounding),
         satfinite: facts.satfinite,
         bits: facts.bits,
         group: group(facts),
@@ -76,11 +78,15 @@ pub fn mma(regs: *mut u32, tensor: &Tensor, active: u32) {
         let result = |cell: Cell| {
             let (row, col) = (cell.row as usize, cell.col as usize);
             if tensor.sparsity.is_none() {
-                return kind.element(&lines_a[row][..k], &lines_b[col][..k], addends[row][col]);
+                return summation.element(
+                    &lines_a[row][..k],
+                    &lines_b[col][..k],
+                    addends[row][col],
+                );
             }
             let pick = |at: usize| if there[row][at] { lines_b[col][at] } else { 0 };
             let factors: [u64; MOST_LENGTH] = std::array::from_fn(pick);
-            kind.element(&lines_a[row][..k], &factors[..k], addends[row][col])
+            summation.element(&lines_a[row][..k], &factors[..k], addends[row][col])
         };
         results(regs, &d, tensor, quad.then_some(product), active, result);
     }

@@ -15,8 +15,9 @@ use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp};
 use crate::code::{Async, GroupProduct, Inst, Order};
+use crate::float::soft::Mode;
 use crate::tensor::fragment::{Cell, Fragment};
-use crate::tensor::product::Kind;
+use crate::tensor::product::Summation;
 
 /// Bytes of a unit.
 const UNIT: u64 = 16;
@@ -187,11 +188,12 @@ fn results(
     cols: &[Vec<u64>],
 ) {
     let facts = &product.facts;
-    let kind = Kind {
+    let summation = Summation {
         a: facts.a_ty,
         b: facts.b_ty,
         c: facts.d_ty,
         d: facts.d_ty,
+        rounding: Mode::NearestEven,
         satfinite: facts.satfinite,
         bits: None,
         group: usize::MAX,
@@ -221,7 +223,7 @@ fn results(
             for part in 0..fragment.per_register() {
                 let Cell { row, col } = fragment.cell(lane as u32, register, part);
                 let addend = before >> (part * bits) & ((1 << bits) - 1);
-                let sum = kind.element(&rows[row as usize], &cols[col as usize], addend);
+                let sum = summation.element(&rows[row as usize], &cols[col as usize], addend);
                 value |= sum << (part * bits);
             }
             // SAFETY: decoded row.

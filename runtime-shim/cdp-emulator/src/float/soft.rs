@@ -8,6 +8,8 @@
 
 use std::cmp::Ordering;
 
+use cdp_ptx::Rounding;
+
 /// A rounding direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -21,6 +23,22 @@ pub enum Mode {
     Down,
     /// Toward plus infinity.
     Up,
+}
+
+impl Mode {
+    /// All, in the order of their numbers.
+    pub const ALL: [Mode; 5] =
+        [Mode::NearestEven, Mode::NearestAway, Mode::Zero, Mode::Down, Mode::Up];
+
+    /// That of a modifier, without which values are rounded to nearest.
+    pub fn of(rounding: Option<Rounding>) -> Mode {
+        match rounding {
+            None | Some(Rounding::Rn) => Mode::NearestEven,
+            Some(Rounding::Rz) => Mode::Zero,
+            Some(Rounding::Rm) => Mode::Down,
+            Some(Rounding::Rp) => Mode::Up,
+        }
+    }
 }
 
 /// A binary interchange format.

@@ -5,9 +5,12 @@
 //! added exactly, and the sum is cut off to `.f32`, or rounded to nearest for `.f16`. Products of 8-bit
 //! floating types are those of halves, in two groups, and the addend is added afterwards; a warp group
 //! (`wgmma`) adds them and the addend up at once, but cuts them off 13 bits below the largest exponent, and the
-//! sum to 13 bits behind the first. `.f64` is a chain of fused multiply-adds; integers are exact.
+//! sum to 13 bits behind the first. `.f64` is a chain of fused multiply-adds, each
+//! rounded as the instruction says; integers are exact.
 
 use cdp_ptx::matrix::{BitProduct, MatrixType};
+
+use crate::float::soft::{self, Mode};
 
 /// Bits kept below those of a `.f32` when numbers are aligned.
 const EXTRA_BITS: i32 = 2;
@@ -16,7 +19,7 @@ const SHORT_BITS: i32 = 13;
 
 /// How the elements of a product are added up.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct Summation {
     /// Type of A.
     pub a: MatrixType,
     /// Type of B.
@@ -25,6 +28,8 @@ pub struct Kind {
     pub c: MatrixType,
     /// Type of D.
     pub d: MatrixType,
+    /// How `.f64` is rounded.
+    pub rounding: Mode,
     /// Clamp integers.
     pub satfinite: bool,
     /// For `.b1`.
@@ -217,13 +222,11 @@ fn single(bits: u64) -> f32 {
 
 /// A half as `.f32`.
 fn widen(half: u64) -> f32 {
-    use crate::float::soft;
     single(soft::convert(soft::F16, soft::F32, soft::Mode::NearestEven, half))
 }
 
 /// A `.f32` as half.
 fn narrow(value: u64) -> u64 {
-    use crate::float::soft;
     let half = soft::convert(soft::F32, soft::F16, soft::Mode::NearestEven, value);
     if half & 0x7fff > 0x7c00 { 0x7fff } else { half }
 }
@@ -233,18 +236,13 @@ fn add_halves(a: u64, b: u64) -> u64 {
     narrow(quiet(widen(a) + widen(b)))
 }
 
-impl Kind {
+impl Summation {
     /// One element of D. `a` and `b` hold as many elements.
     pub fn element(&self, a: &[u64], b: &[u64], c: u64) -> u64 {
         use MatrixType as T;
         match self.a {
             T::S8 | T::U8 | T::S4 | T::U4 | T::B1 => self.integer(a, b, c),
-            T::F64 => {
-                let fma = |sum: f64, (x, y): (&u64, &u64)| {
-                    f64::from_bits(*x).mul_add(f64::from_bits(*y), sum)
-                };
-                a.iter().zip(b).fold(f64::from_bits(c), fma).to_bits()
-            }
+            T::F64 => a.iter().zip(b).fold(c, |sum, (x, y)| self.multiply_add(*x, *y, sum)),
             T::E4M3 | T::E5M2 => self.bytes(a, b, c),
             _ if self.quad => self.quad(a, b, c),
             _ => {
@@ -264,6 +262,15 @@ impl Kind {
                 if self.d == T::F16 && sum_ty == T::F32 { narrow(sum) } else { sum }
             }
         }
+    }
+
+    /// `x * y + sum` in `.f64`. Which NaN comes out does not depend on the rounding.
+    fn multiply_add(&self, x: u64, y: u64, sum: u64) -> u64 {
+        let nearest = f64::from_bits(x).mul_add(f64::from_bits(y), f64::from_bits(sum));
+        if self.rounding == Mode::NearestEven || nearest.is_nan() {
+            return nearest.to_bits();
+        }
+        soft::fma(soft::F64, self.rounding, x, y, sum)
     }
 
     fn integer(&self, a: &[u64], b: &[u64], c: u64) -> u64 {

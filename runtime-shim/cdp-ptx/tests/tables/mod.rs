@@ -545,7 +545,10 @@ mma.sync.aligned.m16n8k{8.row.col.f32.bf16.bf16|4.row.col.f32.tf32.tf32}.f32 <%f
 mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
 mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
 mma.sync.aligned.m8n8k4.{row|col}.{row|col}.f32.f16.f16.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1>, <%r2, %r3>, <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>;
-mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+mma.sync.aligned.m8n8k4.row.col{|.rn|.rz|.rm|.rp}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+wmma.mma.sync.aligned.{row|col}.{row|col}.m8n8k4{|.rm}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
 mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
 mma.sync.aligned.m16n8k{16.row.col|16.row.col.satfinite}.s32.{s8|u8}.{s8|u8}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
 mma.sync.aligned.m16n8k32.row.col.s32.{s4|u4}.{s4|u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;

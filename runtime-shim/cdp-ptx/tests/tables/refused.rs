@@ -141,6 +141,9 @@ mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r
 mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
 mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
 mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r0, %r1>, <%r2, %r3>, <%f4, %f5, %f6, %f7>, %r4, 4;
+mma.sync.aligned.m16n8k16.row.col{.rn.f32.f16.f16.f32|.f32.f16.f16.f32.rz} <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m8n8k4.row.col{.rn.f64.f64.f64.f64.rn|.rna.f64.f64.f64.f64|.satfinite.rn.f64.f64.f64.f64} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32.rn <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, %r8, <%r9, %r10, %r11, %r12>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>;
 wmma.load.a.sync.aligned.row.m16n16k8.global.f16 <%r0, %r1, %r2, %r3>, [%rd0];
 wmma.load.c.sync.aligned.row.m16n16k16.const.f16 <%r0, %r1, %r2, %r3>, [cv];
 ldmatrix.sync.aligned.m8n8.x2.shared.b16 <%r0>, [%r4];
