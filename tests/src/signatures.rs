@@ -73,7 +73,7 @@ const VECTORS: &[(&str, u32, Leaf)] = &[
 
 /// A type as C text, with the paths of its scalar leaves.
 #[derive(Clone)]
-struct Shape {
+struct GeneratedType {
     name: String,
     leaves: Vec<(String, Leaf)>,
 }
@@ -87,24 +87,24 @@ struct Generator {
 }
 
 impl Generator {
-    fn scalar(&mut self) -> Shape {
+    fn scalar(&mut self) -> GeneratedType {
         let (name, leaf) = *self.random.pick(SCALARS);
-        Shape { name: name.into(), leaves: vec![(String::new(), leaf)] }
+        GeneratedType { name: name.into(), leaves: vec![(String::new(), leaf)] }
     }
 
-    fn vector(&mut self) -> Shape {
+    fn vector(&mut self) -> GeneratedType {
         if self.random.chance(15) {
             let leaves = ["x", "y"].map(|f| (format!(".{f}"), Leaf::Float)).to_vec();
-            return Shape { name: "double2".into(), leaves };
+            return GeneratedType { name: "double2".into(), leaves };
         }
         let (base, _, leaf) = *self.random.pick(VECTORS);
         let lanes = 1 + self.random.below(4) as usize;
         let fields = &["x", "y", "z", "w"][..lanes];
         let leaves = fields.iter().map(|f| (format!(".{f}"), leaf)).collect();
-        Shape { name: format!("{base}{lanes}"), leaves }
+        GeneratedType { name: format!("{base}{lanes}"), leaves }
     }
 
-    fn structure(&mut self, depth: u32) -> Shape {
+    fn structure(&mut self, depth: u32) -> GeneratedType {
         let index = self.struct_count;
         self.struct_count += 1;
         let mut leaves = Vec::new();
@@ -130,10 +130,10 @@ impl Generator {
             String::new()
         };
         let _ = writeln!(self.structs, "struct{align} S{index} {{\n{body}}};\n");
-        Shape { name: format!("S{index}"), leaves }
+        GeneratedType { name: format!("S{index}"), leaves }
     }
 
-    fn shape(&mut self, depth: u32) -> Shape {
+    fn shape(&mut self, depth: u32) -> GeneratedType {
         match self.random.below(10) {
             0..=3 => self.scalar(),
             4..=5 => self.vector(),
@@ -188,7 +188,7 @@ pub fn program(seed: u64, count: u32, max_align: u64) -> String {
     let mut launches = String::new();
     let mut offset = 0;
     for index in 0..count {
-        let params: Vec<Shape> = random_params(&mut gen_);
+        let params: Vec<GeneratedType> = random_params(&mut gen_);
         let mut child = String::new();
         let mut parent = String::new();
         let mut leaf_count = 0;
@@ -226,13 +226,13 @@ pub fn program(seed: u64, count: u32, max_align: u64) -> String {
     assemble(seed, count, offset, &gen_.structs, &kernels, &expected, &launches)
 }
 
-fn random_params(generator: &mut Generator) -> Vec<Shape> {
+fn random_params(generator: &mut Generator) -> Vec<GeneratedType> {
     let count = match generator.random.below(20) {
         0 => 0,
         1 => 20 + generator.random.below(44),
         _ => 1 + generator.random.below(7),
     };
-    let mut params: Vec<Shape> = Vec::new();
+    let mut params: Vec<GeneratedType> = Vec::new();
     let mut leaves = 0;
     for _ in 0..count {
         let shape = if count > 7 { generator.scalar() } else { generator.shape(0) };

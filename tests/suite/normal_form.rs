@@ -28,13 +28,14 @@ fn block(language: &str) -> Result<String, Failed> {
 }
 
 /// A folder with the program that the recipes speak of, and a `cdpc` to be found in PATH.
-struct Place {
+struct RecipeFolder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
-    fn new() -> Result<Place, Failed> {
-        let place = Place { folder: tempfile::tempdir().map_err(|error| error.to_string())? };
+impl RecipeFolder {
+    fn new() -> Result<RecipeFolder, Failed> {
+        let place =
+            RecipeFolder { folder: tempfile::tempdir().map_err(|error| error.to_string())? };
         let (program, _) = cdpc_paths()?;
         place
             .write("cdpc", &format!("#!/bin/sh\nCDP_TESTS_AS_CDPC=1 exec '{program}' \"$@\"\n"))?;
@@ -72,7 +73,7 @@ fn cdpc_paths() -> Result<(String, Command), Failed> {
 }
 
 fn command_line() -> Outcome {
-    let place = Place::new()?;
+    let place = RecipeFolder::new()?;
     let build = |more: &[&str]| {
         let always = ["build", "spawn.cdp", "-flaunch-opt=off", "--emit", "ptx", "-o", "-"];
         place.run("./cdpc", &[&always, more].concat())
@@ -99,7 +100,7 @@ fn command_line() -> Outcome {
 }
 
 fn shell() -> Outcome {
-    let place = Place::new()?;
+    let place = RecipeFolder::new()?;
     let recipe = block("sh")?;
     let make = recipe.lines().next().unwrap_or_default();
     place.run("sh", &["-ec", make])?;
@@ -112,7 +113,7 @@ fn shell() -> Outcome {
 
 /// lit replaces `%s` and runs the line; FileCheck comes with LLVM's tools under a name with its version.
 fn file_check() -> Outcome {
-    let place = Place::new()?;
+    let place = RecipeFolder::new()?;
     place.write("FileCheck", "#!/bin/sh\nexec FileCheck-22 \"$@\"\n")?;
     place.run("chmod", &["+x", "FileCheck"])?;
     let source = block("cuda")?;
@@ -128,7 +129,7 @@ fn file_check() -> Outcome {
 }
 
 fn pytest() -> Outcome {
-    let place = Place::new()?;
+    let place = RecipeFolder::new()?;
     place.write("test_spawn.py", &block("python")?)?;
     let program = "import test_spawn; test_spawn.test_parent_launches_once()";
     place.run("python3", &["-c", program]).map(|_| ())

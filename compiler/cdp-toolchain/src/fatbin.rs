@@ -5,7 +5,7 @@ use std::fmt;
 
 use cdp_image::cubin::machine_code_runs_on;
 pub use cdp_image::fatbin::is_fatbin;
-use cdp_image::fatbin::{self, Kind};
+use cdp_image::fatbin::{self, EntryKind};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 
@@ -79,9 +79,9 @@ pub fn list_images(bytes: &[u8]) -> Result<Vec<FatbinImage>, CubinError> {
         fatbin::all_entries(bytes).map_err(|damage| CubinError::new(damage.to_string()))?;
     let image = |entry: fatbin::Entry<'_>| FatbinImage {
         kind: match entry.kind {
-            Kind::Ptx => ImageKind::Ptx,
-            Kind::MachineCode => ImageKind::Elf,
-            Kind::Other(number) => ImageKind::Other(number),
+            EntryKind::Ptx => ImageKind::Ptx,
+            EntryKind::MachineCode => ImageKind::Elf,
+            EntryKind::Other(number) => ImageKind::Other(number),
         },
         arch_number: entry.architecture,
         stored_bytes: entry.stored().len() as u64,

@@ -19,12 +19,12 @@ struct State {
     /// Set for good when the process is about to end.
     stopped: bool,
     /// Tools (leaders of process groups) and programs.
-    children: Vec<(u32, Kind)>,
+    children: Vec<(u32, ChildKind)>,
     leftovers: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ChildKind {
     /// Ours to kill, with all that it started.
     Tool,
     /// The user's, in our own process group, so that it may read the terminal.
@@ -85,7 +85,7 @@ impl Drop for Leftover {
 #[derive(Debug)]
 pub(crate) struct Running {
     pub child: Child,
-    kind: Kind,
+    kind: ChildKind,
     status: Option<ExitStatus>,
 }
 
@@ -94,10 +94,10 @@ impl Running {
     pub fn tool(command: &mut Command) -> io::Result<Running> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        Running::start(command, Kind::Tool)
+        Running::start(command, ChildKind::Tool)
     }
 
-    fn start(command: &mut Command, kind: Kind) -> io::Result<Running> {
+    fn start(command: &mut Command, kind: ChildKind) -> io::Result<Running> {
         let mut state = state();
         let child = command.spawn()?;
         state.children.push((child.id(), kind));
@@ -182,7 +182,7 @@ pub enum Ended {
 /// # Errors
 /// It cannot be started.
 pub fn run_program(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
-    let mut running = Running::start(command, Kind::Program)?;
+    let mut running = Running::start(command, ChildKind::Program)?;
     let Some(limit) = limit else { return running.wait().map(Ended::Status) };
     if let Some(status) = running.wait_until(Instant::now() + limit, &|| false)? {
         return Ok(Ended::Status(status));
@@ -194,8 +194,8 @@ pub fn run_program(command: &mut Command, limit: Option<Duration>) -> io::Result
     Ok(Ended::TimedOut)
 }
 
-fn send(id: u32, kind: Kind, signal: i32) {
-    system::send(id, kind == Kind::Tool, signal);
+fn send(id: u32, kind: ChildKind, signal: i32) {
+    system::send(id, kind == ChildKind::Tool, signal);
 }
 
 /// Ends all tools and programs and removes all temporary files, and holds every thread that would start
@@ -204,20 +204,23 @@ fn send(id: u32, kind: Kind, signal: i32) {
 /// group.
 pub fn stop_everything(signal: i32, from_terminal: bool) {
     let Some(children) = stop_starting() else { return };
-    let programs: Vec<u32> =
-        children.iter().filter(|(_, kind)| *kind == Kind::Program).map(|(id, _)| *id).collect();
+    let programs: Vec<u32> = children
+        .iter()
+        .filter(|(_, kind)| *kind == ChildKind::Program)
+        .map(|(id, _)| *id)
+        .collect();
     for (id, kind) in &children {
         match kind {
-            Kind::Tool => send(*id, Kind::Tool, system::KILL),
-            Kind::Program if from_terminal => {}
-            Kind::Program => send(*id, Kind::Program, signal),
+            ChildKind::Tool => send(*id, ChildKind::Tool, system::KILL),
+            ChildKind::Program if from_terminal => {}
+            ChildKind::Program => send(*id, ChildKind::Program, signal),
         }
     }
     let deadline = Instant::now() + GRACE;
     for id in programs {
         while !system::has_ended(id) {
             if Instant::now() >= deadline {
-                send(id, Kind::Program, system::KILL);
+                send(id, ChildKind::Program, system::KILL);
                 break;
             }
             thread::sleep(Duration::from_millis(5));
@@ -234,7 +237,7 @@ pub fn stop_everything(signal: i32, from_terminal: bool) {
 
 /// Marks the state, and gives the children, which from now on nobody else waits for. `None` when another
 /// thread is at it, or holds the state for long.
-fn stop_starting() -> Option<Vec<(u32, Kind)>> {
+fn stop_starting() -> Option<Vec<(u32, ChildKind)>> {
     let patience = Instant::now() + Duration::from_secs(1);
     loop {
         match STATE.try_lock() {

@@ -30,7 +30,7 @@ const MAX_UNPACKED_BYTES: u64 = 1 << 30;
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// PTX text.
     Ptx,
     /// A cubin, linked or relocatable.
@@ -43,7 +43,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// What it holds.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// 90 for sm_90 or compute_90.
     pub architecture: u32,
     flags: u32,
@@ -174,9 +174,9 @@ fn entry(body: &[u8]) -> Option<(Entry<'_>, usize)> {
     let bytes = header_bytes.checked_add(payload_bytes)?;
     let entry = Entry {
         kind: match u16_at(header, 0)? {
-            1 => Kind::Ptx,
-            2 => Kind::MachineCode,
-            other => Kind::Other(other),
+            1 => EntryKind::Ptx,
+            2 => EntryKind::MachineCode,
+            other => EntryKind::Other(other),
         },
         architecture: u32_at(header, 28)?,
         flags: u32_at(header, FLAGS_AT)?,
@@ -241,7 +241,7 @@ fn text(contents: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 /// # Errors
 /// It does not decompress.
 pub fn newest_ptx(container: &[u8]) -> Result<Option<Cow<'_, [u8]>>, Damaged> {
-    let texts = entries(container).into_iter().filter(|entry| entry.kind == Kind::Ptx);
+    let texts = entries(container).into_iter().filter(|entry| entry.kind == EntryKind::Ptx);
     match texts.max_by_key(|entry| entry.architecture) {
         Some(entry) => Ok(Some(text(entry.contents()?))),
         None => Ok(None),
@@ -249,7 +249,7 @@ pub fn newest_ptx(container: &[u8]) -> Result<Option<Cow<'_, [u8]>>, Damaged> {
 }
 
 /// Architectures of what a container holds in this form.
-pub fn architectures(container: &[u8], kind: Kind) -> Vec<u32> {
+pub fn architectures(container: &[u8], kind: EntryKind) -> Vec<u32> {
     let of_kind = entries(container).into_iter().filter(|entry| entry.kind == kind);
     of_kind.map(|entry| entry.architecture).collect()
 }
@@ -277,8 +277,8 @@ mod tests {
             ]);
             let text = newest_ptx(&made).unwrap().unwrap();
             assert_eq!(std::str::from_utf8(&text).unwrap(), "//ptx ptx ptx ptx", "{flags:x}");
-            assert_eq!(architectures(&made, Kind::Ptx), [90, 75]);
-            assert_eq!(architectures(&made, Kind::MachineCode), [90]);
+            assert_eq!(architectures(&made, EntryKind::Ptx), [90, 75]);
+            assert_eq!(architectures(&made, EntryKind::MachineCode), [90]);
         }
         assert_eq!(newest_ptx(&container(&[(2, 90, 0, 0, b"\x7fELF")])), Ok(None));
         assert!(entries(b"\x7fELF").is_empty());
@@ -311,7 +311,10 @@ mod tests {
         bytes.extend([0; 8]);
         let list: Vec<_> =
             all_entries(&bytes).unwrap().iter().map(|e| (e.kind, e.architecture)).collect();
-        assert_eq!(list, [(Kind::MachineCode, 90), (Kind::Ptx, 121), (Kind::MachineCode, 75)]);
+        assert_eq!(
+            list,
+            [(EntryKind::MachineCode, 90), (EntryKind::Ptx, 121), (EntryKind::MachineCode, 75)]
+        );
         assert_eq!(entries(&bytes).len(), 2);
         for length in 1..first.len() {
             assert!(all_entries(&first[..length]).is_err(), "{length}");

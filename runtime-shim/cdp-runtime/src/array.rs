@@ -96,7 +96,7 @@ impl ArrayInfo {
 
 /// One side of a [`Copy3D`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CopySide {
     /// Elements of an array from a position on.
     Array {
         /// The array.
@@ -123,9 +123,9 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy3D {
     /// Where to.
-    pub dst: Place,
+    pub dst: CopySide,
     /// Where from.
-    pub src: Place,
+    pub src: CopySide,
     /// Bytes of a row.
     pub width_bytes: u64,
     /// Rows of a slice.

@@ -10,7 +10,7 @@ use std::ffi::CStr;
 
 use cdp_image::bytes::{u16_at, u32_at, u64_at};
 use cdp_image::cubin::{self, ELF_MAGIC, attribute};
-use cdp_image::fatbin::{self, Kind};
+use cdp_image::fatbin::{self, EntryKind};
 
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -45,10 +45,12 @@ pub fn check_extent(image: &[u8]) -> Result<()> {
 pub fn runs_on(image: &[u8], capability: u32) -> bool {
     let machine_code = match image.starts_with(&ELF_MAGIC) {
         true => cubin::arch_number(image).into_iter().collect(),
-        false => fatbin::architectures(image, Kind::MachineCode),
+        false => fatbin::architectures(image, EntryKind::MachineCode),
     };
     machine_code.into_iter().any(|made_for| cubin::machine_code_runs_on(made_for, capability))
-        || fatbin::architectures(image, Kind::Ptx).iter().any(|made_for| *made_for <= capability)
+        || fatbin::architectures(image, EntryKind::Ptx)
+            .iter()
+            .any(|made_for| *made_for <= capability)
 }
 
 /// What the CPU device claims to be for a program without PTX.

@@ -119,7 +119,8 @@ impl ImageRecord {
         // The device runtime's own text is for the newest architecture there is. It comes with a program's
         // members, never alone.
         let newest = self.ptx.containers().filter_map(|container| {
-            let newest = fatbin::architectures(container, fatbin::Kind::Ptx).into_iter().max()?;
+            let newest =
+                fatbin::architectures(container, fatbin::EntryKind::Ptx).into_iter().max()?;
             (!is_device_runtime(container)).then_some(newest)
         });
         newest.chain(own).max()
@@ -129,7 +130,7 @@ impl ImageRecord {
 /// The members of a program that nvcc links have machine code for one architecture or a few; the device
 /// runtime has it for every one of the toolkit.
 fn is_device_runtime(container: &[u8]) -> bool {
-    let machine_code = fatbin::architectures(container, fatbin::Kind::MachineCode);
+    let machine_code = fatbin::architectures(container, fatbin::EntryKind::MachineCode);
     machine_code.len() > 4
         && matches!(fatbin::newest_ptx(container), Ok(Some(text)) if contains(&text, DEVICE_RUNTIME_MARK))
 }
@@ -142,7 +143,7 @@ fn without_ptx(container: &[u8]) -> DeviceError {
     let kinds: Vec<String> = fatbin::entries(container)
         .iter()
         .map(|entry| match entry.kind {
-            fatbin::Kind::MachineCode => format!("machine code for sm_{}", entry.architecture),
+            fatbin::EntryKind::MachineCode => format!("machine code for sm_{}", entry.architecture),
             _ => format!("intermediate code for sm_{}", entry.architecture),
         })
         .collect();

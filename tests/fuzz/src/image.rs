@@ -19,7 +19,7 @@ pub fn image(data: &[u8]) {
     }
     let containers: usize = fatbin::containers(data).iter().map(|part| part.len()).sum();
     assert!(containers <= data.len(), "containers of {containers} bytes in {}", data.len());
-    for kind in [fatbin::Kind::Ptx, fatbin::Kind::MachineCode] {
+    for kind in [fatbin::EntryKind::Ptx, fatbin::EntryKind::MachineCode] {
         let _ = fatbin::architectures(data, kind);
     }
     let _ = (list_images(data), ObjectParts::of(data));

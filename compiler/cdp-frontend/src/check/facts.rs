@@ -55,7 +55,7 @@ pub struct Repeated {
 
 /// The conditions around the statement at hand.
 #[derive(Default)]
-pub struct Flow {
+pub struct Conditions {
     /// Conditions that depend on the thread for certain: their places.
     pub varying: Vec<Span>,
     /// Conditions that are not certainly uniform.
@@ -64,7 +64,7 @@ pub struct Flow {
     pub some_left: bool,
 }
 
-impl Flow {
+impl Conditions {
     /// Whether only some threads may be here.
     pub fn divergent(&self) -> bool {
         self.not_uniform > 0 || self.some_left

@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
         if let Some(ExprKind::LocalAddr(local)) = root(addr).map(|base| &base.kind) {
             let local = *local;
             self.f.facts[local.0 as usize].changed = true;
-            let divergent = self.f.flow.divergent();
+            let divergent = self.f.conditions.divergent();
             if divergent {
                 self.f.facts[local.0 as usize].uniform = false;
             }

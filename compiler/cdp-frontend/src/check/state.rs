@@ -5,7 +5,7 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{CTypes, QualType};
-use super::facts::{Body, Deferred, Facts, Flow, JumpTarget, Site, Source, Witnesses};
+use super::facts::{Body, Conditions, Deferred, Facts, JumpTarget, Site, Source, Witnesses};
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
@@ -127,7 +127,7 @@ pub struct FnState {
     /// Labels for `goto`, by name.
     pub labels: FastMap<Symbol, JumpTarget>,
     /// Nesting of conditions that differ between threads, and of those that pick one thread.
-    pub flow: Flow,
+    pub conditions: Conditions,
     /// Number of local types so far, for mangling.
     pub local_types: u32,
     /// The body is one that came from a table of builtins.

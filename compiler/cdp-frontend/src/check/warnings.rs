@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
 
     /// A local gets a value: what that says about its uniformity.
     pub fn note_uniform(&mut self, local: ir::LocalId, expr: &Expr) {
-        let uniform = self.is_uniform(expr) && !self.f.flow.divergent();
+        let uniform = self.is_uniform(expr) && !self.f.conditions.divergent();
         let varies = self.is_varying(expr);
         let first = !self.f.facts[local.0 as usize].changed;
         let facts = &mut self.f.facts[local.0 as usize];
@@ -122,7 +122,7 @@ impl<'a> Checker<'a> {
         match node {
             Node::Default => {}
             Node::Value(expr) => {
-                let uniform = self.is_uniform(expr) && !self.f.flow.divergent();
+                let uniform = self.is_uniform(expr) && !self.f.conditions.divergent();
                 self.f.facts[local.0 as usize].uniform &= uniform;
             }
             Node::Parts(parts) => {
@@ -142,31 +142,31 @@ impl<'a> Checker<'a> {
         let entered =
             Entered { varying: self.is_varying(cond), not_uniform: !self.is_uniform(cond) };
         if entered.varying {
-            self.f.flow.varying.push(Span::NONE);
+            self.f.conditions.varying.push(Span::NONE);
         }
-        self.f.flow.not_uniform += u32::from(entered.not_uniform);
+        self.f.conditions.not_uniform += u32::from(entered.not_uniform);
         entered
     }
 
     pub fn leave_condition(&mut self, entered: Entered, then: &ir::Block, otherwise: &ir::Block) {
         if entered.varying {
-            self.f.flow.varying.pop();
+            self.f.conditions.varying.pop();
         }
         if entered.not_uniform {
-            self.f.flow.not_uniform -= 1;
+            self.f.conditions.not_uniform -= 1;
             // Whoever returns, breaks or continues in a branch is missing from then on.
             let leaves = |block: &ir::Block| {
                 !block.stmts.is_empty() && !super::flow::falls_through(block, &self.module)
             };
             if leaves(then) || leaves(otherwise) {
-                self.f.flow.some_left = true;
+                self.f.conditions.some_left = true;
             }
         }
     }
 
     /// Whether the code at hand is run by some threads of a block only, for certain.
     pub fn in_varying_code(&self) -> bool {
-        !self.f.flow.varying.is_empty()
+        !self.f.conditions.varying.is_empty()
     }
 
     // --- launches ----------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ impl<'a> Checker<'a> {
         }
         let Some(parent) = self.f.func else { return };
         if self.f.space != ExecutionSpace::Global
-            || self.f.flow.divergent()
+            || self.f.conditions.divergent()
             || self.f.loop_depth > 0
         {
             return;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::context::{LOADS, SHARED_ACCESSES, STORES};
 use super::emit::{Addresses, Function};
 use super::graph::{Id, Stretch};
-use super::read::{Access, Place};
+use super::read::{Access, Memory};
 use super::write::{Writer, vector};
 
 /// Accesses of one kind through one row of addresses.
@@ -16,7 +16,7 @@ pub struct Group {
     /// The addresses.
     pub address: Id,
     bytes: u32,
-    place: Place,
+    memory: Memory,
     store: bool,
     /// Numbers of the accesses in the stretch.
     accesses: Vec<usize>,
@@ -40,13 +40,13 @@ impl Group {
         let mut groups: Vec<Group> = Vec::new();
         for (index, placed) in stretch.accesses.iter().enumerate() {
             let access = &placed.access;
-            let key = (placed.address, access.bytes, access.place, access.store);
-            match groups.iter_mut().find(|g| (g.address, g.bytes, g.place, g.store) == key) {
+            let key = (placed.address, access.bytes, access.memory, access.store);
+            match groups.iter_mut().find(|g| (g.address, g.bytes, g.memory, g.store) == key) {
                 Some(group) => group.accesses.push(index),
                 None => groups.push(Group {
                     address: placed.address,
                     bytes: access.bytes,
-                    place: access.place,
+                    memory: access.memory,
                     store: access.store,
                     accesses: vec![index],
                 }),
@@ -61,7 +61,7 @@ impl Group {
     }
 
     fn is_shared(&self) -> bool {
-        self.place != Place::Global
+        self.memory != Memory::Global
     }
 
     /// Puts eight addresses into memory, and adds to the sums of these names what they lack of following each
@@ -75,8 +75,8 @@ impl Group {
         [row, same]: [&str; 2],
     ) {
         let ty = "<8 x i64>";
-        let address = match self.place {
-            Place::Shared => w.cast("zext", "i32", address, "i64"),
+        let address = match self.memory {
+            Memory::Shared => w.cast("zext", "i32", address, "i64"),
             _ => address.to_string(),
         };
         let at = w.set(format_args!("getelementptr i8, ptr {space}, i64 %{name}c64"));
@@ -96,8 +96,8 @@ impl Group {
         let (space, row, same) = match addresses {
             Addresses::Each { space, row, same } => (space, row, same),
             Addresses::Same(address) => {
-                let address = match self.place {
-                    Place::Shared => f.set(format_args!("zext i32 {address} to i64")),
+                let address = match self.memory {
+                    Memory::Shared => f.set(format_args!("zext i32 {address} to i64")),
                     _ => address.clone(),
                 };
                 let (row, same) = ("false".to_string(), "true".to_string());

@@ -37,7 +37,7 @@ impl Shape {
 
 /// Which memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Memory {
     /// Global or constant, or generic addresses that turn out to be such; addresses have 64 bits.
     Global,
     /// Shared; addresses are 32-bit offsets.
@@ -52,7 +52,7 @@ pub struct Access {
     /// It writes.
     pub store: bool,
     /// Which memory.
-    pub place: Place,
+    pub memory: Memory,
     /// 4 or 8.
     pub bytes: u32,
     /// The row that is loaded or stored.
@@ -68,7 +68,7 @@ pub struct Access {
 impl Access {
     /// Shape of the row of addresses.
     pub fn address(&self) -> Shape {
-        if self.place == Place::Shared { Shape::Narrow } else { Shape::Wide }
+        if self.memory == Memory::Shared { Shape::Narrow } else { Shape::Wide }
     }
 
     /// Shape of what is loaded or stored.
@@ -153,14 +153,14 @@ pub struct Run {
 /// Reads a run. `None` for what is no run of this version.
 pub fn read(text: &str) -> Option<Run> {
     let mut lines = text.lines();
-    let mut head = Words::of(lines.next()?);
+    let mut head = Fields::of(lines.next()?);
     let (word, version, count) = (head.word()?, head.number::<u32>()?, head.number::<usize>()?);
     if word != "run" || version != VERSION || count > MOST {
         return None;
     }
     let mut run = Run::default();
     for text in lines {
-        let mut words = Words::of(text);
+        let mut words = Fields::of(text);
         match words.word()? {
             "const" => {
                 words.shape()?;
@@ -184,9 +184,9 @@ pub fn read(text: &str) -> Option<Run> {
     (run.lines.len() == count && count > 0).then_some(run)
 }
 
-fn line(word: &str, words: &mut Words<'_>) -> Option<Line> {
+fn line(word: &str, words: &mut Fields<'_>) -> Option<Line> {
     let uniform =
-        |field, words: &mut Words<'_>| Some(Line::Uniform(field, words.axis()?, words.row()?));
+        |field, words: &mut Fields<'_>| Some(Line::Uniform(field, words.axis()?, words.row()?));
     match word {
         "alu" => words.alu().map(Line::Alu),
         "tid" => Some(Line::Tid(words.axis()?, words.row()?)),
@@ -207,11 +207,11 @@ fn line(word: &str, words: &mut Words<'_>) -> Option<Line> {
     }
 }
 
-struct Words<'a>(std::str::Split<'a, char>);
+struct Fields<'a>(std::str::Split<'a, char>);
 
-impl<'a> Words<'a> {
-    fn of(text: &'a str) -> Words<'a> {
-        Words(text.split(' '))
+impl<'a> Fields<'a> {
+    fn of(text: &'a str) -> Fields<'a> {
+        Fields(text.split(' '))
     }
 
     fn word(&mut self) -> Option<&'a str> {
@@ -259,15 +259,15 @@ impl<'a> Words<'a> {
     }
 
     fn access(&mut self, store: bool) -> Option<Access> {
-        let place = match self.word()? {
-            "global" => Place::Global,
-            "shared" => Place::Shared,
-            "shared64" => Place::Shared64,
+        let memory = match self.word()? {
+            "global" => Memory::Global,
+            "shared" => Memory::Shared,
+            "shared64" => Memory::Shared64,
             _ => return None,
         };
         let (bytes, d, a) = (self.bytes()?, self.row()?, self.row()?);
         let (added, slot) = (self.number()?, self.number::<u32>().filter(|slot| *slot < 8)?);
-        Some(Access { store, place, bytes, d, a, added, slot })
+        Some(Access { store, memory, bytes, d, a, added, slot })
     }
 }
 

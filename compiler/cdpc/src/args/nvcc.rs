@@ -258,7 +258,7 @@ const MAX_FILES: usize = 16;
 pub fn normalise(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let rest: Vec<OsString> = args.into_iter().collect();
     let forwards = rest.iter().any(|word| row_of(word).is_some_and(|row| row.means == Forward));
-    let mut words = Words { rest, files: 0, forwards };
+    let mut words = Remaining { rest, files: 0, forwards };
     words.rest.reverse();
     let mut out = Line::default();
     while let Some(arg) = words.rest.pop() {
@@ -275,7 +275,7 @@ pub fn normalise(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsStrin
 }
 
 /// What is still to be read, the next word last.
-struct Words {
+struct Remaining {
     rest: Vec<OsString>,
     files: usize,
     /// Options of the host compiler stand among the others.
@@ -341,7 +341,7 @@ fn row_of(name: &OsStr) -> Option<&'static Row> {
     NVCC.iter().find(|row| row.short == name || row.long == name)
 }
 
-fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> {
+fn word(arg: OsString, words: &mut Remaining, out: &mut Line) -> Result<(), String> {
     let text = arg.to_str().unwrap_or_default();
     // Not nvcc's: `cdpc run` has one of this name.
     if text == "--profile" && out.words.get(1).is_some_and(|verb| verb == "run") {
@@ -408,7 +408,7 @@ fn word(arg: OsString, words: &mut Words, out: &mut Line) -> Result<(), String> 
 }
 
 /// As gcc takes it, with a name or without, or with one of nvcc's kinds.
-fn werror(value: Option<&OsStr>, words: &mut Words, out: &mut Line) {
+fn werror(value: Option<&OsStr>, words: &mut Remaining, out: &mut Line) {
     let known = |word: &OsStr| WERROR_KINDS.iter().any(|kind| word == *kind);
     let next_is_kind = words.rest.last().is_some_and(|word| known(word));
     let kind = match value {
@@ -425,7 +425,7 @@ fn werror(value: Option<&OsStr>, words: &mut Words, out: &mut Line) {
 }
 
 /// Puts the words of a file in front of what is still to be read.
-fn read_options(file: &OsStr, words: &mut Words) -> Result<(), String> {
+fn read_options(file: &OsStr, words: &mut Remaining) -> Result<(), String> {
     let shown = file.to_string_lossy();
     words.files += 1;
     if words.files > MAX_FILES {

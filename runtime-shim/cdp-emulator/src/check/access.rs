@@ -1,12 +1,12 @@
 //! An access as the race checker is told of it. What becomes of it: `race`.
 
-use super::Place;
+use super::Origin;
 use crate::code::{Async, Order};
 
 /// An access of some lanes of a warp by one instruction.
 pub struct Access<'a> {
     /// The instruction.
-    pub place: Place,
+    pub origin: Origin,
     /// First thread of the warp.
     pub first_thread: u32,
     /// Addresses (or offsets in shared memory) by lane.
@@ -24,7 +24,7 @@ pub struct Access<'a> {
     /// It writes.
     pub writes: bool,
     /// How it is done.
-    pub kind: Kind,
+    pub kind: Manner,
     /// Order and scope.
     pub order: Order,
     /// The byte that a lane writes, by its number from the lane's address.
@@ -33,7 +33,7 @@ pub struct Access<'a> {
 
 /// How an access is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Manner {
     /// By the thread, in its order.
     Own,
     /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.

@@ -84,11 +84,11 @@ pub struct BlockState {
 
 /// Stamps made lately, by instruction.
 #[derive(Debug)]
-pub struct StampCache(pub [(super::Place, u32, u32); 32]);
+pub struct StampCache(pub [(super::Origin, u32, u32); 32]);
 
 impl Default for StampCache {
     fn default() -> StampCache {
-        let none = super::Place { function: u32::MAX, instruction: u32::MAX };
+        let none = super::Origin { function: u32::MAX, instruction: u32::MAX };
         StampCache([(none, 0, 0); 32])
     }
 }

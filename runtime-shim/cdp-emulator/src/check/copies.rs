@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use super::block::BlockState;
 use super::view::{Clocks, PROXY, View, WARP};
-use super::{BlockMeta, Place, Stamp, Watch};
+use super::{BlockMeta, Origin, Stamp, Watch};
 use crate::code::{Async, CopyOrder};
 use crate::hash::IntMap;
 
@@ -36,7 +36,7 @@ struct Agent {
     /// Its number among the blocks.
     block: u32,
     /// The stamp made last, with instruction and time.
-    last: (Place, u32, u32),
+    last: (Origin, u32, u32),
 }
 
 impl Watch {
@@ -44,7 +44,7 @@ impl Watch {
     pub fn copy_stamp(
         &mut self,
         state: &mut BlockState,
-        place: Place,
+        origin: Origin,
         of: Async,
         writes: bool,
     ) -> u32 {
@@ -53,7 +53,7 @@ impl Watch {
             let BlockMeta { grid, linear, .. } = self.blocks[state.id as usize];
             let first = self.blocks.len() as u32;
             self.blocks.extend([BlockMeta { grid, linear, later: Some(of) }; 2]);
-            let agent = |block| Agent { block, last: (Place::HOST, 0, 0) };
+            let agent = |block| Agent { block, last: (Origin::HOST, 0, 0) };
             copies.agents.push((of, [agent(first), agent(first + 1)]));
             copies.agents.len() - 1
         });
@@ -61,11 +61,11 @@ impl Watch {
         let now = copies.time + 1;
         let agent = &mut copies.agents[at].1[usize::from(writes)];
         let (known, time, stamp) = agent.last;
-        if (known, time) == (place, now) {
+        if (known, time) == (origin, now) {
             return stamp;
         }
-        let stamp = self.new_stamp(agent.block, now, place);
-        agent.last = (place, now, stamp);
+        let stamp = self.new_stamp(agent.block, now, origin);
+        agent.last = (origin, now, stamp);
         stamp
     }
 

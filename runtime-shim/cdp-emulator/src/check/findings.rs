@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::bounds::Stray;
 use super::record::Strength;
-use super::{Place, Stamp, Watch};
+use super::{Origin, Stamp, Watch};
 use crate::code::Async;
 use crate::hash::IntMap;
 use crate::memory::SiteRef;
@@ -16,7 +16,7 @@ pub struct Side {
     /// Which thread, and which instruction.
     pub site: SiteRef,
     /// The instruction, or what the runtime did.
-    pub place: Place,
+    pub origin: Origin,
     /// It wrote.
     pub writes: bool,
     /// It read and wrote in one.
@@ -88,7 +88,7 @@ pub struct Findings {
     /// Plain reads that conflict with atomic updates, by block, thread and word.
     held: HashMap<(u32, u32, u64), Vec<Conflict>>,
     /// Instructions that read what a compare-and-swap of the same thread then checked.
-    checked: HashSet<Place>,
+    checked: HashSet<Origin>,
     /// Reads of memory that was never written, by instruction: the first, and how many.
     unwritten: Vec<Unwritten>,
     /// Accesses between variables, by instruction.
@@ -140,8 +140,9 @@ const MOST: usize = 10_000;
 impl Findings {
     /// Notes a conflict.
     pub fn add(&mut self, conflict: Conflict) {
-        let key =
-            |side: &Side| u64::from(side.place.function) << 32 | u64::from(side.place.instruction);
+        let key = |side: &Side| {
+            u64::from(side.origin.function) << 32 | u64::from(side.origin.instruction)
+        };
         let (a, b) = (key(&conflict.now), key(&conflict.before));
         let pair = (a.min(b), a.max(b), conflict.kind == Relation::Siblings);
         let slot = self.by_pair.entry(pair.0.rotate_left(17) ^ pair.1).or_default();
@@ -181,7 +182,7 @@ impl Findings {
             return;
         }
         for conflict in self.held.remove(&(block, thread, word)).into_iter().flatten() {
-            self.checked.insert(reader_of(&conflict).place);
+            self.checked.insert(reader_of(&conflict).origin);
         }
     }
 
@@ -189,7 +190,7 @@ impl Findings {
         let mut held: Vec<_> = std::mem::take(&mut self.held).into_iter().collect();
         held.sort_by_key(|(reader, _)| *reader);
         for conflict in held.into_iter().flat_map(|(_, conflicts)| conflicts) {
-            if !self.checked.contains(&reader_of(&conflict).place) {
+            if !self.checked.contains(&reader_of(&conflict).origin) {
                 self.add(conflict);
             }
         }

@@ -7,10 +7,10 @@
 
 use std::sync::Arc;
 
-use super::access::{Access, Kind};
+use super::access::{Access, Manner};
 use super::block::BlockState;
 use super::view::{Known, View, learn};
-use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, HostView, NodeWatch, Place, Watch};
+use super::{Actor, BlockMeta, GridMeta, HOST_BLOCK, HostView, NodeWatch, Origin, Watch};
 use crate::code::Order;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
@@ -343,7 +343,7 @@ impl Watch {
     pub fn touch_range(
         &mut self,
         state: &mut BlockState,
-        place: Place,
+        origin: Origin,
         address: u64,
         width: u64,
         writes: bool,
@@ -365,7 +365,7 @@ impl Watch {
                 self.access(
                     state,
                     &Access {
-                        place,
+                        origin,
                         first_thread: 0,
                         at: &one,
                         lanes: 1,
@@ -374,7 +374,7 @@ impl Watch {
                         base: 0,
                         reads: !writes,
                         writes,
-                        kind: Kind::Own,
+                        kind: Manner::Own,
                         order: Order::WEAK,
                         value: None,
                     },
@@ -390,7 +390,7 @@ impl Watch {
         let mut state = std::mem::take(&mut self.host_state);
         state.base = Some(Arc::new(self.host.clone()));
         state.ordered = Default::default();
-        self.touch_range(&mut state, Place::HOST, address, width, writes);
+        self.touch_range(&mut state, Origin::HOST, address, width, writes);
         self.host_state = state;
     }
 }

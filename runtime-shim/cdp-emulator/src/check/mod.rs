@@ -51,33 +51,33 @@ pub struct Stamp {
     /// The block's time.
     pub time: u32,
     /// The instruction.
-    pub place: Place,
+    pub origin: Origin,
 }
 
 /// An instruction, or something that the runtime does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
-    /// Function, or [`Place::RUNTIME`].
+pub struct Origin {
+    /// Function, or [`Origin::RUNTIME`].
     pub function: u32,
     /// Instruction in it; which of the runtime's doings.
     pub instruction: u32,
 }
 
-impl Place {
+impl Origin {
     /// In place of a function: a copy or set.
     pub const RUNTIME: u32 = u32::MAX;
     /// A copy within the device.
-    pub const COPY: Place = Place { function: Place::RUNTIME, instruction: 0 };
+    pub const COPY: Origin = Origin { function: Origin::RUNTIME, instruction: 0 };
     /// A set.
-    pub const SET: Place = Place { function: Place::RUNTIME, instruction: 1 };
+    pub const SET: Origin = Origin { function: Origin::RUNTIME, instruction: 1 };
     /// A copy from or to the host.
-    pub const HOST: Place = Place { function: Place::RUNTIME, instruction: 2 };
+    pub const HOST: Origin = Origin { function: Origin::RUNTIME, instruction: 2 };
     /// The same, as a node of a graph.
-    pub const GRAPH: Place = Place { function: Place::RUNTIME, instruction: 3 };
+    pub const GRAPH: Origin = Origin { function: Origin::RUNTIME, instruction: 3 };
     /// A release in a stream.
-    pub const RELEASE: Place = Place { function: Place::RUNTIME, instruction: 4 };
+    pub const RELEASE: Origin = Origin { function: Origin::RUNTIME, instruction: 4 };
     /// An allocation in a stream.
-    pub const ALLOCATION: Place = Place { function: Place::RUNTIME, instruction: 5 };
+    pub const ALLOCATION: Origin = Origin { function: Origin::RUNTIME, instruction: 5 };
 }
 
 /// A block, as records name it.
@@ -279,7 +279,7 @@ impl Watch {
     pub fn site(&self, stamp: &Stamp, thread: u32) -> SiteRef {
         let meta = &self.blocks[stamp.block as usize];
         let grid = &self.grids[meta.grid as usize];
-        if let (Place::RUNTIME, Some(at)) = (stamp.place.function, grid.launched_at) {
+        if let (Origin::RUNTIME, Some(at)) = (stamp.origin.function, grid.launched_at) {
             return at;
         }
         SiteRef {
@@ -287,13 +287,13 @@ impl Watch {
             kernel: grid.kernel,
             block: meta.linear,
             thread,
-            function: stamp.place.function,
-            instruction: stamp.place.instruction,
+            function: stamp.origin.function,
+            instruction: stamp.origin.instruction,
         }
     }
 
-    fn new_stamp(&mut self, block: u32, time: u32, place: Place) -> u32 {
-        self.stamps.push(Stamp { block, time, place });
+    fn new_stamp(&mut self, block: u32, time: u32, origin: Origin) -> u32 {
+        self.stamps.push(Stamp { block, time, origin });
         self.first_stamp + self.stamps.len() as u32 - 1
     }
 

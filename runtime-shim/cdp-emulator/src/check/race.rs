@@ -1,11 +1,11 @@
 //! Accesses: is each ordered with those that are remembered of the same bytes?
 
-use super::access::{Access, Kind};
+use super::access::{Access, Manner};
 use super::block::BlockState;
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
-use super::{Place, Stamp, Watch};
+use super::{Origin, Stamp, Watch};
 use crate::code::{Reach, Sem};
 use crate::memory::space;
 
@@ -31,10 +31,10 @@ impl Watch {
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
         let (stamp, proxy) = match access.kind {
-            Kind::Later(of) => {
-                (self.copy_stamp(state, access.place, of, access.writes), of.by_proxy())
+            Manner::Later(of) => {
+                (self.copy_stamp(state, access.origin, of, access.writes), of.by_proxy())
             }
-            _ => (self.stamp_now(state, access.place), false),
+            _ => (self.stamp_now(state, access.origin), false),
         };
         let strength = match (access.order.sem, access.order.reach) {
             (Sem::Weak, _) => Strength::Weak,
@@ -69,7 +69,7 @@ impl Watch {
                 let mask = (15u8 << low) & (15 >> (4 - high));
                 let record = Record::new(stamp, thread, mask, strength, update);
                 let touch = Touch { record, thread, writes: access.writes, proxy, address: word };
-                if matches!(access.kind, Kind::Swap { .. }) {
+                if matches!(access.kind, Manner::Swap { .. }) {
                     self.findings.swapped(state.id, thread, word);
                 }
                 self.word(state, access, &touch);
@@ -77,7 +77,7 @@ impl Watch {
             }
         }
         // What a copy does is none of its thread's releasing or acquiring.
-        if access.order.is_strong() && !matches!(access.kind, Kind::Later(_)) {
+        if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
             self.strong(state, access);
         }
     }
@@ -86,7 +86,7 @@ impl Watch {
         let strong = super::sync::Strong {
             reads: access.reads,
             writes: access.writes,
-            fails: access.kind == Kind::Swap { fails: true },
+            fails: access.kind == Manner::Swap { fails: true },
             order: access.order,
         };
         for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
@@ -100,15 +100,15 @@ impl Watch {
     }
 
     /// The stamp of an instruction now.
-    pub(super) fn stamp_now(&mut self, state: &mut BlockState, place: Place) -> u32 {
+    pub(super) fn stamp_now(&mut self, state: &mut BlockState, origin: Origin) -> u32 {
         let time = state.stamp_time();
-        let slot = (place.instruction as usize ^ (place.function as usize * 7)) & 31;
+        let slot = (origin.instruction as usize ^ (origin.function as usize * 7)) & 31;
         let (known, at, stamp) = state.stamps.0[slot];
-        if known == place && at == time {
+        if known == origin && at == time {
             return stamp;
         }
-        let stamp = self.new_stamp(state.id, time, place);
-        state.stamps.0[slot] = (place, time, stamp);
+        let stamp = self.new_stamp(state.id, time, origin);
+        state.stamps.0[slot] = (origin, time, stamp);
         stamp
     }
 
@@ -449,7 +449,7 @@ impl Watch {
         let Some(kind) = self.kind_of(&stamp, &here) else { return };
         let side = |stamp: &Stamp, record: Record, thread: u32, writes: bool| Side {
             site: self.site(stamp, thread),
-            place: stamp.place,
+            origin: stamp.origin,
             writes,
             updates: record.is_update(),
             strength: record.strength(),
@@ -463,7 +463,7 @@ impl Watch {
         let conflict = Conflict {
             kind,
             now: Side {
-                releases: access.kind == Kind::Release,
+                releases: access.kind == Manner::Release,
                 ..side(&here, touch.record, touch.thread, touch.writes)
             },
             before: side(&stamp, record, thread, wrote),

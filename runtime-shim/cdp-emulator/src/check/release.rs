@@ -5,11 +5,11 @@
 //! Not here: accesses that come later than the end. They are faults of every run, but in memory of a graph, which
 //! stays: what comes later there must know of the end.
 
-use super::access::{Access, Kind};
+use super::access::{Access, Manner};
 use super::block::BlockState;
 use super::record::{Record, Strength};
 use super::view::learn;
-use super::{Place, Watch};
+use super::{Origin, Watch};
 use crate::code::Order;
 
 /// Bytes that are looked at as one.
@@ -20,7 +20,7 @@ impl Watch {
     pub fn release(
         &mut self,
         state: &mut BlockState,
-        place: Place,
+        origin: Origin,
         thread: u32,
         address: u64,
         size_bytes: u64,
@@ -35,7 +35,7 @@ impl Watch {
             };
             while at < end.min(page_end) {
                 let bytes = WORD_BYTES.min(end - at);
-                self.release_word(state, place, thread, at, bytes);
+                self.release_word(state, origin, thread, at, bytes);
                 at += WORD_BYTES;
             }
         }
@@ -44,17 +44,17 @@ impl Watch {
     /// A stream has come to where it allocates memory: whole words of it, which `state` writes. What was touched
     /// already was touched too early; what is touched later must know of this.
     pub fn allocated(&mut self, state: &mut BlockState, address: u64, size_bytes: u64) {
-        self.written(state, Place::ALLOCATION, address, size_bytes);
+        self.written(state, Origin::ALLOCATION, address, size_bytes);
     }
 
     /// A stream has come to where memory ends, whole words of it, which `state` writes.
     pub fn ended(&mut self, state: &mut BlockState, address: u64, size_bytes: u64) {
-        self.written(state, Place::RELEASE, address, size_bytes);
+        self.written(state, Origin::RELEASE, address, size_bytes);
     }
 
-    fn written(&mut self, state: &mut BlockState, place: Place, address: u64, size_bytes: u64) {
-        self.release(state, place, 0, address, size_bytes);
-        let stamp = self.stamp_now(state, place);
+    fn written(&mut self, state: &mut BlockState, origin: Origin, address: u64, size_bytes: u64) {
+        self.release(state, origin, 0, address, size_bytes);
+        let stamp = self.stamp_now(state, origin);
         let write = Record::new(stamp, 0, 15, Strength::Weak, false);
         self.shadow.begin(address, size_bytes, write);
     }
@@ -64,7 +64,7 @@ impl Watch {
     pub fn release_shared(
         &mut self,
         state: &mut BlockState,
-        place: Place,
+        origin: Origin,
         window: u64,
         size_bytes: u64,
     ) {
@@ -72,19 +72,19 @@ impl Watch {
         if let Some(done) = state.done_by_others.take() {
             learn(&mut state.shared_view, &done);
         }
-        self.release(state, place, 0, window, size_bytes);
+        self.release(state, origin, 0, window, size_bytes);
     }
 
     fn release_word(
         &mut self,
         state: &mut BlockState,
-        place: Place,
+        origin: Origin,
         thread: u32,
         address: u64,
         bytes: u64,
     ) {
         let access = Access {
-            place,
+            origin,
             first_thread: thread & !31,
             at: &[address; 32],
             lanes: 1 << (thread & 31),
@@ -93,7 +93,7 @@ impl Watch {
             base: 0,
             reads: false,
             writes: true,
-            kind: Kind::Release,
+            kind: Manner::Release,
             order: Order::WEAK,
             value: None,
         };

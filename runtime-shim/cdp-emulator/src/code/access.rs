@@ -5,7 +5,7 @@ use cdp_ptx::{AtomOrder, Scope};
 
 /// A state space as the interpreter distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StateSpace {
     /// Any, told by the address.
     Generic,
     /// Global or constant memory.
@@ -24,11 +24,14 @@ pub enum Place {
     Frame,
 }
 
-impl Place {
+impl StateSpace {
     /// Memory of a block or thread, which other blocks (but those of the cluster, which runs as one) do
     /// not see.
     pub fn is_near(self) -> bool {
-        matches!(self, Place::Shared | Place::Cluster | Place::Local | Place::Frame)
+        matches!(
+            self,
+            StateSpace::Shared | StateSpace::Cluster | StateSpace::Local | StateSpace::Frame
+        )
     }
 }
 
@@ -36,7 +39,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// State space.
-    pub place: Place,
+    pub space: StateSpace,
     /// log2 of the bytes of one element.
     pub size_log2: u8,
     /// Elements: 1, 2, 4 or 8. For more than one, the rows are in [`super::Function::vectors`].
@@ -70,7 +73,7 @@ impl Access {
     /// No other thread sees it.
     #[inline(always)]
     pub fn is_private(self) -> bool {
-        matches!(self.place, Place::Local | Place::Frame | Place::Param)
+        matches!(self.space, StateSpace::Local | StateSpace::Frame | StateSpace::Param)
     }
 }
 

@@ -156,11 +156,11 @@ pub enum Op {
         wide: bool,
     },
     /// `cvta`: to a generic address, from row `a` to row `d`.
-    ToGeneric(Place),
+    ToGeneric(StateSpace),
     /// `cvta.to`: from a generic address.
-    FromGeneric(Place),
+    FromGeneric(StateSpace),
     /// `isspacep` into predicate `d`.
-    IsSpace(Place),
+    IsSpace(StateSpace),
     /// Predicate logic: `d = (a op b)`, with `imm` bit 0, 1: negate a, b.
     PredLogic(PredLogic),
     /// Row `d` from predicate `a`: `imm` if true, else 0.
@@ -212,9 +212,9 @@ pub enum Op {
     /// `barrier.cluster.wait`
     ClusterWait,
     /// `mapa` of row `a` to rank `b`, to row `d`; `imm`: the address rows have 64 bits.
-    Mapa(Place),
+    Mapa(StateSpace),
     /// `getctarank` of row `a` to row `d`; `imm`: the address row has 64 bits.
-    ClusterRank(Place),
+    ClusterRank(StateSpace),
     /// `st.async`, `red.async`, number `imm` of [`Function::remotes`].
     Remote,
     /// `bar.warp.sync` with mask row `a`.

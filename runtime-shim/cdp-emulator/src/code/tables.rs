@@ -3,7 +3,7 @@
 use cdp_ptx::inst::{VideoMad, VideoSimd};
 use cdp_ptx::{AtomOp, MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
-use super::access::{Order, Place};
+use super::access::{Order, StateSpace};
 use crate::services::Service;
 
 /// Where an argument is in a frame.
@@ -67,7 +67,7 @@ pub struct Atomic {
     /// Element type.
     pub ty: ScalarType,
     /// State space.
-    pub place: Place,
+    pub space: StateSpace,
     /// The address row has 64-bit values.
     pub wide_address: bool,
     /// Added to the address.
@@ -149,7 +149,7 @@ pub struct BarrierObject {
     /// What it does.
     pub op: ObjectOp,
     /// Shared memory, or any by generic address.
-    pub place: Place,
+    pub space: StateSpace,
     /// The address row has 64-bit values.
     pub wide: bool,
     /// Added to the address.

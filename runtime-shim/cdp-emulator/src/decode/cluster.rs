@@ -5,7 +5,7 @@ use cdp_ptx::inst::{ClusterBarrier, Mapa, RemoteAccess};
 use cdp_ptx::{Operand, Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
-use crate::code::{NONE, Op, Place, Remote};
+use crate::code::{NONE, Op, Remote, StateSpace};
 
 impl Decoder<'_> {
     pub(super) fn cluster_barrier(&mut self, op: ClusterBarrier) -> Decoded {
@@ -15,18 +15,18 @@ impl Decoder<'_> {
         })
     }
 
-    /// The place that the space of an address of the cluster's shared memory is.
-    fn cluster_place(space: Space) -> Place {
-        if space == Space::Generic { Place::Generic } else { Place::Cluster }
+    /// The state space that the one of an address of the cluster's shared memory is.
+    fn cluster_space(space: Space) -> StateSpace {
+        if space == Space::Generic { StateSpace::Generic } else { StateSpace::Cluster }
     }
 
     pub(super) fn mapa(&mut self, mapa: &Mapa) -> Decoded {
         let wide = mapa.ty.bits() == 64;
         let (d, a) = (self.dst(mapa.dst, wide)?, self.row(mapa.src, wide)?);
         let b = self.narrow(mapa.rank)?;
-        let place = Self::cluster_place(mapa.space);
+        let space = Self::cluster_space(mapa.space);
         let imm = u32::from(wide);
-        let inst = crate::code::Inst { d, a, b, imm, ..self.blank(Op::Mapa(place)) };
+        let inst = crate::code::Inst { d, a, b, imm, ..self.blank(Op::Mapa(space)) };
         self.emit(inst);
         Ok(())
     }
@@ -40,9 +40,9 @@ impl Decoder<'_> {
     ) -> Decoded {
         let wide = ty.bits() == 64;
         let (d, a) = (self.narrow_dst(dst)?, self.row(src, wide)?);
-        let place = Self::cluster_place(space);
+        let space = Self::cluster_space(space);
         let inst =
-            crate::code::Inst { d, a, imm: u32::from(wide), ..self.blank(Op::ClusterRank(place)) };
+            crate::code::Inst { d, a, imm: u32::from(wide), ..self.blank(Op::ClusterRank(space)) };
         self.emit(inst);
         Ok(())
     }

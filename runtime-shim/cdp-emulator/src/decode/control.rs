@@ -3,7 +3,7 @@
 use cdp_ptx::inst::{CallArg, CallTarget};
 use cdp_ptx::{BranchTableId, Dim, LabelId, Operand, SpecialReg, Symbol};
 
-use super::{Decoded, Decoder, RegPlace, Target, flow};
+use super::{Decoded, Decoder, RegPlace, Target, meeting};
 use crate::code::{Call, Callee, NONE, Op, Slot, Special};
 use crate::services::Service;
 
@@ -65,7 +65,7 @@ pub(super) fn special(register: SpecialReg) -> Special {
 
 impl Decoder<'_> {
     fn join(&self) -> u32 {
-        self.flow.join_of[self.origin as usize].unwrap_or(flow::EXIT)
+        self.meeting.join_of[self.origin as usize].unwrap_or(meeting::EXIT)
     }
 
     pub(super) fn bra(&mut self, target: LabelId) -> Decoded {
@@ -89,7 +89,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn ret(&mut self) -> Decoded {
-        let guarded = self.flow.join_of[self.origin as usize].is_some();
+        let guarded = self.meeting.join_of[self.origin as usize].is_some();
         let join = if guarded { self.join() } else { NONE };
         self.simple(Op::Ret { join })
     }

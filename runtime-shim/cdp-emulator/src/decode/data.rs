@@ -8,7 +8,7 @@ use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
 use crate::alu::{bits, int};
 use crate::code::Demand;
-use crate::code::{Access, Base, NONE, Op, Order, Place, PredLogic};
+use crate::code::{Access, Base, NONE, Op, Order, PredLogic, StateSpace};
 use crate::float::soft::Mode;
 
 type T = ScalarType;
@@ -16,7 +16,7 @@ type T = ScalarType;
 /// A decoded address: row, added bytes, and whether the row has 64-bit values. The row is [`NONE`]
 /// for fixed places in the frame or the parameters.
 pub(super) struct AddressParts {
-    pub place: Place,
+    pub space: StateSpace,
     pub row: u32,
     pub offset: i32,
     pub wide: bool,
@@ -198,56 +198,66 @@ impl Decoder<'_> {
 
     /// Takes an address apart. `space` is that of the instruction.
     pub(super) fn address(&mut self, space: Space, addr: &Address) -> Result<AddressParts, String> {
-        let place = self.place(space);
+        let space = self.state_space(space);
         let fits = i32::try_from(addr.offset);
         match addr.base {
             AddressBase::Symbol(symbol) => {
                 if let Some(at) = self.frame_offset(symbol) {
                     let offset = (i64::from(at) + addr.offset) as i32;
-                    return Ok(AddressParts { place: Place::Frame, row: NONE, offset, wide: true });
+                    return Ok(AddressParts {
+                        space: StateSpace::Frame,
+                        row: NONE,
+                        offset,
+                        wide: true,
+                    });
                 }
                 if let Symbol::Param(n) = symbol {
                     let at = self.param_offsets.get(n as usize).copied().unwrap_or(0);
                     let offset = (i64::from(at) + addr.offset) as i32;
-                    return Ok(AddressParts { place: Place::Param, row: NONE, offset, wide: true });
+                    return Ok(AddressParts {
+                        space: StateSpace::Param,
+                        row: NONE,
+                        offset,
+                        wide: true,
+                    });
                 }
                 // A variable by name is in its own space, whatever the instruction says.
                 let shared = matches!(self.target(symbol), Ok(super::Target::Shared(_)));
-                let place = if shared { Place::Shared } else { place };
+                let space = if shared { StateSpace::Shared } else { space };
                 let row = self.address_of(symbol, addr.offset, true)?;
-                Ok(AddressParts { place, row, offset: 0, wide: true })
+                Ok(AddressParts { space, row, offset: 0, wide: true })
             }
             AddressBase::Absolute => {
                 let row = self.constant(addr.offset as u64, true);
-                Ok(AddressParts { place, row, offset: 0, wide: true })
+                Ok(AddressParts { space, row, offset: 0, wide: true })
             }
             AddressBase::Reg(reg) => {
                 let wide = matches!(self.reg(reg), RegPlace::Wide(_));
                 if let Ok(offset) = fits {
                     let row = self.row(Operand::Reg(reg), wide)?;
-                    return Ok(AddressParts { place, row, offset, wide });
+                    return Ok(AddressParts { space, row, offset, wide });
                 }
                 let base = self.row(Operand::Reg(reg), true)?;
                 let (added, row) = (self.constant(addr.offset as u64, true), self.wide_temp());
                 self.alu::<int::Add64>(row, [base, added, 0], 0);
-                Ok(AddressParts { place, row, offset: 0, wide: true })
+                Ok(AddressParts { space, row, offset: 0, wide: true })
             }
         }
     }
 
-    /// The place that a space names in this function.
-    fn place(&self, space: Space) -> Place {
+    /// The state space that one names in this function.
+    fn state_space(&self, space: Space) -> StateSpace {
         match space {
-            Space::Generic => Place::Generic,
-            Space::Global => Place::Global,
-            Space::Const => Place::Const,
-            Space::Shared => Place::Shared,
-            Space::SharedCluster => Place::Cluster,
-            Space::Local => Place::Local,
-            Space::ParamEntry => Place::Param,
+            Space::Generic => StateSpace::Generic,
+            Space::Global => StateSpace::Global,
+            Space::Const => StateSpace::Const,
+            Space::Shared => StateSpace::Shared,
+            Space::SharedCluster => StateSpace::Cluster,
+            Space::Local => StateSpace::Local,
+            Space::ParamEntry => StateSpace::Param,
             // The address of a parameter of a device function is one in local memory.
-            Space::Param if self.out.is_kernel => Place::Param,
-            Space::Param | Space::ParamFunc => Place::Local,
+            Space::Param if self.out.is_kernel => StateSpace::Param,
+            Space::Param | Space::ParamFunc => StateSpace::Local,
         }
     }
 
@@ -271,7 +281,7 @@ impl Decoder<'_> {
     ) -> Decoded {
         let parts = self.address(space, addr)?;
         let order = Order::from(order);
-        if order.is_strong() && !parts.place.is_near() {
+        if order.is_strong() && !parts.space.is_near() {
             self.out.independent = false;
         }
         let quad = ty.bits() > 64;
@@ -289,7 +299,7 @@ impl Decoder<'_> {
         }
         let access = Access {
             base: Base::Alone,
-            place: parts.place,
+            space: parts.space,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,
             wide_address: parts.wide,
@@ -340,7 +350,7 @@ impl Decoder<'_> {
         }
         let access = Access {
             base: Base::Alone,
-            place: parts.place,
+            space: parts.space,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,
             wide_address: parts.wide,
@@ -375,8 +385,8 @@ impl Decoder<'_> {
             self.alu::<int::Mov64>(d, [a, 0, 0], 0);
             return Ok(());
         }
-        let place = self.place(space);
-        let op = if to_generic { Op::ToGeneric(place) } else { Op::FromGeneric(place) };
+        let space = self.state_space(space);
+        let op = if to_generic { Op::ToGeneric(space) } else { Op::FromGeneric(space) };
         let inst = crate::code::Inst { d, a, ..self.blank(op) };
         self.emit(inst);
         Ok(())
@@ -384,8 +394,8 @@ impl Decoder<'_> {
 
     pub(super) fn isspacep(&mut self, space: Space, dst: Reg, src: Operand) -> Decoded {
         let (d, a) = (self.pred_dst(dst)?, self.wide(src)?);
-        let place = self.place(space);
-        let inst = crate::code::Inst { d, a, ..self.blank(Op::IsSpace(place)) };
+        let space = self.state_space(space);
+        let inst = crate::code::Inst { d, a, ..self.blank(Op::IsSpace(space)) };
         self.emit(inst);
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Decoder<'_> {
     /// Gives every register a place. First those whose contents count from the beginning of the function,
     /// which frames set to zero, then those that are written before they are read.
     pub(super) fn place_registers(&mut self) -> Decoded {
-        let lives = reuse::lives(self.source, self.body, &self.flow);
+        let lives = reuse::lives(self.source, self.body, &self.meeting);
         for (register, life) in self.body.registers.iter().zip(&lives) {
             let at_once = *life == Life::FromStart;
             let place = match register.ty.bits() {

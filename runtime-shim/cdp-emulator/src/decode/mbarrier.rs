@@ -6,7 +6,7 @@ use cdp_ptx::{AtomOp, AtomOrder, Inst, Operand, Reg, Scope, Space};
 use super::{Decoded, Decoder};
 use crate::alu::bits;
 use crate::code::{
-    BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Place, Reach, Sem, TensorCopy,
+    BarrierObject, BulkCopy, NONE, ObjectOp, Op, Order, Reach, Sem, StateSpace, TensorCopy,
 };
 
 impl Decoder<'_> {
@@ -65,10 +65,10 @@ impl Decoder<'_> {
             }
             _ => return Err("no instruction on a barrier object".to_string()),
         };
-        let (place, row, wide, offset) = self.object_address(space, &addr)?;
+        let (space, row, wide, offset) = self.object_address(space, &addr)?;
         let order = within(order);
         let imm = self.out.objects.len() as u32;
-        self.out.objects.push(BarrierObject { op, place, wide, offset, order, operand, dst });
+        self.out.objects.push(BarrierObject { op, space, wide, offset, order, operand, dst });
         let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::BarrierObject) };
         self.emit(inst);
         Ok(())
@@ -164,13 +164,14 @@ impl Decoder<'_> {
         &mut self,
         space: Space,
         address: &Address,
-    ) -> Result<(Place, u32, bool, i32), String> {
+    ) -> Result<(StateSpace, u32, bool, i32), String> {
         let parts = self.address(space, address)?;
-        let near = matches!(parts.place, Place::Shared | Place::Cluster | Place::Generic);
+        let near =
+            matches!(parts.space, StateSpace::Shared | StateSpace::Cluster | StateSpace::Generic);
         if !near || parts.row == NONE {
             return Err("a barrier object outside of shared memory".to_string());
         }
-        Ok((parts.place, parts.row, parts.wide, parts.offset))
+        Ok((parts.space, parts.row, parts.wide, parts.offset))
     }
 
     /// `mbarrier.pending_count`: a field of the state.

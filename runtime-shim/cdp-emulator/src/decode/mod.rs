@@ -10,10 +10,10 @@ mod data;
 pub mod demand;
 mod dispatch;
 mod float;
-pub mod flow;
 mod frame;
 mod integer;
 mod mbarrier;
+pub mod meeting;
 mod named;
 mod operands;
 mod polls;
@@ -109,7 +109,7 @@ struct Decoder<'a> {
     /// Guard of the instruction being decoded.
     guard: (u32, u32),
     origin: u32,
-    flow: flow::Flow,
+    meeting: meeting::MeetingPoints,
 }
 
 /// Decodes a function with a body, and proves that what came out keeps to its frame.
@@ -294,7 +294,7 @@ impl<'a> Decoder<'a> {
             starts: Vec::with_capacity(body.instructions.len() + 1),
             guard: (0, 0),
             origin: 0,
-            flow: flow::analyse(module, body),
+            meeting: meeting::analyse(module, body),
         }
     }
 
@@ -311,7 +311,7 @@ impl<'a> Decoder<'a> {
         self.guard = (self.out.true_pred, 0);
         self.origin = index;
         self.starts.push(self.out.code.len() as u32);
-        if self.flow.joins.contains(&index) {
+        if self.meeting.joins.contains(&index) {
             let join = self.blank(Op::Join);
             self.emit(join);
         }
@@ -327,7 +327,7 @@ impl<'a> Decoder<'a> {
         self.guard = (self.out.true_pred, 0);
         self.origin = count.saturating_sub(1);
         self.starts.push(self.out.code.len() as u32);
-        if self.flow.joins.contains(&count) {
+        if self.meeting.joins.contains(&count) {
             let join = self.blank(Op::Join);
             self.emit(join);
         }
@@ -339,7 +339,7 @@ impl<'a> Decoder<'a> {
         self.out.frame_words = self.out.frame_words.next_multiple_of(32);
         let starts = &self.starts;
         let place = |position: u32| {
-            if position == flow::EXIT {
+            if position == meeting::EXIT {
                 crate::code::JOIN_RETURN
             } else {
                 starts[position as usize]

@@ -12,7 +12,7 @@
 use cdp_ptx as ptx;
 use cdp_ptx::{Inst, Operand, Reg};
 
-use super::flow::Flow;
+use super::meeting::MeetingPoints;
 use super::named::registers_of;
 
 /// How long a register is of use.
@@ -43,7 +43,7 @@ enum Seen {
 }
 
 /// Finds how long each register is of use.
-pub fn lives(source: &ptx::Function, body: &ptx::Body, flow: &Flow) -> Vec<Life> {
+pub fn lives(source: &ptx::Function, body: &ptx::Body, meeting: &MeetingPoints) -> Vec<Life> {
     let mut seen = vec![Seen::Never; body.registers.len()];
     for param in source.params.iter().chain(&source.returns) {
         if let ptx::ParamStorage::Register(Some(reg)) = param.storage {
@@ -51,7 +51,7 @@ pub fn lives(source: &ptx::Function, body: &ptx::Body, flow: &Flow) -> Vec<Life>
         }
     }
     for (index, instruction) in body.instructions.iter().enumerate() {
-        let (index, block) = (index as u32, flow.block_of[index]);
+        let (index, block) = (index as u32, meeting.block_of[index]);
         let (defined, used) = named(&instruction.inst);
         for reg in used.into_iter().chain(instruction.guard.map(|guard| guard.reg)) {
             name(&mut seen[reg.index()], index, block, false);

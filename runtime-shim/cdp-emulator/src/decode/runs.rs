@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::code::{Access, Function, Inst, NONE, Op, Place, Run};
+use crate::code::{Access, Function, Inst, NONE, Op, Run, StateSpace};
 
 /// Runs of fewer instructions are not worth a call.
 const FEWEST: u32 = 3;
@@ -73,17 +73,17 @@ fn may_be_native(inst: &Inst) -> bool {
 
 /// A word or doubleword of memory of which a register has the same width.
 fn is_whole(inst: &Inst, access: Access) -> bool {
-    let placed = match access.place {
-        Place::Shared => true,
-        Place::Global | Place::Const | Place::Generic => access.wide_address,
-        Place::Cluster | Place::Local | Place::Param | Place::Frame => false,
+    let placed = match access.space {
+        StateSpace::Shared => true,
+        StateSpace::Global | StateSpace::Const | StateSpace::Generic => access.wide_address,
+        StateSpace::Cluster | StateSpace::Local | StateSpace::Param | StateSpace::Frame => false,
     };
     placed && inst.a != NONE && is_word(access)
 }
 
 /// A parameter of a kernel.
 fn is_parameter(inst: &Inst, access: Access) -> bool {
-    access.place == Place::Param && inst.a == NONE && is_word(access)
+    access.space == StateSpace::Param && inst.a == NONE && is_word(access)
 }
 
 fn is_word(access: Access) -> bool {

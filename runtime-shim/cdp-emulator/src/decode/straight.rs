@@ -1,7 +1,7 @@
 //! Marks what `exec::straight` runs: instructions that follow each other, and their accesses to shared memory
 //! through one row of addresses.
 
-use crate::code::{Base, Function, Inst, NONE, Op, Place};
+use crate::code::{Base, Function, Inst, NONE, Op, StateSpace};
 
 /// Sets [`Inst::ahead`] and [`Access::base`].
 pub fn mark(function: &mut Function) {
@@ -43,7 +43,7 @@ pub fn mark(function: &mut Function) {
 fn goes_by_row(inst: &Inst) -> bool {
     let (Op::Load(access) | Op::Store(access)) = inst.op else { return false };
     let word = access.size_log2 == if access.wide_register { 3 } else { 2 };
-    access.place == Place::Shared && access.count == 1 && word && inst.a != NONE
+    access.space == StateSpace::Shared && access.count == 1 && word && inst.a != NONE
 }
 
 fn set_base(inst: &mut Inst, base: Base) {

@@ -5,7 +5,8 @@ use cdp_ptx::{AtomOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexLod, TexQu
 
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
-    AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order, Place,
+    AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order,
+    StateSpace,
 };
 use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery, has_layers};
 
@@ -77,8 +78,8 @@ impl Decoder<'_> {
         srcs: Vec<u32>,
         swap: u32,
     ) -> Decoded {
-        let (row, offset, wide_address) = match (parts.place, parts.row) {
-            (Place::Frame | Place::Param, _) | (_, NONE) => {
+        let (row, offset, wide_address) = match (parts.space, parts.row) {
+            (StateSpace::Frame | StateSpace::Param, _) | (_, NONE) => {
                 return Err("an atomic on a parameter or local variable".to_string());
             }
             (_, row) => (row, parts.offset, parts.wide),
@@ -87,14 +88,14 @@ impl Decoder<'_> {
         // Reductions that commute and whose old value nobody looks at may run in any order.
         let commutes =
             !ty.is_float() && !matches!(op, AtomOp::Cas | AtomOp::Exch | AtomOp::Inc | AtomOp::Dec);
-        if (observed || !commutes) && !parts.place.is_near() {
+        if (observed || !commutes) && !parts.space.is_near() {
             self.out.independent = false;
         }
         let imm = self.out.atomics.len() as u32;
         self.out.atomics.push(Atomic {
             op,
             ty,
-            place: parts.place,
+            space: parts.space,
             wide_address,
             offset,
             order,

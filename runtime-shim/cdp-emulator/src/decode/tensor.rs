@@ -10,7 +10,7 @@ use cdp_ptx::{Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, int};
-use crate::code::{Access, Base, GroupProduct, MatrixAddress, NONE, Op, Order, Place, Tensor};
+use crate::code::{Access, Base, GroupProduct, MatrixAddress, NONE, Op, Order, StateSpace, Tensor};
 use crate::tensor::fragment::{Cell, Fragment};
 
 impl Decoder<'_> {
@@ -102,7 +102,7 @@ impl Decoder<'_> {
         &mut self,
         space: Space,
         addr: &Address,
-    ) -> Result<(Place, MatrixAddress), String> {
+    ) -> Result<(StateSpace, MatrixAddress), String> {
         let parts = self.address(space, addr)?;
         if parts.row == NONE {
             return Err("a matrix in parameters or local variables".to_string());
@@ -119,13 +119,13 @@ impl Decoder<'_> {
             default_stride: 0,
             bits: 8,
         };
-        Ok((parts.place, base))
+        Ok((parts.space, base))
     }
 
     /// An access of `bytes` bytes of each lane at its address.
     fn matrix_access(
         &mut self,
-        place: Place,
+        space: StateSpace,
         address: u32,
         register: u32,
         bytes: u32,
@@ -133,7 +133,7 @@ impl Decoder<'_> {
     ) {
         let access = Access {
             base: Base::Alone,
-            place,
+            space,
             size_log2: bytes.trailing_zeros() as u8,
             count: 1,
             wide_address: true,
@@ -147,11 +147,11 @@ impl Decoder<'_> {
     }
 
     /// Loads the parts of a register, or stores them, each from its own address.
-    fn matrix_parts(&mut self, place: Place, addresses: &[u32], register: u32, store: bool) {
+    fn matrix_parts(&mut self, space: StateSpace, addresses: &[u32], register: u32, store: bool) {
         let count = addresses.len() as u32;
         let bytes = 4 / count;
         if let &[address] = addresses {
-            return self.matrix_access(place, address, register, bytes, store);
+            return self.matrix_access(space, address, register, bytes, store);
         }
         let part = self.narrow_temp();
         let sum = self.narrow_temp();
@@ -160,10 +160,10 @@ impl Decoder<'_> {
             let shift = number * 8 * bytes;
             if store {
                 self.alu::<bits::Extract32>(part, [register, 0, 0], (8 * bytes) << 8 | shift);
-                self.matrix_access(place, address, part, bytes, true);
+                self.matrix_access(space, address, part, bytes, true);
                 continue;
             }
-            self.matrix_access(place, address, part, bytes, false);
+            self.matrix_access(space, address, part, bytes, false);
             let before = if number == 0 { zero } else { sum };
             self.alu::<bits::Insert32>(sum, [before, part, 0], shift);
         }
@@ -191,7 +191,7 @@ impl Decoder<'_> {
     pub(super) fn matrix_memory(&mut self, memory: &MatrixMemory) -> Decoded {
         self.whole_warp();
         let store = memory.dsts.is_empty();
-        let (place, base) = self.matrix_base(memory.space, &memory.addr)?;
+        let (space, base) = self.matrix_base(memory.space, &memory.addr)?;
         // All addresses first: a loaded register may be the one with the addresses.
         let count = memory.dsts.len().max(memory.srcs.len());
         let parts = if memory.transposed { 2 } else { 1 };
@@ -213,7 +213,7 @@ impl Decoder<'_> {
         }
         for (number, parts) in addresses.chunks(parts).enumerate() {
             let register = self.matrix_register(&memory.dsts, &memory.srcs, number, false)?;
-            self.matrix_parts(place, parts, register, store);
+            self.matrix_parts(space, parts, register, store);
         }
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Decoder<'_> {
         self.whole_warp();
         let store = memory.operand == MatrixOperand::D;
         let wide = memory.ty == MatrixType::F64;
-        let (place, mut base) = self.matrix_base(memory.space, &memory.addr)?;
+        let (space, mut base) = self.matrix_base(memory.space, &memory.addr)?;
         let (m, n, k) = (memory.shape.m, memory.shape.n, memory.shape.k);
         let (rows, cols) = match memory.operand {
             MatrixOperand::A => (m, k),
@@ -260,9 +260,9 @@ impl Decoder<'_> {
         for (number, parts) in addresses.chunks(parts as usize).enumerate() {
             let register = self.matrix_register(&memory.dsts, &memory.srcs, number, wide)?;
             if wide {
-                self.matrix_access(place, parts[0], register, ScalarType::F64.bytes(), store);
+                self.matrix_access(space, parts[0], register, ScalarType::F64.bytes(), store);
             } else {
-                self.matrix_parts(place, parts, register, store);
+                self.matrix_parts(space, parts, register, store);
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::Emulator;
 use crate::api::{GraphStep, GraphWork, HostView, StreamId};
 use crate::error::Error;
 use crate::sched::Action;
-use crate::sched::graphs::{Step, StepWork};
+use crate::sched::graphs::{PlannedStep, PlannedWork};
 
 impl Emulator {
     /// Makes a graph that host code and the kernels of graphs launch; what they know it by.
@@ -105,7 +105,7 @@ impl Emulator {
         }
     }
 
-    fn steps(&self, steps: &[GraphStep<'_>]) -> Result<Vec<Step>, Error> {
+    fn steps(&self, steps: &[GraphStep<'_>]) -> Result<Vec<PlannedStep>, Error> {
         steps
             .iter()
             .enumerate()
@@ -114,18 +114,18 @@ impl Emulator {
                     let message = "a step of a graph after a later one".to_string();
                     return Err(Error::InvalidValue { message });
                 }
-                Ok(Step { work: self.step_work(&step.work)?, after: step.after.clone() })
+                Ok(PlannedStep { work: self.step_work(&step.work)?, after: step.after.clone() })
             })
             .collect()
     }
 
-    fn step_work(&self, work: &GraphWork<'_>) -> Result<StepWork, Error> {
-        Ok(StepWork::Other(match *work {
+    fn step_work(&self, work: &GraphWork<'_>) -> Result<PlannedWork, Error> {
+        Ok(PlannedWork::Other(match *work {
             GraphWork::Launch(launch) if launch.cooperative => {
                 let message = "a cooperative launch in a graph that kernels launch".to_string();
                 return Err(Error::InvalidValue { message });
             }
-            GraphWork::Launch(launch) => return Ok(StepWork::Grid(self.request(&launch)?)),
+            GraphWork::Launch(launch) => return Ok(PlannedWork::Grid(self.request(&launch)?)),
             GraphWork::Nothing => {
                 Action::Copy { dst: 0, dst_pitch: 0, src: 0, src_pitch: 0, width: 0, rows: 0 }
             }

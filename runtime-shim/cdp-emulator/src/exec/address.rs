@@ -2,7 +2,7 @@
 
 use super::rows::{fill_with, lanes_of, read_row, set_pred};
 use super::{Block, Machine, Warp, cluster};
-use crate::code::{Inst, Place};
+use crate::code::{Inst, StateSpace};
 use crate::memory::space;
 
 /// `cvta`: from an address of a space to a generic one.
@@ -11,7 +11,7 @@ pub fn to_generic(
     warp: &Warp,
     regs: *mut u32,
     inst: &Inst,
-    place: Place,
+    space: StateSpace,
     active: u32,
 ) {
     let (serial, first) = (block.serial, warp.index * 32);
@@ -19,14 +19,14 @@ pub fn to_generic(
     unsafe {
         fill_with(regs, inst.d, true, active, |lane| {
             let at = read_row(regs, inst.a, true, lane);
-            match place {
-                Place::Shared => space::shared_base(serial) | space::offset(at),
-                Place::Cluster => cluster::to_generic(block, at),
-                Place::Local | Place::Frame => {
+            match space {
+                StateSpace::Shared => space::shared_base(serial) | space::offset(at),
+                StateSpace::Cluster => cluster::to_generic(block, at),
+                StateSpace::Local | StateSpace::Frame => {
                     space::local_base(serial, first + lane as u32) | space::offset(at)
                 }
-                Place::Param => space::PARAM_BASE | space::offset(at),
-                Place::Generic | Place::Global | Place::Const => at,
+                StateSpace::Param => space::PARAM_BASE | space::offset(at),
+                StateSpace::Generic | StateSpace::Global | StateSpace::Const => at,
             }
         })
     };
@@ -38,24 +38,24 @@ pub fn is_space(
     block: &Block,
     regs: *mut u32,
     inst: &Inst,
-    place: Place,
+    space: StateSpace,
     active: u32,
 ) {
     let mut bits = 0;
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let address = unsafe { read_row(regs, inst.a, true, lane) };
-        let is = match (place, space::window(address)) {
-            (Place::Shared, space::Window::Shared) => {
+        let is = match (space, space::window(address)) {
+            (StateSpace::Shared, space::Window::Shared) => {
                 space::owner_serial(address) == space::truncated_serial(block.serial)
             }
-            (Place::Cluster, space::Window::Shared) => cluster::holds(block, address),
-            (Place::Local | Place::Frame, space::Window::Local)
-            | (Place::Param, space::Window::Param) => true,
-            (Place::Global, space::Window::Global) => {
+            (StateSpace::Cluster, space::Window::Shared) => cluster::holds(block, address),
+            (StateSpace::Local | StateSpace::Frame, space::Window::Local)
+            | (StateSpace::Param, space::Window::Param) => true,
+            (StateSpace::Global, space::Window::Global) => {
                 machine.memory.find(address).is_none_or(|extent| extent.writable)
             }
-            (Place::Const, space::Window::Global) => {
+            (StateSpace::Const, space::Window::Global) => {
                 machine.memory.find(address).is_some_and(|extent| !extent.writable)
             }
             _ => false,
@@ -66,17 +66,17 @@ pub fn is_space(
 }
 
 /// `cvta.to`: from a generic address to one of a space.
-pub fn from_generic(block: &Block, regs: *mut u32, inst: &Inst, place: Place, active: u32) {
+pub fn from_generic(block: &Block, regs: *mut u32, inst: &Inst, space: StateSpace, active: u32) {
     // SAFETY: decoded rows.
     unsafe {
         fill_with(regs, inst.d, true, active, |lane| {
             let address = read_row(regs, inst.a, true, lane);
-            match place {
-                Place::Cluster => cluster::from_generic(block, address),
-                Place::Shared | Place::Local | Place::Param | Place::Frame => {
+            match space {
+                StateSpace::Cluster => cluster::from_generic(block, address),
+                StateSpace::Shared | StateSpace::Local | StateSpace::Param | StateSpace::Frame => {
                     space::offset(address)
                 }
-                Place::Generic | Place::Global | Place::Const => address,
+                StateSpace::Generic | StateSpace::Global | StateSpace::Const => address,
             }
         })
     };

@@ -10,7 +10,7 @@ use cdp_ptx::{AtomOp, ScalarType};
 use super::path::{Running, site};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{Atomic, Inst, NONE, Place};
+use crate::code::{Atomic, Inst, NONE, StateSpace};
 use crate::float::soft;
 use crate::memory::SiteRef;
 use crate::memory::space::{self, Window};
@@ -159,9 +159,9 @@ pub fn execute(
             };
             let address = at[lane].wrapping_add(i as u64 * bytes);
             let f = |old: u64| apply(atomic.op, atomic.ty, old, b, c);
-            let old = if is_shared(atomic.place, address) {
+            let old = if is_shared(atomic.space, address) {
                 let (owner, offset) =
-                    cluster::locate(block, warp, atomic.place, address, lane, bytes, true)?;
+                    cluster::locate(block, warp, atomic.space, address, lane, bytes, true)?;
                 let here = site(block, warp, &run.path, lane as u32);
                 cluster::in_memory_of(block, owner, lane, |block| {
                     checks::check_shared(block, offset, bytes, lane)?;
@@ -193,10 +193,10 @@ pub fn execute(
 }
 
 /// True if an atomic at this address is on shared memory.
-fn is_shared(place: Place, address: u64) -> bool {
-    match place {
-        Place::Shared | Place::Cluster => true,
-        Place::Generic => space::window(address) == Window::Shared,
+fn is_shared(space: StateSpace, address: u64) -> bool {
+    match space {
+        StateSpace::Shared | StateSpace::Cluster => true,
+        StateSpace::Generic => space::window(address) == Window::Shared,
         _ => false,
     }
 }
@@ -225,9 +225,9 @@ fn pass(
                 // SAFETY: checked for bounds by the caller; with a watch nobody else runs.
                 let there =
                     unsafe { std::slice::from_raw_parts(there as *const u8, bytes as usize) };
-                door::Kind::Swap { fails: there != expected }
+                door::Manner::Swap { fails: there != expected }
             }
-            _ => door::Kind::Own,
+            _ => door::Manner::Own,
         };
         let touch = door::Touch { shared, reads: true, writes: true, kind, order: atomic.order };
         door::memory(machine, block, warp, run, touch, &[at; 32], 1 << lane, bytes, None);
@@ -258,9 +258,9 @@ fn execute_quad(
             _ => operand,
         };
         let address = at[lane];
-        let old = if is_shared(atomic.place, address) {
+        let old = if is_shared(atomic.space, address) {
             let (owner, offset) =
-                cluster::locate(block, warp, atomic.place, address, lane, BYTES, true)?;
+                cluster::locate(block, warp, atomic.space, address, lane, BYTES, true)?;
             let here = site(block, warp, &run.path, lane as u32);
             cluster::in_memory_of(block, owner, lane, |block| {
                 checks::check_shared(block, offset, BYTES, lane)?;

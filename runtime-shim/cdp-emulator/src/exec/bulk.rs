@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
-use crate::code::{Async, BulkCopy, Inst, NONE, Order, Place, Reach, Sem};
+use crate::code::{Async, BulkCopy, Inst, NONE, Order, Reach, Sem, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -101,8 +101,13 @@ pub fn remote(
         cluster::in_memory_of(block, owner, lane, |block| {
             in_bounds(block, lane, to, bytes)?;
             let reads = remote.reduce.is_some();
-            let touch =
-                Touch { shared: true, reads, writes: true, kind: door::Kind::Own, order: RELAXED };
+            let touch = Touch {
+                shared: true,
+                reads,
+                writes: true,
+                kind: door::Manner::Own,
+                order: RELAXED,
+            };
             door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
             for (index, &row) in remote.srcs.iter().enumerate() {
                 // SAFETY: decoded row.
@@ -175,12 +180,12 @@ pub(super) fn in_shared(
     if !at.is_multiple_of(align) {
         return Err(misaligned(at, align, write).on(lane));
     }
-    let place = match space::window(at) {
-        space::Window::Shared => Place::Generic,
-        _ if reach => Place::Cluster,
-        _ => Place::Shared,
+    let space = match space::window(at) {
+        space::Window::Shared => StateSpace::Generic,
+        _ if reach => StateSpace::Cluster,
+        _ => StateSpace::Shared,
     };
-    let found = cluster::locate(block, warp, place, at, lane, bytes, write)?;
+    let found = cluster::locate(block, warp, space, at, lane, bytes, write)?;
     if found.0.is_none() {
         let (_, offset) = found;
         in_bounds(block, lane, offset, bytes)?;
@@ -282,7 +287,7 @@ pub(super) fn touch(
         shared,
         reads: side != Side::Target,
         writes: side != Side::Source,
-        kind: door::Kind::Later(of),
+        kind: door::Manner::Later(of),
         order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
     let places: Addresses = [at; 32];

@@ -10,7 +10,7 @@ use super::path::{Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, PathState, Step, Warp, checks};
 use crate::check::view::{Known, Told, learn};
-use crate::code::{Inst, Place};
+use crate::code::{Inst, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -179,7 +179,7 @@ pub fn wake(block: &mut Block) -> bool {
 // Addresses.
 
 /// `mapa`: the address of the same place in the block of another rank.
-pub fn map(block: &Block, regs: *mut u32, inst: &Inst, place: Place, active: u32) -> Step<()> {
+pub fn map(block: &Block, regs: *mut u32, inst: &Inst, space: StateSpace, active: u32) -> Step<()> {
     let wide = inst.imm != 0;
     for lane in lanes_of(active) {
         // SAFETY: decoded rows.
@@ -189,12 +189,12 @@ pub fn map(block: &Block, regs: *mut u32, inst: &Inst, place: Place, active: u32
         let Some(serial) = serial_of(block, rank) else {
             return Err(no_rank(block, lane, rank));
         };
-        let mapped = match place {
-            Place::Generic if space::window(at) != space::Window::Shared => {
+        let mapped = match space {
+            StateSpace::Generic if space::window(at) != space::Window::Shared => {
                 let message = format!("`mapa` of {at:#x}, which is no address of shared memory");
                 return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message));
             }
-            Place::Generic => space::shared_base(serial) | space::offset(at),
+            StateSpace::Generic => space::shared_base(serial) | space::offset(at),
             _ => u64::from(rank + 1) << RANK_SHIFT | space::offset(at),
         };
         // SAFETY: decoded row.
@@ -204,12 +204,18 @@ pub fn map(block: &Block, regs: *mut u32, inst: &Inst, place: Place, active: u32
 }
 
 /// `getctarank`: the rank of the block whose shared memory an address is in.
-pub fn rank(block: &Block, regs: *mut u32, inst: &Inst, place: Place, active: u32) -> Step<()> {
+pub fn rank(
+    block: &Block,
+    regs: *mut u32,
+    inst: &Inst,
+    space: StateSpace,
+    active: u32,
+) -> Step<()> {
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let at = unsafe { read_row(regs, inst.a, inst.imm != 0, lane) };
-        let rank = match place {
-            Place::Generic => rank_by_serial(block, at),
+        let rank = match space {
+            StateSpace::Generic => rank_by_serial(block, at),
             _ => Some((at >> RANK_SHIFT) as u32)
                 .map(|high| high.checked_sub(1).unwrap_or(block.rank)),
         };
@@ -265,14 +271,14 @@ fn no_rank(block: &Block, lane: usize, rank: u32) -> Box<Fault> {
 pub fn locate(
     block: &Block,
     warp: &Warp,
-    place: Place,
+    space: StateSpace,
     at: u64,
     lane: usize,
     bytes: u64,
     write: bool,
 ) -> Step<(Option<u32>, u64)> {
-    match place {
-        Place::Generic => {
+    match space {
+        StateSpace::Generic => {
             if space::owner_serial(at) == space::truncated_serial(block.serial) {
                 return Ok((None, space::offset(at)));
             }
@@ -282,7 +288,7 @@ pub fn locate(
             }
             Ok((rank, space::offset(at)))
         }
-        Place::Cluster => match (at >> RANK_SHIFT).checked_sub(1) {
+        StateSpace::Cluster => match (at >> RANK_SHIFT).checked_sub(1) {
             None => Ok((None, at)),
             Some(rank) if rank == u64::from(block.rank) => Ok((None, space::offset(at))),
             Some(rank) if rank < u64::from(block.grid.cluster_blocks()) => {

@@ -47,8 +47,8 @@ pub fn execute<'m>(
         Op::ClusterWait if active != 0 => return cluster::wait(block, warp, run, active),
         Op::Trap | Op::Brkpt | Op::Barrier | Op::WarpSync | Op::Collective | Op::ClusterWait => {}
         Op::ClusterArrive { releases } => cluster::arrive(block, warp, active, releases)?,
-        Op::Mapa(place) => cluster::map(block, regs, inst, place, active)?,
-        Op::ClusterRank(place) => cluster::rank(block, regs, inst, place, active)?,
+        Op::Mapa(space) => cluster::map(block, regs, inst, space, active)?,
+        Op::ClusterRank(space) => cluster::rank(block, regs, inst, space, active)?,
         Op::Remote => bulk::remote(machine, block, warp, run, inst, active)?,
         Op::Atomic => {
             if active != 0 {
@@ -103,9 +103,9 @@ pub fn execute<'m>(
                 })
             };
         }
-        Op::ToGeneric(place) => address::to_generic(block, warp, regs, inst, place, active),
-        Op::FromGeneric(place) => address::from_generic(block, regs, inst, place, active),
-        Op::IsSpace(place) => address::is_space(machine, block, regs, inst, place, active),
+        Op::ToGeneric(space) => address::to_generic(block, warp, regs, inst, space, active),
+        Op::FromGeneric(space) => address::from_generic(block, regs, inst, space, active),
+        Op::IsSpace(space) => address::is_space(machine, block, regs, inst, space, active),
         Op::PredLogic(op) => pred_logic(regs, inst, op, active),
         Op::RowFromPred => {
             // SAFETY: decoded row and predicate.

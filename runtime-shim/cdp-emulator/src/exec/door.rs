@@ -11,11 +11,11 @@ use super::rows::lanes_of;
 use super::stray;
 use super::{Block, Machine, Warp};
 use crate::check::access::Access;
-pub use crate::check::access::Kind;
+pub use crate::check::access::Manner;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
-use crate::check::{Place, Watch, sync};
+use crate::check::{Origin, Watch, sync};
 use crate::code::{CopyOrder, Op, Order};
 use crate::memory::{SiteRef, space};
 use crate::services::Unset;
@@ -30,7 +30,7 @@ pub struct Touch {
     /// It writes.
     pub writes: bool,
     /// How it is done.
-    pub kind: Kind,
+    pub kind: Manner,
     /// Order and scope.
     pub order: Order,
 }
@@ -55,9 +55,9 @@ impl Machine {
 }
 
 /// The instruction that a path is at.
-pub fn place(warp: &Warp, run: &Running<'_>) -> Place {
+pub fn origin(warp: &Warp, run: &Running<'_>) -> Origin {
     let function = warp.frames[run.path.frame as usize].function;
-    Place { function, instruction: run.path.pc }
+    Origin { function, instruction: run.path.pc }
 }
 
 /// Lanes of a warp touch `bytes` each at `at`, which was found to be theirs to touch.
@@ -75,7 +75,7 @@ pub fn memory(
     value: Value<'_>,
 ) {
     if machine.watch.is_some() {
-        watched(machine, block, warp, place(warp, run), touch, at, lanes, bytes, value);
+        watched(machine, block, warp, origin(warp, run), touch, at, lanes, bytes, value);
     }
 }
 
@@ -86,7 +86,7 @@ pub fn watched(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
-    place: Place,
+    origin: Origin,
     touch: Touch,
     at: &[u64; 32],
     lanes: u32,
@@ -96,11 +96,11 @@ pub fn watched(
     let Some(mut watch) = machine.watch() else { return };
     let touched = Touched { at, lanes, bytes };
     if watch.checks.uninitialized {
-        written(machine, &mut watch, block, warp, place, touch, touched);
+        written(machine, &mut watch, block, warp, origin, touch, touched);
     }
     if block.state.is_some() && watch.checks.bounds && touch.shared {
         let found = |at: u64| stray::astray_in_shared(&block.grid.shared_places, at, bytes);
-        strays(&mut watch, block, warp, place, touch.writes, touched, found);
+        strays(&mut watch, block, warp, origin, touch.writes, touched, found);
     }
     let Some(state) = block.state.as_deref_mut().filter(|_| watch.follows_order()) else { return };
     // Blocks of a cluster see each other's shared memory: it is remembered as global memory is.
@@ -109,7 +109,7 @@ pub fn watched(
     let window = space::shared_base(block.memory_serial);
     let moved = if of_cluster { at.map(|at| window | at) } else { *at };
     let access = Access {
-        place,
+        origin,
         first_thread: warp.index * 32,
         at: &moved,
         lanes,
@@ -147,8 +147,8 @@ pub fn local(
     let Some(mut watch) = machine.watch() else { return };
     let frame = run.path.frame;
     let found = |at: u64| stray::astray_in_local(&machine.functions, warp, frame, at, bytes);
-    let place = place(warp, run);
-    strays(&mut watch, block, warp, place, writes, touched, found);
+    let origin = origin(warp, run);
+    strays(&mut watch, block, warp, origin, writes, touched, found);
 }
 
 /// Notes lanes whose access is between variables.
@@ -156,7 +156,7 @@ fn strays(
     watch: &mut Watch,
     block: &Block,
     warp: &Warp,
-    place: Place,
+    origin: Origin,
     writes: bool,
     Touched { at, lanes, bytes }: Touched<'_>,
     found: impl Fn(u64) -> Option<String>,
@@ -168,20 +168,20 @@ fn strays(
         }
         last = Some(at[lane]);
         let Some(text) = found(at[lane]) else { continue };
-        let site = site_of(block, warp, place, lane);
+        let site = site_of(block, warp, origin, lane);
         watch.findings.add_stray(Stray { site, place: text, bytes, writes, count: 1 });
     }
 }
 
 /// A lane at an instruction.
-fn site_of(block: &Block, warp: &Warp, place: Place, lane: usize) -> SiteRef {
+fn site_of(block: &Block, warp: &Warp, origin: Origin, lane: usize) -> SiteRef {
     SiteRef {
         grid: block.grid.serial,
         kernel: block.grid.kernel,
         block: block.linear,
         thread: warp.index * 32 + lane as u32,
-        function: place.function,
-        instruction: place.instruction,
+        function: origin.function,
+        instruction: origin.instruction,
     }
 }
 
@@ -191,11 +191,11 @@ fn written(
     watch: &mut Watch,
     block: &Block,
     warp: &Warp,
-    place: Place,
+    origin: Origin,
     touch: Touch,
     Touched { at, lanes, bytes }: Touched<'_>,
 ) {
-    let demand = demand(machine, place);
+    let demand = demand(machine, origin);
     let home = if touch.shared { Home::Shared } else { Home::Global };
     for lane in lanes_of(lanes) {
         let address = at[lane];
@@ -206,7 +206,7 @@ fn written(
             };
             let missing = init::missing(fresh, bytes, demand, touch.writes);
             if missing != 0 {
-                let site = site_of(block, warp, place, lane);
+                let site = site_of(block, warp, origin, lane);
                 let read = Unwritten { site, home, address, bytes, missing, count: 1 };
                 watch.findings.add_unwritten(read);
             }
@@ -218,10 +218,10 @@ fn written(
 }
 
 /// What becomes of what a load brings: the bytes that are computed with, and whether the others are copied.
-fn demand(machine: &Machine, place: Place) -> Option<(u64, bool)> {
-    let function = machine.functions.get(place.function as usize)?;
-    let demand = function.demands.get(&place.instruction)?;
-    let Op::Load(access) = function.code.get(place.instruction as usize)?.op else { return None };
+fn demand(machine: &Machine, origin: Origin) -> Option<(u64, bool)> {
+    let function = machine.functions.get(origin.function as usize)?;
+    let demand = function.demands.get(&origin.instruction)?;
+    let Op::Load(access) = function.code.get(origin.instruction as usize)?.op else { return None };
     Some((demand.bytes(1 << access.size_log2, u64::from(access.count)), demand.copied))
 }
 
@@ -244,8 +244,8 @@ fn local_contents(
     writes: bool,
     Touched { at, lanes, bytes }: Touched<'_>,
 ) {
-    let place = place(warp, run);
-    let demand = demand(machine, place);
+    let origin = origin(warp, run);
+    let demand = demand(machine, origin);
     for lane in lanes_of(lanes) {
         let mut fresh = 0;
         for byte in 0..bytes {
@@ -262,7 +262,7 @@ fn local_contents(
         if missing != 0
             && let Some(mut watch) = machine.watch()
         {
-            let site = site_of(block, warp, place, lane);
+            let site = site_of(block, warp, origin, lane);
             let (home, address) = (Home::Local, at[lane]);
             watch.findings.add_unwritten(Unwritten {
                 site,
@@ -286,7 +286,7 @@ pub fn unset(
     unset: Unset,
 ) {
     if let Some(mut watch) = machine.watch() {
-        let site = site_of(block, warp, place(warp, run), lanes.trailing_zeros() as usize);
+        let site = site_of(block, warp, origin(warp, run), lanes.trailing_zeros() as usize);
         let home = Home::Register(unset);
         let count = u64::from(lanes.count_ones());
         let (address, bytes, missing) = (0, 0, 0);
@@ -337,9 +337,9 @@ pub fn shared_ends(machine: &Machine, block: &mut Block) {
     let Some(mut watch) = machine.watch().filter(|watch| watch.follows_order()) else { return };
     let function = block.grid.function;
     let code = machine.functions.get(function as usize).map_or(0, |f| f.code.len() as u32);
-    let place = Place { function, instruction: code.saturating_sub(1) };
+    let origin = Origin { function, instruction: code.saturating_sub(1) };
     let window = space::shared_base(block.serial);
-    watch.release_shared(state, place, window, block.shared.len() as u64);
+    watch.release_shared(state, origin, window, block.shared.len() as u64);
 }
 
 /// Lanes of a warp met at `bar.warp.sync`, by their member masks.

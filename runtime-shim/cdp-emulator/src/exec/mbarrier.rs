@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Place, Sem};
+use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Sem, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -101,13 +101,13 @@ pub fn execute(
     let mut done = 0u32;
     let mut first: Option<(u64, u64)> = None;
     for lane in lanes_of(active) {
-        if object.place == Place::Generic && space::window(at[lane]) != space::Window::Shared {
+        if object.space == StateSpace::Generic && space::window(at[lane]) != space::Window::Shared {
             let message = format!("a barrier object at {:#x}, outside of shared memory", at[lane]);
             let fault = Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message);
             return Err(fault.at(at[lane]));
         }
         let (owner, offset) =
-            cluster::locate(block, warp, object.place, at[lane], lane, BYTES, true)?;
+            cluster::locate(block, warp, object.space, at[lane], lane, BYTES, true)?;
         let word = cluster::in_memory_of(block, owner, lane, |block| {
             one(machine, block, warp, run, &object, (offset, lane), &mut done)
         })?;
@@ -213,7 +213,8 @@ fn pass(
     let made = object.op == ObjectOp::Init;
     let order = if made { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
     let writes = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
-    let touch = door::Touch { shared: true, reads: !writes, writes, kind: door::Kind::Own, order };
+    let touch =
+        door::Touch { shared: true, reads: !writes, writes, kind: door::Manner::Own, order };
     door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;

@@ -68,7 +68,7 @@ fn pass(
         shared: false,
         reads: !writes,
         writes,
-        kind: door::Kind::Own,
+        kind: door::Manner::Own,
         order: Order::WEAK,
     };
     let at = [address; 32];

@@ -153,7 +153,7 @@ fn watch(
         shared: true,
         reads: true,
         writes: false,
-        kind: door::Kind::Later(Async::Products),
+        kind: door::Manner::Later(Async::Products),
         order: Order::WEAK,
     };
     door::memory(machine, block, warp, run, touch, &[unit; 32], 1 << lane, UNIT, None);

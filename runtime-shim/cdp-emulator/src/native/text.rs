@@ -27,7 +27,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::code::{Access, Function, Inst, Op, Place, Run, Shape, Special};
+use crate::code::{Access, Function, Inst, Op, Run, Shape, Special, StateSpace};
 
 /// The version of the text, and of what code finds in [`super::Context`].
 pub const VERSION: u32 = 2;
@@ -112,7 +112,7 @@ fn instruction(
             };
             writeln!(out, "{word} {axis} {d}")
         }
-        Op::Load(access) if access.place == Place::Param => {
+        Op::Load(access) if access.space == StateSpace::Param => {
             written.insert(d, Shape::row(access.wide_register));
             writeln!(out, "parameter {} {d} {imm}", 1 << access.size_log2)
         }
@@ -137,9 +137,9 @@ fn access_line(
     pc: usize,
     read: &mut BTreeSet<u32>,
 ) -> std::fmt::Result {
-    let place = match (access.place, access.wide_address) {
-        (Place::Shared, false) => "shared",
-        (Place::Shared, true) => "shared64",
+    let place = match (access.space, access.wide_address) {
+        (StateSpace::Shared, false) => "shared",
+        (StateSpace::Shared, true) => "shared64",
         _ => "global",
     };
     read.insert(inst.a);

@@ -6,7 +6,7 @@ use crate::exec::Step;
 use crate::exec::fault::Fault;
 use crate::report::ReportKind;
 use crate::sched::Core;
-use crate::sched::graphs::Place;
+use crate::sched::graphs::GraphStream;
 
 /// `cudaStreamGraphTailLaunch` of device code
 const GRAPH_TAIL: u64 = 0x0100_0000_0000_0000;
@@ -18,17 +18,17 @@ const GRAPH_SIBLING: u64 = 0x0300_0000_0000_0000;
 impl Core {
     /// `cudaGraphLaunch(graph, stream)`, which kernels of graphs may call.
     pub(super) fn graph_launch(&mut self, caller: &mut Caller<'_>) -> Outcome {
-        let place = match caller.arg(1) {
-            GRAPH_TAIL => Place::Tail,
-            GRAPH_FIRE_AND_FORGET => Place::FireAndForget,
-            GRAPH_SIBLING => Place::Sibling,
+        let stream = match caller.arg(1) {
+            GRAPH_TAIL => GraphStream::Tail,
+            GRAPH_FIRE_AND_FORGET => GraphStream::FireAndForget,
+            GRAPH_SIBLING => GraphStream::Sibling,
             _ => return Outcome::Error(errors::INVALID_VALUE),
         };
-        if place != Place::Tail {
+        if stream != GraphStream::Tail {
             self.note_actor(caller, STREAM_FIRE_AND_FORGET);
         }
         let (run, site) = (caller.block.grid.of_graph.run, caller.site());
-        let launched = self.launch_graph(run, caller.arg(0), place, site);
+        let launched = self.launch_graph(run, caller.arg(0), stream, site);
         self.actor = None;
         Outcome::Error(if launched { 0 } else { errors::INVALID_VALUE })
     }

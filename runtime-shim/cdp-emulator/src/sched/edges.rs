@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::{Action, Core};
 use crate::api::StreamId;
-use crate::check::{Actor, Place, Watch};
+use crate::check::{Actor, Origin, Watch};
 use crate::error::Error;
 use crate::exec::{Block, Warp};
 use crate::memory::SiteRef;
@@ -213,8 +213,8 @@ impl Core {
         let size = record.filter(|r| r.live && r.base == address).map_or(0, |r| r.size_bytes);
         let Some(state) = block.state.as_deref_mut() else { return };
         let Some(watch) = self.watch_mut().filter(|watch| watch.follows_order()) else { return };
-        let place = Place { function: site.function, instruction: site.instruction };
-        watch.release(state, place, site.thread, address, size);
+        let origin = Origin { function: site.function, instruction: site.instruction };
+        watch.release(state, origin, site.thread, address, size);
     }
 
     fn host_touches_after(&mut self, after: &[NodeId], address: u64, width: u64, writes: bool) {
@@ -254,19 +254,25 @@ impl Core {
         match *action {
             Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
                 for row in 0..rows {
-                    watch.touch_range(&mut state, Place::COPY, src + row * src_pitch, width, false);
+                    watch.touch_range(
+                        &mut state,
+                        Origin::COPY,
+                        src + row * src_pitch,
+                        width,
+                        false,
+                    );
                 }
                 for row in 0..rows {
-                    watch.touch_range(&mut state, Place::COPY, dst + row * dst_pitch, width, true);
+                    watch.touch_range(&mut state, Origin::COPY, dst + row * dst_pitch, width, true);
                 }
             }
             Action::Set { dst, pitch, width, rows, .. } => {
                 for row in 0..rows {
-                    watch.touch_range(&mut state, Place::SET, dst + row * pitch, width, true);
+                    watch.touch_range(&mut state, Origin::SET, dst + row * pitch, width, true);
                 }
             }
             Action::HostCopy { address, width, writes } => {
-                watch.touch_range(&mut state, Place::GRAPH, address, width, writes);
+                watch.touch_range(&mut state, Origin::GRAPH, address, width, writes);
             }
             Action::Allocation { address, width } => watch.allocated(&mut state, address, width),
             Action::Release { address, width } => watch.ended(&mut state, address, width),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::Core;
-use crate::check::Place;
+use crate::check::Origin;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Conflict, Finding, Home, Relation, Side, Unwritten};
 use crate::check::record::Strength;
@@ -222,8 +222,8 @@ impl Core {
 
     /// Where an access was, for telling places apart.
     fn place_text(&self, side: &Side) -> String {
-        if side.place.function == Place::RUNTIME {
-            return format!("{:?}", side.place);
+        if side.origin.function == Origin::RUNTIME {
+            return format!("{:?}", side.origin);
         }
         let site = self.site(&side.site);
         match site.source {
@@ -283,7 +283,7 @@ impl Core {
 
     fn kinship(&self, conflict: &Conflict) -> Kinship {
         let (now, before) = (&conflict.now, &conflict.before);
-        if now.place == Place::HOST || before.place == Place::HOST {
+        if now.origin == Origin::HOST || before.origin == Origin::HOST {
             return Kinship::Host;
         }
         if conflict.same_block {
@@ -294,7 +294,7 @@ impl Core {
             return Kinship::Grid;
         }
         let above = |below: &Side, above: &Side| {
-            let queued = below.place.function == Place::RUNTIME;
+            let queued = below.origin.function == Origin::RUNTIME;
             if queued && below.site.grid == above.site.grid && above.site.grid != 0 {
                 return true;
             }
@@ -357,8 +357,8 @@ fn missing_text(read: &Unwritten) -> String {
 
 fn verb(side: &Side) -> &'static str {
     match (side.updates, side.writes, side.strength) {
-        _ if side.place == Place::ALLOCATION => "allocated (cudaMallocAsync)",
-        _ if side.releases || side.place == Place::RELEASE => "released",
+        _ if side.origin == Origin::ALLOCATION => "allocated (cudaMallocAsync)",
+        _ if side.releases || side.origin == Origin::RELEASE => "released",
         (true, ..) => "updated atomically",
         (_, true, Strength::Weak) => "written",
         (_, true, _) => "written (volatile or atomic)",
@@ -368,19 +368,19 @@ fn verb(side: &Side) -> &'static str {
 }
 
 fn noun(side: &Side) -> &'static str {
-    match (side.place, side.updates, side.writes) {
+    match (side.origin, side.updates, side.writes) {
         _ if side.later == Some(Async::Products) => "a product of matrices (wgmma), which reads",
         _ if side.later.is_some() && side.writes => "an asynchronous copy, which writes",
         _ if side.later.is_some() => "an asynchronous copy, which reads",
-        (Place::RELEASE, ..) => "a release (cudaFreeAsync)",
-        (Place::ALLOCATION, ..) => "its allocation (cudaMallocAsync)",
-        (Place::COPY, _, true) => "a copy within the device, which writes",
-        (Place::COPY, _, false) => "a copy within the device, which reads",
-        (Place::SET, ..) => "a set (cudaMemset)",
-        (Place::HOST, _, true) => "a copy from the host",
-        (Place::HOST, _, false) => "a copy to the host",
-        (Place::GRAPH, _, true) => "a copy from the host, by a graph",
-        (Place::GRAPH, _, false) => "a copy to the host, by a graph",
+        (Origin::RELEASE, ..) => "a release (cudaFreeAsync)",
+        (Origin::ALLOCATION, ..) => "its allocation (cudaMallocAsync)",
+        (Origin::COPY, _, true) => "a copy within the device, which writes",
+        (Origin::COPY, _, false) => "a copy within the device, which reads",
+        (Origin::SET, ..) => "a set (cudaMemset)",
+        (Origin::HOST, _, true) => "a copy from the host",
+        (Origin::HOST, _, false) => "a copy to the host",
+        (Origin::GRAPH, _, true) => "a copy from the host, by a graph",
+        (Origin::GRAPH, _, false) => "a copy to the host, by a graph",
         (_, true, _) => "an atomic update",
         (_, _, true) => "a store",
         _ => "a load",
@@ -389,8 +389,8 @@ fn noun(side: &Side) -> &'static str {
 
 fn whom(kinship: Kinship, before: &Side) -> &'static str {
     match kinship {
-        _ if [Place::ALLOCATION, Place::RELEASE].contains(&before.place) => "a stream",
-        _ if before.place.function == Place::RUNTIME => "a copy or set",
+        _ if [Origin::ALLOCATION, Origin::RELEASE].contains(&before.origin) => "a stream",
+        _ if before.origin.function == Origin::RUNTIME => "a copy or set",
         _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
         _ if before.later.is_some() => "an asynchronous copy",
         Kinship::Warp => "another lane of the warp",
@@ -422,7 +422,7 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "both are atomic, but one of them for its own block alone: use the form for the whole \
              device (without _block, or thread_scope_device)"
         }
-        _ if [now, before].iter().any(|side| side.place == Place::ALLOCATION) => {
+        _ if [now, before].iter().any(|side| side.origin == Origin::ALLOCATION) => {
             "memory of cudaMallocAsync() is there for what follows in its stream: another stream would have to wait \
              for that one first (cudaEventRecord() behind the allocation, cudaStreamWaitEvent), or the host \
              (cudaStreamSynchronize)"
@@ -431,7 +431,7 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "the shared memory of a block ends with it: no block may end before the others of its cluster are done \
              with its memory (a last cluster.sync())"
         }
-        _ if [now, before].iter().any(|side| side.place == Place::RELEASE) => {
+        _ if [now, before].iter().any(|side| side.origin == Origin::RELEASE) => {
             "cudaFreeAsync() belongs into a stream that has waited for all who use the memory: the one that \
              they run in, or one behind an event of theirs (cudaStreamWaitEvent)"
         }

@@ -20,18 +20,18 @@ const FIRST_CONDITION: u64 = 0x5800_0000_0000;
 
 /// What a step does.
 #[derive(Clone, Debug)]
-pub enum StepWork {
+pub enum PlannedWork {
     /// Runs a grid.
     Grid(LaunchRequest),
     /// Something else.
     Other(Action),
 }
 
-/// A step.
+/// A step of a graph.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct PlannedStep {
     /// What is done.
-    pub work: StepWork,
+    pub work: PlannedWork,
     /// The earlier steps that are done before.
     pub after: Vec<usize>,
 }
@@ -39,7 +39,7 @@ pub struct Step {
 /// A graph.
 #[derive(Debug)]
 struct Known {
-    steps: Arc<[Step]>,
+    steps: Arc<[PlannedStep]>,
     /// Runs that are queued or running.
     busy: u32,
 }
@@ -76,9 +76,9 @@ pub struct Condition {
     pub is_open: bool,
 }
 
-/// Where a kernel launches a graph to.
+/// The named stream that a kernel launches a graph into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum GraphStream {
     /// At once; the launching graph waits for it.
     FireAndForget,
     /// When the launching graph is done.
@@ -89,7 +89,7 @@ pub enum Place {
 
 impl Graphs {
     /// A new graph; what kernels know it by.
-    pub fn add(&mut self, steps: Vec<Step>) -> u64 {
+    pub fn add(&mut self, steps: Vec<PlannedStep>) -> u64 {
         self.made += 1;
         let handle = FIRST_HANDLE + self.made * HANDLE_STEP;
         self.known.insert(handle, Known { steps: steps.into(), busy: 0 });
@@ -120,7 +120,7 @@ impl Graphs {
     }
 
     /// Changes what later runs of a graph do. False if there is no such graph.
-    pub fn change(&mut self, graph: u64, steps: Vec<Step>) -> bool {
+    pub fn change(&mut self, graph: u64, steps: Vec<PlannedStep>) -> bool {
         let known = self.known.get_mut(&graph);
         known.map(|known| known.steps = steps.into()).is_some()
     }
@@ -149,9 +149,9 @@ impl Graphs {
 
     /// Whether a thread of run `by` may launch a graph: one that neither runs nor waits in a tail. A graph may
     /// follow itself, once.
-    fn is_free(&self, graph: u64, by: &Run, place: Place) -> bool {
+    fn is_free(&self, graph: u64, by: &Run, stream: GraphStream) -> bool {
         let Some(known) = self.known.get(&graph) else { return false };
-        let own = place == Place::Tail && by.graph == graph && !by.tails.contains(&graph);
+        let own = stream == GraphStream::Tail && by.graph == graph && !by.tails.contains(&graph);
         known.busy == u32::from(own)
     }
 }
@@ -173,20 +173,20 @@ impl Core {
         let mut nodes: Vec<NodeId> = Vec::with_capacity(steps.len());
         let mut is_last = vec![true; steps.len()];
         for step in steps.iter() {
-            let mut before: Vec<NodeId> = step.after.iter().map(|place| nodes[*place]).collect();
-            step.after.iter().for_each(|place| is_last[*place] = false);
+            let mut before: Vec<NodeId> = step.after.iter().map(|before| nodes[*before]).collect();
+            step.after.iter().for_each(|before| is_last[*before] = false);
             if before.is_empty() {
                 before.extend_from_slice(waits);
             }
             let action = match &step.work {
-                StepWork::Grid(request) => {
+                PlannedWork::Grid(request) => {
                     let of_graph = OfGraph { graph, run };
                     let request = LaunchRequest { of_graph, ..request.clone() };
                     let key = self.add_grid(request, None, site, self.clock, false);
                     self.trace_stream(key, || "graph".to_string());
                     Action::Grid(key)
                 }
-                StepWork::Other(action) => action.clone(),
+                PlannedWork::Other(action) => action.clone(),
             };
             self.actor.clone_from(&actor);
             nodes.push(self.add_node(&before, action, None, None, false));
@@ -208,22 +208,30 @@ impl Core {
     }
 
     /// A thread of a graph's kernel launches a graph. False if it may not.
-    pub fn launch_graph(&mut self, by: u64, graph: u64, place: Place, site: SiteRef) -> bool {
+    pub fn launch_graph(
+        &mut self,
+        by: u64,
+        graph: u64,
+        stream: GraphStream,
+        site: SiteRef,
+    ) -> bool {
         let Some(run) = self.graphs.runs.get(&by) else { return false };
-        if !self.graphs.is_free(graph, run, place) {
+        if !self.graphs.is_free(graph, run, stream) {
             return false;
         }
         let above = run.above;
         self.graphs.add_busy(graph);
-        match place {
-            Place::Tail => {
+        match stream {
+            GraphStream::Tail => {
                 if let Some(run) = self.graphs.runs.get_mut(&by) {
                     run.tails.push_back(graph);
                 }
                 true
             }
-            Place::FireAndForget => self.begin_run(graph, &[], Some(by), Some(site)).is_some(),
-            Place::Sibling => self.begin_run(graph, &[], above, Some(site)).is_some(),
+            GraphStream::FireAndForget => {
+                self.begin_run(graph, &[], Some(by), Some(site)).is_some()
+            }
+            GraphStream::Sibling => self.begin_run(graph, &[], above, Some(site)).is_some(),
         }
     }
 

@@ -143,10 +143,10 @@ impl Rows {
     unsafe fn copy(&self, to_array: bool, kind: u32, stream: Option<StreamHandle>) -> Result<()> {
         let kind = copy_kind(kind)?;
         let (x_bytes, y) = (self.x_bytes as u64, self.y as u64);
-        let array = Place::Array { array: handle(self.array)?, x_bytes, y, z: 0 };
+        let array = CopySide::Array { array: handle(self.array)?, x_bytes, y, z: 0 };
         let rows = self.height as u64;
         let pitch_bytes = self.pitch_bytes as u64;
-        let memory = Place::Linear { address: self.memory, pitch_bytes, rows };
+        let memory = CopySide::Linear { address: self.memory, pitch_bytes, rows };
         let (dst, src) = if to_array { (array, memory) } else { (memory, array) };
         let copy =
             Copy3D { dst, src, width_bytes: self.width_bytes as u64, height: rows, depth: 1 };
@@ -334,9 +334,9 @@ pub unsafe extern "C" fn cudaMemcpy2DArrayToArray(
     kind: u32,
 ) -> u32 {
     call(|| {
-        let place = |array: *const c_void, x_bytes: usize, y: usize| -> Result<Place> {
+        let place = |array: *const c_void, x_bytes: usize, y: usize| -> Result<CopySide> {
             let (x_bytes, y) = (x_bytes as u64, y as u64);
-            Ok(Place::Array { array: handle(array)?, x_bytes, y, z: 0 })
+            Ok(CopySide::Array { array: handle(array)?, x_bytes, y, z: 0 })
         };
         let copy = Copy3D {
             dst: place(dst, dst_x_bytes, dst_y)?,
@@ -352,15 +352,17 @@ pub unsafe extern "C" fn cudaMemcpy2DArrayToArray(
 }
 
 /// One side of `cudaMemcpy3D`. Positions count the array's elements if there is one, else bytes.
-fn side(array: *const c_void, pos: Pos, memory: &PitchedPtr, unit_bytes: u64) -> Result<Place> {
+fn side(array: *const c_void, pos: Pos, memory: &PitchedPtr, unit_bytes: u64) -> Result<CopySide> {
     let x_bytes = (pos.x as u64).wrapping_mul(unit_bytes);
     Ok(match array.is_null() {
-        true => Place::Linear {
+        true => CopySide::Linear {
             address: memory.at(Pos { x: pos.x.wrapping_mul(unit_bytes as usize), ..pos }),
             pitch_bytes: memory.pitch as u64,
             rows: memory.ysize as u64,
         },
-        false => Place::Array { array: handle(array)?, x_bytes, y: pos.y as u64, z: pos.z as u64 },
+        false => {
+            CopySide::Array { array: handle(array)?, x_bytes, y: pos.y as u64, z: pos.z as u64 }
+        }
     })
 }
 

@@ -41,7 +41,7 @@ unsafe fn image(wrapper: &Wrapper) -> Option<ImageRecord> {
         }
     }
     // A device link that made PTX (for a GPU to come) says more than its members.
-    let linked = fatbin::architectures(machine_code, fatbin::Kind::Ptx);
+    let linked = fatbin::architectures(machine_code, fatbin::EntryKind::Ptx);
     if containers.is_empty() || !linked.is_empty() {
         containers = vec![machine_code];
     }

@@ -28,10 +28,10 @@ impl CpuDevice {
     }
 
     /// Address, pitch and rows of a slice of one side of a copy.
-    fn linear(&self, place: Place, copy: &Copy3D) -> Result<(u64, u64, u64)> {
+    fn linear(&self, place: CopySide, copy: &Copy3D) -> Result<(u64, u64, u64)> {
         match place {
-            Place::Linear { address, pitch_bytes, rows } => Ok((address, pitch_bytes, rows)),
-            Place::Array { array, x_bytes, y, z } => {
+            CopySide::Linear { address, pitch_bytes, rows } => Ok((address, pitch_bytes, rows)),
+            CopySide::Array { array, x_bytes, y, z } => {
                 let array = self.array(array)?;
                 let [width, rows, slices] = array.info.size;
                 let row_bytes = width * array.info.format.element_bytes()?;

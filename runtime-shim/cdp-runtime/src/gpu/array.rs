@@ -191,15 +191,15 @@ fn channel_format(format: u32, channels: u32) -> Result<ChannelFormat> {
     Ok(ChannelFormat { bits: all, kind })
 }
 
-fn place(device: &GpuDevice, place: Place, linear: u32) -> Result<DriverPlace> {
+fn place(device: &GpuDevice, place: CopySide, linear: u32) -> Result<DriverPlace> {
     let mut found = DriverPlace::nowhere(linear);
     match place {
-        Place::Array { array, x_bytes, y, z } => {
+        CopySide::Array { array, x_bytes, y, z } => {
             found.memory = ARRAY;
             found.array = device.array(array)?;
             (found.x_bytes, found.y, found.z) = (x_bytes as usize, y as usize, z as usize);
         }
-        Place::Linear { address, pitch_bytes, rows } => {
+        CopySide::Linear { address, pitch_bytes, rows } => {
             (found.host, found.device) = (address as *mut c_void, address);
             (found.pitch_bytes, found.rows) = (pitch_bytes as usize, rows as usize);
         }

@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 use super::GpuDevice;
 use super::array::DriverCopy;
 use super::driver::{CUresult, Handle, check};
-use super::graph::{self, Place};
+use super::graph::{self, NewNode};
 use crate::device::{Choice, Copy2D, CopyKind, Device, GraphStep};
 use crate::error::{CudaError, Result};
 
@@ -121,7 +121,7 @@ pub fn destroy_home(device: &GpuDevice, home: u64) -> Result<()> {
 /// Adds a conditional node and the graphs below it.
 pub fn add(
     device: &GpuDevice,
-    place: &mut Place<'_>,
+    new: &mut NewNode<'_>,
     (condition, choice): (u64, Choice),
     bodies: &[Vec<GraphStep>],
 ) -> Result<()> {
@@ -143,10 +143,10 @@ pub fn add(
         rest: [0; 25],
         reserved_too: 0,
     };
-    let (first, count) = (place.after.as_ptr(), place.after.len());
+    let (first, count) = (new.after.as_ptr(), new.after.len());
     // SAFETY: graph and nodes are alive, the description is whole.
     check(unsafe {
-        add(&mut place.node, place.graph, first, std::ptr::null(), count, &mut described)
+        add(&mut new.node, new.graph, first, std::ptr::null(), count, &mut described)
     })?;
     for (index, steps) in bodies.iter().enumerate() {
         // SAFETY: the driver has written as many graphs as were asked for.
@@ -158,16 +158,16 @@ pub fn add(
 /// Adds a call of a function of the host.
 pub fn add_host(
     device: &GpuDevice,
-    place: &mut Place<'_>,
+    new: &mut NewNode<'_>,
     function: unsafe extern "C" fn(*mut c_void),
     data: *mut c_void,
 ) -> Result<()> {
     let driver = device.bind()?;
     let described = DriverHostNode { function, data };
-    let (first, count) = (place.after.as_ptr(), place.after.len());
+    let (first, count) = (new.after.as_ptr(), new.after.len());
     // SAFETY: graph and nodes are alive, the description is whole.
     check(unsafe {
-        (driver.cuGraphAddHostNode)(&mut place.node, place.graph, first, count, &described)
+        (driver.cuGraphAddHostNode)(&mut new.node, new.graph, first, count, &described)
     })
 }
 

@@ -67,7 +67,7 @@ fn make(device: &GpuDevice, steps: &[GraphStep]) -> Result<Making> {
 }
 
 /// Where a node is added, and the node.
-pub struct Place<'a> {
+pub struct NewNode<'a> {
     pub graph: Handle,
     pub after: &'a [Handle],
     pub node: Handle,
@@ -77,18 +77,18 @@ pub struct Place<'a> {
 pub fn fill(device: &GpuDevice, graph: Handle, steps: &[GraphStep]) -> Result<()> {
     let mut nodes: Vec<Handle> = Vec::with_capacity(steps.len());
     for step in steps {
-        let after: Vec<Handle> = step.after.iter().map(|place| nodes[*place]).collect();
-        let mut place = Place { graph, after: &after, node: std::ptr::null_mut() };
-        add(device, &mut place, &step.work)?;
-        nodes.push(place.node);
+        let after: Vec<Handle> = step.after.iter().map(|before| nodes[*before]).collect();
+        let mut new = NewNode { graph, after: &after, node: std::ptr::null_mut() };
+        add(device, &mut new, &step.work)?;
+        nodes.push(new.node);
     }
     Ok(())
 }
 
-fn add(device: &GpuDevice, place: &mut Place<'_>, work: &GraphWork) -> Result<()> {
-    let (driver, graph) = (device.bind()?, place.graph);
+fn add(device: &GpuDevice, new: &mut NewNode<'_>, work: &GraphWork) -> Result<()> {
+    let (driver, graph) = (device.bind()?, new.graph);
     let context = *device.context.lock().unwrap_or_else(PoisonError::into_inner) as Handle;
-    let (target, first, count) = (&raw mut place.node, place.after.as_ptr(), place.after.len());
+    let (target, first, count) = (&raw mut new.node, new.after.as_ptr(), new.after.len());
     // SAFETY: everything named here is alive during the calls, and the driver copies what it keeps; parameters
     // have as many bytes as the kernel's, which the caller has from the same module. Here and below.
     match work {
@@ -142,9 +142,9 @@ fn add(device: &GpuDevice, place: &mut Place<'_>, work: &GraphWork) -> Result<()
                 (driver.cuGraphAddMemcpyNode)(target, graph, first, count, &described, context)
             })?;
         }
-        GraphWork::Host(function, data) => condition::add_host(device, place, *function, *data)?,
+        GraphWork::Host(function, data) => condition::add_host(device, new, *function, *data)?,
         GraphWork::Conditional { condition: value, choice, bodies } => {
-            condition::add(device, place, (*value, *choice), bodies)?;
+            condition::add(device, new, (*value, *choice), bodies)?;
         }
     }
     Ok(())

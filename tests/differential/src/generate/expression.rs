@@ -1,6 +1,6 @@
 //! Expressions: integers of any type, floating values, calls.
 
-use super::functions::{self, Kind};
+use super::functions::{self, ArgType};
 use super::{EDGES, FLOATS, INTEGERS, LETTERS, Maker};
 
 impl Maker {
@@ -108,7 +108,7 @@ impl Maker {
     /// A call of one of CUDA's functions; it says the same in every thread, wherever it stands.
     fn call(
         &mut self,
-        choose: impl Fn(&mut crate::random::Random) -> (String, Vec<Kind>),
+        choose: impl Fn(&mut crate::random::Random) -> (String, Vec<ArgType>),
         depth: u32,
     ) -> String {
         let (name, kinds) = choose(&mut self.random);
@@ -117,14 +117,14 @@ impl Maker {
         format!("({name}({}))", arguments.join(", "))
     }
 
-    fn argument(&mut self, kind: Kind, depth: u32) -> String {
+    fn argument(&mut self, kind: ArgType, depth: u32) -> String {
         match kind {
-            Kind::Int => self.integer(4, depth),
-            Kind::Unsigned => self.integer(5, depth),
-            Kind::Long => self.integer(6, depth),
-            Kind::UnsignedLong => self.integer(7, depth),
-            Kind::Float => self.float(false, depth),
-            Kind::Double => self.float(true, depth),
+            ArgType::Int => self.integer(4, depth),
+            ArgType::Unsigned => self.integer(5, depth),
+            ArgType::Long => self.integer(6, depth),
+            ArgType::UnsignedLong => self.integer(7, depth),
+            ArgType::Float => self.float(false, depth),
+            ArgType::Double => self.float(true, depth),
         }
     }
 

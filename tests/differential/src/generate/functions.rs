@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// The type of an argument or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ArgType {
     Int,
     Unsigned,
     Long,
@@ -13,10 +13,10 @@ pub(super) enum Kind {
     Double,
 }
 
-use Kind::{Double, Float, Int, Long, Unsigned, UnsignedLong};
+use ArgType::{Double, Float, Int, Long, Unsigned, UnsignedLong};
 
 /// Integer functions with names of their own; those of lanes of a word are [`lanes`].
-const INTEGER: &[(&str, &[Kind])] = &[
+const INTEGER: &[(&str, &[ArgType])] = &[
     ("__popc", &[Unsigned]),
     ("__popcll", &[UnsignedLong]),
     ("__clz", &[Int]),
@@ -82,7 +82,7 @@ const LANES_TWO: [&str; 37] = [
 const ROUNDED: [(&str, usize); 5] = [("add", 2), ("mul", 2), ("sub", 2), ("div", 2), ("sqrt", 1)];
 
 /// A function that gives an integer.
-pub(super) fn integer(random: &mut Random) -> (String, Vec<Kind>) {
+pub(super) fn integer(random: &mut Random) -> (String, Vec<ArgType>) {
     match random.below(3) {
         0 => {
             let lanes = *random.of(&["2", "4"]);
@@ -101,7 +101,7 @@ pub(super) fn integer(random: &mut Random) -> (String, Vec<Kind>) {
 /// A function that gives a floating value of double precision or single.
 ///
 /// Where the order of zeros or NaNs is open (`fmin`), zero is added, which makes both zeros one.
-pub(super) fn floating(random: &mut Random, double: bool) -> (String, Vec<Kind>) {
+pub(super) fn floating(random: &mut Random, double: bool) -> (String, Vec<ArgType>) {
     let own = if double { Double } else { Float };
     let (letter, suffix) = if double { ("d", "") } else { ("f", "f") };
     let mode = *random.of(&["rn", "rz", "ru", "rd"]);
@@ -128,7 +128,7 @@ pub(super) fn floating(random: &mut Random, double: bool) -> (String, Vec<Kind>)
 }
 
 /// A function that the host's compiler has too, exactly rounded.
-pub(super) fn host(random: &mut Random, double: bool) -> (String, Vec<Kind>) {
+pub(super) fn host(random: &mut Random, double: bool) -> (String, Vec<ArgType>) {
     let own = if double { Double } else { Float };
     let suffix = if double { "" } else { "f" };
     let name = *random.of(&["fabs", "floor", "ceil", "trunc", "rint", "sqrt", "fma"]);

@@ -32,7 +32,7 @@ const MAX_LABEL: usize = 72;
 
 /// What a function is, which its box shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum BoxKind {
     Host,
     Kernel,
     Device,
@@ -90,7 +90,7 @@ struct Edge {
 
 struct Node<'g> {
     name: &'g str,
-    kind: Kind,
+    kind: BoxKind,
     column: usize,
     width: usize,
     y: usize,
@@ -135,7 +135,7 @@ impl<'g> Drawing<'g> {
             .iter()
             .map(|name| Node {
                 name,
-                kind: kinds.get(name).copied().unwrap_or(Kind::Device),
+                kind: kinds.get(name).copied().unwrap_or(BoxKind::Device),
                 column: columns[name],
                 width: cut(name, MAX_NAME).chars().count() * LETTER + 24,
                 y: 0,
@@ -312,16 +312,16 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// Kernels are what is launched; a function of the host launches from there, or calls one that does.
-fn kinds(graph: &LaunchGraph) -> BTreeMap<&str, Kind> {
-    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
+fn kinds(graph: &LaunchGraph) -> BTreeMap<&str, BoxKind> {
+    let mut kinds: BTreeMap<&str, BoxKind> = BTreeMap::new();
     for edge in graph.launches.iter().filter(|edge| !edge.from_device) {
-        kinds.insert(&edge.parent, Kind::Host);
+        kinds.insert(&edge.parent, BoxKind::Host);
     }
     for _ in 0..graph.calls.len() {
         let before = kinds.len();
         for (caller, callee) in &graph.calls {
-            if kinds.get(callee.as_str()) == Some(&Kind::Host) {
-                kinds.insert(caller, Kind::Host);
+            if kinds.get(callee.as_str()) == Some(&BoxKind::Host) {
+                kinds.insert(caller, BoxKind::Host);
             }
         }
         if kinds.len() == before {
@@ -329,12 +329,16 @@ fn kinds(graph: &LaunchGraph) -> BTreeMap<&str, Kind> {
         }
     }
     for edge in &graph.launches {
-        kinds.insert(&edge.child, Kind::Kernel);
+        kinds.insert(&edge.child, BoxKind::Kernel);
     }
     // A kernel that only launches is launched by somebody that this graph does not know.
     for edge in graph.launches.iter().filter(|edge| edge.from_device) {
         let is_called = graph.calls.iter().any(|(_, callee)| *callee == edge.parent);
-        kinds.entry(&edge.parent).or_insert(if is_called { Kind::Device } else { Kind::Kernel });
+        kinds.entry(&edge.parent).or_insert(if is_called {
+            BoxKind::Device
+        } else {
+            BoxKind::Kernel
+        });
     }
     kinds
 }

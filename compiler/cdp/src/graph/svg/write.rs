@@ -8,7 +8,7 @@ use super::*;
 impl Drawing<'_> {
     pub(super) fn write(&self) -> String {
         let styles: BTreeSet<Style> = self.edges.iter().map(|edge| edge.style).collect();
-        let kinds: BTreeSet<Kind> = self.nodes.iter().map(|node| node.kind).collect();
+        let kinds: BTreeSet<BoxKind> = self.nodes.iter().map(|node| node.kind).collect();
         let legend = legend(&kinds, &styles, self.height + MARGIN);
         let (width, height) = (self.width.max(legend.1), self.height + legend.2 + 2 * MARGIN);
         let mut out = format!(
@@ -75,9 +75,9 @@ impl Drawing<'_> {
             false => (y, BOX_HEIGHT),
         };
         let (class, radius, what) = match node.kind {
-            Kind::Host => ("host", 0, "host function"),
-            Kind::Kernel => ("kernel", 8, "kernel"),
-            Kind::Device => ("device", 8, "device function"),
+            BoxKind::Host => ("host", 0, "host function"),
+            BoxKind::Kernel => ("kernel", 8, "kernel"),
+            BoxKind::Device => ("device", 8, "device function"),
         };
         let name = cut(node.name, MAX_NAME);
         let text = name.chars().count() * LETTER;
@@ -134,14 +134,14 @@ fn bend(path: &mut String, from: (usize, usize), to: (usize, usize)) {
 }
 
 /// What boxes and lines mean, as far as they occur; with its width and height.
-fn legend(kinds: &BTreeSet<Kind>, styles: &BTreeSet<Style>, y: usize) -> (String, usize, usize) {
+fn legend(kinds: &BTreeSet<BoxKind>, styles: &BTreeSet<Style>, y: usize) -> (String, usize, usize) {
     let mut out = String::new();
     let (mut x, middle) = (MARGIN, y + 8);
     for kind in kinds {
         let (class, radius, what) = match kind {
-            Kind::Host => ("host", 0, "host function"),
-            Kind::Kernel => ("kernel", 6, "kernel"),
-            Kind::Device => ("device", 6, "device function"),
+            BoxKind::Host => ("host", 0, "host function"),
+            BoxKind::Kernel => ("kernel", 6, "kernel"),
+            BoxKind::Device => ("device", 6, "device function"),
         };
         let text = what.len() * LETTER;
         let _ = writeln!(

@@ -134,7 +134,7 @@ pub fn async_copy(
                 shared,
                 reads: !shared,
                 writes: shared,
-                kind: door::Kind::Later(Async::Copies),
+                kind: door::Manner::Later(Async::Copies),
                 order: Order::WEAK,
             };
             let mut pass = |shared, at: &Addresses, bytes| {

@@ -121,7 +121,7 @@ pub fn global<const S: usize, const WRITE: bool>(
         shared: false,
         reads: !WRITE,
         writes: WRITE,
-        kind: door::Kind::Own,
+        kind: door::Manner::Own,
         order: access.order,
     };
     if machine.watch.is_some() {

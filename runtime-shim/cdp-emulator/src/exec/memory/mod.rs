@@ -19,7 +19,7 @@ use super::checks::{Addresses, own};
 use super::path::Running;
 use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, cluster, rows};
-use crate::code::{Access, Inst, NONE, Place};
+use crate::code::{Access, Inst, NONE, StateSpace};
 use crate::memory::space::{self, Window};
 
 /// Computes the addresses of an access.
@@ -220,19 +220,21 @@ fn access_any<const S: usize, const WRITE: bool>(
     }
     let mut at = [0u64; 32];
     addresses(run.regs, inst.a, access.wide_address, inst.imm as i32, mask, &mut at);
-    match access.place {
-        Place::Global | Place::Const => {
+    match access.space {
+        StateSpace::Global | StateSpace::Const => {
             global::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
-        Place::Shared => shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at),
-        Place::Cluster => {
+        StateSpace::Shared => {
+            shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
+        }
+        StateSpace::Cluster => {
             cluster_shared::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
-        Place::Local | Place::Frame => {
+        StateSpace::Local | StateSpace::Frame => {
             local::<S, WRITE>(machine, block, warp, run, inst, access, mask, &at)
         }
-        Place::Param => params::<S, WRITE>(block, run, inst, access, mask, &at),
-        Place::Generic => {
+        StateSpace::Param => params::<S, WRITE>(block, run, inst, access, mask, &at),
+        StateSpace::Generic => {
             generic::<S, WRITE>(machine, block, warp, run, inst, access, mask, &mut at)
         }
     }
@@ -316,11 +318,12 @@ fn cluster_shared<const S: usize, const WRITE: bool>(
     mask: u32,
     at: &Addresses,
 ) -> Step<()> {
-    let place = if access.place == Place::Generic { Place::Generic } else { Place::Cluster };
+    let space =
+        if access.space == StateSpace::Generic { StateSpace::Generic } else { StateSpace::Cluster };
     let bytes = S as u64 * u64::from(access.count);
     let mut found = [(None, 0); 32];
     for lane in lanes_of(mask) {
-        found[lane] = cluster::locate(block, warp, place, at[lane], lane, bytes, WRITE)?;
+        found[lane] = cluster::locate(block, warp, space, at[lane], lane, bytes, WRITE)?;
     }
     let mut rest = mask;
     while rest != 0 {

@@ -6,7 +6,7 @@ use super::super::path::Running;
 use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
-use crate::code::{Access, Inst, NONE, Place};
+use crate::code::{Access, Inst, NONE, StateSpace};
 use crate::memory::space;
 use crate::report::{Bytes, ReportKind};
 
@@ -150,7 +150,7 @@ pub fn fixed_place<const S: usize, const WRITE: bool>(
     mask: u32,
 ) -> Step<()> {
     let bytes = S as u64 * u64::from(access.count);
-    if access.place == Place::Param {
+    if access.space == StateSpace::Param {
         let offset = i64::from(inst.imm as i32);
         let size = block.grid.params.len() as i64;
         if WRITE || offset < 0 || offset + bytes as i64 > size {

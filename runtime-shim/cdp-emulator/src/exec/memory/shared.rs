@@ -35,7 +35,7 @@ pub fn shared<const S: usize, const WRITE: bool>(
         shared: true,
         reads: !WRITE,
         writes: WRITE,
-        kind: door::Kind::Own,
+        kind: door::Manner::Own,
         order: access.order,
     };
     if machine.watch.is_some() {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::*;
-use crate::array::{ArrayHandle, Copy3D, Place};
+use crate::array::{ArrayHandle, Copy3D, CopySide};
 use crate::device::{Copy2D, CopyKind, StreamHandle};
 use crate::graph::capture;
 
@@ -98,13 +98,13 @@ impl From<Rectangle> for Cuboid {
 }
 
 impl Side3D {
-    fn place(&self, width_bytes: usize) -> Result<Place> {
+    fn place(&self, width_bytes: usize) -> Result<CopySide> {
         let first = match self.memory {
             HOST => self.host,
             DEVICE | UNIFIED => self.device,
             ARRAY => {
                 let (x_bytes, y, z) = (self.x_bytes as u64, self.y as u64, self.z as u64);
-                return Ok(Place::Array { array: ArrayHandle(self.array), x_bytes, y, z });
+                return Ok(CopySide::Array { array: ArrayHandle(self.array), x_bytes, y, z });
             }
             _ => return Err(CudaError::INVALID_VALUE.into()),
         };
@@ -112,7 +112,7 @@ impl Side3D {
         let row = self.z.wrapping_mul(self.rows).wrapping_add(self.y);
         let offset = row.wrapping_mul(pitch).wrapping_add(self.x_bytes);
         let address = first.wrapping_add(offset as u64);
-        Ok(Place::Linear { address, pitch_bytes: pitch as u64, rows: self.rows as u64 })
+        Ok(CopySide::Linear { address, pitch_bytes: pitch as u64, rows: self.rows as u64 })
     }
 }
 
@@ -136,8 +136,8 @@ impl Cuboid {
         let device = process::current()?;
         let (src, dst) = (self.src.place(self.width_bytes)?, self.dst.place(self.width_bytes)?);
         let (
-            Place::Linear { address: from, pitch_bytes: src_pitch, rows: src_rows },
-            Place::Linear { address: to, pitch_bytes: dst_pitch, rows: dst_rows },
+            CopySide::Linear { address: from, pitch_bytes: src_pitch, rows: src_rows },
+            CopySide::Linear { address: to, pitch_bytes: dst_pitch, rows: dst_rows },
         ) = (src, dst)
         else {
             let (width_bytes, height) = (self.width_bytes as u64, self.height as u64);

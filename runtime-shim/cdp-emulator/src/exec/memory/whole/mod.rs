@@ -15,7 +15,7 @@ use self::shared::{again, learn, shared};
 use super::super::path::Running;
 use super::super::{Block, Warp, rows};
 use crate::alu::{W32, W64, Word};
-use crate::code::{Access, Base, Inst, NONE, Place};
+use crate::code::{Access, Base, Inst, NONE, StateSpace};
 
 /// Where eight neighbouring lanes go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,17 +79,23 @@ unsafe fn access<const WRITE: bool>(
     }
     // SAFETY: forwarded.
     unsafe {
-        match (access.place, access.size_log2) {
-            (Place::Param, 2 | 3) if inst.a == NONE && !WRITE => param(block, run, inst, access),
+        match (access.space, access.size_log2) {
+            (StateSpace::Param, 2 | 3) if inst.a == NONE && !WRITE => {
+                param(block, run, inst, access)
+            }
             _ if inst.a == NONE => false,
-            (Place::Shared, 2) => shared::<W32, WRITE>(block, run, inst, access.wide_address),
-            (Place::Shared, 3) => shared::<W64, WRITE>(block, run, inst, access.wide_address),
-            (Place::Global | Place::Const | Place::Generic, _) if !access.wide_address => false,
+            (StateSpace::Shared, 2) => shared::<W32, WRITE>(block, run, inst, access.wide_address),
+            (StateSpace::Shared, 3) => shared::<W64, WRITE>(block, run, inst, access.wide_address),
+            (StateSpace::Global | StateSpace::Const | StateSpace::Generic, _)
+                if !access.wide_address =>
+            {
+                false
+            }
             // What lies in an allocation is global memory.
-            (Place::Global | Place::Const | Place::Generic, 2) => {
+            (StateSpace::Global | StateSpace::Const | StateSpace::Generic, 2) => {
                 global::<W32, WRITE>(block, warp, run, inst)
             }
-            (Place::Global | Place::Const | Place::Generic, 3) => {
+            (StateSpace::Global | StateSpace::Const | StateSpace::Generic, 3) => {
                 global::<W64, WRITE>(block, warp, run, inst)
             }
             _ => false,

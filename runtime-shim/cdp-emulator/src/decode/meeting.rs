@@ -12,7 +12,7 @@ pub const EXIT: u32 = u32::MAX;
 
 /// Meeting points of a function.
 #[derive(Debug)]
-pub struct Flow {
+pub struct MeetingPoints {
     /// For each instruction that can diverge, the index of the instruction where its lanes meet,
     /// or [`EXIT`]. `None` elsewhere.
     pub join_of: Vec<Option<u32>>,
@@ -23,10 +23,10 @@ pub struct Flow {
 }
 
 /// Finds the meeting points.
-pub fn analyse(module: &Module, body: &Body) -> Flow {
+pub fn analyse(module: &Module, body: &Body) -> MeetingPoints {
     let cfg = Cfg::new(module, body);
     let count = body.instructions.len();
-    let mut flow = Flow {
+    let mut points = MeetingPoints {
         join_of: vec![None; count],
         block_of: (0..count as u32).map(|index| cfg.block_of(index).0).collect(),
         joins: BTreeSet::new(),
@@ -39,16 +39,16 @@ pub fn analyse(module: &Module, body: &Body) -> Flow {
         // Lanes that only meet to return need not meet: those that return early have ended for
         // everybody else, barriers included.
         let join = cfg.reconvergence(last).filter(|&at| !returns(&body.instructions[at as usize]));
-        flow.join_of[last as usize] = Some(join.unwrap_or(EXIT));
-        flow.joins.extend(join);
+        points.join_of[last as usize] = Some(join.unwrap_or(EXIT));
+        points.joins.extend(join);
     }
     for (index, instruction) in body.instructions.iter().enumerate() {
         if waits_apart(instruction) {
-            flow.join_of[index] = Some(index as u32 + 1);
-            flow.joins.insert(index as u32 + 1);
+            points.join_of[index] = Some(index as u32 + 1);
+            points.joins.insert(index as u32 + 1);
         }
     }
-    flow
+    points
 }
 
 fn returns(instruction: &Instruction) -> bool {
