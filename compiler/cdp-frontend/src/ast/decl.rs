@@ -78,6 +78,17 @@ pub struct Initializer {
     pub span: Span,
 }
 
+impl Initializer {
+    /// Nothing stands between its brackets.
+    pub fn is_empty(&self) -> bool {
+        match &self.kind {
+            InitializerKind::Assign(_) => false,
+            InitializerKind::Brace(list) => list.items.is_empty(),
+            InitializerKind::Paren(args) => args.is_empty(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub enum InitializerKind {
     /// `= expression`; the expression may be an [`ExprKind::InitList`].

@@ -6,7 +6,7 @@ use cdp_ir::{Expr, ExprKind};
 use super::at::At;
 use super::convert::Purpose;
 use super::ctype::QualType;
-use super::operators::ir_op;
+use super::operators::{ir_op, takes_integers};
 use super::state::Checker;
 use super::value::{Action, Checked, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -85,9 +85,7 @@ impl<'a> Checker<'a> {
             let compute = rhs.ty;
             return Some(self.finish_update(left, ir_op, rhs, compute, true, at.whole));
         }
-        let shift = matches!(op, AstOp::Shl | AstOp::Shr);
-        let integer_only =
-            shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
+        let (shift, integer_only) = takes_integers(op);
         let promoted = self.promoted_type(ty);
         let half = self.types.is_half(ty) && ty.id == right.ty.id && !integer_only;
         let enumeration = self.types.enum_id(ty).is_some();

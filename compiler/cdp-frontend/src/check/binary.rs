@@ -5,7 +5,7 @@ use cdp_ir::{CompareOp, Const, Expr, ExprKind};
 
 use super::at::At;
 use super::ctype::{Basic, QualType};
-use super::operators::{compare_op, ir_op};
+use super::operators::{compare_op, ir_op, takes_integers};
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -123,9 +123,7 @@ impl<'a> Checker<'a> {
         at: At,
     ) -> Checked<'a> {
         let ir_op = ir_op(op)?;
-        let shift = matches!(op, AstOp::Shl | AstOp::Shr);
-        let integer_only =
-            shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
+        let (shift, integer_only) = takes_integers(op);
         let (a, b) = (left.ty, right.ty);
         let both = |test: &dyn Fn(QualType) -> bool| test(a) && test(b);
         let half = both(&|ty| self.types.is_half(ty)) && a.id == b.id && !integer_only;

@@ -266,15 +266,8 @@ impl<'a> Checker<'a> {
             ty = pointee;
             depth += 1;
         }
-        if depth == levels && levels > 1 || matches!(arg.kind, Kind::Fns(_)) {
-            let value = self.rvalue(arg);
-            let expr = self.expr_of(value);
-            return self.pointer_cast(expr, to);
-        }
-        if depth == levels && !self.types.is_function(ty) {
-            return self.convert(arg, to, Purpose::Argument(number, name));
-        }
-        if depth == levels {
+        let as_it_is = depth == levels && (levels > 1 || self.types.is_function(ty));
+        if as_it_is || matches!(arg.kind, Kind::Fns(_)) {
             let value = self.rvalue(arg);
             let expr = self.expr_of(value);
             return self.pointer_cast(expr, to);

@@ -9,7 +9,7 @@ use super::ctype::{Basic, CType, QualType};
 use super::init::Node;
 use super::state::Checker;
 use super::value::{Checked, Kind, Value, is_simple};
-use crate::ast::{self, CastStyle, DeclaratorPart, InitializerKind};
+use crate::ast::{self, CastStyle, DeclaratorPart};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
@@ -276,7 +276,7 @@ impl<'a> Checker<'a> {
 
     /// `T{...}` with the list as written.
     pub fn list_value(&mut self, ty: QualType, list: &'a ast::InitList, span: Span) -> Checked<'a> {
-        let (ty, node) = self.init_list_of(ty, list, span);
+        let (ty, node) = self.init_braces(ty, list, span, "");
         let ty = ty.unqualified();
         if self.types.is_error(ty) {
             return None;
@@ -338,12 +338,7 @@ impl<'a> Checker<'a> {
             }
         };
         let raw = self.cast(raw, ir_pointer);
-        let empty = match new.init.as_ref().map(|init| &init.kind) {
-            Some(InitializerKind::Paren(args)) => args.is_empty(),
-            Some(InitializerKind::Brace(list)) => list.items.is_empty(),
-            Some(InitializerKind::Assign(_)) => false,
-            None => true,
-        };
+        let empty = new.init.as_ref().is_none_or(|init| init.is_empty());
         if empty && self.has_defaults(ty) {
             let slot = self.temporary_slot(ir_pointer, loc);
             effects.push(self.store(slot.clone(), raw, false, loc));
@@ -425,11 +420,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) {
         let loc = self.loc(span);
-        let empty = match &init.kind {
-            InitializerKind::Paren(args) => args.is_empty(),
-            InitializerKind::Brace(list) => list.items.is_empty(),
-            InitializerKind::Assign(_) => false,
-        };
+        let empty = init.is_empty();
         if let Some(count) = count {
             if !empty {
                 self.new_array_values(init, ty, object, &count, effects);

@@ -159,11 +159,16 @@ impl<'a> Checker<'a> {
         self.pointer_cast(addr, to)
     }
 
-    fn report_no_conversion(&mut self, value: &Value<'a>, to: QualType, purpose: Purpose<'_>) {
-        let from = match &value.kind {
+    /// The type of a value, or which function it is.
+    pub fn show_value(&self, value: &Value<'a>) -> String {
+        match &value.kind {
             Kind::Fns(functions) => format!("the function `{}`", functions.name),
             _ => self.show(value.ty),
-        };
+        }
+    }
+
+    fn report_no_conversion(&mut self, value: &Value<'a>, to: QualType, purpose: Purpose<'_>) {
+        let from = self.show_value(value);
         let target = self.show(to);
         let message = match purpose {
             Purpose::Init("") => {

@@ -224,15 +224,8 @@ impl Checker<'_> {
                 let (a, b) = (float_of(&a, *kind)?, float_of(&b, *kind)?);
                 float_binary(op, a, b, *kind)
             }
-            Type::Bool => {
-                let (a, b) = (int_of(&a)?, int_of(&b)?);
-                let value = match op {
-                    BinaryOp::And => a & b,
-                    BinaryOp::Or => a | b,
-                    BinaryOp::Xor => a ^ b,
-                    _ => return None,
-                };
-                Some(Const::Int(value & 1))
+            Type::Bool if matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) => {
+                int_binary(op, int_of(&a)?, int_of(&b)?, 1, false).map(|bit| Const::Int(bit & 1))
             }
             Type::Int { bits, signed } => {
                 let (bits, signed) = (*bits, *signed);
@@ -246,15 +239,8 @@ impl Checker<'_> {
 
     pub fn eval_compare(&self, op: CompareOp, a: Const, b: Const, ty: TypeId) -> Option<bool> {
         if let Type::Float(kind) = self.types.ir.get(ty) {
-            let (a, b) = (float_of(&a, *kind)?, float_of(&b, *kind)?);
-            return Some(match op {
-                CompareOp::Eq => a == b,
-                CompareOp::Ne => a != b,
-                CompareOp::Lt => a < b,
-                CompareOp::Le => a <= b,
-                CompareOp::Gt => a > b,
-                CompareOp::Ge => a >= b,
-            });
+            let order = float_of(&a, *kind)?.partial_cmp(&float_of(&b, *kind)?);
+            return Some(order.map_or(op == CompareOp::Ne, |order| holds(op, order)));
         }
         let order = match (&a, &b) {
             (
@@ -278,14 +264,7 @@ impl Checker<'_> {
                 }
             }
         };
-        Some(match op {
-            CompareOp::Eq => order.is_eq(),
-            CompareOp::Ne => order.is_ne(),
-            CompareOp::Lt => order.is_lt(),
-            CompareOp::Le => order.is_le(),
-            CompareOp::Gt => order.is_gt(),
-            CompareOp::Ge => order.is_ge(),
-        })
+        Some(holds(op, order))
     }
 
     pub fn eval_cast(
@@ -425,6 +404,18 @@ impl Checker<'_> {
             _ => return None,
         };
         Some(Const::Int(wrap_int(value, bits, signed)))
+    }
+}
+
+/// Whether a comparison is true of two values in this order.
+fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
+    match op {
+        CompareOp::Eq => order.is_eq(),
+        CompareOp::Ne => order.is_ne(),
+        CompareOp::Lt => order.is_lt(),
+        CompareOp::Le => order.is_le(),
+        CompareOp::Gt => order.is_gt(),
+        CompareOp::Ge => order.is_ge(),
     }
 }
 

@@ -140,22 +140,14 @@ impl<'a> Checker<'a> {
     fn char_literal(&mut self, literal: &ast::CharLit, span: Span) -> Value<'a> {
         let basic = match literal.encoding {
             _ if literal.multi => Basic::Int,
-            Encoding::Plain | Encoding::Utf8 => Basic::Char,
-            Encoding::Utf16 => Basic::Char16,
-            Encoding::Utf32 => Basic::Char32,
-            Encoding::Wide => Basic::WChar,
+            encoding => character(encoding),
         };
         self.int_value(i128::from(literal.value), basic.into(), span)
     }
 
     /// The element type of a string literal.
     pub fn string_elem(&self, literal: &ast::StringLit) -> Basic {
-        match literal.encoding {
-            Encoding::Plain | Encoding::Utf8 => Basic::Char,
-            Encoding::Utf16 => Basic::Char16,
-            Encoding::Utf32 => Basic::Char32,
-            Encoding::Wide => Basic::WChar,
-        }
+        character(literal.encoding)
     }
 
     /// A string literal's constant, terminator included.
@@ -504,5 +496,15 @@ impl<'a> Checker<'a> {
         }
         let ty = self.types.size_t();
         Some(self.int_value(i128::from(offset), ty, span))
+    }
+}
+
+/// The type of a literal's characters.
+fn character(encoding: Encoding) -> Basic {
+    match encoding {
+        Encoding::Plain | Encoding::Utf8 => Basic::Char,
+        Encoding::Utf16 => Basic::Char16,
+        Encoding::Utf32 => Basic::Char32,
+        Encoding::Wide => Basic::WChar,
     }
 }

@@ -173,22 +173,13 @@ impl<'a> Checker<'a> {
         (ty, node)
     }
 
-    /// A list for an object without a name.
-    pub fn init_list_of(
-        &mut self,
-        ty: QualType,
-        list: &'a ast::InitList,
-        span: Span,
-    ) -> (QualType, Node) {
-        self.init_braces(ty, list, span, "")
-    }
-
     fn init_record(&mut self, ty: QualType, list: &'a ast::InitList, name: &str) -> Node {
         if !self.types.is_complete(ty) {
             let message = format!("{} is incomplete here", self.show(ty));
             self.error(Code::E0308, list.span, message);
             return Node::Default;
         }
+        let mut peeked = None;
         // `{value}` with a value of the record's own type copies it.
         if let [one] = list.items.as_slice()
             && one.path.is_none()
@@ -200,13 +191,9 @@ impl<'a> Checker<'a> {
             {
                 return Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)));
             }
-            let mut cursor =
-                Cursor { items: &list.items, at: 0, peeked: Some(value), braced: true };
-            let node = self.fill_record(ty, &mut cursor, name);
-            self.check_all_used(&mut cursor, name);
-            return node;
+            peeked = Some(value);
         }
-        let mut cursor = Cursor { items: &list.items, at: 0, peeked: None, braced: true };
+        let mut cursor = Cursor { items: &list.items, at: 0, peeked, braced: true };
         let node = self.fill_record(ty, &mut cursor, name);
         self.check_all_used(&mut cursor, name);
         node
@@ -261,7 +248,7 @@ impl<'a> Checker<'a> {
                         continue;
                     }
                 }
-                let node = self.designated(elem, &item.designators()[1..], cursor, name);
+                let node = self.designated(elem, &[], &item.designators()[1..], cursor, name);
                 merge(&mut parts, next, node);
             } else {
                 if len.is_some_and(|len| next >= len) {
@@ -298,7 +285,7 @@ impl<'a> Checker<'a> {
                     self.error(Code::E0313, item.value.span, message);
                 }
                 next = path[0] as usize;
-                let node = self.designated_path(
+                let node = self.designated(
                     fields[next],
                     &path[1..],
                     &item.designators()[1..],
@@ -335,18 +322,8 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// A value behind designators that lead deeper.
+    /// A value behind fields and designators that lead deeper.
     fn designated(
-        &mut self,
-        ty: QualType,
-        rest: &'a [Designator],
-        cursor: &mut Cursor<'a>,
-        name: &str,
-    ) -> Node {
-        self.designated_path(ty, &[], rest, cursor, name)
-    }
-
-    fn designated_path(
         &mut self,
         ty: QualType,
         path: &[u32],
@@ -357,7 +334,7 @@ impl<'a> Checker<'a> {
         if let Some((&first, deeper)) = path.split_first() {
             let Some(id) = self.types.record_id(ty) else { return Node::Default };
             let field = self.types.record(id).fields[first as usize].ty;
-            let node = self.designated_path(field, deeper, rest, cursor, name);
+            let node = self.designated(field, deeper, rest, cursor, name);
             return Node::Parts(vec![(u64::from(first), node)]);
         }
         let Some((first, deeper)) = rest.split_first() else {
@@ -368,7 +345,7 @@ impl<'a> Checker<'a> {
                 Some(path) => {
                     let Some(id) = self.types.record_id(ty) else { return Node::Default };
                     let field = self.types.record(id).fields[path[0] as usize].ty;
-                    let node = self.designated_path(field, &path[1..], deeper, cursor, name);
+                    let node = self.designated(field, &path[1..], deeper, cursor, name);
                     Node::Parts(vec![(u64::from(path[0]), node)])
                 }
                 None => {
@@ -382,7 +359,7 @@ impl<'a> Checker<'a> {
                     (Some((elem, len)), Some((at, _)))
                         if at >= 0 && len.is_none_or(|len| at < i128::from(len)) =>
                     {
-                        let node = self.designated_path(elem, &[], deeper, cursor, name);
+                        let node = self.designated(elem, &[], deeper, cursor, name);
                         Node::Parts(vec![(at as u64, node)])
                     }
                     _ => {

@@ -27,6 +27,14 @@ pub struct Env {
     depth: u32,
 }
 
+impl Env {
+    /// Nothing when there have been too many.
+    fn step(&mut self) -> Option<()> {
+        self.steps += 1;
+        (self.steps <= MAX_STEPS).then_some(())
+    }
+}
+
 /// How a statement ended.
 enum Ended {
     Next,
@@ -35,8 +43,8 @@ enum Ended {
     Return(Const),
 }
 
-/// One step into an aggregate.
-enum Step {
+/// A part of an aggregate.
+enum Part {
     Field(u32),
     Index(u64),
 }
@@ -62,9 +70,9 @@ impl Checker<'_> {
             steps: env.steps,
             depth: env.depth + 1,
         };
-        let flow = self.run(&body.block, &mut inner);
+        let ended = self.run(&body.block, &mut inner);
         env.steps = inner.steps;
-        match flow? {
+        match ended? {
             Ended::Return(value) => Some(value),
             _ => None,
         }
@@ -78,17 +86,14 @@ impl Checker<'_> {
         for stmt in &block.stmts[start..] {
             match self.run_stmt(&stmt.kind, env)? {
                 Ended::Next => {}
-                flow => return Some(flow),
+                ended => return Some(ended),
             }
         }
         Some(Ended::Next)
     }
 
     fn run_stmt(&self, stmt: &StmtKind, env: &mut Env) -> Option<Ended> {
-        env.steps += 1;
-        if env.steps > MAX_STEPS {
-            return None;
-        }
+        env.step()?;
         match stmt {
             StmtKind::Expr(expr) => {
                 self.eval_in(expr, env)?;
@@ -133,10 +138,7 @@ impl Checker<'_> {
     ) -> Option<Ended> {
         let mut first = !test_first;
         loop {
-            env.steps += 1;
-            if env.steps > MAX_STEPS {
-                return None;
-            }
+            env.step()?;
             if let (Some(cond), false) = (cond, first)
                 && !truth_of(self.eval_in(cond, env)?)?
             {
@@ -159,7 +161,7 @@ impl Checker<'_> {
         let start = body.stmts.iter().position(|stmt| stmt.kind == StmtKind::Label(label))?;
         match self.run_from(body, start, env)? {
             Ended::Break => Some(Ended::Next),
-            flow => Some(flow),
+            ended => Some(ended),
         }
     }
 
@@ -172,7 +174,7 @@ impl Checker<'_> {
         self.store_path(local, &path, value, env)
     }
 
-    fn store_path(&self, local: usize, path: &[Step], value: Const, env: &mut Env) -> Option<()> {
+    fn store_path(&self, local: usize, path: &[Part], value: Const, env: &mut Env) -> Option<()> {
         let ty = *env.types.get(local)?;
         let slot = env.frame.as_mut()?.get_mut(local)?;
         let mut whole = slot.take().unwrap_or(Const::Zero);
@@ -216,25 +218,16 @@ impl Checker<'_> {
         if from == to {
             return Some(value);
         }
-        let types = &self.types.ir;
-        let kind = match (types.get(from), types.get(to)) {
-            (_, Type::Bool) => CastKind::ToBool,
-            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
-            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
-            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
-            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
-            _ => return None,
-        };
-        self.eval_cast(kind, value, from, to)
+        self.eval_cast(self.cast_kind(from, to)?, value, from, to)
     }
 
     /// The local that an address is part of, and the way into it, outermost first.
-    fn place(&self, addr: &Expr, path: &mut Vec<Step>, env: &mut Env) -> Option<usize> {
+    fn place(&self, addr: &Expr, path: &mut Vec<Part>, env: &mut Env) -> Option<usize> {
         match &addr.kind {
             ExprKind::LocalAddr(local) => Some(local.0 as usize),
             ExprKind::FieldAddr { base, field } => {
                 let local = self.place(base, path, env)?;
-                path.push(Step::Field(*field));
+                path.push(Part::Field(*field));
                 Some(local)
             }
             ExprKind::IndexAddr { base, index } => {
@@ -244,7 +237,7 @@ impl Checker<'_> {
                 };
                 let local = self.place(operand, path, env)?;
                 let index = int_of(&self.eval_in(index, env)?)?;
-                path.push(Step::Index(u64::try_from(index).ok()?));
+                path.push(Part::Index(u64::try_from(index).ok()?));
                 Some(local)
             }
             _ => None,
@@ -252,10 +245,10 @@ impl Checker<'_> {
     }
 
     /// The part of a constant that a way leads to.
-    fn load_path(&self, whole: &Const, ty: TypeId, path: &[Step]) -> Option<Const> {
+    fn load_path(&self, whole: &Const, ty: TypeId, path: &[Part]) -> Option<Const> {
         let Some((first, rest)) = path.split_first() else { return Some(whole.clone()) };
         match (first, self.types.ir.get(ty)) {
-            (Step::Index(index), Type::Array { elem, len }) if index < len => {
+            (Part::Index(index), Type::Array { elem, len }) if index < len => {
                 let item = match whole {
                     Const::Array(items) => items.get(*index as usize).unwrap_or(&Const::Zero),
                     Const::Zero => whole,
@@ -263,7 +256,7 @@ impl Checker<'_> {
                 };
                 self.load_path(item, *elem, rest)
             }
-            (Step::Field(field), Type::Record(id)) => {
+            (Part::Field(field), Type::Record(id)) => {
                 let field_ty = self.types.ir.record(*id).fields.get(*field as usize)?.ty;
                 let part = self.field_of(whole, ty, *field)?;
                 self.load_path(&part, field_ty, rest)
@@ -272,13 +265,13 @@ impl Checker<'_> {
         }
     }
 
-    fn store_in(&self, target: &mut Const, ty: TypeId, path: &[Step], value: Const) -> Option<()> {
+    fn store_in(&self, target: &mut Const, ty: TypeId, path: &[Part], value: Const) -> Option<()> {
         let Some((first, rest)) = path.split_first() else {
             *target = value;
             return Some(());
         };
         match (first, self.types.ir.get(ty)) {
-            (Step::Index(index), Type::Array { elem, len }) if index < len => {
+            (Part::Index(index), Type::Array { elem, len }) if index < len => {
                 let items = match target {
                     Const::Array(items) => items,
                     Const::Zero => {
@@ -294,7 +287,7 @@ impl Checker<'_> {
                 }
                 self.store_in(&mut items[index], *elem, rest, value)
             }
-            (Step::Field(field), Type::Record(id)) => {
+            (Part::Field(field), Type::Record(id)) => {
                 let record = self.types.ir.record(*id);
                 let field_ty = record.fields.get(*field as usize)?.ty;
                 if *target == Const::Zero {

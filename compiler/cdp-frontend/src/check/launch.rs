@@ -263,10 +263,7 @@ impl<'a> Checker<'a> {
     /// Converts a configuration value, with the code of launches.
     fn convert_config(&mut self, value: Value<'a>, to: QualType, what: &'static str) -> Expr {
         if !self.is_error(&value) && self.rank(&value, to).is_none() {
-            let from = match &value.kind {
-                Kind::Fns(functions) => format!("the function `{}`", functions.name),
-                _ => self.show(value.ty),
-            };
+            let from = self.show_value(&value);
             let message = format!("{what} is {from}, which does not convert to {}", self.show(to));
             self.error(Code::E0413, value.span, message);
             return self.poison(to);
@@ -398,10 +395,7 @@ impl<'a> Checker<'a> {
         arg: &Value<'a>,
         to: QualType,
     ) {
-        let from = match &arg.kind {
-            Kind::Fns(functions) => format!("the function `{}`", functions.name),
-            _ => self.show(arg.ty),
-        };
+        let from = self.show_value(arg);
         let param = target.and_then(|id| self.func(id).params[index].name);
         let what = match param {
             Some(param) => format!("`{}` of the kernel `{name}`", self.text(param.name)),

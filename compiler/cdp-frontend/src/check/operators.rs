@@ -229,16 +229,9 @@ impl<'a> Checker<'a> {
             let pending = Kind::Pending(Box::new(Pending { addr, action, volatile }));
             return Value::new(pending, ty, span);
         }
-        let ir_ty = self.types.ir_type(ty);
-        let kind = ExprKind::Update {
-            addr: Box::new(addr),
-            op,
-            rhs: Box::new(rhs),
-            compute,
-            yields: ir::UpdateYield::Before,
-            volatile,
-        };
-        Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), span)
+        let yields = ir::UpdateYield::Before;
+        let made = self.update(addr, (op, rhs, compute), yields, volatile, loc);
+        Value::rvalue(made, ty.unqualified(), span)
     }
 
     /// An update of a bit-field, spelled out as a read and a write.
@@ -282,4 +275,10 @@ impl<'a> Checker<'a> {
         };
         Value::rvalue(result, ty.unqualified(), span)
     }
+}
+
+/// Whether an operator shifts, and whether it is for integers alone.
+pub fn takes_integers(op: AstOp) -> (bool, bool) {
+    let shifts = matches!(op, AstOp::Shl | AstOp::Shr);
+    (shifts, shifts || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor))
 }

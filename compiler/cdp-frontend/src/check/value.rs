@@ -217,18 +217,23 @@ impl<'a> Checker<'a> {
         match action {
             Action::Store(value) => self.store(addr, value, volatile, loc),
             Action::Update { op, rhs, compute } => {
-                let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
-                let kind = ExprKind::Update {
-                    addr: Box::new(addr),
-                    op,
-                    rhs: Box::new(rhs),
-                    compute,
-                    yields: ir::UpdateYield::After,
-                    volatile,
-                };
-                Expr::new(kind, ty, loc)
+                self.update(addr, (op, rhs, compute), ir::UpdateYield::After, volatile, loc)
             }
         }
+    }
+
+    /// `*addr op= rhs`, computed in a type, and what that yields.
+    pub fn update(
+        &self,
+        addr: Expr,
+        (op, rhs, compute): (ir::BinaryOp, Expr, TypeId),
+        yields: ir::UpdateYield,
+        volatile: bool,
+        loc: Loc,
+    ) -> Expr {
+        let ty = self.types.ir.pointee(addr.ty).unwrap_or(addr.ty);
+        let (addr, rhs) = (Box::new(addr), Box::new(rhs));
+        Expr::new(ExprKind::Update { addr, op, rhs, compute, yields, volatile }, ty, loc)
     }
 
     /// A new local of an IR type: its address.
@@ -395,9 +400,18 @@ impl<'a> Checker<'a> {
         if expr.ty == to {
             return expr;
         }
+        let loc = expr.loc;
+        let Some(kind) = self.cast_kind(expr.ty, to) else {
+            return Expr::new(ExprKind::Const(ir::Const::Zero), to, loc);
+        };
+        let made = Expr::new(ExprKind::Cast { kind, operand: Box::new(expr) }, to, loc);
+        self.folded(made)
+    }
+
+    /// The cast from one machine type to another.
+    pub fn cast_kind(&self, from: TypeId, to: TypeId) -> Option<CastKind> {
         let types = &self.types.ir;
-        let from_kind = types.get(expr.ty);
-        let kind = match (from_kind, types.get(to)) {
+        Some(match (types.get(from), types.get(to)) {
             (_, Type::Bool) => CastKind::ToBool,
             (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
             (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
@@ -406,11 +420,8 @@ impl<'a> Checker<'a> {
             (Type::Pointer(_), Type::Int { .. }) => CastKind::PointerToInt,
             (Type::Bool | Type::Int { .. }, Type::Pointer(_)) => CastKind::IntToPointer,
             (Type::Pointer(_), Type::Pointer(_)) => CastKind::PointerToPointer,
-            _ => return Expr::new(ExprKind::Const(ir::Const::Zero), to, expr.loc),
-        };
-        let loc = expr.loc;
-        let made = Expr::new(ExprKind::Cast { kind, operand: Box::new(expr) }, to, loc);
-        self.folded(made)
+            _ => return None,
+        })
     }
 
     /// The constant an operation on constants yields, or the operation.

@@ -88,7 +88,7 @@ impl Parser<'_> {
             false => None,
         }
         .unwrap_or_default();
-        let name = Ident { name: self.symbol_at(start), span: self.span_at(start) };
+        let name = self.ident_at(start);
         let text = self.text_at(start);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
         let (refused, known) = (REFUSED.contains(&bare), known(bare));

@@ -278,8 +278,11 @@ impl Parser<'_> {
             return Err(self.expected("a name"));
         }
         self.at += 1;
-        let at = self.at - 1;
-        Ok(Ident { name: self.symbol_at(at), span: self.span_at(at) })
+        Ok(self.ident_at(self.at - 1))
+    }
+
+    pub fn ident_at(&self, at: usize) -> Ident {
+        Ident { name: self.symbol_at(at), span: self.span_at(at) }
     }
 
     /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`

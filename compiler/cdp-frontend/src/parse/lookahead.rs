@@ -199,14 +199,15 @@ impl Parser<'_> {
         if self.is_name_at(path.end) || self.word_at(path.end) == Word::Qualifier {
             return true;
         }
-        let mut at = path.end;
-        while matches!(self.kind_at(at), Some(T::Star | T::Amp)) {
-            at += 1;
-        }
+        let at = self.after_pointers(path.end);
         at > path.end
             && path.meaning != Some(Meaning::Value)
             && self.is_name_at(at)
             && matches!(self.kind_at(at + 1), Some(T::Eq | T::Semi))
+    }
+
+    fn after_pointers(&self, at: usize) -> usize {
+        (at..).find(|&at| !matches!(self.kind_at(at), Some(T::Star | T::Amp))).unwrap_or(at)
     }
 
     /// `(*)`, `(&)`, `(*const)(...)`: an abstract declarator's parentheses.
@@ -251,10 +252,7 @@ impl Parser<'_> {
         if !self.is_path_at(open + 1) || self.word_at(path.last) == Word::Operator {
             return false;
         }
-        let mut at = path.end;
-        while matches!(self.kind_at(at), Some(T::Star | T::Amp)) {
-            at += 1;
-        }
+        let at = self.after_pointers(path.end);
         if self.kind_at(at) != Some(T::RParen) {
             return false;
         }

@@ -74,8 +74,7 @@ impl Parser<'_> {
             return self.member_name();
         }
         self.at += 1;
-        let at = self.at - 1;
-        Ok(Ident { name: self.symbol_at(at), span: self.span_at(at) })
+        Ok(self.ident_at(self.at - 1))
     }
 
     /// `"<<<" [ clauses ] ">>>" "(" [ clauses ] ")"`

@@ -34,9 +34,7 @@ impl Parser<'_> {
             Passed::Alone => self.at += 1,
             Passed::Operand => {
                 self.at += 1;
-                if self.is(T::Lt) {
-                    self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
-                }
+                self.skip_angles();
                 self.skip_parentheses();
             }
             Passed::Expression => self.skip_expression(),
@@ -55,6 +53,12 @@ impl Parser<'_> {
         self.skip_item();
     }
 
+    fn skip_angles(&mut self) {
+        if self.is(T::Lt) {
+            self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
+        }
+    }
+
     /// A template declaration, passed as a whole. Its name is remembered, so that uses with `<...>`
     /// are refused by name too.
     pub fn refuse_template(&mut self) -> Parsed<Decl> {
@@ -62,9 +66,7 @@ impl Parser<'_> {
         let (code, what, cure, _) = Refusal::Template.report();
         self.outside(code, self.span_at(start), what, cure);
         self.at += 1;
-        if self.is(T::Lt) {
-            self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
-        }
+        self.skip_angles();
         let head = self.at;
         self.skip_item();
         if let Some(name) = self.template_name(head, self.at) {
@@ -201,7 +203,7 @@ impl Parser<'_> {
         }
         let mut declarators = Vec::new();
         for at in names {
-            let base = Ident { name: self.symbol_at(at), span: self.span_at(at) };
+            let base = self.ident_at(at);
             let span = base.span;
             let name = QualName { global: false, scopes: Vec::new(), base, operator: None, span };
             let declarator =

@@ -366,17 +366,16 @@ impl Parser<'_> {
     /// Passes a name, and gives it as the tree has it.
     pub fn qual_name(&mut self, path: &Path) -> QualName {
         let global = self.kind_at(path.start) == Some(T::ColonColon);
-        let ident = |p: &Self, at: usize| Ident { name: p.symbol_at(at), span: p.span_at(at) };
         let scopes = match path.last - path.start {
             0 => Vec::new(),
             _ => (path.start..path.last)
                 .filter(|&at| self.kind_at(at) == Some(T::Ident))
-                .map(|at| ident(self, at))
+                .map(|at| self.ident_at(at))
                 .collect(),
         };
         let (base, operator) = match self.word_at(path.last) {
             Word::Operator => self.operator_name(path),
-            _ => (ident(self, path.last), None),
+            _ => (self.ident_at(path.last), None),
         };
         let span = self.span(path.start, path.end);
         self.at = path.end;
