@@ -21,6 +21,7 @@ const FILES: &[(&str, &str)] = &[
     ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
     ("samples/exception.h", include_str!("headers/exception.h")),
     ("samples/helper_cuda.h", include_str!("headers/helper_cuda.h")),
+    ("samples/helper_cuda_drvapi.h", include_str!("headers/helper_cuda_drvapi.h")),
     ("samples/helper_functions.h", include_str!("headers/helper_functions.h")),
     ("samples/helper_image.h", include_str!("headers/helper_image.h")),
     ("samples/helper_math.h", include_str!("headers/helper_math.h")),
