@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "src/managed.cpp",
     "src/optimizer.cpp",
     "src/raise.cpp",
+    "src/steps.cpp",
     "src/stores.cpp",
     "src/unroll.cpp",
     "src/wide.cpp",
@@ -32,6 +33,7 @@ fn main() {
         println!("cargo::rerun-if-changed={file}");
     }
     println!("cargo::rerun-if-changed=src/scope.h");
+    println!("cargo::rerun-if-changed=src/steps.h");
     println!("cargo::rerun-if-changed=src/unroll.h");
     println!("cargo::rerun-if-changed=src/wide.h");
     println!("cargo::rerun-if-env-changed=DEP_LLVM_22_CONFIG_PATH");

@@ -8,12 +8,14 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 13] = [
+    let tests: [(&str, fn() -> Outcome); 15] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
         ("loops_in_loops_are_unrolled_by_four", taps),
+        ("steps_of_pointers_are_wide_products", steps),
+        ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_of_few_turns_are_unrolled_once", few),
         ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
         ("large_functions_are_inlined_while_their_copies_are_few", copies),
@@ -113,6 +115,42 @@ fn taps() -> Outcome {
         )?;
     }
     Ok(())
+}
+
+/// A pointer that goes on by rows, there and back.
+fn steps() -> Outcome {
+    let body = |first: &str| {
+        format!(
+            "    double s = 0;\n    int t = threadIdx.x;\n    for (int i = {first}) {{\n        \
+             s = a[i * width + t] - s / 3;\n        b[i * width + t] = s;\n    }}"
+        )
+    };
+    let parameters = "const double *__restrict__ a, double *__restrict__ b, int n, int width";
+    for (first, factor) in [("1; i < n; i++", 8), ("n - 2; i >= 0; i--", -8)] {
+        let text = ptx(parameters, &body(first))?;
+        let is_step =
+            |line: &&str| line.contains("mul.wide.s32") && line.ends_with(&format!(", {factor};"));
+        let steps = text.lines().filter(is_step);
+        let added = |line: &str| {
+            let register = line.split_whitespace().nth(1).unwrap_or_default().trim_end_matches(',');
+            text.matches(&format!(", {register};")).count()
+        };
+        // Both pointers go on at least four times.
+        if steps.map(added).max().unwrap_or_default() < 2 * 4 {
+            return Err(text.into());
+        }
+    }
+    Ok(())
+}
+
+/// Of four turns the addresses of both arrays differ by constants, also where no turn surely reads.
+fn weights() -> Outcome {
+    let body = "    float s = 0;\n    int x = threadIdx.x;\n    for (int j = -r; j <= r; j++)\n        \
+                for (int i = -r; i <= r; i++)\n            if (x + i >= 0 && x + i < width)\n                \
+                s += in[j * width + x + i] * by[(j + r) * (2 * r + 1) + (i + r)];\n    o[x] = s;";
+    let parameters = "const float *__restrict__ in, const float *__restrict__ by, float *__restrict__ o, \
+                      int width, int r";
+    expect(&ptx(parameters, body)?, &[("+-8]", 2), ("+-4]", 2), ("ld.global", 2 * (4 + 3))])
 }
 
 /// By four here, and then not by ptxas once more.

@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/iterator.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -25,6 +26,7 @@
 #include "llvm/Target/TargetMachine.h"
 
 #include "scope.h"
+#include "steps.h"
 #include "wide.h"
 
 using namespace llvm;
@@ -76,6 +78,25 @@ private:
 
 char OfShortUnshared::ID;
 
+/// Gives the steps of pointers the form of steps.cpp.
+class MultiplySteps : public FunctionPass {
+public:
+  static char ID;
+
+  MultiplySteps() : FunctionPass(ID) {}
+
+  bool runOnFunction(Function &F) override {
+    return multiplySteps(F, getAnalysis<LoopInfoWrapperPass>().getLoopInfo());
+  }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.addRequired<LoopInfoWrapperPass>();
+    Usage.setPreservesCFG();
+  }
+};
+
+char MultiplySteps::ID;
+
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
 public:
@@ -90,6 +111,8 @@ public:
     }
     // `slsr` makes an address of another one by an addition. In global memory that saves arithmetic of 64 bits; in
     // shared memory it hides from ptxas which words lie side by side (compiler/docs/device-speed.md).
+    if (Info && Info->getPassArgument() == "codegenprepare")
+      legacy::PassManager::add(new MultiplySteps());
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
     legacy::PassManager::add(OfAddresses ? new OfShortUnshared(static_cast<FunctionPass *>(P)) : P);
   }

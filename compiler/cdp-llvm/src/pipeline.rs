@@ -37,10 +37,11 @@ pub(crate) fn device() -> String {
     let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
                  sroa<modify-cfg>,keep-ifs)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
-    // only read, which `function-attrs` finds out, lets its loads take the read-only path.
+    // only read, which `function-attrs` finds out, lets its loads take the read-only path. Counters are widened before
+    // `licm` adds what does not change in another order, in which sums may wrap.
     let loops = format!(
-        "simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch),simplifycfg,{COMBINE},loop-simplify,\
-         widen-counters,loop(loop-idiom,indvars,loop-deletion)"
+        "simplifycfg,loop(loop-rotate),widen-counters,loop-mssa(licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
+         loop-simplify,loop(loop-idiom,indvars,loop-deletion)"
     );
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\

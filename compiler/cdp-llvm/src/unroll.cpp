@@ -334,7 +334,8 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   Limits.Runtime &= Rests && !Turn.Count && Turn.Multiple % Limits.Count;
   // ptxas would unroll the simplest of these again, by four once more.
   bool Short = Turn.Most && Turn.Most <= PartCount * PartCount;
-  bool Few = !Turn.Count && !FullOnly && (Short || partCount(L) == FewCount);
+  bool Asks = !L.isOutermost() && L.getNumBlocks() > 1;
+  bool Few = !Turn.Count && !FullOnly && (Short || Asks || partCount(L) == FewCount);
 
   UnrollLoopOptions Options{};
   Options.Count = Limits.Count;

@@ -31,8 +31,9 @@ namespace {
 /// The deepest sum that is taken apart.
 constexpr unsigned Depth = 4;
 
-/// Signed arithmetic that does not wrap, in the loop, one side of which does not change there.
-BinaryOperator *sumOf(Value *V, const Loop &L) {
+/// Signed arithmetic that does not wrap, in the loop, one side of which does not change there. With `Evolution` that side may
+/// still be computed there.
+BinaryOperator *sumOf(Value *V, const Loop &L, ScalarEvolution *Evolution = nullptr) {
   auto *Sum = dyn_cast<BinaryOperator>(V);
   if (!Sum || !L.contains(Sum))
     return nullptr;
@@ -44,7 +45,9 @@ BinaryOperator *sumOf(Value *V, const Loop &L) {
   default:
     return nullptr;
   }
-  bool Splits = L.isLoopInvariant(Sum->getOperand(0)) || L.isLoopInvariant(Sum->getOperand(1));
+  bool Splits = any_of(Sum->operands(), [&](Value *Side) {
+    return L.isLoopInvariant(Side) || (Evolution && Evolution->isLoopInvariant(Evolution->getSCEV(Side), &L));
+  });
   return Sum->hasNoSignedWrap() && Splits ? Sum : nullptr;
 }
 
@@ -74,13 +77,14 @@ Value *wideCounter(PHINode *Counter, BinaryOperator *Next, Type *Wide, const Loo
 }
 
 /// The value with its sign extended, where it may be computed.
-Value *widened(Value *V, Type *Wide, const Loop &L, Instruction *Before, unsigned Left) {
+Value *widened(Value *V, Type *Wide, const Loop &L, ScalarEvolution &Evolution, Instruction *Before, unsigned Left) {
   if (BinaryOperator *Next = incrementOf(V, L))
     return wideCounter(cast<PHINode>(V), Next, Wide, L);
-  if (auto *Sum = Left ? sumOf(V, L) : nullptr) {
+  bool Fixed = Evolution.isLoopInvariant(Evolution.getSCEV(V), &L);
+  if (auto *Sum = Left && !Fixed ? sumOf(V, L, &Evolution) : nullptr) {
     IRBuilder<> Build(Sum);
-    Value *First = widened(Sum->getOperand(0), Wide, L, Sum, Left - 1);
-    Value *Second = widened(Sum->getOperand(1), Wide, L, Sum, Left - 1);
+    Value *First = widened(Sum->getOperand(0), Wide, L, Evolution, Sum, Left - 1);
+    Value *Second = widened(Sum->getOperand(1), Wide, L, Evolution, Sum, Left - 1);
     Value *Result = Build.CreateBinOp(Sum->getOpcode(), First, Second);
     if (auto *Made = dyn_cast<BinaryOperator>(Result))
       Made->setHasNoSignedWrap(true);
@@ -100,7 +104,7 @@ CastInst *growingIndex(Instruction &I, const Loop &L, ScalarEvolution &Evolution
   auto *Index = dyn_cast<CastInst>(Element->getOperand(1));
   // Where a value is known to be positive, both widenings are the same.
   bool Signed = Index && (isa<SExtInst>(Index) || (isa<ZExtInst>(Index) && Index->hasNonNeg()));
-  if (!Signed || !L.contains(Index) || !sumOf(Index->getOperand(0), L))
+  if (!Signed || !L.contains(Index) || !sumOf(Index->getOperand(0), L, &Evolution))
     return nullptr;
   const auto *Growth = dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(Index->getOperand(0)));
   if (!Growth || Growth->getLoop() != &L || !Growth->isAffine())
@@ -232,7 +236,7 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
         Striding.push_back({Element, L});
   }
   for (auto [Index, L] : Found) {
-    Value *Wide = widened(Index->getOperand(0), Index->getType(), *L, Index, Depth);
+    Value *Wide = widened(Index->getOperand(0), Index->getType(), *L, Evolution, Index, Depth);
     Evolution.forgetValue(Index);
     Index->replaceAllUsesWith(Wide);
     Index->eraseFromParent();
