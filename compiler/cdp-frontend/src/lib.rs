@@ -14,6 +14,8 @@
 pub mod ast;
 pub mod ast_print;
 mod attributes;
+#[cfg(test)]
+mod case_table;
 pub mod check;
 pub mod diagnostics;
 pub mod headers;
