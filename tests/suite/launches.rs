@@ -24,6 +24,8 @@ pub const VARIANTS: [&str; 3] = ["naive", "flat", "tuned"];
 
 /// Programs whose device code is also handed over as bitcode: children of one site, of two sites, of two dimensions.
 const FOREIGN: [&str; 3] = ["bfs", "join", "triangles"];
+/// Cases of which the same must be found where clang reads them, through CUDA's headers.
+const AS_CUDA: [&str; 5] = ["proved", "relaxed", "streams", "sums", "unrecorded"];
 /// Orders of execution beside the usual one.
 const SEEDS: [&str; 3] = ["1", "2", "3"];
 
@@ -59,7 +61,15 @@ pub fn trials() -> Vec<Trial> {
             .with_ignored_flag(!oracle::has_clang()),
     );
     for path in files(&cases("launches"), "cdp") {
-        trials.push(trial(format!("launches::remarks::{}", stem(&path)), move || remarks(&path)));
+        let name = format!("launches::remarks::{}", stem(&path));
+        if AS_CUDA.contains(&stem(&path).as_str()) {
+            let path = path.clone();
+            trials.push(
+                trial(format!("{name}::cuda"), move || remarks_of_cuda(&path))
+                    .with_ignored_flag(!oracle::has_clang()),
+            );
+        }
+        trials.push(trial(name, move || remarks(&path)));
     }
     trials
 }
@@ -343,6 +353,18 @@ fn nested_by_nvcc(path: &Path) -> Outcome {
         execute_with(&program, &[variant], &[""], &format!("{variant} by nvcc"), &expected)?;
     }
     Ok(())
+}
+
+fn remarks_of_cuda(path: &Path) -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let copy = folder.path().join("case.cu");
+    std::fs::write(&copy, read(path)?).map_err(|error| error.to_string())?;
+    let expected = path.with_extension("out");
+    if expected.is_file() {
+        let text = read(&expected)?;
+        std::fs::write(copy.with_extension("out"), text).map_err(|error| error.to_string())?;
+    }
+    remarks(&copy)
 }
 
 fn remarks(path: &Path) -> Outcome {

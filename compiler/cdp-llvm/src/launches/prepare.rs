@@ -1,11 +1,12 @@
 //! Brings a module into the form that the analyses read: variables in registers, and the functions that
-//! launch, or ask which thread they are, inlined into the kernels that call them.
+//! launch, or ask which thread they are, inlined into the kernels that call them, with those that are hardly
+//! longer than a call: headers of CUDA wrap atomic operations and calls of the device runtime in such.
 
 use std::collections::{HashMap, HashSet};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
@@ -117,7 +118,22 @@ pub(super) fn run(module: &Module<'_>, machine: &TargetMachine, passes: &str) ->
         .map_err(|message| bug("optimise launches", message.to_string()))
 }
 
-/// Device functions that launch or read indices, themselves or in what they call; not those that call
+/// Instructions of a function without branches that is hardly longer than a call, variables in memory and all.
+const BRIEF: usize = 24;
+
+/// Whether a function is so short that LLVM inlines it in any case, later.
+fn is_brief(function: FunctionValue<'_>) -> bool {
+    let view = View::function(function);
+    // Others may be something else when the program is linked.
+    let own = matches!(
+        function.get_linkage(),
+        Linkage::Internal | Linkage::Private | Linkage::External | Linkage::LinkOnceODR
+    );
+    let kept = LEFT_ALONE.iter().any(|name| view.has_function_attribute(name));
+    own && !kept && view.blocks().len() == 1 && view.instructions().len() <= BRIEF
+}
+
+/// Device functions that launch or read indices, themselves or in what they call, and brief ones; not those that call
 /// themselves.
 fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
     let mut calls: HashMap<View<'ctx>, Vec<View<'ctx>>> = HashMap::new();
@@ -145,7 +161,9 @@ fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
             let view = View::function(*function);
             let below = reach(view);
             !below.contains(&view)
-                && (wanted.contains(&view) || below.iter().any(|callee| wanted.contains(callee)))
+                && (is_brief(*function)
+                    || wanted.contains(&view)
+                    || below.iter().any(|callee| wanted.contains(callee)))
         })
         .collect()
 }
