@@ -119,7 +119,8 @@ impl<'ctx> Pass<'_, 'ctx> {
     /// that these come one after another whatever is proved of threads: one block can take them in their turn. Larger
     /// grids, and those of two kernels by turns, would be launched one by one all the same, and later. A thread's only
     /// launch is left to the fire-and-forget stream, unless it launches in its turn and nobody (`fast`) puts those of the
-    /// whole grid together.
+    /// whole grid together; or it is of the kernel itself, whose grids of one block launch one each then: nothing is
+    /// there to put together.
     pub(super) fn walks(
         &mut self,
         kernel: FunctionValue<'ctx>,
@@ -141,7 +142,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
         match sequence::launches(child) {
             true => {
-                !(fast && once) && sites_of(child).iter().all(|site| site.kernel() == Some(child))
+                !(fast && once && child != kernel)
+                    && sites_of(child).iter().all(|site| site.kernel() == Some(child))
             }
             false => !once && self.candidate(all[0], facts, false).is_err(),
         }
