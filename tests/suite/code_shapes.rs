@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 15] = [
+    let tests: [(&str, fn() -> Outcome); 16] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("steps_of_pointers_are_wide_products", steps),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_of_few_turns_are_unrolled_once", few),
+        ("loops_that_call_are_not_unrolled", calling),
         ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
         ("large_functions_are_inlined_while_their_copies_are_few", copies),
         ("conditions_of_one_value_stay_in_order", edges),
@@ -35,9 +36,16 @@ fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed> {
 
 /// The PTX of a source.
 fn ptx_of(source: &str) -> Result<String, libtest_mimic::Failed> {
+    ptx_with(source, "safe")
+}
+
+/// The same at a level of the launch optimiser.
+fn ptx_with(source: &str, launch_opt: &str) -> Result<String, libtest_mimic::Failed> {
     let bench = Bench::new()?;
     bench.write("k.cdp", source)?;
-    Ok(bench.cdpc(&["build", "k.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?.0)
+    let level = ["--flaunch-opt", launch_opt];
+    let rest = ["build", "k.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
+    Ok(bench.cdpc(&[&rest[..], &level].concat(), 0)?.0)
 }
 
 /// That a text is in PTX so many times.
@@ -160,6 +168,27 @@ fn few() -> Outcome {
     let parameters = "const unsigned *__restrict__ in, const unsigned *__restrict__ table, \
                       unsigned *__restrict__ o";
     expect(&ptx(parameters, body)?, &[(".pragma \"nounroll\"", 1)])
+}
+
+/// Neither a program's, nor those of a queue of launches: what follows a call is on its way only after it, and the code of
+/// a launch is long. Short ones of known length are none any more.
+fn calling() -> Outcome {
+    const LAUNCH: &str = "call.uni (retval0), __cudaCDP2LaunchDeviceV2";
+    let source = |turns: &str, stream: &str| {
+        format!(
+            "__global__ void child(int *p, int n)\n{{\n    if (threadIdx.x < n) atomicAdd(&p[threadIdx.x], n);\n}}\n\
+             __global__ void k(int *p, int n)\n{{\n    for (int i = 0; i < {turns}; i++)\n        \
+             child<<<1, 64, 0, {stream}>>>(p, p[n + i]);\n}}\n"
+        )
+    };
+    expect(&ptx_with(&source("n", "0"), "off")?, &[(LAUNCH, 1)])?;
+    expect(&ptx_with(&source("3", "0"), "off")?, &[(LAUNCH, 3)])?;
+    // A bucket, each of its records, a warp's launches and one alone.
+    let queue = ptx_with(&source("n", "cudaStreamFireAndForget"), "safe")?;
+    expect(&queue, &[(LAUNCH, 4), ("nanosleep", 1)])?;
+    let print = "__global__ void k(const int *in, int n)\n{\n    \
+                 for (int i = 0; i < n; i++) printf(\"%d\", in[i]);\n}\n";
+    expect(&ptx_of(&format!("#include <stdio.h>\n{print}"))?, &[("call.uni (retval0), vprintf", 1)])
 }
 
 /// By four, and what is left over after them, where all threads have as many turns; else as it stands.

@@ -225,6 +225,20 @@ bool isShort(const Loop &L, unsigned Count) {
   return Size <= (L.isOutermost() ? RestSize : InnerRestSize);
 }
 
+/// Whether a turn calls a function that stays one. What is behind a call is on its way only when the call is over, and a
+/// launch, whose code is long, takes a thousand times what a turn's own instructions take.
+bool callsFunctions(const Loop &L, const TargetTransformInfo &Target) {
+  return any_of(L.blocks(), [&](const BasicBlock *Block) {
+    return any_of(*Block, [&](const Instruction &I) {
+      const auto *Call = dyn_cast<CallBase>(&I);
+      if (!Call || Call->isInlineAsm())
+        return false;
+      const Function *Called = Call->getCalledFunction();
+      return !Called || Target.isLoweredToCall(Called);
+    });
+  });
+}
+
 /// The limits for a loop; `Turns` is their number or 0.
 TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts &Known,
                                                  bool FullOnly) {
@@ -246,6 +260,8 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   Limits.MaxUpperBound = PartCount;
   Limits.SCEVExpansionBudget = TripCountBudget;
   Limits.Partial = Limits.Runtime = !FullOnly && L.isInnermost() && L.getExitingBlock();
+  if (Limits.Partial && callsFunctions(L, Known.Target))
+    Limits.Partial = Limits.Runtime = false;
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
     Limits.Runtime = false;
   return Limits;
