@@ -1,5 +1,5 @@
 // Launches by calls of the device runtime: arguments packed by templates into a buffer whose size they compute, a kernel
-// given without a cast, and a buffer that nothing is launched with.
+// given without a cast, one of several kernels, and a buffer that nothing is launched with.
 #include <cstdio>
 
 template <class A>
@@ -48,6 +48,24 @@ __global__ void work(char c, double d, int *out, short s)
     out[threadIdx.x] = c + (int)d + s + threadIdx.x;
 }
 
+__global__ void other(char c, double d, int *out, short s)
+{
+    out[threadIdx.x] = c * (int)d * s + threadIdx.x;
+}
+
+// A function that is called and a kernel that it is given: neither is known when it is compiled.
+typedef void (*Kernel)(char, double, int *, short);
+__device__ __noinline__ int start_one_of(Kernel kernel, int *out)
+{
+    return (int)start(kernel, 1, 4, 'b', 3.5, out, (short)4);
+}
+__global__ void chosen(int *out, int first, int second)
+{
+    const Kernel kernels[2] = {work, other};
+    out[0] = start_one_of(kernels[first], out + 4);
+    out[1] = start_one_of(kernels[second], out + 8);
+}
+
 template <class F>
 __global__ void invoke(F function)
 {
@@ -76,4 +94,7 @@ int main()
     parent<<<1, 1>>>(out);
     int error = cudaDeviceSynchronize();
     printf("%d: %d %d %d, %d %d %d\n", error, out[0], out[3], out[4], out[8], out[9], out[10]);
+    chosen<<<1, 1>>>(out, 1, 0);
+    error = cudaDeviceSynchronize();
+    printf("%d: %d %d, %d %d, %d %d\n", error, out[0], out[1], out[4], out[7], out[8], out[11]);
 }

@@ -1,8 +1,7 @@
 //! What is written in the place of a launch: reads of the configuration and of the arguments, and
 //! the call.
 
-use cdp_launch::{ParamSize, ParamSlot, buffer_layout};
-use inkwell::AddressSpace;
+use cdp_launch::{MAX_BUFFER_BYTES, ParamSize, ParamSlot, buffer_layout};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -10,12 +9,15 @@ use inkwell::types::{AnyType, BasicMetadataTypeEnum};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
+use inkwell::{AddressSpace, IntPredicate};
 
-use super::{Call, Configuration, Parameters, Raising, VARIABLE_ALIGN};
+use super::{Bytes, Call, Configuration, Parameters, Raising, VARIABLE_ALIGN};
 use crate::error::{Result, bug};
 use crate::kernel::{KernelParam, LAUNCH, PTX_KERNEL};
 use crate::launch::peek_symbol;
-use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
+use crate::launch::{
+    BUFFER_ALIGN, LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch,
+};
 
 impl<'ctx> Raising<'_, 'ctx> {
     /// The kernel and configuration of a call whose dimensions are at `at` and `at + 1` plus one.
@@ -142,21 +144,26 @@ impl<'ctx> Raising<'_, 'ctx> {
         Ok(builder.build_load(param.ty, address, "")?)
     }
 
-    /// The launch of a kernel that is chosen at run time, with `bytes` bytes of arguments. It goes
-    /// into a function of its own, which is always inlined.
+    /// The launch of a kernel that is chosen at run time. It goes into a function of its own, which is always
+    /// inlined.
     pub(super) fn indirect(
         &mut self,
         builder: &Builder<'ctx>,
         config: &Configuration<'ctx>,
         stream: PointerValue<'ctx>,
         variable: PointerValue<'ctx>,
-        bytes: u64,
+        bytes: Bytes<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>> {
         let ptr = self.context.ptr_type(AddressSpace::default());
         let word = self.context.i32_type();
         let mut types: Vec<BasicMetadataTypeEnum<'ctx>> = vec![ptr.into()];
         types.extend([word; 7].map(BasicMetadataTypeEnum::from));
         types.extend([ptr; 2].map(BasicMetadataTypeEnum::from));
+        let computed = match bytes {
+            Bytes::Known(_) => None,
+            Bytes::Computed(call) => call.operand(1).map(BasicValueEnum::into_int_value),
+        };
+        types.extend(computed.map(|size| BasicMetadataTypeEnum::from(size.get_type())));
         let name = format!("__cdp_launch_indirect_{}", self.indirect);
         self.indirect += 1;
         let ty = word.fn_type(&types, false);
@@ -171,12 +178,25 @@ impl<'ctx> Raising<'_, 'ctx> {
         operands.extend(config.dims.iter().map(|dim| BasicMetadataValueEnum::from(*dim)));
         operands.push(config.shared_bytes.into());
         operands.extend([stream, variable].map(BasicMetadataValueEnum::from));
+        operands.extend(computed.map(BasicMetadataValueEnum::from));
         let call = builder.build_direct_call(function, &operands, "launch_error")?;
         let error = call.try_as_basic_value().basic();
         error.ok_or_else(|| bug("raise", "a launch without a result"))
     }
 
-    fn indirect_body(&self, function: FunctionValue<'ctx>, bytes: u64) -> Result<()> {
+    /// A number, or `most` where it is greater.
+    fn up_to(
+        &self,
+        builder: &Builder<'ctx>,
+        number: IntValue<'ctx>,
+        most: u64,
+    ) -> Result<IntValue<'ctx>> {
+        let most = number.get_type().const_int(most, false);
+        let is_more = builder.build_int_compare(IntPredicate::UGT, number, most, "")?;
+        Ok(builder.build_select(is_more, most, number, "")?.into_int_value())
+    }
+
+    fn indirect_body(&self, function: FunctionValue<'ctx>, bytes: Bytes<'ctx>) -> Result<()> {
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, "entry"));
         let values = function.get_params();
@@ -188,8 +208,12 @@ impl<'ctx> Raising<'_, 'ctx> {
             shared_bytes: word(7),
             stream: values[8].into_pointer_value(),
         };
+        let bytes = match bytes {
+            Bytes::Known(bytes) => bytes,
+            Bytes::Computed(_) => MAX_BUFFER_BYTES,
+        };
         let size = ParamSize { size_bytes: bytes, align_bytes: u64::from(VARIABLE_ALIGN) };
-        let layout = buffer_layout(if bytes == 0 { &[] } else { std::slice::from_ref(&size) })
+        let mut layout = buffer_layout(if bytes == 0 { &[] } else { std::slice::from_ref(&size) })
             .map_err(|error| bug("raise", error.to_string()))?;
         let peek = peek_symbol(self.options)?;
         let site = LaunchSite {
@@ -201,6 +225,13 @@ impl<'ctx> Raising<'_, 'ctx> {
         };
         let pending = begin_launch(&builder, &site, config, &layout)?;
         let address = values[9].into_pointer_value();
+        if let Some(size) = values.get(10) {
+            // The buffer is the kernel's, which may be smaller than the greatest.
+            let (size, buffer) =
+                (self.up_to(&builder, size.into_int_value(), bytes)?, pending.buffer);
+            builder.build_memcpy(buffer, BUFFER_ALIGN, address, VARIABLE_ALIGN, size)?;
+            layout.slots.clear();
+        }
         let args: Vec<_> = layout
             .slots
             .iter()

@@ -240,7 +240,13 @@ impl<'ctx> Raising<'_, 'ctx> {
                 Some(parameters) => {
                     self.call(&builder, config, stream, &parameters, Some(variable))?
                 }
-                None => self.indirect(&builder, config, stream, variable, planned.bytes)?,
+                None => {
+                    let args = match planned.is_computed {
+                        true => Bytes::Computed(buffer),
+                        false => Bytes::Known(planned.bytes),
+                    };
+                    self.indirect(&builder, config, stream, variable, args)?
+                }
             };
             replace(*launch, error);
             raised.push(launch.at);
@@ -334,9 +340,7 @@ impl<'ctx> Raising<'_, 'ctx> {
             self.check_launch(*launch)?;
             let kernel = if buffer.v2 { buffer.operand(0) } else { launch.operand(0) };
             let Some(kernel) = kernel.and_then(raw::as_function) else {
-                let size =
-                    size.ok_or("its kernel and the size of its buffer are chosen at run time")?;
-                buffer_layout(&[ParamSize { size_bytes: size, align_bytes: 1 }])
+                buffer_layout(&[ParamSize { size_bytes: bytes, align_bytes: 1 }])
                     .map_err(|error| error.to_string())?;
                 kernels.push(None);
                 continue;
@@ -348,7 +352,7 @@ impl<'ctx> Raising<'_, 'ctx> {
             bytes = bytes.max(parameters.bytes);
             kernels.push(Some(parameters));
         }
-        Ok(Planned { kernels, bytes })
+        Ok(Planned { kernels, bytes, is_computed: !buffer.v2 && size.is_none() })
     }
 
     /// That a launch has the operands of its entry point.
@@ -454,6 +458,16 @@ struct Planned<'ctx> {
     kernels: Vec<Option<Parameters<'ctx>>>,
     /// Size of the variable.
     bytes: u64,
+    /// Whether the size of the buffer is computed at run time.
+    is_computed: bool,
+}
+
+/// How many bytes of the variable are the arguments of a kernel that is chosen at run time.
+#[derive(Clone, Copy)]
+enum Bytes<'ctx> {
+    Known(u64),
+    /// As many as this call asks for.
+    Computed(Call<'ctx>),
 }
 
 /// That the kernel, dimensions and shared memory of a call have forms that are known.

@@ -148,24 +148,31 @@ pub fn uninitialized(
     offset: u64,
     bytes: u64,
 ) -> Step<()> {
-    let amount = Bytes(bytes);
+    let kind = ReportKind::UninitializedShared;
+    let action = action(&machine.checks, kind);
+    let is_here = |known: &Fault| {
+        let place = known.site.map(|at| (at.function, at.instruction));
+        known.kind == kind && place == Some((site.function, site.instruction))
+    };
+    // Programs that read ahead do so in a loop.
+    let is_known = action == CheckAction::Warn && block.warnings.iter().any(is_here);
+    if action == CheckAction::Off || is_known {
+        return Ok(());
+    }
     let message = format!(
-        "load of {amount} at {}, which this block never wrote",
+        "load of {} at {}, which this block never wrote",
+        Bytes(bytes),
         block.grid.shared_text(offset)
     );
-    let mut fault = Fault::new(ReportKind::UninitializedShared, Some(site.thread & 31), message)
-        .help(
-            "shared memory has no initial contents; write it, and __syncthreads(), before reading",
-        );
+    let mut fault = Fault::new(kind, Some(site.thread & 31), message).help(
+        "shared memory has no initial contents; write it, and __syncthreads(), before reading",
+    );
     fault.site = Some(site);
-    match action(&machine.checks, ReportKind::UninitializedShared) {
-        CheckAction::Off => Ok(()),
-        CheckAction::Warn => {
-            block.warnings.push(*fault);
-            Ok(())
-        }
-        CheckAction::Stop => Err(fault),
+    if action == CheckAction::Stop {
+        return Err(fault);
     }
+    block.warnings.push(*fault);
+    Ok(())
 }
 
 /// Why an access to shared memory is wrong.

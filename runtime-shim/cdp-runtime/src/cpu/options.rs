@@ -258,11 +258,12 @@ impl CpuOptions {
             compute_capability,
             native: self.native_code(),
             checks: Checks {
-                // A read that comes too early is often half of a race: both are told.
-                uninitialized_shared: if self.checks.races {
-                    CheckAction::Warn
-                } else {
+                // Right programs read ahead and drop what they read (CUB's merges); and a read that comes too
+                // early is often half of a race: both are told.
+                uninitialized_shared: if self.checks.init && !self.checks.races {
                     CheckAction::Stop
+                } else {
+                    CheckAction::Warn
                 },
                 races: self.checks.races,
                 siblings: self.checks.siblings,

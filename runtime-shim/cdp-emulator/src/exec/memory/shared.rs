@@ -6,8 +6,8 @@ use super::super::path::{Running, site};
 use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, peek, poke, registers, stored};
-use crate::code::Demand;
-use crate::code::{Access, Inst, NONE};
+use crate::code::{Access, Demand, Inst, NONE};
+use crate::config::CheckAction;
 use crate::memory::space;
 
 #[inline(always)]
@@ -57,6 +57,9 @@ pub fn shared<const S: usize, const WRITE: bool>(
                 }
                 clean |= u32::from(known == 0) << lane;
             }
+            if clean != 0 && machine.checks.uninitialized_shared == CheckAction::Warn {
+                clean &= !behind_contents(block, at, clean, bytes);
+            }
             let idle = |demand: &Demand| demand.is_idle();
             if clean != 0 && !run.function.demands.get(&run.path.pc).is_some_and(idle) {
                 let lane = clean.trailing_zeros();
@@ -92,4 +95,16 @@ pub fn shared<const S: usize, const WRITE: bool>(
         }
     }
     Ok(())
+}
+
+/// The lanes that read right behind what was written. Right programs read one element ahead and drop it, as CUB's merges
+/// do at the end of a tile.
+#[cold]
+fn behind_contents(block: &Block, at: &Addresses, mask: u32, bytes: u64) -> u32 {
+    let follows = |lane: usize| {
+        let end = at[lane] as usize;
+        let before = block.written.get(end.saturating_sub(bytes as usize)..end);
+        before.is_some_and(|flags| flags.iter().any(|flag| *flag != 0))
+    };
+    lanes_of(mask).filter(|lane| follows(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
 }
