@@ -206,11 +206,12 @@ impl Build<'_> {
         let want_ir = self.request.goal == Goal::LlvmIr;
         match input {
             Input::Source(source) => {
-                let Some(analysis) = self.analysis(source, Pass::Device(arch))? else {
+                let Some(mut analysis) = self.analysis(source, Pass::Device(arch))? else {
                     return Err(self.failed());
                 };
                 let started = Instant::now();
-                let code = self.compiler.emit_device(&analysis, arch, options, want_ir)?;
+                let code =
+                    self.compiler.emit_device_last(&mut analysis, arch, options, want_ir, "")?;
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
                     self.out.remarks.extend(code.remarks.iter().cloned());

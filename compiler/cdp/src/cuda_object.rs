@@ -33,11 +33,11 @@ impl Build<'_> {
         let module_id = self.module_id(source)?;
         let mut images = Vec::new();
         for arch in options.archs() {
-            let Some(analysis) = self.analysis(source, Pass::Device(arch))? else {
+            let Some(mut analysis) = self.analysis(source, Pass::Device(arch))? else {
                 return Err(self.failed());
             };
             let code =
-                self.compiler.emit_device_named(&analysis, arch, options, false, &module_id)?;
+                self.compiler.emit_device_last(&mut analysis, arch, options, false, &module_id)?;
             self.add_images(source, arch, code, &mut images)?;
             if arch == options.archs()[0] {
                 self.out.kernels.extend(analysis.kernels);

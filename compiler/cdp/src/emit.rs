@@ -1,5 +1,6 @@
 //! Code of analysed passes: PTX of the device's, an object of the host's.
 
+use cdp_frontend::ast::TranslationUnit;
 use cdp_llvm::{CudartUnit, HostRuntime, LlvmModule, LowerError, LowerOptions};
 use cdp_toolchain::Arch;
 
@@ -53,28 +54,45 @@ impl Compiler {
         options: &CompileOptions,
         want_llvm_ir: bool,
     ) -> Result<DeviceCode, Error> {
-        self.emit_device_named(analysis, arch, options, want_llvm_ir, "")
+        let module = analysis.module.as_ref().ok_or_else(no_module)?;
+        let lower = |lower: &LowerOptions| cdp_llvm::lower(module, lower);
+        self.emit_lowered(&module.name, analysis, (arch, options), want_llvm_ir, "", lower)
     }
 
-    /// The same for an object that other tools link: `static` kernels and variables get names with
-    /// `module_id` in them.
-    pub(crate) fn emit_device_named(
+    /// The same of an analysis of which neither tree nor IR is needed afterwards: they are gone before LLVM optimises, so that
+    /// it has their memory. In an object that other tools link, `static` kernels and variables get names with `module_id`
+    /// in them, unless it is empty.
+    pub(crate) fn emit_device_last(
         &self,
-        analysis: &Analysis,
+        analysis: &mut Analysis,
         arch: Arch,
         options: &CompileOptions,
         want_llvm_ir: bool,
         module_id: &str,
     ) -> Result<DeviceCode, Error> {
-        let module = analysis
-            .module
-            .as_ref()
-            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        analysis.unit = TranslationUnit::default();
+        let module = analysis.module.take().ok_or_else(no_module)?;
+        let (name, target) = (module.name.clone(), (arch, options));
+        // Called once, and gone with what it owns.
+        let lower = move |lower: &LowerOptions| cdp_llvm::lower(&module, lower);
+        self.emit_lowered(&name, analysis, target, want_llvm_ir, module_id, lower)
+    }
+
+    /// Code of what `lower` makes of the module of an analysis.
+    fn emit_lowered(
+        &self,
+        name: &str,
+        analysis: &Analysis,
+        (arch, options): (Arch, &CompileOptions),
+        want_llvm_ir: bool,
+        module_id: &str,
+        lower: impl FnOnce(&LowerOptions) -> Result<LlvmModule, LowerError> + Send,
+    ) -> Result<DeviceCode, Error> {
         let version = ptx_version::of_target(arch, options)?;
         let mut lower_options = self.lower_options(arch, analysis.launch_abi, version, options);
         lower_options.module_id = module_id.into();
-        guard("emit", &module.name, || {
-            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+        guard("emit", name, || {
+            let lowered = lower(&lower_options).map_err(from_lowering)?;
             let emitted =
                 Emitted::of(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             emitted.into_code(analysis.kernels.clone(), analysis.graph.clone(), options)
@@ -126,10 +144,7 @@ impl Compiler {
         options: &CompileOptions,
         runtime: HostRuntime,
     ) -> Result<Vec<u8>, Error> {
-        let module = analysis
-            .module
-            .as_ref()
-            .ok_or_else(|| Error::request("the program has errors, so there is no code for it"))?;
+        let module = analysis.module.as_ref().ok_or_else(no_module)?;
         let mut lower_options =
             self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, PtxVersion::USUAL, options);
         lower_options.host_runtime = runtime;
@@ -144,6 +159,10 @@ impl Compiler {
             lowered.emit_object().map_err(from_lowering)
         })
     }
+}
+
+fn no_module() -> Error {
+    Error::request("the program has errors, so there is no code for it")
 }
 
 /// What a lowered module became.
