@@ -55,6 +55,7 @@ pub fn trials() -> Vec<Trial> {
     trials.push(trial("launches::registers".into(), registers));
     trials
         .push(trial("launches::recorded_children_stand_once".into(), recorded_children_stand_once));
+    trials.push(trial("launches::large_children_of_few".into(), large_children_of_few));
     trials.push(trial("launches::default".into(), default_level));
     trials.push(
         trial("launches::default_of_cuda".into(), default_of_cuda)
@@ -242,6 +243,52 @@ fn recorded_children_stand_once() -> Outcome {
         (2, true) => Ok(()),
         found => Err(format!("{found:?}\n{ptx}").into()),
     }
+}
+
+/// Large children that few threads launch, and nothing else, are launched by them; where some of the children are small,
+/// the others are recorded. The sum is the same.
+fn large_children_of_few() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        __device__ unsigned total;
+        __global__ void add(const int *places, int n, int t) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n && places[t] == t) atomicAdd(&total, 1u + i % 3);
+        }
+        __global__ void parent(int *places, const int *sizes) {
+            int t = threadIdx.x;
+            places[t] = t;
+            add<<<(sizes[t] + 255) / 256, 256>>>(places, sizes[t], t);
+            add<<<(sizes[t] + 255) / 256, 256>>>(places, sizes[t], t);
+        }
+        int main(int argc, char **argv) {
+            int sizes[32], *on_device, *places;
+            for (int t = 0; t < 32; t++) sizes[t] = argc > 1 && t % 4 == 0 ? 100 : 1000 + t;
+            cudaMalloc(&on_device, sizeof(sizes));
+            cudaMalloc(&places, sizeof(sizes));
+            cudaMemcpy(on_device, sizes, sizeof(sizes), cudaMemcpyHostToDevice);
+            parent<<<1, 32>>>(places, on_device);
+            unsigned sum;
+            cudaDeviceSynchronize();
+            cudaMemcpyFromSymbol(&sum, total, sizeof(sum));
+            printf("%u\n", sum);
+            return 0;
+        }"#;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("large.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let cases: [(&[&str], &str, bool); 2] =
+        [(&[], "129940\n", false), (&["--", "some"], "100688\n", true)];
+    for (arguments, sum, recorded) in cases {
+        let mut command = cdpc();
+        command.args(["run", "--device", "cpu", "--profile", "-flaunch-opt=safe"]).arg(&path);
+        let output = command.args(arguments).output().map_err(|error| error.to_string())?;
+        let profile = String::from_utf8_lossy(&output.stderr);
+        if output.stdout != sum.as_bytes() || profile.contains("__cdp_sequence_of_") != recorded {
+            return Err(format!("{arguments:?}: {output:?}").into());
+        }
+    }
+    Ok(())
 }
 
 /// PTX by `cdpc build`, with more arguments.

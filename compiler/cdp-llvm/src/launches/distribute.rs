@@ -25,7 +25,7 @@ use super::gather::{self, Calls, Gather};
 use super::limit::parents;
 use super::queue::Queue;
 use super::rounds::{Round, is_flat, summed};
-use super::sequence::Sequence;
+use super::sequence::{self, Sequence};
 use super::tuning::Tuning;
 
 /// Which promises are kept how.
@@ -172,6 +172,12 @@ impl Site<'_, '_> {
             text.label("elsewhere");
             text.line("ret i32 0");
             text.label("here");
+        }
+        if self.sequence.is_some() {
+            sequence::unless_written(&mut text);
+            self.launch(&mut text);
+            text.line("ret i32 0");
+            text.label("recorded");
         }
         if self.listens && self.child.is_some() {
             // A launch passes on what its thread knows. What runs here must look behind its own cache.

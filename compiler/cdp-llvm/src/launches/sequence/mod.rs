@@ -24,6 +24,8 @@
 pub(crate) mod code;
 mod site;
 
+pub(super) use site::unless_written;
+
 use std::collections::HashSet;
 
 use cdp_launch::{ParamSize, buffer_layout};
@@ -68,6 +70,8 @@ const FACT_NESTS: u32 = 1 << 18;
 /// What `__cdp_sequence_step` is told behind a record.
 const MOVES: u32 = 1;
 const MOVES_NESTED: u32 = 3;
+/// What a block's state says where it launches as written, and recorded nothing.
+const MODE_WRITTEN: u32 = 3;
 /// Records of a chunk, and bytes before them; bytes of a record before its arguments.
 const RECORDS: u64 = 32;
 const CHUNK_HEAD: u64 = 32;

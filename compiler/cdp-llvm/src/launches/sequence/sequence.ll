@@ -1,9 +1,11 @@
 ; The functions of launches that keep their order: `sequence.rs` says what they are for and why they are right. They
 ; are the same for every program, which brings what they work with: `sequence.ptx` is made of this file, by a test.
 ;
-; %order is a block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (2: all
-; others are launched as written), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk,
+; %order is a block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (1; 5: and
+; none was run or could have been; 2: all others are launched as written; 3: all are, and none was recorded), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk,
 ; 32 a chunk that the block keeps for its next records.
+;
+; 4 is written by atomic operations, since sites look at it without the lock.
 ;
 ; %head is the module's, in global memory (`__cdp_sequence_head`): 0 the list of free chunks (in the upper half how often
 ; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
@@ -67,7 +69,7 @@ clear:
   %single = icmp eq i32 %sxyz, 1
   %shares = icmp eq i32 %alone, 0
   %unshared = and i1 %single, %shares
-  %mode = select i1 %unshared, i32 2, i32 0
+  %mode = select i1 %unshared, i32 3, i32 0
   store volatile i32 0, ptr addrspace(3) %order, align 4
   store volatile i32 %mode, ptr addrspace(3) %order.4, align 4
   store volatile i64 0, ptr addrspace(3) %order.8, align 8
@@ -201,6 +203,11 @@ some:
   %large.bit = and i32 %state, 2
   %large = icmp ne i32 %large.bit, 0
   %all.large = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %large)
+  %small.bit = and i32 %state, 1
+  %small = icmp ne i32 %small.bit, 0
+  %all.small = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %small)
+  %some.small = icmp ne i32 %all.small, 0
+  %sign = select i1 %some.small, i32 1, i32 5
   %launched.0 = or i32 %all.large, %unserved
   %launched.1 = icmp ne i32 %launched.0, 0
   %now = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
@@ -217,7 +224,7 @@ lead:
   %marks = and i1 %launched, %early
   br i1 %marks, label %mark, label %unlock
 mark:
-  store volatile i32 1, ptr addrspace(3) %order.4, align 4
+  store atomic i32 %sign, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
   br label %unlock
 unlock:
   call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
@@ -302,13 +309,6 @@ odd:
   call void @__cdp_sequence_stop(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
   br label %written
 ask:
-  %record = call ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask)
-  %none = icmp eq ptr %record, null
-  br i1 %none, label %written, label %fill
-written:
-  call void @__cdp_sequence_launch(ptr %site, ptr null)
-  ret void
-fill:
   ; Whose turn it is: the more blocks of the parent's there are, the longer their launches wait for each other, and the
   ; less is left of the device for the blocks of a child.
   %px = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
@@ -335,6 +335,21 @@ fill:
   %turns.most = select i1 %nests, i64 4, i64 %turns.0
   %turns = call i64 @llvm.umin.i64(i64 %turns.0, i64 %turns.most)
   %few = icmp ule i64 %blocks, %turns
+  ; The children of a few blocks' threads that are all too large to have a turn would be launched one by one later, which
+  ; takes longer.
+  %some.few = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %few)
+  %all.many = icmp eq i32 %some.few, 0
+  %few.parents = icmp ule i64 %parents, 8
+  %bare = xor i1 %nests, true
+  %heavy.0 = and i1 %all.many, %few.parents
+  %heavy = and i1 %heavy.0, %bare
+  %record = call ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask, i1 %heavy)
+  %none = icmp eq ptr %record, null
+  br i1 %none, label %written, label %fill
+written:
+  call void @__cdp_sequence_launch(ptr %site, ptr null)
+  ret void
+fill:
   %turn = select i1 %few, i32 %number, i32 0
   %quad.turn = insertelement <4 x i32> %quad.2, i32 %turn, i32 3
   %record.16 = getelementptr i8, ptr %record, i64 16
@@ -518,7 +533,8 @@ see:
   %is.3 = and i1 %is.1, %is.2
   %is.4 = and i1 %is.3, %is.turn
   ; What the child really launched comes first.
-  %is.quiet = icmp ne i32 %mode, 2
+  %mode.written = and i32 %mode, 2
+  %is.quiet = icmp eq i32 %mode.written, 0
   %is.mine = and i1 %is.4, %is.quiet
   br label %seen
 seen:
@@ -860,8 +876,8 @@ entry:
 }
 
 ; A record for each of the lanes %mask, behind those of the block that there are; null for all of them where there is no
-; memory.
-define internal ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask) alwaysinline convergent nounwind {
+; memory, or they are the block's first, none of it was run, and they are not worth it (%heavy).
+define internal ptr @__cdp_sequence_reserve(ptr addrspace(1) %head, ptr addrspace(3) %order, i32 %mask, i1 %heavy) alwaysinline convergent nounwind {
 entry:
   %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
   %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
@@ -874,10 +890,20 @@ entry:
 lead:
   call void @__cdp_sequence_lock(ptr addrspace(3) %order)
   %mode = load volatile i32, ptr addrspace(3) %order.4, align 4
-  %as.written = icmp eq i32 %mode, 2
-  br i1 %as.written, label %refuse, label %ask
-ask:
+  %written.bit = and i32 %mode, 2
+  %as.written = icmp ne i32 %written.bit, 0
+  br i1 %as.written, label %refuse, label %weigh
+weigh:
   %before = load volatile i32, ptr addrspace(3) %order.12, align 4
+  %none.before.0 = icmp eq i32 %before, 0
+  %none.run = icmp ne i32 %mode, 1
+  %untouched = and i1 %none.before.0, %none.run
+  %leave.off = and i1 %untouched, %heavy
+  br i1 %leave.off, label %off, label %ask
+off:
+  store atomic i32 3, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
+  br label %refuse
+ask:
   %last = load volatile ptr, ptr addrspace(3) %order.24, align 8
   %at.first = and i32 %before, 31
   %begins = icmp eq i32 %at.first, 0
@@ -915,7 +941,7 @@ ready:
   store volatile ptr %other, ptr addrspace(3) %order.24, align 8
   %after = add i32 %before, %count
   store volatile i32 %after, ptr addrspace(3) %order.12, align 4
-  store volatile i32 1, ptr addrspace(3) %order.4, align 4
+  store atomic i32 1, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
   br label %meet
 dry:
   ; A first chunk that was taken for this holds none, and goes back when the second is not there. `begins` is false when
@@ -928,7 +954,7 @@ give:
   call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %unused)
   br label %stop
 stop:
-  store volatile i32 2, ptr addrspace(3) %order.4, align 4
+  store atomic i32 2, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
   call void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order)
   br label %refuse
 refuse:
@@ -1000,7 +1026,7 @@ entry:
   br i1 %leads, label %stop, label %done
 stop:
   call void @__cdp_sequence_lock(ptr addrspace(3) %order)
-  store volatile i32 2, ptr addrspace(3) %order.4, align 4
+  store atomic i32 2, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
   call void @__cdp_sequence_flush(ptr addrspace(1) %head, ptr addrspace(3) %order)
   call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
   br label %done
