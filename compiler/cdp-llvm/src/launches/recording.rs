@@ -120,7 +120,7 @@ impl<'ctx> Pass<'_, 'ctx> {
     /// grids, and those of two kernels by turns, would be launched one by one all the same, and later. A thread's only
     /// launch is left to the fire-and-forget stream, unless it launches in its turn and nobody (`fast`) puts those of the
     /// whole grid together; or it is of the kernel itself, whose grids of one block launch one each then: nothing is
-    /// there to put together.
+    /// there to put together, unless another kernel begins many such chains.
     pub(super) fn walks(
         &mut self,
         kernel: FunctionValue<'ctx>,
@@ -142,11 +142,17 @@ impl<'ctx> Pass<'_, 'ctx> {
         let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
         match sequence::launches(child) {
             true => {
-                !(fast && once && child != kernel)
+                !(fast && once && (child != kernel || self.is_launched_beside(kernel)))
                     && sites_of(child).iter().all(|site| site.kernel() == Some(child))
             }
             false => !once && self.candidate(all[0], facts, false).is_err(),
         }
+    }
+
+    /// Whether another kernel launches this one too.
+    fn is_launched_beside(&self, kernel: FunctionValue<'ctx>) -> bool {
+        let mut others = self.module.get_functions().filter(|function| *function != kernel);
+        others.any(|other| sites_of(other).iter().any(|site| site.kernel() == Some(kernel)))
     }
 }
 
