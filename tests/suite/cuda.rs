@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 20] = [
+    let others: [(&str, fn() -> Outcome); 21] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -50,6 +50,7 @@ pub fn trials() -> Vec<Trial> {
         ("read_once", read_once),
         ("included_sources", included_sources),
         ("host_compiler_options", host_compiler_options),
+        ("own_headers", own_headers),
     ];
     for (name, test) in others {
         trials.push(trial(format!("cuda::{name}"), test).with_ignored_flag(without));
@@ -476,6 +477,16 @@ fn dependencies_and_keys() -> Outcome {
     succeed(dir, &["build", "a.cu", "-MMD", "-o", "a.cubin"])?;
     let rule = read(&dir.join("a.d"))?;
     same("the rule", &rule, "a.cubin: \\\n  a.cu \\\n  n.h\n")?;
+    let shown = succeed(dir, &["build", "-E", "a.cu"])?;
+    if !shown.contains("__attribute__((global)) void k(int *p) { *p = 3; }")
+        || !shown.contains("n.h\" 1\n")
+    {
+        return Err(format!(
+            "-E shows something else:\n{}",
+            &shown[shown.len().saturating_sub(300)..]
+        )
+        .into());
+    }
     let key = || succeed(dir, &["build", "a.cu", "--cache-key", "-o", "a.cubin"]);
     let (first, second) = (key()?, key()?);
     same("the key", &second, &first)?;
@@ -519,6 +530,25 @@ int main() { int *p; cudaMallocManaged(&p, 4); parent << <1, 1>> >(p);
     write(folder.path(), "main.cu", main)?;
     let found = succeed(folder.path(), &["run", "--device", "cpu", "main.cu"])?;
     same("output", &found, "6\n")
+}
+
+/// A program may have a header of its own by the name of CUDA's, and macros that are a device function in device code alone,
+/// also in functions of the host's.
+fn own_headers() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    std::fs::create_dir(dir.join("include")).map_err(|e| e.to_string())?;
+    let own = "#pragma once\n#include <cstdio>
+#ifdef __CUDA_ARCH__\n#define STOP() __trap()\n#else\n#define STOP() throw 5\n#endif
+namespace { template <class T> __global__ void last(T *p) { extern __shared__ int s[]; s[0] = *p + 1; *p = s[0]; } }\n";
+    write(&dir.join("include"), "cuda.h", own)?;
+    let main = "#include <cuda.h>
+static int checked(int x) { if (x > 6) STOP(); return x; }
+int main() { int *p; cudaMallocManaged(&p, 4); *p = checked(5); last<<<1, 1, 4>>>(p); cudaDeviceSynchronize();
+    try { checked(*p + 1); } catch (int i) { printf(\"%d %d\\n\", *p, i); } }\n";
+    write(dir, "main.cu", main)?;
+    let found = succeed(dir, &["run", "--device", "cpu", "-Werror", "-I", "include", "main.cu"])?;
+    same("output", &found, "6 5\n")
 }
 
 const OPENMP: &str = "#include <cstdio>

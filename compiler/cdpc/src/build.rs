@@ -222,11 +222,16 @@ impl Plan {
         let (mut text, mut code) = (Vec::new(), 0);
         let pass = Pass::Device(self.options.archs()[0]);
         for input in &self.inputs {
-            let Input::Source(source) = input else {
-                let message = format!("`{}` is no source, and -E is for sources", input.name());
-                return messages.usage(Usage(message));
+            let made = match input {
+                Input::Source(source) => cdp::preprocess(source, pass, &self.options, true),
+                Input::Cuda(source) => compiler(&args.source)
+                    .and_then(|compiler| compiler.preprocess_cuda(source, &self.options)),
+                _ => {
+                    let message = format!("`{}` is no source, and -E is for sources", input.name());
+                    return messages.usage(Usage(message));
+                }
             };
-            let made = match cdp::preprocess(source, pass, &self.options, true) {
+            let made = match made {
                 Ok(made) => made,
                 Err(error) => return messages.failure(error.into()),
             };

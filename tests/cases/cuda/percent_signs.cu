@@ -3,7 +3,7 @@
 
 __global__ void lanes(unsigned *out)
 {
-    unsigned one, two, x, none;
+    unsigned one, two, x, none, of_own;
     asm("mov.u32 %0, %laneid;" : "=r"(one));
     asm volatile("mov.u32 %0,%%laneid;"
                  : "=r"(two));
@@ -14,9 +14,18 @@ __global__ void lanes(unsigned *out)
         "}"
         : "=r"(x)
         : "n"(1));
+    // A register of the program's own with a name of one letter.
+    asm("{\n\t"
+        ".reg .pred %p;\n\t"
+        "setp.gt.u32 %p, %1, 15;\n\t"
+        "selp.u32 %0, 1, 2, %p;\n\t"
+        "}"
+        : "=r"(of_own)
+        : "r"(one));
     asm("// no operands: %laneid");
     none = 7 % (two + 1) + threadIdx.x;
-    out[threadIdx.x] = one == two && one == threadIdx.x % 32 ? x + none % 2 : 1000;
+    const bool is_right = one == two && of_own == (one > 15 ? 1 : 2);
+    out[threadIdx.x] = is_right && one == threadIdx.x % 32 ? x + none % 2 : 1000;
 }
 
 int main()

@@ -1,10 +1,12 @@
 //! A second reading by clang of files in which it refused what nvcc takes, with other text in their place.
 //!
+//! Functions of device code that host code calls where device code alone is read are declared for it as well.
 //! Shared variables with constructors are written as [`shared`] says; an `alignas` that asks for less than its type
 //! has gets the type's beside it; files that the source includes get clang's spelling; calls and casts get the one of
 //! [`lenient`]. What has no cure here stays clang's error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
@@ -51,9 +53,25 @@ pub(super) fn run(
     // What clang reads in the place of a file: the file, its text, and where that is kept.
     let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
     let mut again = request.clone();
+    // Functions of device code alone, and the option that declares them for the host.
+    let (mut of_device, mut declared) = (BTreeSet::new(), None);
+    let mut said_first = None;
     for _ in 0..MOST_ROUNDS {
         let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
         let mut is_new = false;
+        if output.failed && request.args.iter().any(|word| word == "--cuda-device-only") {
+            let fresh = names_of_device(&output.messages).difference(&of_device).count();
+            if fresh > 0 {
+                said_first.get_or_insert_with(|| output.clone());
+                of_device.extend(names_of_device(&output.messages));
+                let kept = job.work_dir().join(job.file_name("again", "h"));
+                keep(&kept, &declared_for_host(&of_device))?;
+                again.args.retain(|word| Some(word) != declared.as_ref());
+                declared = Some([OsString::from("--include="), kept.into()].into_iter().collect());
+                again.args.extend(declared.clone());
+                is_new = true;
+            }
+        }
         if output.failed
             && lenient::needs_templates(&output.messages)
             && !again.args.contains(&lenient::TEMPLATES_OF_BOTH.into())
@@ -94,7 +112,38 @@ pub(super) fn run(
         request.args.extend(["-ivfsoverlay".into(), list.into()]);
         output = clang(job, program, &request)?;
     }
-    Ok(output)
+    // Where the declarations do not help they would only be in the way of the messages.
+    Ok(said_first.filter(|_| output.failed).unwrap_or(output))
+}
+
+/// Functions of device code that functions of the host's call, which clang refuses in the device half too, where nobody
+/// runs them: a macro may be something else in the host half (`#ifdef __CUDA_ARCH__`).
+fn names_of_device(messages: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut called = None;
+    for line in messages.lines().filter_map(Line::read) {
+        if line.severity != Severity::Note {
+            let name = line.text.strip_prefix("no matching function for call to '");
+            called = name.and_then(|name| name.split('\'').next());
+        } else if line.text.contains("call to __device__ function from __host__ function") {
+            let is_plain =
+                |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            names.extend(called.filter(is_plain).map(str::to_owned));
+        }
+    }
+    names
+}
+
+/// Declarations that let functions of the host's name them. Device code does not see these.
+fn declared_for_host(names: &BTreeSet<String>) -> String {
+    let mut text =
+        String::from("struct __cdp_anything { template <typename T> operator T() const; };\n");
+    for name in names {
+        text.push_str(&format!(
+            "template <typename... A> __attribute__((host)) __cdp_anything {name}(A &&...);\n"
+        ));
+    }
+    text
 }
 
 fn keep(path: &Path, text: &str) -> Result<(), Error> {
@@ -231,6 +280,17 @@ mod tests {
             cure_of("requested alignment is less than minimum alignment of x for type 'M'"),
             None
         );
+    }
+
+    #[test]
+    fn functions_of_device_code_are_declared_for_the_host() {
+        let said = "a.cu:3:1: error: no matching function for call to '__trap'\n\
+                    b.h:1:1: note: candidate function not viable: call to __device__ function from __host__ function\n\
+                    a.cu:4:1: error: no matching function for call to 'f'\n\
+                    b.h:2:1: note: candidate function not viable: requires 1 argument\n";
+        let names = names_of_device(said);
+        assert_eq!(names, BTreeSet::from(["__trap".to_owned()]));
+        assert!(declared_for_host(&names).contains(" __trap(A &&...);"));
     }
 
     #[test]

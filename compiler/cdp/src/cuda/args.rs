@@ -58,7 +58,10 @@ pub(super) fn request(
     add(&[&format!("-D__CUDACC_VER_MAJOR__={}", version.major)]);
     add(&[&format!("-D__CUDACC_VER_MINOR__={}", version.minor), "-D__CUDACC_VER_BUILD__=0"]);
     match half {
-        Half::Device(arch) | Half::Text(Some(arch)) | Half::Check(Some(arch)) => {
+        Half::Device(arch)
+        | Half::Text(Some(arch))
+        | Half::Marked(arch)
+        | Half::Check(Some(arch)) => {
             add(&["--cuda-device-only", "-nocudalib"]);
             // Without libdevice clang's driver does not say which CUDA it is.
             add(&["-Xclang", &format!("-target-sdk-version={version}")]);
@@ -161,6 +164,7 @@ fn output(half: Half) -> (&'static [&'static str], &'static str) {
         }
         Half::Host | Half::HostAlone => (&["-c"], "o"),
         Half::Text(_) => (&["-E", "-P"], "i"),
+        Half::Marked(_) => (&["-E"], "i"),
         Half::Check(_) => (&["-fsyntax-only"], ""),
     }
 }
@@ -321,10 +325,13 @@ fn args_of_folders(
     job: &Job,
     options: &CompileOptions,
 ) -> Result<PathBuf, Error> {
+    let headers = headers::folder(job, options)?;
+    if options.include_dirs.iter().any(|dir| headers::hides_cudas(dir)) {
+        add("-I", &headers.join("before"));
+    }
     for dir in &options.include_dirs {
         add("-I", dir);
     }
-    let headers = headers::folder(job, options)?;
     add("-isystem", &headers.join("lacking"));
     let root = &compiler.toolchain().headers()?.root;
     if root.join("include/curand_kernel.h").is_file() {

@@ -76,9 +76,12 @@ fn template(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Where `%` stands alone before two letters: an operand has a digit, or one letter and a digit, behind it.
+/// Where `%` stands alone before a name: an operand has a digit, or one letter and a digit or a bracket, behind it.
 fn single_signs(template: &[u8]) -> Vec<usize> {
-    let is_letter = |at: usize| template.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let begins = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$');
+    let is_name = |at: usize| template.get(at).is_some_and(begins);
+    let is_operand =
+        |at: usize| template.get(at).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'[');
     let mut signs = Vec::new();
     let mut at = 0;
     while at < template.len() {
@@ -87,7 +90,7 @@ fn single_signs(template: &[u8]) -> Vec<usize> {
         } else if template.get(at + 1) == Some(&b'%') {
             at += 2;
         } else {
-            if is_letter(at + 1) && is_letter(at + 2) {
+            if is_name(at + 1) && !is_operand(at + 2) {
                 signs.push(at);
             }
             at += 1;
@@ -114,6 +117,12 @@ mod tests {
         assert_eq!(
             of("asm(R\"(mov.u32 %0, %smid;)\" : \"=r\"(x));").unwrap(),
             "asm(R\"(mov.u32 %0,%%smid;)\" : \"=r\"(x));"
+        );
+        // Registers of the program's own.
+        assert_eq!(
+            of(r#"asm("@%p sub.u32 %0, %0, %1;" : "+r"(x) : "r"(y)); asm("setp.eq.u32 %p, %[of], 0;" :: [of] "r"(x));"#)
+                .unwrap(),
+            r#"asm("@%%p sub.u32 %0, %0, %1;" : "+r"(x) : "r"(y)); asm("setp.eq.u32%%p, %[of], 0;" :: [of] "r"(x));"#
         );
         for same in [
             r#"asm("mov.u32 %0, %%laneid;" : "=r"(x));"#,

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::options::CompileOptions;
 
 /// Folder, name and text. Those in `lacking` are always found, those in `curand` where the toolkit has cuRAND's headers,
-/// those in `samples` after all others.
+/// those in `samples` after all others; `before` has those of [`OF_WRAPPER`].
 const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_atomics.h", include_str!("headers/__cdp_atomics.h")),
     ("lacking/__cdp_cache.h", include_str!("headers/__cdp_cache.h")),
@@ -28,6 +28,24 @@ const FILES: &[(&str, &str)] = &[
     ("samples/helper_string.h", include_str!("headers/helper_string.h")),
     ("samples/helper_timer.h", include_str!("headers/helper_timer.h")),
 ];
+
+/// Headers of CUDA's that clang's wrapper includes by names that a program may have for files of its own (`cuda.h` above
+/// all), which `-I` finds first.
+const OF_WRAPPER: &[&str] = &["cuda.h", "driver_types.h", "host_config.h", "host_defines.h"];
+
+/// Whether a program's folder has a header by such a name: the folder `before` then goes before it.
+pub(super) fn hides_cudas(folder: &Path) -> bool {
+    OF_WRAPPER.iter().any(|name| folder.join(name).is_file())
+}
+
+/// A header by such a name: CUDA's until the program begins, then the program's. No other folder with a folder `crt` in it
+/// is likely.
+fn before(name: &str) -> (String, String) {
+    let text = format!(
+        "#ifdef __CDP_BEGUN\n#include_next <{name}>\n#else\n#include <crt/../{name}>\n#endif\n"
+    );
+    (format!("before/{name}"), text)
+}
 
 /// The folder with the headers: in the cache if there is one, else in the job's.
 pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Error> {
@@ -53,8 +71,17 @@ pub(super) fn folder(job: &Job, options: &CompileOptions) -> Result<PathBuf, Err
 /// What tells these headers from those of another compiler.
 pub(super) fn digest() -> String {
     let mut digest = Digest::new();
-    FILES.iter().flat_map(|(name, text)| [name, text]).for_each(|part| digest.add(part));
+    all().for_each(|(name, text)| {
+        digest.add(name);
+        digest.add(text);
+    });
     digest.finish()
+}
+
+/// Names and texts.
+fn all() -> impl Iterator<Item = (String, String)> {
+    let known = FILES.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
+    known.chain(OF_WRAPPER.iter().map(|name| before(name)))
 }
 
 /// Makes the folder under another name, so that it is whole when it is there.
@@ -75,7 +102,7 @@ fn make_whole(cache: &Path, folder: &Path) -> std::io::Result<()> {
 }
 
 fn write_all(folder: &Path) -> std::io::Result<()> {
-    for (name, text) in FILES {
+    for (name, text) in all() {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;

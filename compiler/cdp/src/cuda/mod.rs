@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cdp_llvm::{ClangFacts, LowerError};
-use cdp_toolchain::{Arch, ClangOutput, ClangRequest, Job, clang_object};
+use cdp_toolchain::{Arch, ClangOutput, ClangRequest, Job, JobOptions, clang_object};
 
-use crate::analysis::{Report, SourceInput};
+use crate::analysis::{Preprocessed, Report, SourceInput};
 use crate::build::Build;
 use crate::compiler::Compiler;
 use crate::describe::{KernelDescription, describe_foreign_kernel};
@@ -59,6 +59,8 @@ pub(crate) enum Half {
     HostBitcode,
     /// The text after preprocessing, of the device half or the host half.
     Text(Option<Arch>),
+    /// The same of the device half, with markers of where each line stood.
+    Marked(Arch),
     /// Nothing but messages.
     Check(Option<Arch>),
 }
@@ -156,6 +158,22 @@ impl Compiler {
         }
         reports.push(self.read_cuda(job, source, Half::Check(None), options)?.report);
         Ok(reports)
+    }
+
+    /// The text of a `.cu` file after preprocessing, of the device half for the first architecture, with markers of where
+    /// each line stood.
+    ///
+    /// # Errors
+    /// Without clang or CUDA's headers. Errors in the program are in the report.
+    pub fn preprocess_cuda(
+        &self,
+        source: &SourceInput,
+        options: &CompileOptions,
+    ) -> Result<Preprocessed, Error> {
+        let job = Job::new(JobOptions::default()).map_err(Error::Tool)?;
+        let read = self.read_cuda(&job, source, Half::Marked(options.archs()[0]), options)?;
+        let Read { report, bytes, dependencies } = read;
+        Ok(Preprocessed { text: bytes.unwrap_or_default(), report, dependencies })
     }
 
     /// Reads a `.cu` file for its kernels and launches.
@@ -262,7 +280,7 @@ impl Compiler {
         let program = self.toolchain().clang()?;
         let empty;
         let source = match half {
-            Half::Device(_) | Half::Text(Some(_)) | Half::Check(Some(_))
+            Half::Device(_) | Half::Text(Some(_)) | Half::Marked(_) | Half::Check(Some(_))
                 if source.host_language().is_some() =>
             {
                 empty = SourceInput::text(source.name(), "");
@@ -274,7 +292,7 @@ impl Compiler {
         let asked = args::request(self, job, half, source, options)?;
         let Found { header, wanted } = match half {
             // The text is wanted with that of the headers.
-            Half::Text(_) => Found::default(),
+            Half::Text(_) | Half::Marked(_) => Found::default(),
             _ if source.host_language().is_some() => Found::default(),
             _ => Precompiled::find(job, program, &asked, source, options),
         };

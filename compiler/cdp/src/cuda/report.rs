@@ -205,6 +205,12 @@ impl Building {
         if code == Code::W0901 && place.is_some_and(|place| place.file.contains(CXX_LIBRARY)) {
             return;
         }
+        // Memory that a launch gives is defined nowhere, whatever namespace it is named in.
+        let undefined = text.starts_with("variable '")
+            && text.contains("has internal linkage but is not defined");
+        if undefined && place.is_some_and(|place| self.declares_shared(place)) {
+            return;
+        }
         let found = Diagnostic::new(code, span, text);
         let known = CURES.iter().find(|(part, _)| text.contains(part));
         let cure = known.map(|(_, cure)| (*cure).to_owned()).or_else(|| cure_of_header(text));
@@ -212,6 +218,14 @@ impl Building {
             Some(cure) => found.help(cure),
             None => found,
         });
+    }
+
+    /// Whether a place is in the declaration of a `__shared__` variable, as far as that is on its line.
+    fn declares_shared(&mut self, place: Place<'_>) -> bool {
+        let Some(file) = self.file(place.file) else { return false };
+        let file = self.session.sources.file(file);
+        let line = file.line_range((place.at.0 as usize).saturating_sub(1));
+        line.and_then(|range| file.text.get(range)).is_some_and(|line| line.contains("__shared__"))
     }
 
     /// Of the ranges the one that the place is in, else the word there.
@@ -304,6 +318,17 @@ k.cu:1:1: warning: own [-W]";
         assert!(report.diagnostics.iter().all(|found| found.message.starts_with("own")));
         let error = said.replace("warning: 'f'", "error: 'f'");
         assert!(read(&error, &source("int k;\n"), &WarningOptions::default()).has_errors());
+    }
+
+    #[test]
+    fn shared_memory_of_launches_is_defined_nowhere() {
+        let said = "k.cu:1:23: warning: variable '(anonymous namespace)::s' has internal linkage but is not defined [-W]
+k.cu:2:1: note: used here
+k.cu:2:5: warning: variable 't' has internal linkage but is not defined [-W]";
+        let text = "extern __shared__ int s[];\nint t;\n";
+        let report = read(said, &source(text), &WarningOptions::default());
+        assert_eq!(report.diagnostics.warning_count(), 1);
+        assert!(report.diagnostics.iter().all(|found| found.message.contains("'t'")));
     }
 
     #[test]

@@ -364,3 +364,6 @@ __CDP_ALIGNED_FORMS([])
 #undef __CDP_SINGLE
 #undef __CDP_ALIGNED_FORMS
 #endif
+
+// What comes now is the program's (headers.rs).
+#define __CDP_BEGUN
