@@ -149,13 +149,6 @@ fn what_is_not_understood_is_told() {
         (format!("{buffer}\n store ptr %b, ptr %d\n {launch}"), "is stored"),
         (format!("{buffer}\n call void @function(ptr %b)"), "nothing is launched"),
         (
-            format!(
-                "%b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 %n)\n {}",
-                launch.replace("@child", "%d")
-            ),
-            "the size of its buffer are chosen at run time",
-        ),
-        (
             format!("{}\n {launch}", buffer.replace("24", "32")),
             "has 32 bytes, and the parameters of kernel `child` take 24",
         ),
@@ -205,6 +198,24 @@ fn the_size_of_a_buffer_may_be_computed() {
         "{child}"
     );
     assert!(!text.contains("alloca [4096"), "{text}");
+}
+
+/// The buffer that the kernel has is filled as far as the computed size goes, and never beyond the greatest.
+#[test]
+fn kernel_and_size_may_both_be_chosen_at_run_time() {
+    let parent = format!(
+        "{HEAD}define ptx_kernel void @parent(ptr %d, i64 %n) {{
+  %b = call ptr @__cudaCDP2GetParameterBuffer(i64 64, i64 %n)
+  store ptr %d, ptr %b
+  %e = call i32 @__cudaCDP2LaunchDevice(ptr %d, ptr %b, ptr byval(%dim3) align 4 %d, ptr byval(%dim3) align 4 %d, i32 0, ptr null)
+  ret void
+}}"
+    );
+    let text = simplified(&parent);
+    assert!(line(&text, "@llvm.umin.i64(").contains("i64 %n, i64 4096"), "{text}");
+    assert!(line(&text, "@__cudaCDP2GetParameterBufferV2(ptr").contains("ptr %d"), "{text}");
+    let known = simplified(&parent.replace("i64 64, i64 %n", "i64 64, i64 8"));
+    assert!(!known.contains("llvm.umin") && !known.contains("alloca"), "{known}");
 }
 
 #[test]
