@@ -22,6 +22,7 @@ const FILES: &[&str] = &[
     "src/raise.cpp",
     "src/steps.cpp",
     "src/stores.cpp",
+    "src/tails.cpp",
     "src/unroll.cpp",
     "src/wide.cpp",
     "src/widen.cpp",

@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 16] = [
+    let tests: [(&str, fn() -> Outcome); 18] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -16,6 +16,8 @@ pub fn trials() -> Vec<Trial> {
         ("loops_in_loops_are_unrolled_by_four", taps),
         ("steps_of_pointers_are_wide_products", steps),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
+        ("loops_that_ask_for_edges_are_unrolled_once", asking),
+        ("conditions_have_exchanges_of_their_own", exchanges),
         ("loops_of_few_turns_are_unrolled_once", few),
         ("loops_that_call_are_not_unrolled", calling),
         ("loops_with_barriers_are_unrolled_where_a_block_turns_as_one", together),
@@ -151,14 +153,37 @@ fn steps() -> Outcome {
     Ok(())
 }
 
-/// Of four turns the addresses of both arrays differ by constants, also where no turn surely reads.
+/// The addresses of eight turns differ by constants in both arrays, also where no turn surely reads.
 fn weights() -> Outcome {
-    let body = "    float s = 0;\n    int x = threadIdx.x;\n    for (int j = -r; j <= r; j++)\n        \
-                for (int i = -r; i <= r; i++)\n            if (x + i >= 0 && x + i < width)\n                \
-                s += in[j * width + x + i] * by[(j + r) * (2 * r + 1) + (i + r)];\n    o[x] = s;";
+    let body = "    float s = 0;\n    int x = threadIdx.x;\n    for (int i = -r; i <= r; i++)\n        \
+                if (x + i >= 0 && x + i < width)\n            \
+                s += in[width + x + i] * by[2 * r + 1 + (i + r)];\n    o[x] = s;";
     let parameters = "const float *__restrict__ in, const float *__restrict__ by, float *__restrict__ o, \
                       int width, int r";
-    expect(&ptx(parameters, body)?, &[("+-8]", 2), ("+-4]", 2), ("ld.global", 2 * (4 + 3))])
+    expect(&ptx(parameters, body)?, &[("+-12]", 2), ("+-8]", 2), ("+-4]", 2)])
+}
+
+/// By four here, and then not by ptxas once more, where the loop is in another one.
+fn asking() -> Outcome {
+    let body = "    float s = 0;\n    for (int j = 0; j < n; j++)\n        for (int i = 0; i < n; i++)\n            \
+                if (i != width) s += in[j * n + i];\n    o[threadIdx.x] = s;";
+    let parameters = "const float *__restrict__ in, float *__restrict__ o, int n, int width";
+    expect(&ptx(parameters, body)?, &[("ld.global", 4 + 3), (".pragma \"nounroll\"", 1)])
+}
+
+/// Of a sorting network; what both sides do is done after them.
+fn exchanges() -> Outcome {
+    let body = |both: &str| {
+        format!(
+            "    __shared__ int s[256];\n    int t = threadIdx.x, other = t ^ by, a, b;\n    s[t] = in[t];\n    \
+             __syncthreads();\n    a = s[t], b = s[other];\n    if (t & n) {{\n        \
+             if (a > b) {{ s[t] = b; s[other] = a; }}\n    }} else {{\n        \
+             if ({both}) {{ s[t] = b; s[other] = a; }}\n    }}\n    __syncthreads();\n    o[t] = s[t ^ 1];"
+        )
+    };
+    let parameters = "const int *__restrict__ in, int *__restrict__ o, int by, int n";
+    expect(&ptx(parameters, &body("a < b"))?, &[("st.shared", 1 + 2 * 2)])?;
+    expect(&ptx(parameters, &body("a > b"))?, &[("st.shared", 1 + 2)])
 }
 
 /// By four here, and then not by ptxas once more.

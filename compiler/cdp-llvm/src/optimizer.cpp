@@ -73,7 +73,8 @@ struct CdpOptimizer {
       if (Is("widen-counters", WidenIndices(/*Last=*/false)) || Is("widen-indices", WidenIndices(/*Last=*/true)) ||
           Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
-          Is("drop-same-stores", DropSameStores()) || Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
+          Is("drop-same-stores", DropSameStores()) || Is("split-tails", SplitTails()) ||
+          Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part";

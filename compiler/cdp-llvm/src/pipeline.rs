@@ -24,7 +24,7 @@ pub(crate) const QUICK_HOST: &str =
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide`, `join-conditions`, `keep-ifs` with
-/// `drop-marks`, `keep-chains` and `drop-same-stores`.
+/// `drop-marks`, `keep-chains`, `drop-same-stores` and `split-tails`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -54,7 +54,7 @@ pub(crate) fn device() -> String {
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,widen-indices,\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,\
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,\
          wide-words,divide-wide,join-conditions,keep-chains)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.

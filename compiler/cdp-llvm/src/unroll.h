@@ -1,7 +1,7 @@
 // Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp), and what is inlined (inline.cpp).
+// there (stores.cpp), what branches end with (tails.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -66,6 +66,11 @@ struct KeepChains : llvm::PassInfoMixin<KeepChains> {
 
 /// Removes stores of values that were loaded from the same place.
 struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Gives each of several conditions the stores that they lead to.
+struct SplitTails : llvm::PassInfoMixin<SplitTails> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 

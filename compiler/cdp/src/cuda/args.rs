@@ -193,6 +193,9 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
 /// nothing. clang would mark the argument as one that has a value, and LLVM infer that all lanes are the first.
 fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-O2", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names"]);
+    // Else a loop whose unsigned counter could go round for ever has a number of turns all the same, and is unrolled where
+    // nvcc leaves it: one of a row's few elements in strides of a warp took 1.17 times as long (device-speed.md).
+    add(&["-fno-finite-loops"]);
     add(&["-Xclang", "-disable-lifetime-markers", "-Xclang", "-no-enable-noundef-analysis"]);
     // In every file that uses them, as nvcc makes them (`cdp_llvm::lower_clang`).
     add(&["-fforce-emit-vtables"]);
