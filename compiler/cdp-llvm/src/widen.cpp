@@ -227,7 +227,9 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
       continue;
     // Where an access is made in every turn, the address itself tells later that it does not wrap.
     bool Always = L->getLoopLatch() && Tree.dominates(&Block, L->getLoopLatch());
-    if (!Last && Always)
+    // A loop in another one often has few turns, for which pointers of its own do not pay.
+    bool Few = !L->isOutermost() && !Evolution.getSmallConstantMaxTripCount(L);
+    if (!Last && (Always || Few))
       continue;
     for (Instruction &I : Block)
       if (CastInst *Index = growingIndex(I, *L, Evolution, !Last))
