@@ -213,7 +213,10 @@ fn kernel_and_size_may_both_be_chosen_at_run_time() {
     );
     let text = simplified(&parent);
     assert!(line(&text, "@llvm.umin.i64(").contains("i64 %n, i64 4096"), "{text}");
-    assert!(line(&text, "@__cudaCDP2GetParameterBufferV2(ptr").contains("ptr %d"), "{text}");
+    assert!(
+        line(&text, "@__cudaCDP2GetParameterBufferV2(ptr").contains("ptr nonnull %d"),
+        "{text}"
+    );
     let known = simplified(&parent.replace("i64 64, i64 %n", "i64 64, i64 8"));
     assert!(!known.contains("llvm.umin") && !known.contains("alloca"), "{known}");
 }
