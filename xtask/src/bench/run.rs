@@ -100,8 +100,9 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
         let path = root().join("compiler/docs/bench-run.md");
         let text = format!(
             "# Speed of the CPU device\n\n\
-             `cargo xtask bench run --write`, {}; median of {} rounds, with the default checks on. Rates are millions\n\
-             of thread-instructions a second of wall time. Peak memory is the process's with {threads} host threads.\n\n\
+             `cargo xtask bench run --write`, {}; median of {} rounds, with the default checks on. A kernel is launched\n\
+             again and again for a tenth of a second. Rates are millions of thread-instructions a second of wall time.\n\
+             Peak memory is the process's with {threads} host threads.\n\n\
              `working_tree`, `tree` and `forked_tree` launch their children themselves: the first gives each thread\n\
              some hundred instructions, the others nothing but the launch, so that their measure is grids a second.\n\
              `tree` launches both children of a block into one stream, so that no two grids may run at once on\n\

@@ -7,12 +7,15 @@
 //! The kernels are in `bench.cu`; `bench.ptx` is made by `nvcc -ptx -rdc=true -arch=sm_90 bench.cu`.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cdp_emulator::native::{Maker, Native};
 use cdp_emulator::{
     Checks, Completion, Config, Emulator, Launch, Limits, ModuleId, Source, StreamId,
 };
+
+/// A kernel is launched again and again for so long, so that what the first launch pays once hardly counts.
+const LEAST: Duration = Duration::from_millis(100);
 
 struct Bench {
     device: Emulator,
@@ -53,23 +56,27 @@ impl Bench {
         Bench { device, module, twice }
     }
 
-    /// Runs one kernel and prints its speed.
+    /// Runs one kernel, for [`LEAST`] at least, and prints the speed of a launch.
     fn run(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) {
         if self.twice {
             self.launch(kernel, grid, block, params);
         }
         let (before, grids) = self.counted();
         let (start, cpu_before) = (Instant::now(), processor_seconds());
-        self.launch(kernel, grid, block, params);
-        let seconds = start.elapsed().as_secs_f64();
-        let processor = processor_seconds() - cpu_before;
+        let mut launches = 0.0;
+        while launches == 0.0 || start.elapsed() < LEAST {
+            self.launch(kernel, grid, block, params);
+            launches += 1.0;
+        }
+        let seconds = start.elapsed().as_secs_f64() / launches;
+        let processor = (processor_seconds() - cpu_before) / launches;
         let (after, grids_after) = self.counted();
-        let millions = (after - before) as f64 / 1e6;
+        let millions = (after - before) as f64 / 1e6 / launches;
         println!(
             "{kernel:14} {:8.1} ms  {millions:8.1} M thread-instructions  {:8.1} M/s  {:9.0} grids/s  {:8.2} cpu-ms",
             seconds * 1e3,
             millions / seconds,
-            (grids_after - grids) as f64 / seconds,
+            (grids_after - grids) as f64 / launches / seconds,
             processor * 1e3,
         );
     }

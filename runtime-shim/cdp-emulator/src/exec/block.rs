@@ -76,16 +76,11 @@ pub(super) fn start_one(
     block.memory_serial = block.serial;
     block.rank = 0;
     block.cluster = None;
-    let size = grid.shared_bytes as usize;
-    block.shared.clear();
-    block.shared.resize(size, 0);
-    block.written.clear();
-    block.written.resize(size, 0);
-    let reserved = grid.reserved_shared.start as usize..grid.reserved_shared.end as usize;
-    block.written[reserved].fill(0xff);
+    clear_shared(grid, &mut block);
     block.all_written = false;
     block.written_checks = (64, 64);
-    block.barriers = Default::default();
+    // In place: an array of them is made elsewhere and copied.
+    block.barriers.iter_mut().for_each(|barrier| *barrier = Default::default());
     block.last_errors.clear();
     block.output.clear();
     block.warnings.clear();
@@ -103,6 +98,23 @@ pub(super) fn start_one(
         start_warp(machine, grid, warp, index as u32, threads, linear);
     }
     block
+}
+
+/// Makes shared memory what it is for a block that begins: unwritten, but for the system's part.
+fn clear_shared(grid: &GridInfo, block: &mut Block) {
+    let size = grid.shared_bytes as usize;
+    block.shared.clear();
+    block.written.clear();
+    // Most blocks have none, and the C library takes long to set no bytes at the address of an empty vector.
+    if size == 0 {
+        return;
+    }
+    block.shared.resize(size, 0);
+    block.written.resize(size, 0);
+    let reserved = grid.reserved_shared.start as usize..grid.reserved_shared.end as usize;
+    if !reserved.is_empty() {
+        block.written[reserved].fill(0xff);
+    }
 }
 
 /// A block without storage.
@@ -154,7 +166,9 @@ fn start_warp(
         place_threads(grid, warp, index);
     } else {
         // Constants are as they were: nothing writes their rows.
-        warp.regs[..function.zeroed_words as usize].fill(0);
+        for row in warp.regs[..function.zeroed_words as usize].chunks_exact_mut(32) {
+            row.copy_from_slice(&[0; 32]);
+        }
         warp.regs[function.true_pred as usize] = u32::MAX;
     }
     warp.local.clear();

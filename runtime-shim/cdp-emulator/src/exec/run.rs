@@ -24,8 +24,13 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
         warp.cache_epoch = machine.memory.epoch();
     }
     loop {
-        let Some(path) = choose(machine, block, warp)? else {
-            return Ok(if warp.live == 0 { WarpStop::Done } else { WarpStop::Idle });
+        let path = match last_ready(machine, warp) {
+            Some(path) => path,
+            None if warp.live == 0 => return Ok(WarpStop::Done),
+            None => match choose(machine, block, warp)? {
+                Some(path) => path,
+                None => return Ok(WarpStop::Idle),
+            },
         };
         let frame = warp.frames[path.frame as usize];
         let mut running = Running {
@@ -59,14 +64,18 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
     }
 }
 
+/// Takes the path that is on top, if it can run. Stands apart from [`choose`], since it is all that most turns need.
+#[inline(always)]
+fn last_ready(machine: &Machine, warp: &mut Warp) -> Option<Path> {
+    match machine.schedule_seed {
+        None => warp.paths.pop_if(|path| path.state == PathState::Ready),
+        Some(_) => None,
+    }
+}
+
 /// Takes the next path that can run.
 fn choose(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<Option<Path>> {
     let ready = |path: &Path| path.state == PathState::Ready;
-    if machine.schedule_seed.is_none()
-        && let Some(path) = warp.paths.pop_if(|path| ready(path))
-    {
-        return Ok(Some(path));
-    }
     loop {
         let last = warp.paths.iter().rposition(ready);
         if let Some(mut index) = last {
