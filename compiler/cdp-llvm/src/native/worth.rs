@@ -10,7 +10,7 @@ use super::memory::Group;
 use super::read::{Line, Run};
 
 /// What the interpreter takes for arithmetic, for an access, and for a branch, behind which it begins anew.
-const INTERPRETED: [u32; 3] = [20, 50, 40];
+const INTERPRETED: [u32; 3] = [20, 60, 40];
 /// What a call costs, and what it costs to look at the addresses of a group of accesses.
 const CALL: u32 = 120;
 const GROUP: u32 = 25;
