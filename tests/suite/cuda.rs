@@ -477,6 +477,8 @@ fn dependencies_and_keys() -> Outcome {
     succeed(dir, &["build", "a.cu", "-MMD", "-o", "a.cubin"])?;
     let rule = read(&dir.join("a.d"))?;
     same("the rule", &rule, "a.cubin: \\\n  a.cu \\\n  n.h\n")?;
+    let alone = succeed(dir, &["build", "-MM", "a.cu"])?;
+    same("the rule alone", &alone, "a.o: \\\n  a.cu \\\n  n.h\n")?;
     let shown = succeed(dir, &["build", "-E", "a.cu"])?;
     if !shown.contains("__attribute__((global)) void k(int *p) { *p = 3; }")
         || !shown.contains("n.h\" 1\n")

@@ -393,7 +393,10 @@ impl Plan {
             }
             eprint!("{commands}");
         }
-        let target = args.mt.as_deref().unwrap_or(output);
+        // Where nobody says what is made, the rule alone is of an object, as with other compilers.
+        let object = output.with_extension("o");
+        let unnamed = args.m && args.output.is_none() && args.emit.is_none();
+        let target = args.mt.as_deref().unwrap_or(if unnamed { &object } else { output });
         let rule = || dependency_rule(target, built, args.mp);
         if args.m {
             write_output(args.mf.as_deref().unwrap_or(Path::new("-")), &rule(), false)?;
