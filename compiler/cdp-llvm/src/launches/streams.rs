@@ -1,9 +1,10 @@
-//! Launches into a stream that is created for one launch and destroyed behind it: they go into the fire-and-forget
-//! stream, and the stream is not created.
+//! Launches into a stream that is created for one launch: they go into the fire-and-forget stream, and the stream is not
+//! created.
 //!
 //! Legality. A stream orders what is launched into it, and here that is one grid. Destroying it does not wait, and the
-//! parent's grid waits for what it launched into either stream. Only where creation, launch and destruction stand in
-//! one stretch of code without branches, the handle goes nowhere else, and nobody looks at the errors of any of them.
+//! parent's grid waits for what it launched into either stream. The handle goes nowhere else, nobody looks at the errors
+//! of creation, launch and destruction, and either these stand in one stretch of code without branches, or a thread comes
+//! to one launch at most into all streams whose handles lie in a variable or an array of it ([`of_pool`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,16 +17,18 @@ use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue};
 
 use super::calls::{Callee, callee};
+use super::child::reachable;
 use super::parent::LaunchSite;
 use crate::error::Result;
 use crate::raw::view::View;
 
-/// What is done with one stream.
+/// What is done with one stream, or with those of one variable.
 #[derive(Default)]
 struct Use<'ctx> {
-    /// Its creation, its destruction, and what loads its handle.
+    /// Creations, what loads handles, and destructions.
     unneeded: Vec<View<'ctx>>,
-    launch: Option<View<'ctx>>,
+    /// A thread comes to one of them at most.
+    launches: Vec<View<'ctx>>,
     destroyed: bool,
 }
 
@@ -44,13 +47,11 @@ pub(super) fn relax<'ctx>(
         let found = uses(function, &instructions);
         let stream = context.i64_type().const_int(StreamConst::FireAndForget.value(), false);
         let stream = stream.const_to_pointer(context.ptr_type(AddressSpace::default()));
-        for Use { unneeded, launch, .. } in found {
-            let Some((launch, call)) = launch.and_then(|l| Some((l, *instructions.get(&l)?)))
-            else {
-                continue;
-            };
-            call.set_operand(8, BasicValueEnum::from(stream));
-            relaxed.insert(launch);
+        for Use { unneeded, launches, .. } in found {
+            for call in launches.iter().filter_map(|launch| instructions.get(launch)) {
+                call.set_operand(8, BasicValueEnum::from(stream));
+            }
+            relaxed.extend(launches);
             // Users before what they use.
             for instruction in unneeded.iter().rev().filter_map(|view| instructions.get(view)) {
                 instruction.erase_from_basic_block();
@@ -75,7 +76,94 @@ fn uses<'ctx>(
         |instruction: &View<'ctx>| runtime(*instruction) == Some(RuntimeFn::StreamCreateWithFlags);
     let slots: HashSet<View<'ctx>> =
         all.iter().filter(|i| creates(i)).filter_map(|create| create.operand(0)).collect();
-    slots.into_iter().filter_map(|slot| of_slot(slot, instructions)).flatten().collect()
+    let places: HashSet<View<'ctx>> =
+        slots.into_iter().map(|slot| variable(slot).unwrap_or(slot)).collect();
+    let of_place = |place| {
+        of_slot(place, instructions)
+            .or_else(|| of_pool(place, instructions).map(|found| vec![found]))
+    };
+    places.into_iter().filter_map(of_place).flatten().collect()
+}
+
+/// The variable that an address leads into.
+fn variable(mut place: View<'_>) -> Option<View<'_>> {
+    while place.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+        place = place.operand(0)?;
+    }
+    (place.opcode() == Some(LLVMOpcode::LLVMAlloca)).then_some(place)
+}
+
+/// The streams whose handles lie in a variable or an array, when a thread comes to one launch at most into any of them:
+/// `stream[threadIdx.x % 4]`, made by all threads where they begin.
+fn of_pool<'ctx>(
+    slot: View<'ctx>,
+    instructions: &HashMap<View<'ctx>, InstructionValue<'ctx>>,
+) -> Option<Use<'ctx>> {
+    let (mut handles, mut destructions) = (Vec::new(), Vec::new());
+    let (mut found, mut places) = (Use::default(), vec![variable(slot)?]);
+    while let Some(place) = places.pop() {
+        for user in place.users() {
+            let first = user.operand(0) == Some(place);
+            match (user.opcode(), runtime(user)) {
+                (Some(LLVMOpcode::LLVMGetElementPtr), _) if first => places.push(user),
+                (Some(LLVMOpcode::LLVMLoad), _) if !user.is_volatile() => handles.push(user),
+                (_, Some(RuntimeFn::StreamCreateWithFlags)) if first && user.users().is_empty() => {
+                    found.unneeded.push(user);
+                }
+                _ if is_lifetime(user) => {}
+                _ => return None,
+            }
+        }
+    }
+    for handle in &handles {
+        for user in handle.users() {
+            match (user.callee().map(callee), runtime(user)) {
+                (Some(Callee::Launch), _) => {
+                    let taken: HashSet<View<'ctx>> = HashSet::from([*handle]);
+                    launches_into(user, &taken, instructions)?;
+                    found.launches.push(user);
+                }
+                (_, Some(RuntimeFn::StreamDestroy)) if user.users().is_empty() => {
+                    destructions.push(user);
+                }
+                _ => return None,
+            }
+        }
+    }
+    found.unneeded.extend(handles.into_iter().chain(destructions));
+    (!found.launches.is_empty() && one_at_most(&found.launches)?).then_some(found)
+}
+
+/// Whether a thread comes to one of these instructions at most.
+fn one_at_most(instructions: &[View<'_>]) -> Option<bool> {
+    let blocks: Vec<_> = instructions.iter().map(|i| i.block()).collect::<Option<_>>()?;
+    let after: Vec<_> = blocks.iter().map(|block| reachable(*block)).collect();
+    let alone = |at: usize| {
+        let mut others = blocks.iter().enumerate();
+        others.all(|(other, block)| {
+            !after[at].contains(block) && (other == at || *block != blocks[at])
+        })
+    };
+    Some((0..blocks.len()).all(alone))
+}
+
+fn is_lifetime(instruction: View<'_>) -> bool {
+    instruction.callee().is_some_and(|called| called.name().starts_with("llvm.lifetime."))
+}
+
+/// Whether these handles are nothing but the stream of a launch, which may be changed.
+fn launches_into<'ctx>(
+    launch: View<'ctx>,
+    handles: &HashSet<View<'ctx>>,
+    instructions: &HashMap<View<'ctx>, InstructionValue<'ctx>>,
+) -> Option<()> {
+    let site = LaunchSite::new(CallSiteValue::try_from(*instructions.get(&launch)?).ok()?);
+    let elsewhere = site
+        .operands
+        .iter()
+        .enumerate()
+        .any(|(index, operand)| index != 8 && handles.contains(&View::value(*operand)));
+    (!elsewhere && !site.said.keep && site.operands.len() >= 9).then_some(())
 }
 
 /// The streams whose handles lie in a variable, when each of them is used once.
@@ -93,8 +181,7 @@ fn of_slot<'ctx>(
             (_, Some(RuntimeFn::StreamCreateWithFlags)) if user.operand(0) == Some(slot) => {
                 creations.push(user);
             }
-            (Some(LLVMOpcode::LLVMCall), None)
-                if user.callee().is_some_and(|f| f.name().starts_with("llvm.lifetime.")) => {}
+            _ if is_lifetime(user) => {}
             _ => return None,
         }
     }
@@ -134,19 +221,14 @@ fn of_creation<'ctx>(
         } else if instruction.operands().iter().any(|operand| handles.contains(operand)) {
             let launches = instruction.callee().map(callee);
             match (launches, runtime(instruction)) {
-                (Some(Callee::Launch), _) if one.launch.is_none() && !one.destroyed => {
-                    let call = CallSiteValue::try_from(*instructions.get(&instruction)?).ok()?;
-                    let site = LaunchSite::new(call);
-                    let elsewhere = site.operands.iter().enumerate().any(|(index, operand)| {
-                        index != 8 && handles.contains(&View::value(*operand))
-                    });
-                    if elsewhere || site.said.keep || site.operands.len() < 9 {
-                        return None;
-                    }
-                    one.launch = Some(instruction);
+                (Some(Callee::Launch), _) if one.launches.is_empty() && !one.destroyed => {
+                    launches_into(instruction, &handles, instructions)?;
+                    one.launches.push(instruction);
                 }
                 (_, Some(RuntimeFn::StreamDestroy))
-                    if one.launch.is_some() && !one.destroyed && instruction.users().is_empty() =>
+                    if !one.launches.is_empty()
+                        && !one.destroyed
+                        && instruction.users().is_empty() =>
                 {
                     one.destroyed = true;
                     one.unneeded.push(instruction);
@@ -158,7 +240,7 @@ fn of_creation<'ctx>(
     // Nothing behind the block uses a handle of it.
     let here = |user: &View<'ctx>| user.block() == Some(block);
     let stays = handles.iter().all(|handle| handle.users().iter().all(here));
-    (one.destroyed && stays).then_some(one)
+    (!one.launches.is_empty() && stays).then_some(one)
 }
 
 fn runtime(instruction: View<'_>) -> Option<RuntimeFn> {
