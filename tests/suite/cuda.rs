@@ -13,9 +13,9 @@ use libtest_mimic::{Failed, Trial};
 use crate::cases::Directives;
 use crate::run::{execute, execute_with, runtime_archive, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
-use crate::{cuda_objects, oracle};
+use crate::{cuda_objects, cuda_precompiled, oracle};
 
-const TIME_LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 pub fn trials() -> Vec<Trial> {
     let without = !has_clang();
@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 21] = [
+    let others: [(&str, fn() -> Outcome); 22] = [
         ("messages", messages),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
@@ -41,7 +41,8 @@ pub fn trials() -> Vec<Trial> {
         ("own_alignments", own_alignments),
         ("dependencies_and_keys", dependencies_and_keys),
         ("no_clang", no_clang),
-        ("precompiled_headers", precompiled_headers),
+        ("precompiled_headers", cuda_precompiled::headers),
+        ("precompiled_templates", cuda_precompiled::templates),
         ("objects", cuda_objects::objects),
         ("managed_objects", cuda_objects::managed_objects),
         ("static_names", cuda_objects::static_names),
@@ -77,7 +78,7 @@ fn expected(path: &Path) -> Result<String, Failed> {
     read(&path.with_extension("out"))
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -187,60 +188,11 @@ pub(crate) fn link_by_nvcc(folder: &Path, arch: &str, objects: &[&str]) -> Outco
     finish(link.args(["-lpthread", "-ldl", "-lm"]).current_dir(folder))
 }
 
-fn contains(what: &str, text: &str, part: &str) -> Outcome {
+pub(crate) fn contains(what: &str, text: &str, part: &str) -> Outcome {
     if text.contains(part) {
         return Ok(());
     }
     Err(format!("{what} has no `{part}`:\n{text}").into())
-}
-
-/// Headers are kept in the cache folder, those of a file from its second time on; the output is the same
-/// with and without, also where a kept header is broken, or a header of the program's own comes up.
-fn precompiled_headers() -> Outcome {
-    let folder = folder()?;
-    let source = "// First.\n#include <cstdio>\n#include <array.h>\n#include <vector>
-__global__ void k(int *p) { printf(\"%d\\n\", *p + SIZE); }
-int main() { std::vector<int> v(SIZE); k<<<1, 1>>>(v.data()); }\n";
-    write(folder.path(), "a.cu", source)?;
-    std::fs::create_dir(folder.path().join("own")).map_err(|error| error.to_string())?;
-    write(&folder.path().join("own"), "array.h", "#define SIZE 3\n")?;
-    let build = |cache: &str, out: &str| -> Result<String, Failed> {
-        let args = ["build", "a.cu", "-I", "own", "-MMD", "--emit", "ptx", "-o", out];
-        let mut command = cdpc();
-        command.args(args).current_dir(folder.path()).env("CDP_CACHE_DIR", cache);
-        let output = run_limited(&mut command, TIME_LIMIT)?;
-        same("what is said", &text(&output.stderr), "")?;
-        let rule = read(&folder.path().join(out).with_extension("d"))?;
-        contains("the dependencies", &rule, "own/array.h")?;
-        if rule.contains("cache") {
-            return Err(format!("the dependencies have a header of the cache:\n{rule}").into());
-        }
-        read(&folder.path().join(out))
-    };
-    let kept = |extension: &str| -> Vec<std::path::PathBuf> {
-        files(&folder.path().join("cache/pch"), extension)
-    };
-    let plain = build("", "plain.ptx")?;
-    for (round, headers) in [1, 2, 2].into_iter().enumerate() {
-        same("the PTX", &build("cache", "kept.ptx")?, &plain)?;
-        same(
-            &format!("headers after round {round}"),
-            &kept("pch").len().to_string(),
-            &headers.to_string(),
-        )?;
-    }
-    for header in kept("pch") {
-        std::fs::write(header, "no header").map_err(|error| error.to_string())?;
-    }
-    same("the PTX", &build("cache", "broken.ptx")?, &plain)?;
-    write(
-        &folder.path().join("own"),
-        "cstdio",
-        "#include_next <cstdio>\n#undef SIZE\n#define LATE\n",
-    )?;
-    write(&folder.path().join("own"), "array.h", "#ifdef LATE\n#define SIZE 4\n#endif\n")?;
-    let changed = build("", "plain.ptx")?;
-    same("the PTX with headers of its own", &build("cache", "kept.ptx")?, &changed)
 }
 
 const WRONG: &str = "template <class T> __device__ int size(T x) { return x.length; }

@@ -20,6 +20,7 @@ mod compile;
 mod coverage;
 mod cuda;
 mod cuda_objects;
+mod cuda_precompiled;
 mod debugging;
 mod diagnostics;
 mod embed;

@@ -290,6 +290,9 @@ fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-Wno-error=c++11-narrowing", "-Wno-error=register"]);
     // And `typeof`, which nvcc has in every standard.
     add(&["-Wno-error=reserved-user-defined-literal", "-fgnu-keywords"]);
+    // Modules of C++20, which nvcc has not, make clang 22 read member templates that are specialised within their class
+    // wrongly from a precompiled header: all get the first one's body, and vectors of textures their first component.
+    add(&["-fno-cxx-modules"]);
 }
 
 fn language(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
