@@ -5,117 +5,59 @@
 //! with the C library (`printf`, `malloc`, `memcpy`, the mathematical functions), are known to the
 //! checker without any header, so no header declares them.
 
-/// Pairs of names and texts.
+/// Texts, each with the names that it is included by. Headers of the text `empty.h` differ by what including
+/// them says.
 macro_rules! headers {
-    ($($name:literal => $file:literal)*) => {
+    ($($file:literal: $($name:literal)*;)*) => {
         /// The names, as written between `<` and `>`.
-        pub const NAMES: &[&str] = &[$($name),*];
+        pub const NAMES: &[&str] = &[$($($name),*),*];
 
         /// A header by name: the name of its text, which `<cstdlib>` and `<stdlib.h>` share, and
         /// the text.
         pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
-            match name {
-                $($name => {
-                    // Headers without a text differ by what including them says.
-                    let text = if $file == "empty.h" { $name } else { $file };
-                    Some((text, include_str!(concat!("headers/", $file))))
-                })*
-                _ => None,
-            }
+            let (name, file, text) = match name {
+                $($($name => ($name, $file, include_str!(concat!("headers/", $file))),)*)*
+                _ => return None,
+            };
+            Some((if file == "empty.h" { name } else { file }, text))
         }
     };
 }
 
 headers! {
-    "stddef.h" => "stddef.h"
-    "stdint.h" => "stdint.h"
-    "limits.h" => "limits.h"
-    "float.h" => "float.h"
-    "stdbool.h" => "stdbool.h"
-    "stdio.h" => "stdio.h"
-    "stdlib.h" => "stdlib.h"
-    "string.h" => "string.h"
-    "math.h" => "math.h"
-    "time.h" => "time.h"
-    "ctype.h" => "ctype.h"
-    "errno.h" => "errno.h"
-    "assert.h" => "assert.h"
-    "inttypes.h" => "inttypes.h"
-    "cstddef" => "stddef.h"
-    "cstdint" => "stdint.h"
-    "climits" => "limits.h"
-    "cfloat" => "float.h"
-    "cstdbool" => "stdbool.h"
-    "cstdio" => "stdio.h"
-    "cstdlib" => "stdlib.h"
-    "cstring" => "string.h"
-    "cmath" => "math.h"
-    "ctime" => "time.h"
-    "cctype" => "ctype.h"
-    "cerrno" => "errno.h"
-    "cassert" => "assert.h"
-    "cinttypes" => "inttypes.h"
-    "strings.h" => "string.h"
-    "malloc.h" => "stdlib.h"
-    "memory.h" => "string.h"
-    "math_constants.h" => "math_constants.h"
-    "cuda_runtime.h" => "empty.h"
-    "cuda_runtime_api.h" => "empty.h"
-    "cuda_device_runtime_api.h" => "empty.h"
-    "cuda.h" => "empty.h"
-    "device_launch_parameters.h" => "empty.h"
-    "device_functions.h" => "empty.h"
-    "device_atomic_functions.h" => "empty.h"
-    "device_types.h" => "empty.h"
-    "driver_types.h" => "empty.h"
-    "builtin_types.h" => "empty.h"
-    "channel_descriptor.h" => "empty.h"
-    "texture_types.h" => "empty.h"
-    "surface_types.h" => "empty.h"
-    "texture_fetch_functions.h" => "empty.h"
-    "surface_functions.h" => "empty.h"
-    "texture_indirect_functions.h" => "empty.h"
-    "surface_indirect_functions.h" => "empty.h"
-    "vector_types.h" => "empty.h"
-    "vector_functions.h" => "empty.h"
-    "vector_functions.hpp" => "empty.h"
-    "host_defines.h" => "empty.h"
-    "host_config.h" => "empty.h"
-    "math_functions.h" => "empty.h"
-    "device_double_functions.h" => "empty.h"
-    "common_functions.h" => "empty.h"
-    "crt/device_functions.h" => "empty.h"
-    "crt/math_functions.h" => "empty.h"
-    "library_types.h" => "empty.h"
-    "sm_20_atomic_functions.h" => "empty.h"
-    "sm_20_intrinsics.h" => "empty.h"
-    "sm_30_intrinsics.h" => "empty.h"
-    "sm_32_atomic_functions.h" => "empty.h"
-    "sm_32_intrinsics.h" => "empty.h"
-    "sm_35_atomic_functions.h" => "empty.h"
-    "sm_35_intrinsics.h" => "empty.h"
-    "sm_60_atomic_functions.h" => "empty.h"
-    "sm_61_intrinsics.h" => "empty.h"
-    "sm_70_rt.h" => "empty.h"
-    "sm_80_rt.h" => "empty.h"
-    "sm_90_rt.h" => "empty.h"
-    "cuda_occupancy.h" => "empty.h"
-    "cuda_profiler_api.h" => "empty.h"
-    "cuda_fp16.h" => "empty.h"
-    "cuda_bf16.h" => "empty.h"
-    "unistd.h" => "unistd.h"
-    "sys/time.h" => "sys_time.h"
-    "stdarg.h" => "stdarg.h"
-    "cstdarg" => "stdarg.h"
-    "stdalign.h" => "empty.h"
-    "iso646.h" => "empty.h"
-    "ciso646" => "empty.h"
-    "cuComplex.h" => "cuComplex.h"
-    "cuda_texture_types.h" => "empty.h"
-    "cuda_surface_types.h" => "empty.h"
-    "crt/host_defines.h" => "empty.h"
-    "sys/types.h" => "empty.h"
-    "alloca.h" => "empty.h"
+    "stddef.h": "stddef.h" "cstddef";
+    "stdint.h": "stdint.h" "cstdint";
+    "limits.h": "limits.h" "climits";
+    "float.h": "float.h" "cfloat";
+    "stdbool.h": "stdbool.h" "cstdbool";
+    "stdio.h": "stdio.h" "cstdio";
+    "stdlib.h": "stdlib.h" "cstdlib" "malloc.h";
+    "string.h": "string.h" "cstring" "strings.h" "memory.h";
+    "math.h": "math.h" "cmath";
+    "time.h": "time.h" "ctime";
+    "ctype.h": "ctype.h" "cctype";
+    "errno.h": "errno.h" "cerrno";
+    "assert.h": "assert.h" "cassert";
+    "inttypes.h": "inttypes.h" "cinttypes";
+    "math_constants.h": "math_constants.h";
+    "empty.h": "cuda_runtime.h" "cuda_runtime_api.h" "cuda_device_runtime_api.h" "cuda.h"
+        "device_launch_parameters.h" "device_functions.h" "device_atomic_functions.h"
+        "device_types.h" "driver_types.h" "builtin_types.h" "channel_descriptor.h"
+        "texture_types.h" "surface_types.h" "texture_fetch_functions.h" "surface_functions.h"
+        "texture_indirect_functions.h" "surface_indirect_functions.h" "vector_types.h"
+        "vector_functions.h" "vector_functions.hpp" "host_defines.h" "host_config.h"
+        "math_functions.h" "device_double_functions.h" "common_functions.h"
+        "crt/device_functions.h" "crt/math_functions.h" "library_types.h"
+        "sm_20_atomic_functions.h" "sm_20_intrinsics.h" "sm_30_intrinsics.h"
+        "sm_32_atomic_functions.h" "sm_32_intrinsics.h" "sm_35_atomic_functions.h"
+        "sm_35_intrinsics.h" "sm_60_atomic_functions.h" "sm_61_intrinsics.h" "sm_70_rt.h"
+        "sm_80_rt.h" "sm_90_rt.h" "cuda_occupancy.h" "cuda_profiler_api.h" "cuda_fp16.h"
+        "cuda_bf16.h" "stdalign.h" "iso646.h" "ciso646" "cuda_texture_types.h"
+        "cuda_surface_types.h" "crt/host_defines.h" "sys/types.h" "alloca.h";
+    "unistd.h": "unistd.h";
+    "sys_time.h": "sys/time.h";
+    "stdarg.h": "stdarg.h" "cstdarg";
+    "cuComplex.h": "cuComplex.h";
 }
 
 /// Headers of the C++ standard library.

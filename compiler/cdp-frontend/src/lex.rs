@@ -9,12 +9,21 @@ use logos::{Filter, Lexer, Logos, Skip};
 use crate::intern::{Interner, Symbol};
 use crate::source::{ExpansionId, Span};
 
-/// What a preprocessing token is.
-#[derive(Logos, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[logos(skip r"[ \t\r\x0B\x0C]+")]
-#[logos(skip r"\\[ \t]*\r?\n")]
-#[repr(u8)]
-pub enum TokenKind {
+/// Declares the kinds: each with its punctuators, if it has some.
+macro_rules! kinds {
+    ($($(#[$($attribute:tt)*])* $kind:ident $(= $($punctuator:tt)|+)?,)*) => {
+        /// What a preprocessing token is.
+        #[derive(Logos, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[logos(skip r"[ \t\r\x0B\x0C]+")]
+        #[logos(skip r"\\[ \t]*\r?\n")]
+        #[repr(u8)]
+        pub enum TokenKind {
+            $($(#[$($attribute)*])* $($(#[token($punctuator)])+)? $kind,)*
+        }
+    };
+}
+
+kinds! {
     #[regex(r"[A-Za-z_$](?:[A-Za-z0-9_$]|\\\r?\n)*")]
     Ident,
     /// A preprocessing number: integer or floating literal, valid or not.
@@ -46,120 +55,17 @@ pub enum TokenKind {
     /// A character that begins no token.
     Stray,
 
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token("[")]
-    #[token("<:")]
-    LBracket,
-    #[token("]")]
-    #[token(":>")]
-    RBracket,
-    #[token("{")]
-    #[token("<%")]
-    LBrace,
-    #[token("}")]
-    #[token("%>")]
-    RBrace,
-    #[token(";")]
-    Semi,
-    #[token(",")]
-    Comma,
-    #[token("...")]
-    Ellipsis,
-    #[token(".")]
-    Dot,
-    #[token(".*")]
-    DotStar,
-    #[token("->")]
-    Arrow,
-    #[token("->*")]
-    ArrowStar,
-    #[token(":")]
-    Colon,
-    #[token("::")]
-    ColonColon,
-    #[token("?")]
-    Question,
-    #[token("#")]
-    #[token("%:")]
-    Hash,
-    #[token("##")]
-    #[token("%:%:")]
-    HashHash,
-    #[token("~")]
-    Tilde,
-    #[token("!")]
-    Bang,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("%")]
-    Percent,
-    #[token("^")]
-    Caret,
-    #[token("&")]
-    Amp,
-    #[token("|")]
-    Pipe,
-    #[token("=")]
-    Eq,
-    #[token("+=")]
-    PlusEq,
-    #[token("-=")]
-    MinusEq,
-    #[token("*=")]
-    StarEq,
-    #[token("/=")]
-    SlashEq,
-    #[token("%=")]
-    PercentEq,
-    #[token("^=")]
-    CaretEq,
-    #[token("&=")]
-    AmpEq,
-    #[token("|=")]
-    PipeEq,
-    #[token("==")]
-    EqEq,
-    #[token("!=")]
-    Ne,
-    #[token("<")]
-    Lt,
-    #[token(">")]
-    Gt,
-    #[token("<=")]
-    Le,
-    #[token(">=")]
-    Ge,
-    #[token("<=>")]
-    Spaceship,
-    #[token("&&")]
-    AndAnd,
-    #[token("||")]
-    OrOr,
-    #[token("<<")]
-    Shl,
-    #[token(">>")]
-    Shr,
-    #[token("<<=")]
-    ShlEq,
-    #[token(">>=")]
-    ShrEq,
-    #[token("++")]
-    PlusPlus,
-    #[token("--")]
-    MinusMinus,
-    #[token("<<<")]
-    LaunchOpen,
-    #[token(">>>")]
-    LaunchClose,
+    LParen = "(", RParen = ")", LBracket = "[" | "<:", RBracket = "]" | ":>", LBrace = "{" | "<%",
+    RBrace = "}" | "%>", Semi = ";", Comma = ",", Ellipsis = "...", Dot = ".", DotStar = ".*",
+    Arrow = "->", ArrowStar = "->*", Colon = ":", ColonColon = "::", Question = "?",
+    Hash = "#" | "%:", HashHash = "##" | "%:%:",
+    Tilde = "~", Bang = "!", Plus = "+", Minus = "-", Star = "*", Slash = "/", Percent = "%",
+    Caret = "^", Amp = "&", Pipe = "|",
+    Eq = "=", PlusEq = "+=", MinusEq = "-=", StarEq = "*=", SlashEq = "/=", PercentEq = "%=",
+    CaretEq = "^=", AmpEq = "&=", PipeEq = "|=",
+    EqEq = "==", Ne = "!=", Lt = "<", Gt = ">", Le = "<=", Ge = ">=", Spaceship = "<=>",
+    AndAnd = "&&", OrOr = "||", Shl = "<<", Shr = ">>", ShlEq = "<<=", ShrEq = ">>=",
+    PlusPlus = "++", MinusMinus = "--", LaunchOpen = "<<<", LaunchClose = ">>>",
 
     /// `#pragma unroll`; its expression's tokens and a [`PragmaEnd`](Self::PragmaEnd) follow.
     PragmaUnroll,

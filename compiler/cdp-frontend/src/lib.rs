@@ -30,6 +30,7 @@ pub mod reference;
 mod scopes;
 pub mod session;
 pub mod source;
+mod spelled;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use intern::{Interner, Symbol};

@@ -54,45 +54,9 @@ fn truncated_files() {
 #[test]
 fn mutated_files() {
     let mut random = Random(0x5EED);
-    let words = [
-        "{",
-        "}",
-        ";",
-        ",",
-        "(",
-        ")",
-        "[",
-        "]",
-        ":",
-        "@",
-        "%",
-        "-",
-        "0x",
-        "99999999999999999999",
-        ".reg",
-        ".param",
-        ".loc",
-        ".global",
-        ".b8",
-        ".v4",
-        "call",
-        "bra",
-        "_",
-        "generic(",
-        "\"",
-        "/*",
-        "\0",
-        "é",
-        "-1",
-        "0f",
-        "4294967296",
-        "<",
-        ">",
-        ".align",
-        "= {",
-        ".f16x2",
-        ".pred",
-    ];
+    let words = "{ } ; , ( ) [ ] : @ % - 0x 99999999999999999999 .reg .param .loc .global .b8 .v4 call bra _ \
+                 generic( \" /* \0 é -1 0f 4294967296 < > .align = { .f16x2 .pred";
+    let words: Vec<&str> = words.split(' ').collect();
     for text in seeds() {
         for _ in 0..150 {
             let mut bytes = text.clone().into_bytes();

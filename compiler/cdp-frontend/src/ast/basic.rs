@@ -1,75 +1,79 @@
 //! The arithmetic types of C++, and CUDA's: in the tree those that are written as words of C++, in the checker
 //! all of them.
 
-/// The types without parts. `Half` and `BFloat16` are classes in CUDA's headers and are mangled and
-/// converted as such; here they are scalars, since the machine has them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum Basic {
+/// A row: the variant, its name in messages, its letters in symbols (Itanium C++ ABI, 5.1.5), and C's integer
+/// conversion rank.
+macro_rules! basics {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $letters:expr, $rank:literal;)*) => {
+        /// The types without parts. `Half` and `BFloat16` are classes in CUDA's headers and are mangled and
+        /// converted as such; here they are scalars, since the machine has them.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum Basic {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Basic {
+            /// All, in the order of the enum, which is the order of the first ids of the checker's types.
+            pub const ALL: [Basic; [$($rank),*].len()] = [$(Basic::$variant),*];
+
+            /// The name in messages.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Basic::$variant => $name,)*
+                }
+            }
+
+            /// The letters in symbols; none for classes of CUDA's headers.
+            pub fn letters(self) -> Option<&'static str> {
+                match self {
+                    $(Basic::$variant => $letters,)*
+                }
+            }
+
+            /// C's integer conversion rank.
+            pub fn rank(self) -> u8 {
+                match self {
+                    $(Basic::$variant => $rank,)*
+                }
+            }
+        }
+    };
+}
+
+basics! {
     /// Stands for a type that could not be made out; an error has been given, and everything
     /// touching it stays silent.
-    Error,
-    Void,
-    Nullptr,
-    Bool,
-    Char,
-    SChar,
-    UChar,
-    WChar,
-    Char8,
-    Char16,
-    Char32,
-    Short,
-    UShort,
-    Int,
-    UInt,
-    Long,
-    ULong,
-    LongLong,
-    ULongLong,
-    Int128,
-    UInt128,
-    /// `__half`
-    Half,
-    /// `__nv_bfloat16`
-    BFloat16,
-    Float,
-    Double,
+    Error = "<error>", Some("v"), 7;
+    Void = "void", Some("v"), 7;
+    Nullptr = "std::nullptr_t", Some("Dn"), 7;
+    Bool = "bool", Some("b"), 0;
+    Char = "char", Some("c"), 1;
+    SChar = "signed char", Some("a"), 1;
+    UChar = "unsigned char", Some("h"), 1;
+    WChar = "wchar_t", Some("w"), 3;
+    Char8 = "char8_t", Some("Du"), 1;
+    Char16 = "char16_t", Some("Ds"), 2;
+    Char32 = "char32_t", Some("Di"), 3;
+    Short = "short", Some("s"), 2;
+    UShort = "unsigned short", Some("t"), 2;
+    Int = "int", Some("i"), 3;
+    UInt = "unsigned int", Some("j"), 3;
+    Long = "long", Some("l"), 4;
+    ULong = "unsigned long", Some("m"), 4;
+    LongLong = "long long", Some("x"), 5;
+    ULongLong = "unsigned long long", Some("y"), 5;
+    Int128 = "__int128", Some("n"), 6;
+    UInt128 = "unsigned __int128", Some("o"), 6;
+    Half = "__half", None, 7;
+    BFloat16 = "__nv_bfloat16", None, 7;
+    Float = "float", Some("f"), 7;
+    Double = "double", Some("d"), 7;
     /// Stands for `auto` until the initialiser is known.
-    Auto,
+    Auto = "auto", Some("v"), 7;
 }
 
 impl Basic {
-    /// All, in the order of the enum, which is the order of the first ids of the checker's types.
-    pub const ALL: [Basic; 26] = [
-        Basic::Error,
-        Basic::Void,
-        Basic::Nullptr,
-        Basic::Bool,
-        Basic::Char,
-        Basic::SChar,
-        Basic::UChar,
-        Basic::WChar,
-        Basic::Char8,
-        Basic::Char16,
-        Basic::Char32,
-        Basic::Short,
-        Basic::UShort,
-        Basic::Int,
-        Basic::UInt,
-        Basic::Long,
-        Basic::ULong,
-        Basic::LongLong,
-        Basic::ULongLong,
-        Basic::Int128,
-        Basic::UInt128,
-        Basic::Half,
-        Basic::BFloat16,
-        Basic::Float,
-        Basic::Double,
-        Basic::Auto,
-    ];
-
     /// The type of C++ that this text names as [`Self::name`] does; `unsigned` is one too.
     pub fn named(text: &str) -> Option<Basic> {
         let text = if text == "unsigned" { "unsigned int" } else { text };
@@ -77,38 +81,6 @@ impl Basic {
             .into_iter()
             .filter(|basic| basic.is_arithmetic() || *basic == Basic::Void)
             .find(|basic| basic.name() == text)
-    }
-
-    /// The name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Basic::Error => "<error>",
-            Basic::Void => "void",
-            Basic::Nullptr => "std::nullptr_t",
-            Basic::Bool => "bool",
-            Basic::Char => "char",
-            Basic::SChar => "signed char",
-            Basic::UChar => "unsigned char",
-            Basic::WChar => "wchar_t",
-            Basic::Char8 => "char8_t",
-            Basic::Char16 => "char16_t",
-            Basic::Char32 => "char32_t",
-            Basic::Short => "short",
-            Basic::UShort => "unsigned short",
-            Basic::Int => "int",
-            Basic::UInt => "unsigned int",
-            Basic::Long => "long",
-            Basic::ULong => "unsigned long",
-            Basic::LongLong => "long long",
-            Basic::ULongLong => "unsigned long long",
-            Basic::Int128 => "__int128",
-            Basic::UInt128 => "unsigned __int128",
-            Basic::Half => "__half",
-            Basic::BFloat16 => "__nv_bfloat16",
-            Basic::Float => "float",
-            Basic::Double => "double",
-            Basic::Auto => "auto",
-        }
     }
 
     /// Whether it is an integer type (`bool` and characters included).
@@ -155,20 +127,6 @@ impl Basic {
             Basic::LongLong => Basic::ULongLong,
             Basic::Int128 => Basic::UInt128,
             other => other,
-        }
-    }
-
-    /// C's integer conversion rank.
-    pub fn rank(self) -> u8 {
-        match self {
-            Basic::Bool => 0,
-            Basic::Char | Basic::SChar | Basic::UChar | Basic::Char8 => 1,
-            Basic::Short | Basic::UShort | Basic::Char16 => 2,
-            Basic::Int | Basic::UInt | Basic::WChar | Basic::Char32 => 3,
-            Basic::Long | Basic::ULong => 4,
-            Basic::LongLong | Basic::ULongLong => 5,
-            Basic::Int128 | Basic::UInt128 => 6,
-            _ => 7,
         }
     }
 

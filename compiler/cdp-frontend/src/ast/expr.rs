@@ -245,43 +245,9 @@ pub enum Designator {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum UnaryOp {
-    Plus,
-    Minus,
-    Not,
-    BitNot,
-    Deref,
-    AddrOf,
-    PreInc,
-    PreDec,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PostfixOp {
     Inc,
     Dec,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BinaryOp {
-    Mul,
-    Div,
-    Rem,
-    Add,
-    Sub,
-    Shl,
-    Shr,
-    Lt,
-    Gt,
-    Le,
-    Ge,
-    Eq,
-    Ne,
-    BitAnd,
-    BitXor,
-    BitOr,
-    LogAnd,
-    LogOr,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -22,7 +22,7 @@ mod types;
 pub use basic::Basic;
 pub use decl::*;
 pub use expr::*;
-pub use operators::Overloadable;
+pub use operators::{BinaryOp, Overloadable, UnaryOp};
 pub use stmt::*;
 pub use types::*;
 

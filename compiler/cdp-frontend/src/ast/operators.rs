@@ -1,47 +1,21 @@
-//! How operators are spelled: the one home of each spelling, for messages, printed trees, names of operator
-//! functions and their symbols.
+//! Operators: each with its spelling, for messages, printed trees, names of operator functions and their
+//! symbols.
 
-use super::{BinaryOp, UnaryOp};
+use crate::spelled::spelled;
 
-impl BinaryOp {
-    /// The operator as it is written.
-    pub fn text(self) -> &'static str {
-        match self {
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Rem => "%",
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Shl => "<<",
-            BinaryOp::Shr => ">>",
-            BinaryOp::Lt => "<",
-            BinaryOp::Gt => ">",
-            BinaryOp::Le => "<=",
-            BinaryOp::Ge => ">=",
-            BinaryOp::Eq => "==",
-            BinaryOp::Ne => "!=",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitXor => "^",
-            BinaryOp::BitOr => "|",
-            BinaryOp::LogAnd => "&&",
-            BinaryOp::LogOr => "||",
-        }
-    }
-}
-
-impl UnaryOp {
+spelled! {
+    UnaryOp,
     /// The operator as it is written, before its operand.
-    pub fn text(self) -> &'static str {
-        match self {
-            UnaryOp::Plus => "+",
-            UnaryOp::Minus => "-",
-            UnaryOp::Not => "!",
-            UnaryOp::BitNot => "~",
-            UnaryOp::Deref => "*",
-            UnaryOp::AddrOf => "&",
-            UnaryOp::PreInc => "++",
-            UnaryOp::PreDec => "--",
-        }
+    text {
+        Plus = "+", Minus = "-", Not = "!", BitNot = "~", Deref = "*", AddrOf = "&", PreInc = "++", PreDec = "--",
+    }
+
+    BinaryOp,
+    /// The operator as it is written.
+    text {
+        Mul = "*", Div = "/", Rem = "%", Add = "+", Sub = "-", Shl = "<<", Shr = ">>",
+        Lt = "<", Gt = ">", Le = "<=", Ge = ">=", Eq = "==", Ne = "!=",
+        BitAnd = "&", BitXor = "^", BitOr = "|", LogAnd = "&&", LogOr = "||",
     }
 }
 

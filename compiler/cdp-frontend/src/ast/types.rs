@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::source::Span;
+use crate::spelled::spelled;
 
 /// Declaration specifiers: everything before the declarators.
 #[derive(Default, Debug)]
@@ -90,12 +91,14 @@ pub enum TypeSpecKind {
     TypeofType(Box<TypeName>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RecordKind {
-    Struct,
-    Union,
-    /// `class`, which the parser lets through only without access specifiers.
-    Class,
+spelled! {
+    RecordKind,
+    /// The keyword.
+    word {
+        Struct = "struct", Union = "union",
+        /// Which the parser lets through only without access specifiers.
+        Class = "class",
+    }
 }
 
 /// `struct Tag { members }`, `struct Tag`, `union { members }`.

@@ -1,6 +1,6 @@
 //! Symbol names: the Itanium C++ ABI's mangling (section 5.1), with substitutions.
 
-use super::ctype::{Basic, CType, CTypes, QualType, Quals};
+use super::ctype::{CType, CTypes, QualType, Quals};
 use super::scope::Slot;
 use crate::ast::Overloadable;
 use crate::scopes::{ScopeId, Scopes};
@@ -71,36 +71,6 @@ pub fn local_variable(function_symbol: &str, name: &str, number: u32) -> String 
 
 fn source_name(name: &str) -> String {
     format!("{}{name}", name.len())
-}
-
-fn builtin_code(basic: Basic) -> Option<&'static str> {
-    Some(match basic {
-        Basic::Void => "v",
-        Basic::Nullptr => "Dn",
-        Basic::Bool => "b",
-        Basic::Char => "c",
-        Basic::SChar => "a",
-        Basic::UChar => "h",
-        Basic::WChar => "w",
-        Basic::Char8 => "Du",
-        Basic::Char16 => "Ds",
-        Basic::Char32 => "Di",
-        Basic::Short => "s",
-        Basic::UShort => "t",
-        Basic::Int => "i",
-        Basic::UInt => "j",
-        Basic::Long => "l",
-        Basic::ULong => "m",
-        Basic::LongLong => "x",
-        Basic::ULongLong => "y",
-        Basic::Int128 => "n",
-        Basic::UInt128 => "o",
-        Basic::Float => "f",
-        Basic::Double => "d",
-        Basic::Error | Basic::Auto => "v",
-        // Classes in CUDA's headers.
-        Basic::Half | Basic::BFloat16 => return None,
-    })
 }
 
 impl Mangler<'_> {
@@ -183,7 +153,7 @@ impl Mangler<'_> {
             return;
         }
         if let CType::Basic(basic) = self.types.get(ty.id)
-            && let Some(code) = builtin_code(*basic)
+            && let Some(code) = basic.letters()
         {
             self.out.push_str(code);
             return;

@@ -41,14 +41,14 @@ impl<'a> Checker<'a> {
     /// `struct Tag` without members: the visible one, else a new incomplete one.
     fn record_named(&mut self, spec: &'a ast::RecordSpec, kind: CRecordKind) -> QualType {
         let Some(tag) = &spec.tag else { return Basic::Error.into() };
-        let Ok(found) = self.visible_tag(tag, word(spec.kind)) else {
+        let Ok(found) = self.visible_tag(tag, spec.kind.word()) else {
             return Basic::Error.into();
         };
         if let Some(ty) = found.or_else(|| self.builtin_type(self.text(tag.base.name))) {
             let same =
                 self.types.record_id(ty).is_some_and(|id| self.types.record(id).kind == kind);
             if !same {
-                let message = format!("{} is not a {}", self.show(ty), word(spec.kind));
+                let message = format!("{} is not a {}", self.show(ty), spec.kind.word());
                 self.error(Code::E0302, tag.span, message);
             }
             return ty;
@@ -457,14 +457,6 @@ impl<'a> Checker<'a> {
         self.types.record_id(ty).is_some_and(|id| {
             self.types.record(id).fields.iter().any(|field| self.has_const_member(field.ty))
         })
-    }
-}
-
-fn word(kind: RecordKind) -> &'static str {
-    match kind {
-        RecordKind::Struct => "struct",
-        RecordKind::Union => "union",
-        RecordKind::Class => "class",
     }
 }
 

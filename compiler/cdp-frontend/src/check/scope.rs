@@ -10,6 +10,7 @@ use crate::ast;
 use crate::intern::Symbol;
 use crate::scopes::{self, ScopeId};
 use crate::source::Span;
+use crate::spelled::spelled;
 
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {
@@ -77,14 +78,29 @@ impl scopes::Declared for Slot {
     }
 }
 
-/// Where code may run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExecutionSpace {
-    #[default]
-    Host,
-    Device,
-    HostDevice,
-    Global,
+spelled! {
+    /// Where code may run.
+    #[derive(Default)]
+    ExecutionSpace,
+    /// As CUDA spells it.
+    word {
+        #[default]
+        Host = "__host__",
+        Device = "__device__",
+        HostDevice = "__host__ __device__",
+        Global = "__global__",
+    }
+
+    /// Where a variable lives.
+    Memory,
+    /// As CUDA spells it, or in a word.
+    word {
+        /// A parameter or local.
+        Auto = "local",
+        /// Static storage of the host program.
+        Host = "host",
+        Device = "__device__", Constant = "__constant__", Shared = "__shared__", Managed = "__managed__",
+    }
 }
 
 impl ExecutionSpace {
@@ -98,47 +114,12 @@ impl ExecutionSpace {
     pub fn on_host(self) -> bool {
         matches!(self, ExecutionSpace::Host | ExecutionSpace::HostDevice)
     }
-    /// As CUDA spells it.
-    pub fn word(self) -> &'static str {
-        match self {
-            ExecutionSpace::Host => "__host__",
-            ExecutionSpace::Device => "__device__",
-            ExecutionSpace::HostDevice => "__host__ __device__",
-            ExecutionSpace::Global => "__global__",
-        }
-    }
     pub fn kind(self) -> ir::FunctionKind {
         match self {
             ExecutionSpace::Host => ir::FunctionKind::Host,
             ExecutionSpace::Device => ir::FunctionKind::Device,
             ExecutionSpace::HostDevice => ir::FunctionKind::HostDevice,
             ExecutionSpace::Global => ir::FunctionKind::Kernel,
-        }
-    }
-}
-
-/// Where a variable lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// A parameter or local.
-    Auto,
-    /// Static storage of the host program.
-    Host,
-    Device,
-    Constant,
-    Shared,
-    Managed,
-}
-
-impl Memory {
-    pub fn word(self) -> &'static str {
-        match self {
-            Memory::Auto => "local",
-            Memory::Host => "host",
-            Memory::Device => "__device__",
-            Memory::Constant => "__constant__",
-            Memory::Shared => "__shared__",
-            Memory::Managed => "__managed__",
         }
     }
 }

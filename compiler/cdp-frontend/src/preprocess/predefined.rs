@@ -47,10 +47,12 @@ pub type Predefined = (Cow<'static, str>, Cow<'static, str>);
 /// The predefined macros of a pass, for
 /// [`PreprocessOptions::predefined`](super::PreprocessOptions::predefined).
 pub fn macros(target: &Target) -> Vec<Predefined> {
-    let sizes = if target.pointer_bytes == 4 { ILP32 } else { LP64 };
-    let fixed = COMMON.iter().chain(sizes);
+    let narrow = target.pointer_bytes == 4;
+    let machine = MACHINE[usize::from(narrow)].iter().map(|&name| (name, "1"));
+    let sizes = SIZES.iter().map(|&(name, wide, short)| (name, if narrow { short } else { wide }));
+    let fixed = COMMON.iter().copied().chain(machine).chain(sizes);
     let mut list: Vec<Predefined> =
-        fixed.map(|&(name, value)| (name.into(), value.into())).collect();
+        fixed.map(|(name, value)| (name.into(), value.into())).collect();
     if let Some(arch) = target.cuda_arch {
         let mut add = |name: Cow<'static, str>, value: &str| {
             list.push((name, value.to_owned().into()));
@@ -148,42 +150,24 @@ const COMMON: &[(&str, &str)] = &[
     ("__DBL_MIN__", "2.22507385850720138309023271733240406e-308"),
 ];
 
-/// 64-bit addresses, as on x86-64 Linux.
-const LP64: &[(&str, &str)] = &[
-    ("__x86_64__", "1"),
-    ("__x86_64", "1"),
-    ("__amd64__", "1"),
-    ("__amd64", "1"),
-    ("__LP64__", "1"),
-    ("_LP64", "1"),
-    ("__SIZEOF_LONG__", "8"),
-    ("__SIZEOF_POINTER__", "8"),
-    ("__SIZEOF_SIZE_T__", "8"),
-    ("__SIZEOF_PTRDIFF_T__", "8"),
-    ("__LONG_MAX__", "9223372036854775807L"),
-    ("__SIZE_TYPE__", "long unsigned int"),
-    ("__PTRDIFF_TYPE__", "long int"),
-    ("__INT64_TYPE__", "long int"),
-    ("__UINT64_TYPE__", "long unsigned int"),
-    ("__INTPTR_TYPE__", "long int"),
-    ("__UINTPTR_TYPE__", "long unsigned int"),
-    ("__SIZE_MAX__", "18446744073709551615UL"),
+/// What names the machine with 64-bit addresses, x86-64, and the one with 32-bit addresses, i386.
+const MACHINE: [&[&str]; 2] = [
+    &["__x86_64__", "__x86_64", "__amd64__", "__amd64", "__LP64__", "_LP64"],
+    &["__i386__", "__i386"],
 ];
 
-/// 32-bit addresses, as on i386 Linux.
-const ILP32: &[(&str, &str)] = &[
-    ("__i386__", "1"),
-    ("__i386", "1"),
-    ("__SIZEOF_LONG__", "4"),
-    ("__SIZEOF_POINTER__", "4"),
-    ("__SIZEOF_SIZE_T__", "4"),
-    ("__SIZEOF_PTRDIFF_T__", "4"),
-    ("__LONG_MAX__", "2147483647L"),
-    ("__SIZE_TYPE__", "unsigned int"),
-    ("__PTRDIFF_TYPE__", "int"),
-    ("__INT64_TYPE__", "long long int"),
-    ("__UINT64_TYPE__", "long long unsigned int"),
-    ("__INTPTR_TYPE__", "int"),
-    ("__UINTPTR_TYPE__", "unsigned int"),
-    ("__SIZE_MAX__", "4294967295U"),
+/// Sizes and types with 64-bit and with 32-bit addresses, as on Linux.
+const SIZES: &[(&str, &str, &str)] = &[
+    ("__SIZEOF_LONG__", "8", "4"),
+    ("__SIZEOF_POINTER__", "8", "4"),
+    ("__SIZEOF_SIZE_T__", "8", "4"),
+    ("__SIZEOF_PTRDIFF_T__", "8", "4"),
+    ("__LONG_MAX__", "9223372036854775807L", "2147483647L"),
+    ("__SIZE_TYPE__", "long unsigned int", "unsigned int"),
+    ("__PTRDIFF_TYPE__", "long int", "int"),
+    ("__INT64_TYPE__", "long int", "long long int"),
+    ("__UINT64_TYPE__", "long unsigned int", "long long unsigned int"),
+    ("__INTPTR_TYPE__", "long int", "int"),
+    ("__UINTPTR_TYPE__", "long unsigned int", "unsigned int"),
+    ("__SIZE_MAX__", "18446744073709551615UL", "4294967295U"),
 ];
