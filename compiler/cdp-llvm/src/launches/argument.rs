@@ -2,7 +2,15 @@
 //!
 //! What is absent: where they lie in memory ([`super::records`]).
 
+use inkwell::builder::Builder;
+use inkwell::llvm_sys::LLVMOpcode;
+
 use super::child::scalar_bits;
+use super::parent::LaunchSite;
+use crate::error::Result;
+use crate::kernel::LAUNCH;
+use crate::raw;
+use crate::raw::view::View;
 
 /// An argument of the launched kernel.
 pub(super) struct Argument {
@@ -23,4 +31,75 @@ pub(super) fn size(argument: &Argument) -> (u64, u64) {
             (bytes, bytes)
         }
     }
+}
+
+/// Writes zeros to structs of a launch that nobody wrote, such as function objects without members, whose one byte has no
+/// contents: a function that copies it to a record does not know that, and would read what is not there.
+pub(super) fn fill_unwritten<'ctx>(
+    builder: &Builder<'ctx>,
+    site: &LaunchSite<'ctx>,
+    arguments: &[Argument],
+) -> Result<()> {
+    let parent = raw::instruction(site.call).get_parent().and_then(|block| block.get_parent());
+    let Some(parent) = parent.map(View::function) else { return Ok(()) };
+    for (index, (operand, argument)) in site.operands[9..].iter().zip(arguments).enumerate() {
+        let Some(ty) = raw::call_byval_type(site.call, 9 + index as u32) else { continue };
+        if is_unwritten(parent, View::value(*operand), size(argument).0) {
+            builder.build_store(operand.into_pointer_value(), ty.const_zero())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether nobody writes to so many bytes at a place in a variable of a function.
+fn is_unwritten<'ctx>(function: View<'ctx>, place: View<'ctx>, bytes: u64) -> bool {
+    let mut base = place;
+    while base.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+        let Some(next) = base.operand(0) else { return false };
+        base = next;
+    }
+    let offset = |mut at: View<'ctx>| {
+        let mut sum = 0;
+        while at != base {
+            let (step, terms) = at.offset(function)?;
+            sum += terms.is_empty().then_some(step)?;
+            at = at.operand(0)?;
+        }
+        Some(sum)
+    };
+    let Some(begin) = offset(place).filter(|_| base.opcode() == Some(LLVMOpcode::LLVMAlloca))
+    else {
+        return false;
+    };
+    let apart = |at: View<'ctx>, size: u64| {
+        let found = offset(at);
+        found.is_some_and(|at| at + size as i64 <= begin || at >= begin + bytes as i64)
+    };
+    let mut work = vec![base];
+    while let Some(at) = work.pop() {
+        for user in at.users() {
+            let first = user.operand(0) == Some(at);
+            let name = user.callee().map(View::name).unwrap_or_default();
+            let good = match user.opcode() {
+                Some(LLVMOpcode::LLVMGetElementPtr) if first => {
+                    work.push(user);
+                    true
+                }
+                Some(LLVMOpcode::LLVMLoad) => true,
+                Some(LLVMOpcode::LLVMStore) => !first && apart(at, user.touched_bytes()),
+                _ if name.starts_with("llvm.memcpy.") => {
+                    let size = user.operand(2).and_then(View::constant_int);
+                    !first || size.is_some_and(|size| apart(at, size as u64))
+                }
+                _ => {
+                    let takes = ["__cdp_site_", "llvm.lifetime."];
+                    name == LAUNCH || takes.iter().any(|start| name.starts_with(start))
+                }
+            };
+            if !good {
+                return false;
+            }
+        }
+    }
+    true
 }

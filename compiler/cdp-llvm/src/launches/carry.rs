@@ -11,11 +11,11 @@ use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{
-    BasicMetadataValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue,
-    PointerValue,
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
+    InstructionValue, PointerValue,
 };
 
-use super::argument::Argument;
+use super::argument::{Argument, fill_unwritten};
 use super::child::{self, Child, is_kernel};
 use super::distribute::{self, Mode, Site};
 use super::emit::{ORDER, quoted};
@@ -547,12 +547,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         if let Some(location) = instruction.get_debug_location() {
             builder.set_current_debug_location(location);
         }
-        let mut operands: Vec<BasicMetadataValueEnum<'ctx>> =
-            site.operands[1..9].iter().map(|operand| (*operand).into()).collect();
-        operands.push(launched.into());
-        operands.extend(
-            site.operands[9..].iter().map(|operand| BasicMetadataValueEnum::from(*operand)),
-        );
+        let child = raw::as_function(site.operands[0]);
+        let arguments = child.and_then(|child| self.arguments(site, child)).unwrap_or_default();
+        fill_unwritten(&builder, site, &arguments)?;
+        let word = |operand: &BasicValueEnum<'ctx>| BasicMetadataValueEnum::from(*operand);
+        let mut operands: Vec<_> = site.operands[1..].iter().map(word).collect();
+        operands.insert(8, launched.into());
         let new = builder.build_direct_call(function, &operands, "")?;
         let result = |call: CallSiteValue<'ctx>| call.try_as_basic_value().basic();
         if let (Some(old), Some(new)) = (result(site.call), result(new)) {

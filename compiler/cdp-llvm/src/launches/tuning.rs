@@ -80,7 +80,7 @@ impl Default for Tuning {
             waves: 0,
             waves_of_sums: 1,
             sequence: 4096,
-            turn_blocks: 32,
+            turn_blocks: 8,
             pace: 32_768,
         }
     }
