@@ -102,6 +102,10 @@ pub fn watched(
         let found = |at: u64| stray::astray_in_shared(&block.grid.shared_places, at, bytes);
         strays(&mut watch, block, warp, origin, touch.writes, touched, found);
     }
+    let lanes = lanes & !if touch.shared { in_system_part(block, touch, at) } else { 0 };
+    if lanes == 0 {
+        return;
+    }
     let Some(state) = block.state.as_deref_mut().filter(|_| watch.follows_order()) else { return };
     // Blocks of a cluster see each other's shared memory: it is remembered as global memory is.
     let of_cluster = touch.shared && block.cluster.as_ref().is_some_and(|c| !c.peers.is_empty());
@@ -123,6 +127,17 @@ pub fn watched(
         value,
     };
     watch.access(state, &access);
+}
+
+/// Lanes whose plain accesses are to the system's part of shared memory. That is CUDA's own headers' (tiles of several warps):
+/// their flags there are followed, but what they move beside them is passed on by shuffles, which PTX does not call an order.
+fn in_system_part(block: &Block, touch: Touch, at: &[u64; 32]) -> u32 {
+    let part = &block.grid.reserved_shared;
+    if part.is_empty() || touch.order.is_strong() {
+        return 0;
+    }
+    let part = u64::from(part.start)..u64::from(part.end);
+    (0..32).filter(|&lane| part.contains(&at[lane])).fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
 /// Lanes touch local memory, which nobody else sees.
