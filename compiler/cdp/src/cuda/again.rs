@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
@@ -29,6 +30,8 @@ enum Cure {
     Storage,
     /// This alignment as well: of several the strictest counts, as nvcc has it.
     Alignment(u32),
+    /// A lambda of device code is one of both sides.
+    BothSides,
     /// What [`lenient`] writes.
     Lenient(Lenient),
 }
@@ -78,6 +81,9 @@ pub(super) fn run(
         {
             again.args.push(lenient::TEMPLATES_OF_BOTH.into());
             is_new = true;
+        }
+        if wanted.values().flatten().any(|(_, cure)| *cure == Cure::BothSides) {
+            said_first.get_or_insert_with(|| output.clone());
         }
         for (file, places) in wanted {
             let Some(path) = plain(&file) else { continue };
@@ -181,6 +187,9 @@ fn is_installed(path: &Path, request: &ClangRequest) -> bool {
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
     for line in messages.lines().filter_map(Line::read) {
+        for (file, at) in constrained(line.text) {
+            files.entry(PathBuf::from(file)).or_default().push((at, Cure::BothSides));
+        }
         if let Some(place) = line.place {
             let places = files.entry(PathBuf::from(place.file)).or_default();
             let cure = cure_of(line.text).filter(|_| line.severity == Severity::Error);
@@ -188,6 +197,41 @@ fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
         }
     }
     files
+}
+
+/// Where the lambdas begin that clang says do not meet a constraint: constraints of host functions are checked as host code is,
+/// where nvcc asks only whether a call is well formed.
+fn constrained(message: &str) -> Vec<(&str, (u32, u32))> {
+    const WORDS: [&str; 3] = ["constraints not satisfied", "because '", "static assertion failed"];
+    if !WORDS.iter().any(|words| message.contains(words)) {
+        return Vec::new();
+    }
+    let place = |text: &'_ str| -> Option<(usize, (u32, u32))> {
+        let mut parts = text[..text.find(')')?].rsplitn(3, ':');
+        let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some((parts.next()?.len(), (line, column)))
+    };
+    let lambdas = message.split("(lambda at ").skip(1);
+    lambdas.filter_map(|text| place(text).map(|(length, at)| (&text[..length], at))).collect()
+}
+
+/// The mark of the host for a lambda that begins at a place and has that of the device alone.
+fn for_both_sides(text: &str, at: usize) -> Option<(Range<usize>, String)> {
+    const OF_DEVICE: &str = "__device__";
+    let mut depth = 0u32;
+    let length = text.get(at..)?.bytes().position(|byte| {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let behind = text[at + length + 1..].trim_start();
+    let after = behind.strip_prefix(OF_DEVICE)?;
+    let start = text.len() - behind.len();
+    (length > 0 && !after.trim_start().starts_with("__host__"))
+        .then(|| (start..start, "__host__ ".into()))
 }
 
 /// The text with those places written anew; `None` if none could be.
@@ -198,6 +242,7 @@ fn rewrite(text: &str, places: &Places) -> Option<String> {
         let found = match cure {
             Cure::Storage => shared::anew(text, at),
             Cure::Alignment(bytes) => Some((at..at, format!("alignas({bytes}) "))),
+            Cure::BothSides => for_both_sides(text, at),
             Cure::Lenient(cure) => cure.anew(text, at),
         };
         let Some((range, new)) = found else { continue };
@@ -291,6 +336,29 @@ mod tests {
         let names = names_of_device(said);
         assert_eq!(names, BTreeSet::from(["__trap".to_owned()]));
         assert!(declared_for_host(&names).contains(" __trap(A &&...);"));
+    }
+
+    #[test]
+    fn lambdas_that_constraints_are_asked_of_are_of_both_sides() {
+        let said = "a.cu:9:3: note: candidate template ignored: constraints not satisfied [with F = (lambda at \
+                    a.cu:2:6)]\na.cu:9:3: note: because 'std::invocable<(lambda at a.cu:2:6), (lambda at b.h:1:1)>' \
+                    evaluated to false\na.cu:9:3: note: in instantiation of 'f<(lambda at c.h:1:1)>'\n";
+        let found = refused(said);
+        assert_eq!(found[Path::new("b.h")], [((1, 1), Cure::BothSides)]);
+        assert!(!found.contains_key(Path::new("c.h")));
+        let made = |text: &str| rewrite(text, &found[Path::new("a.cu")]);
+        assert_eq!(made("x;\n go([] __device__(int i) {});"), None);
+        assert_eq!(
+            made("x;\n go( [] __device__ () {});").as_deref(),
+            Some("x;\n go( [] __host__ __device__ () {});")
+        );
+        assert_eq!(
+            made("x;\n  go([p = a[1]] __device__ (int i) {});").as_deref(),
+            Some("x;\n  go([p = a[1]] __host__ __device__ (int i) {});")
+        );
+        assert_eq!(made("x;\n go( [] __device__ __host__ () {});"), None);
+        assert_eq!(made("x;\n go( [] __host__ __device__ () {});"), None);
+        assert_eq!(made("x;\n go( [] () {});"), None);
     }
 
     #[test]
