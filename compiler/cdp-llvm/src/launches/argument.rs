@@ -4,6 +4,7 @@
 
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::targets::TargetData;
 
 use super::child::scalar_bits;
 use super::parent::LaunchSite;
@@ -38,13 +39,13 @@ pub(super) fn size(argument: &Argument) -> (u64, u64) {
 pub(super) fn fill_unwritten<'ctx>(
     builder: &Builder<'ctx>,
     site: &LaunchSite<'ctx>,
-    arguments: &[Argument],
+    data: &TargetData,
 ) -> Result<()> {
     let parent = raw::instruction(site.call).get_parent().and_then(|block| block.get_parent());
     let Some(parent) = parent.map(View::function) else { return Ok(()) };
-    for (index, (operand, argument)) in site.operands[9..].iter().zip(arguments).enumerate() {
-        let Some(ty) = raw::call_byval_type(site.call, 9 + index as u32) else { continue };
-        if is_unwritten(parent, View::value(*operand), size(argument).0) {
+    for (index, operand) in site.operands.iter().enumerate().skip(9) {
+        let Some(ty) = raw::call_byval_type(site.call, index as u32) else { continue };
+        if is_unwritten(parent, View::value(*operand), data.get_abi_size(&ty)) {
             builder.build_store(operand.into_pointer_value(), ty.const_zero())?;
         }
     }
@@ -53,11 +54,7 @@ pub(super) fn fill_unwritten<'ctx>(
 
 /// Whether nobody writes to so many bytes at a place in a variable of a function.
 fn is_unwritten<'ctx>(function: View<'ctx>, place: View<'ctx>, bytes: u64) -> bool {
-    let mut base = place;
-    while base.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
-        let Some(next) = base.operand(0) else { return false };
-        base = next;
-    }
+    let Some(base) = place.variable() else { return false };
     let offset = |mut at: View<'ctx>| {
         let mut sum = 0;
         while at != base {
@@ -67,10 +64,7 @@ fn is_unwritten<'ctx>(function: View<'ctx>, place: View<'ctx>, bytes: u64) -> bo
         }
         Some(sum)
     };
-    let Some(begin) = offset(place).filter(|_| base.opcode() == Some(LLVMOpcode::LLVMAlloca))
-    else {
-        return false;
-    };
+    let Some(begin) = offset(place) else { return false };
     let apart = |at: View<'ctx>, size: u64| {
         let found = offset(at);
         found.is_some_and(|at| at + size as i64 <= begin || at >= begin + bytes as i64)

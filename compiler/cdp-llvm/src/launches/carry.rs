@@ -547,9 +547,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if let Some(location) = instruction.get_debug_location() {
             builder.set_current_debug_location(location);
         }
-        let child = raw::as_function(site.operands[0]);
-        let arguments = child.and_then(|child| self.arguments(site, child)).unwrap_or_default();
-        fill_unwritten(&builder, site, &arguments)?;
+        fill_unwritten(&builder, site, &self.data)?;
         let word = |operand: &BasicValueEnum<'ctx>| BasicMetadataValueEnum::from(*operand);
         let mut operands: Vec<_> = site.operands[1..].iter().map(word).collect();
         operands.insert(8, launched.into());

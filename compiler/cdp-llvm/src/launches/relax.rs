@@ -14,22 +14,24 @@ use crate::raw::view::View;
 /// For each site of a kernel, whether a thread that launches there launches nothing else into the NULL
 /// stream.
 pub(super) fn alone(sites: &[LaunchSite<'_>]) -> Vec<bool> {
-    let blocks: Vec<_> =
-        sites.iter().map(|site| View::instruction(raw::instruction(site.call)).block()).collect();
+    let ordered: Vec<_> = sites.iter().filter(|site| site.in_null_stream()).collect();
+    let calls: Vec<_> =
+        ordered.iter().map(|site| View::instruction(raw::instruction(site.call))).collect();
+    let mut found = only_one(&calls).into_iter();
+    sites.iter().map(|site| site.in_null_stream() && found.next() == Some(true)).collect()
+}
+
+/// For each of these instructions of a function, whether a thread that comes there comes to none of the others, and not
+/// there again.
+pub(super) fn only_one(instructions: &[View<'_>]) -> Vec<bool> {
+    let blocks: Vec<_> = instructions.iter().map(|instruction| instruction.block()).collect();
     let after: Vec<_> = blocks.iter().map(|block| block.map(reachable)).collect();
     let meets = |a: usize, b: usize| match (&after[a], blocks[b]) {
         (Some(after), Some(block)) => after.contains(&block),
         _ => true,
     };
-    let ordered: Vec<usize> =
-        (0..sites.len()).filter(|index| sites[*index].in_null_stream()).collect();
-    (0..sites.len())
-        .map(|site| {
-            sites[site].in_null_stream()
-                && !meets(site, site)
-                && ordered.iter().filter(|other| **other != site).all(|other| {
-                    blocks[site] != blocks[*other] && !meets(site, *other) && !meets(*other, site)
-                })
-        })
-        .collect()
+    let apart = |a: usize, b: usize| blocks[a] != blocks[b] && !meets(a, b) && !meets(b, a);
+    let all = 0..blocks.len();
+    let is_alone = |a| !meets(a, a) && all.clone().all(|b| a == b || apart(a, b));
+    all.clone().map(is_alone).collect()
 }

@@ -17,8 +17,8 @@ use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue};
 
 use super::calls::{Callee, callee};
-use super::child::reachable;
 use super::parent::LaunchSite;
+use super::relax::only_one;
 use crate::error::Result;
 use crate::raw::view::View;
 
@@ -77,20 +77,12 @@ fn uses<'ctx>(
     let slots: HashSet<View<'ctx>> =
         all.iter().filter(|i| creates(i)).filter_map(|create| create.operand(0)).collect();
     let places: HashSet<View<'ctx>> =
-        slots.into_iter().map(|slot| variable(slot).unwrap_or(slot)).collect();
+        slots.into_iter().map(|slot| slot.variable().unwrap_or(slot)).collect();
     let of_place = |place| {
         of_slot(place, instructions)
             .or_else(|| of_pool(place, instructions).map(|found| vec![found]))
     };
     places.into_iter().filter_map(of_place).flatten().collect()
-}
-
-/// The variable that an address leads into.
-fn variable(mut place: View<'_>) -> Option<View<'_>> {
-    while place.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
-        place = place.operand(0)?;
-    }
-    (place.opcode() == Some(LLVMOpcode::LLVMAlloca)).then_some(place)
 }
 
 /// The streams whose handles lie in a variable or an array, when a thread comes to one launch at most into any of them:
@@ -100,7 +92,7 @@ fn of_pool<'ctx>(
     instructions: &HashMap<View<'ctx>, InstructionValue<'ctx>>,
 ) -> Option<Use<'ctx>> {
     let (mut handles, mut destructions) = (Vec::new(), Vec::new());
-    let (mut found, mut places) = (Use::default(), vec![variable(slot)?]);
+    let (mut found, mut places) = (Use::default(), vec![slot.variable()?]);
     while let Some(place) = places.pop() {
         for user in place.users() {
             let first = user.operand(0) == Some(place);
@@ -131,20 +123,8 @@ fn of_pool<'ctx>(
         }
     }
     found.unneeded.extend(handles.into_iter().chain(destructions));
-    (!found.launches.is_empty() && one_at_most(&found.launches)?).then_some(found)
-}
-
-/// Whether a thread comes to one of these instructions at most.
-fn one_at_most(instructions: &[View<'_>]) -> Option<bool> {
-    let blocks: Vec<_> = instructions.iter().map(|i| i.block()).collect::<Option<_>>()?;
-    let after: Vec<_> = blocks.iter().map(|block| reachable(*block)).collect();
-    let alone = |at: usize| {
-        let mut others = blocks.iter().enumerate();
-        others.all(|(other, block)| {
-            !after[at].contains(block) && (other == at || *block != blocks[at])
-        })
-    };
-    Some((0..blocks.len()).all(alone))
+    let one = only_one(&found.launches).into_iter().all(|alone| alone);
+    (!found.launches.is_empty() && one).then_some(found)
 }
 
 fn is_lifetime(instruction: View<'_>) -> bool {

@@ -238,6 +238,15 @@ impl<'ctx> View<'ctx> {
         Some((constant, parts.filter_map(|(i, scale)| Some((View::new(*i)?, scale))).collect()))
     }
 
+    /// The variable of a function that an address leads into.
+    pub fn variable(self) -> Option<View<'ctx>> {
+        let mut place = self;
+        while place.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+            place = place.operand(0)?;
+        }
+        (place.opcode() == Some(LLVMOpcode::LLVMAlloca)).then_some(place)
+    }
+
     /// Bytes that a load, a store or an atomic operation touches; 0 where that is not known.
     pub fn touched_bytes(self) -> u64 {
         // SAFETY: see above; the kind is checked.

@@ -79,8 +79,7 @@ pub(super) fn start_one(
     clear_shared(grid, &mut block);
     block.all_written = false;
     block.written_checks = (64, 64);
-    // In place: an array of them is made elsewhere and copied.
-    block.barriers.iter_mut().for_each(|barrier| *barrier = Default::default());
+    block.barriers = Default::default();
     block.last_errors.clear();
     block.output.clear();
     block.warnings.clear();
@@ -166,6 +165,7 @@ fn start_warp(
         place_threads(grid, warp, index);
     } else {
         // Constants are as they were: nothing writes their rows.
+        // By rows, few as they are: that needs no call.
         for row in warp.regs[..function.zeroed_words as usize].chunks_exact_mut(32) {
             row.copy_from_slice(&[0; 32]);
         }

@@ -102,7 +102,7 @@ pub fn watched(
         let found = |at: u64| stray::astray_in_shared(&block.grid.shared_places, at, bytes);
         strays(&mut watch, block, warp, origin, touch.writes, touched, found);
     }
-    let lanes = lanes & !if touch.shared { in_system_part(block, touch, at) } else { 0 };
+    let lanes = lanes & !in_system_part(block, touch, at);
     if lanes == 0 {
         return;
     }
@@ -133,7 +133,7 @@ pub fn watched(
 /// their flags there are followed, but what they move beside them is passed on by shuffles, which PTX does not call an order.
 fn in_system_part(block: &Block, touch: Touch, at: &[u64; 32]) -> u32 {
     let part = &block.grid.reserved_shared;
-    if part.is_empty() || touch.order.is_strong() {
+    if !touch.shared || part.is_empty() || touch.order.is_strong() {
         return 0;
     }
     let part = u64::from(part.start)..u64::from(part.end);
