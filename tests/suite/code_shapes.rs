@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 18] = [
+    let tests: [(&str, fn() -> Outcome); 19] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("steps_of_pointers_are_wide_products", steps),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
+        ("loops_deep_in_others_are_unrolled_once", deep),
         ("conditions_have_exchanges_of_their_own", exchanges),
         ("loops_of_few_turns_are_unrolled_once", few),
         ("loops_that_call_are_not_unrolled", calling),
@@ -169,6 +170,19 @@ fn asking() -> Outcome {
                 if (i != width) s += in[j * n + i];\n    o[threadIdx.x] = s;";
     let parameters = "const float *__restrict__ in, float *__restrict__ o, int n, int width";
     expect(&ptx(parameters, body)?, &[("ld.global", 4 + 3), (".pragma \"nounroll\"", 1)])
+}
+
+/// Taps of a filter, over rows and channels, are few, so that ptxas's sixteen at a time cost more than they bring; a loop in
+/// one other may have many turns.
+fn deep() -> Outcome {
+    let taps = "for (int q = 0; q < k; q++) s += a[(c * h + p) * w + q] * b[(c * k + p) * k + q];";
+    let rows = format!("for (int p = 0; p < k; p++) {taps}");
+    let kernel = |loops: &str| {
+        let body = format!("int c = 0, p = 0; float s = 0;\n{loops}\no[threadIdx.x] = s;");
+        ptx("const float *a, const float *b, float *o, int n, int w, int h, int k", &body)
+    };
+    expect(&kernel(&format!("for (; c < n; c++) {rows}"))?, &[(".pragma \"nounroll\"", 1)])?;
+    expect(&kernel(&rows)?, &[(".pragma \"nounroll\"", 0)])
 }
 
 /// Of a sorting network; what both sides do is done after them.

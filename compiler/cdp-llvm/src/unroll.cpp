@@ -48,6 +48,8 @@ constexpr unsigned InnerRestBlocks = 3;
 constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
 /// Loads of a turn that make many, and values carried from turn to turn that leave registers.
 constexpr unsigned ManyLoads = 5, FewCarried = 4;
+/// How deep a loop stands in others that has few turns mostly, as those over the taps of a filter and its channels.
+constexpr unsigned DeepLoop = 3;
 /// Most instructions of one with a known number of turns.
 constexpr unsigned KnownPartSize = 250;
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
@@ -348,9 +350,10 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!Limits.Count || Peeling.PeelCount || (FullOnly && (!All || Limits.Count < All)))
     return LoopUnrollResult::Unmodified;
   Limits.Runtime &= Rests && !Turn.Count && Turn.Multiple % Limits.Count;
-  // ptxas would unroll the simplest of these again, by four once more.
+  // ptxas would unroll the simplest of these again, by four once more, and what is left over takes longer than is gained
+  // where there are few turns.
   bool Short = Turn.Most && Turn.Most <= PartCount * PartCount;
-  bool Asks = !L.isOutermost() && L.getNumBlocks() > 1;
+  bool Asks = L.getLoopDepth() >= DeepLoop || (!L.isOutermost() && L.getNumBlocks() > 1);
   bool Few = !Turn.Count && !FullOnly && (Short || Asks || partCount(L) == FewCount);
 
   UnrollLoopOptions Options{};
