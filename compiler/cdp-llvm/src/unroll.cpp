@@ -350,11 +350,10 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!Limits.Count || Peeling.PeelCount || (FullOnly && (!All || Limits.Count < All)))
     return LoopUnrollResult::Unmodified;
   Limits.Runtime &= Rests && !Turn.Count && Turn.Multiple % Limits.Count;
-  // ptxas would unroll the simplest of these again, by four once more, and what is left over takes longer than is gained
-  // where there are few turns.
+  // ptxas would unroll the simplest of these again, by four once more, for which they have too few turns.
   bool Short = Turn.Most && Turn.Most <= PartCount * PartCount;
-  bool Asks = L.getLoopDepth() >= DeepLoop || (!L.isOutermost() && L.getNumBlocks() > 1);
-  bool Few = !Turn.Count && !FullOnly && (Short || Asks || partCount(L) == FewCount);
+  bool Asks = !L.isOutermost() && L.getNumBlocks() > 1, Deep = L.getLoopDepth() >= DeepLoop;
+  bool Few = !Turn.Count && !FullOnly && (Short || Asks || Deep || partCount(L) == FewCount);
 
   UnrollLoopOptions Options{};
   Options.Count = Limits.Count;
