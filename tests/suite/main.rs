@@ -49,7 +49,9 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     if std::env::var_os("CDP_TESTS_AS_CDPC").is_some() {
-        std::process::exit(cdpc::run(std::env::args_os()));
+        let code = cdpc::run(std::env::args_os());
+        support::tell_peak();
+        std::process::exit(code);
     }
     let update = if support::blessing() { "always" } else { "no" };
     // SAFETY: no other thread runs yet.

@@ -152,6 +152,19 @@ pub fn cdpc() -> Command {
     command
 }
 
+/// Names the file into which the command writes the most memory that it had, in kilobytes (Linux).
+pub const PEAK_FILE: &str = "CDP_TESTS_PEAK";
+
+/// Writes what `PEAK_FILE` asks for. The number that a parent gets of a child counts its own memory at the start too.
+pub fn tell_peak() {
+    let Some(file) = std::env::var_os(PEAK_FILE) else { return };
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()).unwrap_or("unknown");
+    // The test that reads it says what is missing.
+    let _ = std::fs::write(file, kilobytes);
+}
+
 /// Fails with both texts when they differ.
 pub fn same(what: &str, found: &str, expected: &str) -> Outcome {
     if found == expected {
