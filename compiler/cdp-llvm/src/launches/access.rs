@@ -60,7 +60,7 @@ struct Seen<'ctx> {
     is_of_load: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(super) enum Act<'ctx> {
     Read,
     /// What is written, where that can be told.
@@ -319,15 +319,28 @@ fn is_thread_x(value: View<'_>) -> bool {
     )
 }
 
+/// What is made of a kernel's own launches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Launching {
+    /// A kernel that launches is refused.
+    Refused,
+    /// What it launches is somebody else's business.
+    LeftOut,
+}
+
 /// What a kernel touches; in words, why that cannot be told, or what it does beside.
-pub(super) fn accesses<'ctx>(function: View<'ctx>) -> Result<Vec<Access<'ctx>>, String> {
+pub(super) fn accesses<'ctx>(
+    function: View<'ctx>,
+    launching: Launching,
+) -> Result<Vec<Access<'ctx>>, String> {
     let mut found = Vec::new();
-    walk(function, &mut Vec::new(), &mut found)?;
+    walk(function, launching, &mut Vec::new(), &mut found)?;
     Ok(found)
 }
 
 fn walk<'ctx>(
     view: View<'ctx>,
+    launching: Launching,
     callers: &mut Vec<View<'ctx>>,
     found: &mut Vec<Access<'ctx>>,
 ) -> Result<(), String> {
@@ -364,7 +377,7 @@ fn walk<'ctx>(
             }
             Some(LLVMFence) => return Err("has a fence".into()),
             Some(LLVMCall | LLVMInvoke | LLVMCallBr) => {
-                call(&function, instruction, callers, found)?;
+                call(&function, instruction, launching, callers, found)?;
             }
             _ => {}
         }
@@ -410,6 +423,7 @@ fn stored<'ctx>(function: &Function<'ctx>, store: View<'ctx>) -> Option<Stored<'
 fn call<'ctx>(
     function: &Function<'ctx>,
     instruction: View<'ctx>,
+    launching: Launching,
     callers: &mut Vec<View<'ctx>>,
     found: &mut Vec<Access<'ctx>>,
 ) -> Result<(), String> {
@@ -454,7 +468,7 @@ fn call<'ctx>(
         Callee::Register(_) => {}
         Callee::Defined(next) => {
             let mut inner = Vec::new();
-            walk(next, callers, &mut inner)?;
+            walk(next, launching, callers, &mut inner)?;
             for Access { place, bytes, act } in inner {
                 // Offsets and values are in terms of the parameters of the function that is called.
                 let act =
@@ -474,6 +488,7 @@ fn call<'ctx>(
                 }));
             }
         }
+        Callee::Launch if launching == Launching::LeftOut => {}
         Callee::Launch => {
             return Err("launches kernels itself, of which more would wait at a time than in \
                         order, and there may be no room for them"

@@ -123,7 +123,7 @@ declare void @__cdp_sums_done(i32)
 /// What sites share: the block's lock with what else it knows (`sequence.ll` says what), and what makes it ready where
 /// no launches are recorded.
 pub(super) const DEFINITIONS: &str = "\
-@__cdp_order = internal addrspace(3) global [10 x i32] poison, align 8
+@__cdp_order = internal addrspace(3) global [12 x i32] poison, align 8
 define internal void @__cdp_order_begin() alwaysinline nounwind {
 entry:
   ; The block may have done another's work before.

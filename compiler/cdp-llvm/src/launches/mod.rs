@@ -117,6 +117,8 @@ struct Plan<'ctx> {
     single: bool,
     /// The kernel, among those whose launches are aggregated, when its launches are recorded.
     sequence: Option<usize>,
+    /// Where nobody can tell in which order these and all below them run: the shape of those.
+    unordered: Option<sequence::Shape>,
 }
 
 impl Plan<'_> {
@@ -221,6 +223,8 @@ struct Pass<'a, 'ctx> {
     created: HashSet<View<'ctx>>,
     /// Kernels that launch, and whether all that they launch is recorded ([`recording`]).
     nested: HashMap<FunctionValue<'ctx>, bool>,
+    /// Kernels that launch, and whether nobody can tell in which order that and all below it runs.
+    unordered: HashMap<FunctionValue<'ctx>, bool>,
     /// What is added up in registers.
     sums: Vec<sums::Kind>,
     remarks: Vec<LaunchRemark>,
@@ -253,6 +257,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             gathers_by_kernel: HashMap::new(),
             created,
             nested: HashMap::new(),
+            unordered: HashMap::new(),
             sums: Vec::new(),
             remarks: Vec::new(),
         };
@@ -374,7 +379,10 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 true => self.gather(&site, child),
                 false => None,
             };
+            let child_kernel = site.kernel().filter(|_| sequence.is_some());
+            let unordered = child_kernel.and_then(|child| self.unordered(child));
             plans.push(Plan {
+                unordered,
                 site,
                 child,
                 mode,

@@ -5,9 +5,10 @@
 
 use inkwell::values::{BasicValueEnum, FunctionValue};
 
+use super::child::is_kernel;
 use super::parent::{self, LaunchSite, Parent};
-use super::sequence::{self, Sequence};
-use super::{Pass, ordered, relax, single, sites_of};
+use super::sequence::{self, Sequence, Shape};
+use super::{Pass, independent, ordered, relax, single, sites_of};
 use crate::options::LaunchOpt;
 use crate::raw::view::View;
 
@@ -69,7 +70,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             let fits = match (gather, arguments) {
                 (Some((index, Ok(gather))), Some(arguments)) => {
                     sequence::runs_in_turn(gather)
-                        && Sequence::new(gather, index, &arguments).is_some()
+                        && Sequence::new(gather, index, &arguments, None).is_some()
                 }
                 _ => false,
             };
@@ -147,6 +148,23 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             false => !once && self.candidate(all[0], facts, false).is_err(),
         }
+    }
+
+    /// The shape of all below a kernel that launches itself, where nobody can tell in which order its grids run with all
+    /// below them, whoever of the module launched them.
+    pub(super) fn unordered(&mut self, kernel: FunctionValue<'ctx>) -> Option<Shape> {
+        let shape = sequence::inherited(kernel)?;
+        let functions: Vec<_> = self.module.get_functions().filter(|f| is_kernel(*f)).collect();
+        let told = functions.into_iter().all(|parent| {
+            let sites = sites_of(parent);
+            let ordered: Vec<_> = sites.into_iter().filter(LaunchSite::in_null_stream).collect();
+            !ordered.iter().any(|site| site.kernel() == Some(kernel))
+                || *self
+                    .unordered
+                    .entry(parent)
+                    .or_insert_with(|| independent::nested::nested(parent, &ordered))
+        });
+        told.then_some(shape)
     }
 
     /// Whether another kernel launches this one too.

@@ -14,7 +14,7 @@ pub enum LaunchOutcome {
     InOrder,
     /// Small children are run by the launching threads' warps, those of different warps at the same time.
     Independent,
-    /// The children that a warp launches are launched together.
+    /// The children that a warp, a block or a grid launches are launched together.
     Aggregated,
     /// Every child is launched, into the fire-and-forget stream instead of the NULL stream.
     Relaxed,

@@ -56,6 +56,12 @@ pub(super) fn kept(
         let message = format!("children of {whose} are launched together; {not}: {reason}");
         return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
+    if plan.unordered.is_some() {
+        let message = format!(
+            "children of a block are launched together when it ends, and run in any order with all that they launch; {not}: {reason}"
+        );
+        return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
+    }
     if plan.sequence.is_some() {
         let nests = recording::nests(&plan.site);
         let inner = if nests { ", with all that they launch," } else { "" };

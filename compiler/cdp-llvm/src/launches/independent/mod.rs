@@ -23,16 +23,19 @@
 //! operations at whose results it looks, is refused: without these no other thread is ordered with what it does
 //! before its grid ends. A parent that looks, by such means, at what its children write is refused. A child that
 //! launches is refused: as its siblings run at the same time, more of its own launches wait at a time than would in
-//! order, and the device has room for as many as the program asked for.
+//! order, and the device has room for as many as the program asked for. [`nested`] is asked of these.
 //!
-//! What is absent: what is done with children that may overlap ([`super::relax`], [`super::distribute`]).
+//! What is absent: what is done with children that may overlap ([`super::relax`], [`super::distribute`],
+//! [`super::sequence`]).
+
+pub(super) mod nested;
 
 use std::collections::HashSet;
 
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 use inkwell::values::FunctionValue;
 
-use super::access::{Access, Act, Base, Function, Place, Stored, accesses};
+use super::access::{Access, Act, Base, Function, Launching, Place, Stored, accesses};
 use super::calls::{Callee, callee};
 use super::form::{Form, Symbol};
 use super::parent::{LaunchSite, listens};
@@ -114,7 +117,7 @@ fn touched<'ctx>(
     let argument = |index: u32| site.operands.get(9 + index as usize).map(|v| View::value(*v));
     let sum = |index: u32| parent.form(argument(index)?);
     let mut found = Vec::new();
-    for Access { place, bytes, act } in accesses(kernel)? {
+    for Access { place, bytes, act } in accesses(kernel, Launching::Refused)? {
         let offset = place.offset.and_then(|offset| offset.with(&sum));
         let act = match act {
             Act::Write(Some(Stored::Sum(value))) => {

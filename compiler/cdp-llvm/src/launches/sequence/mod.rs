@@ -20,10 +20,19 @@
 //! runs it runs that behind it, before the next record: a list of records knows what goes on behind it. What is really
 //! launched by such a child, for lack of memory, runs before the tail stream of the grid that runs it, and so does the
 //! rest.
+//!
+//! Where nobody can tell in which order the grids of a kernel and all below them run ([`super::independent::nested`]),
+//! records of one chunk may be handed over to one grid, each block of which has one. The first ones are, and those
+//! that such a block records while no more launches wait than in order: all of the lists that a record is in wait
+//! then, of which each counts as its records, and here as one. What a block keeps it runs behind its own record, without a
+//! launch, since all grids below have its shape ([`shape`]). For lack of memory launches are made as written, so nothing is
+//! handed over when half of it has been in use.
 
 pub(crate) mod code;
+mod shape;
 mod site;
 
+pub(super) use shape::{Shape, inherited};
 pub(super) use site::unless_written;
 
 use std::collections::HashSet;
@@ -70,6 +79,7 @@ const FACT_NESTS: u32 = 1 << 18;
 /// What `__cdp_sequence_step` is told behind a record.
 const MOVES: u32 = 1;
 const MOVES_NESTED: u32 = 3;
+const MOVES_UNORDERED: u32 = 7;
 /// What a block's state says where it launches as written, and recorded nothing.
 const MODE_WRITTEN: u32 = 3;
 /// Records of a chunk, and bytes before them; bytes of a record before its arguments.
@@ -83,12 +93,14 @@ const MOST_BYTES: u64 = 256;
 pub(super) struct Sequence {
     /// The kernel that runs them in their turn.
     pub runner: String,
-    /// What tells it from others of the module; not 0.
-    number: usize,
+    /// What tells it from others of the module; above 0.
+    number: i32,
     /// Whether its threads have loops, whose length nobody knows.
     loops: bool,
     /// Whether it launches, which the block that runs it records for itself.
     pub nests: bool,
+    /// Where nobody can tell in which order its grids and all below them run: the shape of those below.
+    unordered: Option<Shape>,
     offsets: Vec<u64>,
     bytes: u64,
     /// The function in which its threads are run, where a site runs small grids too: both call it, and its body stands in
@@ -169,7 +181,12 @@ fn calls<'ctx>(kernel: FunctionValue<'ctx>, wanted: fn(&Callee<'ctx>) -> bool) -
 
 impl Sequence {
     /// `None` for arguments that are too large.
-    pub fn new(gather: &Gather<'_>, number: usize, arguments: &[Argument]) -> Option<Sequence> {
+    pub fn new(
+        gather: &Gather<'_>,
+        number: usize,
+        arguments: &[Argument],
+        unordered: Option<Shape>,
+    ) -> Option<Sequence> {
         let sizes: Vec<ParamSize> = arguments
             .iter()
             .map(|argument| {
@@ -179,11 +196,13 @@ impl Sequence {
             .collect();
         let layout = buffer_layout(&sizes).ok()?;
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
+        let number = i32::try_from(number).ok()?.checked_add(1)?;
         (layout.size_bytes <= MOST_BYTES).then(|| Sequence {
             runner: format!("{OF}{name}"),
-            number: number + 1,
+            number,
             loops: has_loops(View::function(gather.kernel)),
             nests: launches(gather.kernel),
+            unordered,
             offsets: layout.slots.iter().map(|slot| slot.offset_bytes).collect(),
             bytes: layout.size_bytes,
             threads: None,
@@ -231,7 +250,11 @@ impl Sequence {
         text.label("turn");
         text.line("%before = phi ptr [ %record, %entry ], [ %r, %ran ]");
         text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %ran ]");
-        let moves = if self.nests { MOVES_NESTED } else { MOVES };
+        let moves = match (self.nests, &self.unordered) {
+            (_, Some(_)) => MOVES_UNORDERED,
+            (true, None) => MOVES_NESTED,
+            (false, None) => MOVES,
+        };
         text.line(&format!("%moves = phi i32 [ 0, %entry ], [ {moves}, %ran ]"));
         let number = self.number;
         let next = text.set(&format!(
@@ -333,8 +356,8 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
     let bytes = chunks * chunk;
     format!(
         "@__cdp_sequence_memory = internal addrspace(1) global [{bytes} x i8] zeroinitializer, align 16
-@__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }} {{ i64 0, i32 0, \
-         i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory }}, align 8
+@__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), i32 }} {{ i64 0, i32 0, \
+         i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory, i32 0 }}, align 8
 {DECLARATIONS}"
     )
 }
@@ -342,8 +365,8 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
 /// What [`definitions`] defines, and the functions, for a module that is linked in later.
 pub(super) fn declarations() -> String {
     format!(
-        "@__cdp_order = external addrspace(3) global [10 x i32], align 8
-@{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1) }}, align 8
+        "@__cdp_order = external addrspace(3) global [12 x i32], align 8
+@{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), i32 }}, align 8
 declare void @{BEGIN}(ptr addrspace(3), i32) convergent nounwind
 {DECLARATIONS}"
     )

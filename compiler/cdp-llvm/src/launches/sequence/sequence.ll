@@ -2,19 +2,26 @@
 ; are the same for every program, which brings what they work with: `sequence.ptx` is made of this file, by a test.
 ;
 ; %order is a block's state, in shared memory (`__cdp_order`): 0 lock, 4 whether a child was really launched (1; 5: and
-; none was run or could have been; 2: all others are launched as written; 3: all are, and none was recorded), 8 threads that came to their end, 12 number of records, 16 first chunk, 24 last chunk,
-; 32 a chunk that the block keeps for its next records.
+; none was run or could have been; 2: all others are launched as written; 3: all are, and none was recorded), 8 threads that came to their end, in a grid that runs records whether the last list was handed over, 12 number of records, 16 first chunk, 24 last chunk,
+; 32 a chunk that the block keeps for its next records, 40 the chunk of which each block of the grid has a record, or null.
 ;
 ; 4 is written by atomic operations, since sites look at it without the lock.
 ;
 ; %head is the module's, in global memory (`__cdp_sequence_head`): 0 the list of free chunks (in the upper half how often
 ; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
-; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks.
+; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks, 32 the number of grids that others
+; handed over and that are not complete.
 ;
 ; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; 8 the record with which it goes on
-; behind the list that the chunk is of, 16 how many are left from there, 8 null where nothing does; then, from 32 on, 32
+; behind the list that the chunk is of, 16 how many are left from there, 8 null where nothing does; 20 how many launches
+; wait where the list is run in its order, those of the lists that it is in too; then, from 32 on, 32
 ; records. A record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
-; it is launched), 48 bytes of arguments, 52 its number in the chunk, 56 the chunk, 64 the arguments.
+; it is launched; with the highest bit: it and all below it may run in any order, and have its shape), 48 bytes of arguments, 52 its number in the chunk, 56
+; the chunk, 64 the arguments.
+;
+; A chunk of records that may run in any order can be handed over to a grid, each block of which has one of them. Then it
+; has in 8 the chunk of the block that did that, or null, in 24 the number of its blocks that have not ended and of grids that
+; they handed chunks over to, and in 28 whether the grid counts among those of %head.
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -32,11 +39,13 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
 declare i32 @llvm.ctpop.i32(i32)
 declare i32 @llvm.cttz.i32(i32, i1)
+declare i32 @llvm.umin.i32(i32, i32)
 declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 declare ptr @__cdp_get_buffer(ptr, [3 x i32], [3 x i32], i32)
@@ -51,6 +60,7 @@ entry:
   %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
   %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
   %order.32 = getelementptr i8, ptr addrspace(3) %order, i64 32
+  %order.40 = getelementptr i8, ptr addrspace(3) %order, i64 40
   ; The block may have done another's work before.
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -76,6 +86,7 @@ clear:
   store volatile i64 0, ptr addrspace(3) %order.16, align 8
   store volatile i64 0, ptr addrspace(3) %order.24, align 8
   store volatile i64 0, ptr addrspace(3) %order.32, align 8
+  store volatile i64 0, ptr addrspace(3) %order.40, align 8
   br label %done
 done:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
@@ -419,28 +430,49 @@ done:
 }
 
 ; The record that comes first (%moves is 0), or the one behind %record, if it has its turn in the kernel that asks, all
-; threads of whose only block come here: the kernel is number %number, and runs blocks like those of %record. With how many
+; threads of a block of which come here: the kernel is number %number, and runs blocks like those of %record. With how many
 ; are left of its list; null where no record is left, or others run what is. %moves has 2 in it where the kernel launches:
-; what its block recorded comes before all that is behind %record, as children belong to the grid that launched them.
+; what its block recorded comes before all that is behind %record, as children belong to the grid that launched them. Where
+; the order may not matter (%moves has 4 in it) it may be handed over instead. %left is below 0 where each block of the grid
+; has a record of its own, counted from %record on when they begin.
 define { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves) noinline convergent nounwind {
 entry:
   %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
   %order.12 = getelementptr i8, ptr addrspace(3) %order, i64 12
   %order.16 = getelementptr i8, ptr addrspace(3) %order, i64 16
   %order.24 = getelementptr i8, ptr addrspace(3) %order, i64 24
   %order.32 = getelementptr i8, ptr addrspace(3) %order, i64 32
+  %order.40 = getelementptr i8, ptr addrspace(3) %order, i64 40
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
   %z = call i32 @llvm.nvvm.read.ptx.sreg.tid.z()
   %xy = or i32 %x, %y
   %xyz = or i32 %xy, %z
   %first = icmp eq i32 %xyz, 0
+  %own = icmp slt i32 %left, 0
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
   %shared.place = getelementptr i8, ptr %record, i64 40
   %shared = load i32, ptr %shared.place, align 4
   %nest.bit = and i32 %moves, 2
   %nests = icmp ne i32 %nest.bit, 0
   %begins = icmp eq i32 %moves, 0
-  br i1 %begins, label %look, label %move
+  br i1 %begins, label %begin, label %move
+begin:
+  br i1 %own, label %begin.own, label %look
+begin.own:
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %block.wide = zext i32 %block to i64
+  %block.at = mul i64 %block.wide, %record.bytes
+  %r.own = getelementptr i8, ptr %record, i64 %block.at
+  br i1 %first, label %begin.note, label %look
+begin.note:
+  %own.chunk.place = getelementptr i8, ptr %record, i64 56
+  %own.chunk = load ptr, ptr %own.chunk.place, align 8
+  store volatile ptr %own.chunk, ptr addrspace(3) %order.40, align 8
+  br label %look
 move:
   ; What is read here nobody writes any more: it is on its way while others are still at work.
   %chunk.place = getelementptr i8, ptr %record, i64 56
@@ -461,8 +493,12 @@ asked:
   %count = phi i32 [ 0, %move ], [ %count.now, %ask ]
   %list = phi ptr [ null, %move ], [ %list.now, %ask ]
   %fewer = sub i32 %left, 1
-  %last = icmp eq i32 %fewer, 0
-  br i1 %last, label %up, label %more
+  %last.list = icmp eq i32 %fewer, 0
+  %last = or i1 %own, %last.list
+  br i1 %last, label %behind, label %more
+behind:
+  ; Nothing is behind a record that is its block's own.
+  br i1 %own, label %rest, label %up
 up:
   %up.record = load ptr, ptr %up.place, align 8
   %up.left = load i32, ptr %up.left.place, align 8
@@ -478,18 +514,31 @@ keep:
   call void @__cdp_sequence_pass(ptr %chunk, ptr %further)
   br label %rest
 beside:
-  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
-  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
-  %record.bytes = zext i32 %bytes.narrow to i64
   %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
   br label %rest
 rest:
-  %r.rest = phi ptr [ %up.record, %up ], [ %record.further, %turn.over ], [ %record.further, %keep ], [ %record.beside, %beside ]
-  %l.rest = phi i32 [ %up.left, %up ], [ %fewer, %turn.over ], [ %fewer, %keep ], [ %fewer, %beside ]
-  %old.new = phi ptr [ %chunk, %up ], [ %chunk, %turn.over ], [ %chunk, %keep ], [ null, %beside ]
+  %r.rest = phi ptr [ null, %behind ], [ %up.record, %up ], [ %record.further, %turn.over ], [ %record.further, %keep ], [ %record.beside, %beside ]
+  %l.rest = phi i32 [ 0, %behind ], [ %up.left, %up ], [ %fewer, %turn.over ], [ %fewer, %keep ], [ %fewer, %beside ]
+  %old.new = phi ptr [ null, %behind ], [ %chunk, %up ], [ %chunk, %turn.over ], [ %chunk, %keep ], [ null, %beside ]
   %inner = icmp ne i32 %count, 0
   br i1 %inner, label %nest, label %next
 nest:
+  %free.bit = and i32 %moves, 4
+  %free = icmp ne i32 %free.bit, 0
+  br i1 %free, label %share, label %stay
+share:
+  br i1 %first, label %share.try, label %share.seen
+share.try:
+  %handed.over = call i1 @__cdp_sequence_hand_over(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %list, i32 %count, ptr %chunk)
+  %handed.word = zext i1 %handed.over to i32
+  store volatile i32 %handed.word, ptr addrspace(3) %order.8, align 4
+  br label %share.seen
+share.seen:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %gone.word = load volatile i32, ptr addrspace(3) %order.8, align 4
+  %is.gone = icmp ne i32 %gone.word, 0
+  br i1 %is.gone, label %next, label %stay
+stay:
   %r.list = getelementptr i8, ptr %list, i64 32
   br i1 %first, label %note, label %next
 note:
@@ -497,16 +546,21 @@ note:
   %list.left = getelementptr i8, ptr %list, i64 16
   store ptr %r.rest, ptr %list.up, align 8
   store i32 %l.rest, ptr %list.left, align 8
+  %waits.place = getelementptr i8, ptr %chunk, i64 20
+  %waits = load i32, ptr %waits.place, align 4
+  %waits.list = add i32 %waits, %count
+  %list.waits = getelementptr i8, ptr %list, i64 20
+  store i32 %waits.list, ptr %list.waits, align 4
   br label %next
 next:
-  %r.next = phi ptr [ %r.rest, %rest ], [ %r.list, %nest ], [ %r.list, %note ]
-  %l.next = phi i32 [ %l.rest, %rest ], [ %count, %nest ], [ %count, %note ]
+  %r.next = phi ptr [ %r.rest, %rest ], [ %r.rest, %share.seen ], [ %r.list, %stay ], [ %r.list, %note ]
+  %l.next = phi i32 [ %l.rest, %rest ], [ %l.rest, %share.seen ], [ %count, %stay ], [ %count, %note ]
   br label %look
 look:
-  %r = phi ptr [ %record, %entry ], [ %r.next, %next ]
-  %l = phi i32 [ %left, %entry ], [ %l.next, %next ]
-  %old = phi ptr [ null, %entry ], [ %old.new, %next ]
-  %mode = phi i32 [ 0, %entry ], [ %mode.new, %next ]
+  %r = phi ptr [ %record, %begin ], [ %r.own, %begin.own ], [ %r.own, %begin.note ], [ %r.next, %next ]
+  %l = phi i32 [ %left, %begin ], [ %left, %begin.own ], [ %left, %begin.note ], [ %l.next, %next ]
+  %old = phi ptr [ null, %begin ], [ null, %begin.own ], [ null, %begin.note ], [ %old.new, %next ]
+  %mode = phi i32 [ 0, %begin ], [ 0, %begin.own ], [ 0, %begin.note ], [ %mode.new, %next ]
   %some = icmp ne ptr %r, null
   br i1 %some, label %see, label %seen
 see:
@@ -522,7 +576,8 @@ see:
   %by.now = load i32, ptr %by.place, align 4
   %bz.now = load i32, ptr %bz.place, align 4
   %shared.now = load i32, ptr %shared.now.place, align 4
-  %turn = load i32, ptr %turn.place, align 4
+  %turn.whole = load i32, ptr %turn.place, align 4
+  %turn = and i32 %turn.whole, 2147483647
   %is.bx = icmp eq i32 %bx, %bx.now
   %is.by = icmp eq i32 %by, %by.now
   %is.bz = icmp eq i32 %bz, %bz.now
@@ -590,14 +645,188 @@ hand.back:
   call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %spare)
   br label %handed
 handed:
-  br i1 %some, label %go, label %none
+  br i1 %some, label %go, label %leave.look
 go:
-  ; The tail stream.
   fence syncscope("device") acq_rel
+  ; The tail stream.
   call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %r, i32 %l, ptr inttoptr (i64 3 to ptr))
+  br label %leave.look
+leave.look:
+  br i1 %nests, label %leave.own, label %none
+leave.own:
+  %mine.chunk = load volatile ptr, ptr addrspace(3) %order.40, align 8
+  %no.chunk = icmp eq ptr %mine.chunk, null
+  br i1 %no.chunk, label %none, label %leave
+leave:
+  call void @__cdp_sequence_ended(ptr addrspace(1) %head, ptr %mine.chunk)
   br label %none
 none:
   ret { ptr, i32 } zeroinitializer
+}
+
+; The list of a block of a grid that runs records is handed over to a grid of its own, whose blocks have one each, if no more
+; launches wait then than where it is run in its order, after the record of %chunk that launched it: the list has one chunk,
+; and the grids that were handed over elsewhere are few. Whether that was done.
+define internal i1 @__cdp_sequence_hand_over(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %list, i32 %count, ptr %chunk) noinline nounwind {
+entry:
+  %order.40 = getelementptr i8, ptr addrspace(3) %order, i64 40
+  %count.less = sub i32 %count, 2
+  %fits = icmp ult i32 %count.less, 31
+  br i1 %fits, label %ask, label %no
+ask:
+  %waits.place = getelementptr i8, ptr %chunk, i64 20
+  %waits = load i32, ptr %waits.place, align 4
+  %waits.list = add i32 %waits, %count
+  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 32
+  %handed = atomicrmw add ptr addrspace(1) %handed.place, i32 1 syncscope("device") monotonic, align 4
+  ; This one, and the grid that the first list of all was handed to.
+  %waiting = add i32 %handed, 2
+  %room = icmp ule i32 %waiting, %waits.list
+  br i1 %room, label %hand, label %back
+hand:
+  %parent = load volatile ptr, ptr addrspace(3) %order.40, align 8
+  %done = call i1 @__cdp_sequence_share(ptr addrspace(1) %head, ptr %list, i32 %count, i32 %waits.list, ptr %parent, i32 1, ptr inttoptr (i64 4 to ptr))
+  br i1 %done, label %yes, label %back
+yes:
+  ret i1 true
+back:
+  %undone = atomicrmw sub ptr addrspace(1) %handed.place, i32 1 syncscope("device") monotonic, align 4
+  br label %no
+no:
+  ret i1 false
+}
+
+; Hands a chunk of %count records over to a grid, into %stream: if they have one shape and may run in any order, and half of the
+; memory was never in use. Whether that was done.
+define internal i1 @__cdp_sequence_share(ptr addrspace(1) %head, ptr %chunk, i32 %count, i32 %waits, ptr %parent, i32 %counts, ptr %stream) noinline nounwind {
+entry:
+  %record = getelementptr i8, ptr %chunk, i64 32
+  %runner.place = getelementptr i8, ptr %chunk, i64 40
+  %runner = load ptr, ptr %runner.place, align 8
+  %block.place = getelementptr i8, ptr %chunk, i64 60
+  %block = load [3 x i32], ptr %block.place, align 4
+  %shared.place = getelementptr i8, ptr %chunk, i64 72
+  %shared = load i32, ptr %shared.place, align 4
+  %turn.place = getelementptr i8, ptr %chunk, i64 76
+  %turn = load i32, ptr %turn.place, align 4
+  %free = icmp slt i32 %turn, 0
+  %fresh.place = getelementptr i8, ptr addrspace(1) %head, i64 8
+  %fresh = load atomic i32, ptr addrspace(1) %fresh.place syncscope("device") monotonic, align 4
+  %chunks.place = getelementptr i8, ptr addrspace(1) %head, i64 12
+  %chunks = load i32, ptr addrspace(1) %chunks.place, align 4
+  %half = lshr i32 %chunks, 1
+  %roomy = icmp ule i32 %fresh, %half
+  %good = and i1 %free, %roomy
+  br i1 %good, label %compare, label %no
+compare:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %block.x = extractvalue [3 x i32] %block, 0
+  %block.y = extractvalue [3 x i32] %block, 1
+  %block.z = extractvalue [3 x i32] %block, 2
+  br label %each
+each:
+  %n = phi i32 [ 1, %compare ], [ %n.next, %same ]
+  %before = phi ptr [ %record, %compare ], [ %other, %same ]
+  %all = icmp uge i32 %n, %count
+  br i1 %all, label %ask, label %one
+one:
+  %other = getelementptr i8, ptr %before, i64 %record.bytes
+  %x.place = getelementptr i8, ptr %other, i64 28
+  %y.place = getelementptr i8, ptr %other, i64 32
+  %z.place = getelementptr i8, ptr %other, i64 36
+  %other.shared.place = getelementptr i8, ptr %other, i64 40
+  %other.turn.place = getelementptr i8, ptr %other, i64 44
+  %x = load i32, ptr %x.place, align 4
+  %y = load i32, ptr %y.place, align 4
+  %z = load i32, ptr %z.place, align 4
+  %other.shared = load i32, ptr %other.shared.place, align 4
+  %other.turn = load i32, ptr %other.turn.place, align 4
+  %is.x = icmp eq i32 %x, %block.x
+  %is.y = icmp eq i32 %y, %block.y
+  %is.z = icmp eq i32 %z, %block.z
+  %is.shared = icmp eq i32 %other.shared, %shared
+  %is.turn = icmp eq i32 %other.turn, %turn
+  %is.1 = and i1 %is.x, %is.y
+  %is.2 = and i1 %is.z, %is.shared
+  %is.3 = and i1 %is.1, %is.2
+  %is.4 = and i1 %is.3, %is.turn
+  br i1 %is.4, label %same, label %no
+same:
+  %n.next = add i32 %n, 1
+  br label %each
+ask:
+  %grid.0 = insertvalue [3 x i32] [i32 1, i32 1, i32 1], i32 %count, 0
+  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] %grid.0, [3 x i32] %block, i32 %shared)
+  %no.room = icmp eq ptr %buffer, null
+  br i1 %no.room, label %no, label %fill
+fill:
+  %up.place = getelementptr i8, ptr %chunk, i64 8
+  %waits.place = getelementptr i8, ptr %chunk, i64 20
+  %open.place = getelementptr i8, ptr %chunk, i64 24
+  %counts.place = getelementptr i8, ptr %chunk, i64 28
+  store ptr %parent, ptr %up.place, align 8
+  store i32 %waits, ptr %waits.place, align 4
+  store i32 %count, ptr %open.place, align 4
+  store i32 %counts, ptr %counts.place, align 4
+  %some = icmp ne ptr %parent, null
+  %parent.open = getelementptr i8, ptr %parent, i64 24
+  br i1 %some, label %join, label %launch
+join:
+  %joined = atomicrmw add ptr %parent.open, i32 1 syncscope("device") monotonic, align 4
+  br label %launch
+launch:
+  store ptr %record, ptr %buffer, align 8
+  %buffer.left = getelementptr i8, ptr %buffer, i64 8
+  %left = or i32 %count, -2147483648
+  store i32 %left, ptr %buffer.left, align 8
+  fence syncscope("device") acq_rel
+  %refused = call i32 @__cdp_launch_buffer(ptr %buffer, ptr %stream)
+  %gone = icmp eq i32 %refused, 0
+  br i1 %gone, label %yes, label %undo
+undo:
+  br i1 %some, label %part, label %no
+part:
+  ; The block that hands over has not ended itself.
+  %parted = atomicrmw sub ptr %parent.open, i32 1 syncscope("device") monotonic, align 4
+  br label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; A block has ended that had a record of this chunk, or a grid that such a block handed a chunk over to is complete. With the
+; last the chunk's own grid is, and goes back.
+define internal void @__cdp_sequence_ended(ptr addrspace(1) %head, ptr %chunk) noinline nounwind {
+entry:
+  br label %each
+each:
+  %now = phi ptr [ %chunk, %entry ], [ %parent, %gone ]
+  %open.place = getelementptr i8, ptr %now, i64 24
+  fence syncscope("device") acq_rel
+  %open = atomicrmw sub ptr %open.place, i32 1 syncscope("device") monotonic, align 4
+  fence syncscope("device") acq_rel
+  %last = icmp eq i32 %open, 1
+  br i1 %last, label %close, label %done
+close:
+  %parent.place = getelementptr i8, ptr %now, i64 8
+  %counts.place = getelementptr i8, ptr %now, i64 28
+  %parent = load ptr, ptr %parent.place, align 8
+  %counts = load i32, ptr %counts.place, align 4
+  call void @__cdp_sequence_give(ptr addrspace(1) %head, ptr %now)
+  %counted = icmp ne i32 %counts, 0
+  br i1 %counted, label %uncount, label %gone
+uncount:
+  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 32
+  %before = atomicrmw sub ptr addrspace(1) %handed.place, i32 1 syncscope("device") monotonic, align 4
+  br label %gone
+gone:
+  %top = icmp eq ptr %parent, null
+  br i1 %top, label %done, label %each
+done:
+  ret void
 }
 
 ; What goes on behind a list goes on behind its next chunk.
@@ -606,11 +835,11 @@ entry:
   %up.place = getelementptr i8, ptr %chunk, i64 8
   %left.place = getelementptr i8, ptr %chunk, i64 16
   %up = load ptr, ptr %up.place, align 8
-  %left = load i32, ptr %left.place, align 8
+  %left.waits = load i64, ptr %left.place, align 8
   %to.up = getelementptr i8, ptr %further, i64 8
   %to.left = getelementptr i8, ptr %further, i64 16
   store ptr %up, ptr %to.up, align 8
-  store i32 %left, ptr %to.left, align 8
+  store i64 %left.waits, ptr %to.left, align 8
   ret void
 }
 
@@ -846,11 +1075,34 @@ entry:
   %none = icmp eq i32 %left, 0
   br i1 %none, label %done, label %go
 go:
+  %order.40 = getelementptr i8, ptr addrspace(3) %order, i64 40
   %first = load volatile ptr, ptr addrspace(3) %order.16, align 8
+  %parent = load volatile ptr, ptr addrspace(3) %order.40, align 8
   store volatile i32 0, ptr addrspace(3) %order.12, align 4
   fence syncscope("device") acq_rel
-  %first.record = getelementptr i8, ptr %first, i64 32
-  call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %first.record, i32 %left, ptr null)
+  br label %each
+each:
+  ; Chunks are handed over as far as possible.
+  %chunk = phi ptr [ %first, %go ], [ %further, %shared ]
+  %l = phi i32 [ %left, %go ], [ %l.next, %shared ]
+  %further = load ptr, ptr %chunk, align 16
+  %several = icmp ugt i32 %l, 1
+  br i1 %several, label %share, label %list
+share:
+  %n = call i32 @llvm.umin.i32(i32 %l, i32 32)
+  %handed = call i1 @__cdp_sequence_share(ptr addrspace(1) %head, ptr %chunk, i32 %n, i32 %left, ptr %parent, i32 0, ptr null)
+  br i1 %handed, label %shared, label %list
+shared:
+  %l.next = sub i32 %l, %n
+  %all = icmp eq i32 %l.next, 0
+  br i1 %all, label %done, label %each
+list:
+  %up.place = getelementptr i8, ptr %chunk, i64 8
+  %waits.place = getelementptr i8, ptr %chunk, i64 20
+  store ptr null, ptr %up.place, align 8
+  store i32 %left, ptr %waits.place, align 4
+  %record = getelementptr i8, ptr %chunk, i64 32
+  call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %record, i32 %l, ptr null)
   br label %done
 done:
   ret void

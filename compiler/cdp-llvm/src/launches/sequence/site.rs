@@ -86,8 +86,16 @@ impl Sequence {
         words.extend(
             ["gx", "gy", "gz", "bx", "by", "bz", "shared"].map(|name| format!("i32 %{name}")),
         );
+        let number = match &self.unordered {
+            Some(shape) => {
+                let kept = shape.is_kept(text);
+                let marked = self.number | i32::MIN;
+                text.set(&format!("select i1 {kept}, i32 {marked}, i32 {}", self.number))
+            }
+            None => self.number.to_string(),
+        };
         words.extend(
-            [self.number as u64, self.bytes, u64::from(facts)].map(|word| format!("i32 {word}")),
+            [number, self.bytes.to_string(), facts.to_string()].map(|word| format!("i32 {word}")),
         );
         let mut at = 0;
         for word in words {

@@ -93,7 +93,7 @@ fn a_loop_of_a_function_that_is_called_is_the_kernels() {
     let loops = |name: &str| {
         let kernel = module.get_function(name).expect("a kernel");
         let child = gather(kernel, None).expect("it can be aggregated");
-        Sequence::new(&child, 0, &[]).expect("small enough").loops
+        Sequence::new(&child, 0, &[], None).expect("small enough").loops
     };
     assert!(loops("child"));
     assert!(!loops("straight"));
@@ -107,8 +107,8 @@ fn arguments_lie_as_in_a_parameter_buffer() {
     let scalar = |ty: &str| Argument { ty: ty.into(), by_value: None, uniform: false };
     let by_value =
         |bytes| Argument { ty: "ptr".into(), by_value: Some((bytes, 4)), uniform: false };
-    let found = Sequence::new(&child, 0, &[scalar("i8"), by_value(12), scalar("ptr")]);
+    let found = Sequence::new(&child, 0, &[scalar("i8"), by_value(12), scalar("ptr")], None);
     let found = found.expect("small enough");
     assert_eq!((found.offsets, found.bytes), (vec![0, 4, 16], 24));
-    assert!(Sequence::new(&child, 0, &[by_value(1024)]).is_none());
+    assert!(Sequence::new(&child, 0, &[by_value(1024)], None).is_none());
 }

@@ -1,0 +1,131 @@
+//! Whether children, with all that they launch in their turn and so on down, may run in any order: an analysis of
+//! kernels that launch each other, or themselves. Who knows this may let many of them run at a time as long as no more
+//! launches wait than in order, which is [`super::super::sequence`]'s business.
+//!
+//! The rules are [`super`]'s, for every two of all grids below a kernel, one thread's too, whoever launched them. Of an
+//! address no more is known than where it begins: how far behind it a grid far below reads or writes is not. So what
+//! remains is what is only read, what is only added up (or of which the least, the greatest or the bits are taken), the
+//! same value stored by all, and pointers of which one is `__restrict__`.
+
+use std::collections::HashMap;
+
+use inkwell::values::FunctionValue;
+
+use super::super::access::{Access, Act, Base, Function, Launching, Place, Stored, accesses};
+use super::super::parent::LaunchSite;
+use super::super::sites_of;
+use super::{Touch, apart, places, watched};
+use crate::raw::view::View;
+
+/// What kernels and all below them touch, each in terms of its own parameters.
+type Touched<'ctx> = HashMap<FunctionValue<'ctx>, Vec<Access<'ctx>>>;
+
+/// More are not looked at: each is compared with each.
+const MOST_ACCESSES: usize = 200;
+
+/// Whether nobody can tell in which order what a kernel launches, and all below it, runs.
+pub(in super::super) fn nested<'ctx>(
+    parent: FunctionValue<'ctx>,
+    sites: &[LaunchSite<'ctx>],
+) -> bool {
+    let Some(below) = below(sites) else { return false };
+    let function = Function::parent(View::function(parent));
+    let mut touches: Vec<Touch<'ctx>> = Vec::new();
+    for (number, site) in sites.iter().enumerate() {
+        let Some(found) = site.kernel().and_then(|kernel| below.get(&kernel)) else { return false };
+        let found = found.iter().flat_map(|access| seen_from(&function, site, access));
+        touches.extend(found.map(|access| Touch { site: number, access }));
+    }
+    let each_two =
+        || touches.iter().enumerate().flat_map(|(n, a)| touches[n..].iter().map(move |b| (a, b)));
+    touches.len() <= MOST_ACCESSES
+        && watched(parent, &function, &touches).is_ok()
+        && each_two().all(|(a, b)| apart(&function, &a.access, &b.access).is_ok())
+}
+
+/// What the kernels of these sites and all below them touch.
+fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Option<Touched<'ctx>> {
+    let mut found = Touched::new();
+    let mut inner: HashMap<FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>> = HashMap::new();
+    let mut work: Vec<FunctionValue<'ctx>> = Vec::new();
+    for site in sites {
+        work.push(site.kernel()?);
+    }
+    while let Some(kernel) = work.pop() {
+        if found.contains_key(&kernel) {
+            continue;
+        }
+        let view = View::function(kernel);
+        if view.blocks().is_empty() {
+            return None;
+        }
+        let own = accesses(view, Launching::LeftOut).ok()?;
+        found.insert(
+            kernel,
+            own.iter().map(|access| far(access.place.base.clone(), access)).collect(),
+        );
+        let launched = sites_of(kernel);
+        for site in &launched {
+            work.push(site.kernel()?);
+        }
+        inner.insert(kernel, launched);
+    }
+    // Round and round, since kernels may launch each other; there are no more places than parameters and variables.
+    loop {
+        let mut changed = false;
+        for (kernel, launched) in &inner {
+            let function = Function::new(View::function(*kernel));
+            for site in launched {
+                let child = site.kernel().and_then(|child| found.get(&child))?;
+                let seen: Vec<_> =
+                    child.iter().flat_map(|access| seen_from(&function, site, access)).collect();
+                let own = found.get_mut(kernel)?;
+                for access in seen {
+                    if !own.iter().any(|other| is_same(other, &access)) {
+                        own.push(access);
+                        changed = true;
+                    }
+                }
+                if own.len() > MOST_ACCESSES {
+                    return None;
+                }
+            }
+        }
+        if !changed {
+            return Some(found);
+        }
+    }
+}
+
+/// A child's access in terms of who launches it.
+fn seen_from<'ctx>(
+    parent: &Function<'ctx>,
+    site: &LaunchSite<'ctx>,
+    access: &Access<'ctx>,
+) -> Vec<Access<'ctx>> {
+    let argument = |index: u32| site.operands.get(9 + index as usize).map(|v| View::value(*v));
+    let found = places(parent, &access.place.base, &argument);
+    found.into_iter().map(|place| far(place.base, access)).collect()
+}
+
+/// An access at a place of which only the beginning counts, and of what is stored only what is the same everywhere.
+fn far<'ctx>(base: Base, access: &Access<'ctx>) -> Access<'ctx> {
+    let act = match &access.act {
+        Act::Write(Some(Stored::Sum(sum)))
+            if !sum.terms.is_empty()
+                || sum.low != sum.high
+                || u64::from(sum.bits) < access.bytes * 8 =>
+        {
+            Act::Write(None)
+        }
+        other => other.clone(),
+    };
+    Access { place: Place { base, offset: None }, bytes: access.bytes, act }
+}
+
+fn is_same(one: &Access<'_>, other: &Access<'_>) -> bool {
+    one.place.base == other.place.base && one.bytes == other.bytes && one.act == other.act
+}
+
+#[cfg(test)]
+mod tests;
