@@ -19,6 +19,7 @@ const FILES: &[&str] = &[
     "src/launches/body.cpp",
     "src/managed.cpp",
     "src/optimizer.cpp",
+    "src/places.cpp",
     "src/raise.cpp",
     "src/steps.cpp",
     "src/stores.cpp",
@@ -33,6 +34,7 @@ fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/places.h");
     println!("cargo::rerun-if-changed=src/scope.h");
     println!("cargo::rerun-if-changed=src/steps.h");
     println!("cargo::rerun-if-changed=src/unroll.h");

@@ -25,6 +25,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include "places.h"
 #include "scope.h"
 #include "steps.h"
 #include "wide.h"
@@ -97,6 +98,23 @@ public:
 
 char MultiplySteps::ID;
 
+/// Writes to places of which LLVM has found out the address space since (places.cpp).
+class WritePlaces : public FunctionPass {
+public:
+  static char ID;
+
+  WritePlaces() : FunctionPass(ID) {}
+
+  bool runOnFunction(Function &F) override {
+    bool Changed = updateLocalPlainly(F);
+    return writeByGenericAddress(F) || Changed;
+  }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override { Usage.setPreservesCFG(); }
+};
+
+char WritePlaces::ID;
+
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
 public:
@@ -111,8 +129,10 @@ public:
     }
     // `slsr` makes an address of another one by an addition. In global memory that saves arithmetic of 64 bits; in
     // shared memory it hides from ptxas which words lie side by side (compiler/docs/device-speed.md).
-    if (Info && Info->getPassArgument() == "codegenprepare")
+    if (Info && Info->getPassArgument() == "codegenprepare") {
+      legacy::PassManager::add(new WritePlaces());
       legacy::PassManager::add(new MultiplySteps());
+    }
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
     legacy::PassManager::add(OfAddresses ? new OfShortUnshared(static_cast<FunctionPass *>(P)) : P);
   }
@@ -241,6 +261,9 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   orderVariables(M);
   for (Function &F : M) {
     expandWideConversions(F);
+    copyUpdatedParameters(F);
+    updateLocalPlainly(F);
+    writeByGenericAddress(F);
     if (Emitter->HasScopes)
       writeBlockScopes(F);
     cutBlocks(F);

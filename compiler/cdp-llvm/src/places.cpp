@@ -1,0 +1,136 @@
+// Writes to places that LLVM's NVPTX back end does not expect them at.
+//
+// A kernel may change its parameters, which are its own: the back end makes a local copy of those that are stored to.
+// An atomic update it takes for a read, and leaves it without an address (LLVM 22.1, NVPTXLowerArgs). And constant
+// memory is only read by a program without a fault. For one with a fault there must be code too, since it may never
+// come there: PTX has no instruction that writes to `.const`, but a generic address reaches it, and the device says
+// what is wrong. Nor has PTX atomic updates of local memory: only its thread sees it, so that plain ones do.
+
+#include "places.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
+
+using namespace llvm;
+
+namespace {
+namespace places {
+
+constexpr unsigned Constant = 4, Local = 5;
+
+/// The operand that an atomic update changes; null for other instructions.
+Use *updated(Instruction &I) {
+  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
+    return &Update->getOperandUse(AtomicRMWInst::getPointerOperandIndex());
+  if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
+    return &Swap->getOperandUse(AtomicCmpXchgInst::getPointerOperandIndex());
+  return nullptr;
+}
+
+/// Whether an atomic update changes what a pointer leads to.
+bool isUpdated(Argument &Pointer) {
+  SmallPtrSet<Value *, 16> Seen{&Pointer};
+  SmallVector<Value *, 16> Work{&Pointer};
+  while (!Work.empty())
+    for (Use &Next : Work.pop_back_val()->uses()) {
+      auto *User = cast<Instruction>(Next.getUser());
+      if (updated(*User) == &Next)
+        return true;
+      bool Leads = isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(User);
+      if (Leads && User->getType()->isPointerTy() && Seen.insert(User).second)
+        Work.push_back(User);
+    }
+  return false;
+}
+
+void copy(Argument &Parameter) {
+  Function &Kernel = *Parameter.getParent();
+  const DataLayout &Layout = Kernel.getDataLayout();
+  Type *Kind = Parameter.getParamByValType();
+  Align Alignment = Parameter.getParamAlign().value_or(Layout.getABITypeAlign(Kind));
+  IRBuilder<> Build(&*Kernel.getEntryBlock().getFirstInsertionPt());
+  AllocaInst *Own = Build.CreateAlloca(Kind);
+  Own->setAlignment(Alignment);
+  Parameter.replaceAllUsesWith(Own);
+  Build.CreateMemCpy(Own, Alignment, &Parameter, Alignment, Layout.getTypeAllocSize(Kind));
+}
+
+/// The operand of a pointer to constant memory that an instruction writes through; null where it does not.
+Use *writtenConstant(Instruction &I) {
+  Use *Place = updated(I);
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    Place = &Store->getOperandUse(StoreInst::getPointerOperandIndex());
+  if (!Place || Place->get()->getType()->getPointerAddressSpace() != Constant)
+    return nullptr;
+  return Place;
+}
+
+/// Copies and fills name the spaces of their operands, so that they are made anew.
+bool writeAnew(MemIntrinsic &Old) {
+  if (Old.getDestAddressSpace() != Constant)
+    return false;
+  IRBuilder<> Build(&Old);
+  Value *Place = Build.CreateAddrSpaceCast(Old.getRawDest(), Build.getPtrTy());
+  bool Volatile = Old.isVolatile();
+  if (auto *Fill = dyn_cast<MemSetInst>(&Old))
+    Build.CreateMemSet(Place, Fill->getValue(), Fill->getLength(), Fill->getDestAlign(), Volatile);
+  else if (auto *Copy = cast<MemTransferInst>(&Old); isa<MemMoveInst>(Copy))
+    Build.CreateMemMove(Place, Copy->getDestAlign(), Copy->getRawSource(), Copy->getSourceAlign(),
+                        Copy->getLength(), Volatile);
+  else
+    Build.CreateMemCpy(Place, Copy->getDestAlign(), Copy->getRawSource(), Copy->getSourceAlign(),
+                       Copy->getLength(), Volatile);
+  Old.eraseFromParent();
+  return true;
+}
+
+/// Whether a pointer leads into the thread's own memory for certain.
+bool isLocal(const Value *Pointer) {
+  return Pointer->getType()->getPointerAddressSpace() == Local || isa<AllocaInst>(getUnderlyingObject(Pointer));
+}
+
+} // namespace places
+} // namespace
+
+void copyUpdatedParameters(Function &Kernel) {
+  if (Kernel.isDeclaration() || Kernel.getCallingConv() != CallingConv::PTX_Kernel)
+    return;
+  for (Argument &Parameter : Kernel.args())
+    if (Parameter.hasByValAttr() && places::isUpdated(Parameter))
+      places::copy(Parameter);
+}
+
+bool updateLocalPlainly(Function &F) {
+  bool Changed = false;
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    Use *Place = places::updated(I);
+    if (!Place || !places::isLocal(Place->get()))
+      continue;
+    if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
+      Changed |= lowerAtomicCmpXchgInst(Swap);
+    else
+      Changed |= lowerAtomicRMWInst(cast<AtomicRMWInst>(&I));
+  }
+  return Changed;
+}
+
+bool writeByGenericAddress(Function &F) {
+  bool Changed = false;
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (auto *Block = dyn_cast<MemIntrinsic>(&I)) {
+      Changed |= places::writeAnew(*Block);
+    } else if (Use *Place = places::writtenConstant(I)) {
+      IRBuilder<> Build(&I);
+      Place->set(Build.CreateAddrSpaceCast(Place->get(), Build.getPtrTy()));
+      Changed = true;
+    }
+  }
+  return Changed;
+}
