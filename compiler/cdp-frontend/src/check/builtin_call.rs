@@ -222,9 +222,12 @@ impl<'a> Checker<'a> {
         let mut failed = false;
         for (index, arg) in args.into_iter().enumerate() {
             failed |= self.is_error(&arg);
+            let written = arg.span;
             let expr = match sig.params.get(index).copied() {
                 Some(Accepts::Type(ty)) => {
-                    self.convert(arg, ty, Purpose::Argument(index + 1, name))
+                    let expr = self.convert(arg, ty, Purpose::Argument(index + 1, name));
+                    self.check_constant_argument(&expr, ty, written);
+                    expr
                 }
                 Some(Accepts::AnyPointer { levels, is_const }) => {
                     self.any_pointer(arg, levels, is_const, index + 1, name)

@@ -35,6 +35,8 @@ pub struct Facts {
     pub block_functions: FastMap<(ScopeId, Symbol), Vec<FnId>>,
     /// Static variables of one name in one function, counted.
     pub static_numbers: FastMap<(String, String), u32>,
+    /// Bytes of the `__constant__` variables defined so far.
+    pub constant_bytes: u64,
     /// Launches that every thread of a block makes alike.
     pub repeated: Vec<Repeated>,
     /// Per kernel: the threads a block of each launch of it, where known.

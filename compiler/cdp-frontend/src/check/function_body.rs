@@ -62,6 +62,7 @@ impl<'a> Checker<'a> {
         self.finish_labels();
         self.check_missing_return(id, &mut body, block.close_span);
         self.judge_deferred();
+        self.check_shared_bytes();
         self.warn_unchecked_launch();
         self.find_result_reads(&body);
         let state = std::mem::replace(&mut self.f, outer);

@@ -65,6 +65,7 @@ mod runtime;
 mod scope;
 mod show;
 mod signatures;
+mod sizes;
 mod spaces;
 mod state;
 mod stmt;

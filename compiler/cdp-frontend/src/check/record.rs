@@ -224,7 +224,11 @@ impl<'a> Checker<'a> {
         if total > MAX_RECORD_BYTES {
             let span = spec.tag.as_ref().map_or(spec.keyword_span, |tag| tag.span);
             self.error(Code::E0312, span, "the record is too large");
-            fields.clear();
+            // The members stay known by name, so that their uses are not errors too.
+            for field in &mut fields {
+                field.ty = Basic::Error.into();
+                field.bit_width = None;
+            }
         }
         let packing = Packing { min_align: align, packed, limit: self.facts.pack_limit };
         self.types.complete_record(id, fields, packing);

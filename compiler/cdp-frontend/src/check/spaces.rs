@@ -8,6 +8,7 @@
 use cdp_ir as ir;
 use cdp_ir::{Expr, ExprKind};
 
+use super::ctype::QualType;
 use super::facts::{Deferred, Source, Use};
 use super::scope::{ExecutionSpace, FnId, Memory, VarId};
 use super::state::{Checker, NO_ID};
@@ -144,6 +145,19 @@ impl<'a> Checker<'a> {
             Kind::BitField { base, .. } => root(base),
             _ => return Some(()),
         };
+        self.check_constant_place(base, value.span)
+    }
+
+    /// E0507: a function of CUDA that writes where a parameter points to is given constant memory.
+    pub fn check_constant_argument(&mut self, arg: &Expr, param: QualType, span: Span) {
+        let written = self.types.pointee(param).is_some_and(|to| !to.is_const());
+        if written && self.on_device() && self.unevaluated == 0 {
+            self.check_constant_place(root(arg), span);
+        }
+    }
+
+    /// `base` is the variable, or a part of one, that something of device code writes to.
+    fn check_constant_place(&mut self, base: Option<&Expr>, span: Span) -> Option<()> {
         let Some(ExprKind::GlobalAddr(global)) = base.map(|base| &base.kind) else {
             return Some(());
         };
@@ -155,7 +169,7 @@ impl<'a> Checker<'a> {
         let declared =
             self.vars.iter().find(|var| var.global == Some(*global)).map_or(Span::NONE, |v| v.span);
         let message = format!("device code cannot write `{name}`, which is in constant memory");
-        self.error(Code::E0507, value.span, message)
+        self.error(Code::E0507, span, message)
             .secondary(declared, "declared `__constant__` here")
             .note("constant memory is set by the host before the launch, with `cudaMemcpyToSymbol`")
             .help("declare it `__device__` if kernels write it");

@@ -136,6 +136,8 @@ pub struct FnState {
     pub discard_ir: bool,
     /// What `#pragma cdp` before the statement at hand says of its launches.
     pub launch_hints: ir::LaunchHints,
+    /// The `__shared__` variables that it defines.
+    pub shared: Vec<VarId>,
     /// Launches with pointer variables as arguments.
     pub sites: Vec<Site>,
     /// The first launch of the body, and whether the body looks for errors.

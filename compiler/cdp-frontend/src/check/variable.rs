@@ -398,6 +398,8 @@ impl<'a> Checker<'a> {
         if !belongs || self.types.is_error(ty) || !self.types.is_complete(ty) {
             return;
         }
+        let init = request.declarator.init.as_ref().map_or(name.span, |init| init.span);
+        self.check_variable_size(id, memory, constant.as_ref(), init);
         let global = self.make_ir_global(id);
         let ir_ty = self.types.ir_type(ty);
         let on_device = self.device_pass();
