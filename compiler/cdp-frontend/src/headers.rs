@@ -98,10 +98,22 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "nccl",
 ];
 
+/// Headers of the C library and of POSIX whose functions `.cdp` has not.
+#[rustfmt::skip]
+const C: &[&str] = &[
+    "complex.h", "dirent.h", "dlfcn.h", "fcntl.h", "fenv.h", "getopt.h", "iconv.h", "langinfo.h",
+    "locale.h", "poll.h", "pthread.h", "regex.h", "sched.h", "semaphore.h", "setjmp.h", "signal.h",
+    "stdatomic.h", "sys/mman.h", "sys/resource.h", "sys/socket.h", "sys/stat.h",
+    "sys/wait.h", "tgmath.h", "threads.h", "uchar.h", "wchar.h", "wctype.h", "csetjmp", "csignal", "clocale",
+    "cwchar", "cwctype", "cuchar", "cfenv", "ccomplex", "ctgmath",
+];
+
 /// For a header that a C++ program might ask for and the subset has no place for: what it is.
 pub fn outside(name: &str) -> Option<&'static str> {
     if LIBRARIES.iter().any(|prefix| name.starts_with(prefix)) {
         Some("it belongs to a library beside the CUDA runtime")
+    } else if C.contains(&name) {
+        Some("`.cdp` has none of its functions")
     } else if CXX.contains(&name) {
         Some("it is part of the C++ standard library")
     } else if CUDA_CXX.iter().any(|prefix| name.starts_with(prefix)) {

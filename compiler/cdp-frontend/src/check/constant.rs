@@ -37,12 +37,14 @@ impl<'a> Checker<'a> {
             _ => {
                 let reason = self.why_not_constant(ir);
                 let message = format!("{what} must be a constant expression");
+                // clang has such arrays in host code only.
+                let on_device = self.f.space.on_device();
                 let found =
                     self.error(Code::E0310, expr.span, message).note(reason.unwrap_or_default());
                 if what == "an array bound" {
                     found
                         .help("allocate an array of this length with `new` or `malloc`")
-                        .help(NAME_IT_CU);
+                        .help(if on_device { "" } else { NAME_IT_CU });
                 }
                 None
             }

@@ -376,7 +376,7 @@ impl Preprocessor<'_> {
         if let Some(what) = headers::outside(name) {
             let message = format!("`<{name}>` is outside the `.cdp` subset: {what}");
             self.error(Code::E0243, wanted.span, message)
-                .help("a `.cdp` file can use the C library's headers and CUDA's own");
+                .help("a `.cdp` file can use most of the C library's headers, and CUDA's own");
             return;
         }
         let folder = self.files.last().and_then(|file| file.directory.clone());
