@@ -128,7 +128,7 @@ fn peak_kilobytes(mut command: std::process::Command) -> Result<u64, Failed> {
     said.parse().map_err(|_| format!("no number of kilobytes: {said}").into())
 }
 
-/// Checking a program takes less than 40 times the memory of its text.
+/// Checking a program takes less than 30 times the memory of its text.
 fn long_kernel() -> Outcome {
     let folder = folder()?;
     let peak = |name: &str, statements: usize| -> Result<(u64, u64), Failed> {
@@ -146,7 +146,7 @@ fn long_kernel() -> Outcome {
     let (before, _) = peak("small.cdp", 1)?;
     let (after, text) = peak("long.cdp", 50_000)?;
     let times = (after - before) / text;
-    if times >= 40 {
+    if times >= 30 {
         return Err(format!(
             "{after} KB, {before} KB without it, for {text} KB of text: {times} times"
         )

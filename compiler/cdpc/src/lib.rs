@@ -68,6 +68,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(cli) => cli,
         Err(error) => return explain_parse(&error),
     };
+    if !matches!(cli.command, Command::Run(_)) {
+        memory::map_large();
+    }
     let thread = std::thread::Builder::new().name("cdpc".into()).stack_size(STACK_BYTES);
     match thread.spawn(move || dispatch(cli.command)).map(|handle| handle.join()) {
         Ok(Ok(code)) => {

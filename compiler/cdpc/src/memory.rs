@@ -110,6 +110,20 @@ pub fn give_back() {
     }
 }
 
+/// Has large requests mapped by themselves for good: glibc otherwise begins to take them from the common heap once one
+/// was freed, where a vector that grows is copied and leaves a hole. Checking a large program took a third more memory.
+pub fn map_large() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: glibc's `int mallopt(int, int)`, which any thread may call at any time.
+        unsafe extern "C" {
+            safe fn mallopt(parameter: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
+        }
+        const M_MMAP_THRESHOLD: std::ffi::c_int = -3;
+        mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    }
+}
+
 /// The form of messages from now on.
 pub fn set_json(json: bool) {
     JSON.store(json, Ordering::Relaxed);

@@ -18,7 +18,7 @@ struct Prototype {
 }
 
 /// The tokens without the prototypes that are not named outside of prototypes.
-pub fn leave_out(tokens: Vec<Token>, session: &mut Session) -> Vec<Token> {
+pub fn leave_out(mut tokens: Vec<Token>, session: &mut Session) -> Vec<Token> {
     let Some(host) = session.names.lookup("__host__") else { return tokens };
     let mut named = vec![false; session.names.len()];
     let mut prototypes: Vec<Prototype> = Vec::new();
@@ -40,15 +40,17 @@ pub fn leave_out(tokens: Vec<Token>, session: &mut Session) -> Vec<Token> {
     if prototypes.is_empty() {
         return tokens;
     }
-    let mut kept = Vec::with_capacity(tokens.len());
-    let mut from = 0;
+    // In place, since the tokens of a large program are most of the memory at this point.
+    let (mut to, mut from) = (0, 0);
     for Prototype { start, end, name } in prototypes {
-        kept.extend_from_slice(&tokens[from..start]);
         session.unused.push((name, tokens[start].span));
+        tokens.copy_within(from..start, to);
+        to += start - from;
         from = end;
     }
-    kept.extend_from_slice(&tokens[from..]);
-    kept
+    tokens.copy_within(from.., to);
+    tokens.truncate(to + tokens.len() - from);
+    tokens
 }
 
 /// The prototype at a `__host__` that begins a line of a header of the compiler.

@@ -95,7 +95,7 @@ pub struct FileCache {
 #[derive(Clone)]
 struct KnownFile {
     id: FileId,
-    tokens: Arc<[Token]>,
+    tokens: Arc<Vec<Token>>,
     /// The macro of an include guard around the whole file.
     guard: Option<Symbol>,
 }
@@ -127,6 +127,8 @@ impl Preprocessor<'_> {
             return Span::NONE;
         };
         let tokens = self.lex_file(id);
+        // Most become tokens of the program as they are.
+        self.out.reserve(tokens.len());
         let known = KnownFile { id, tokens: Arc::clone(&tokens), guard: None };
         self.cache.known.insert(clean(path), known);
         let directory = Some(path.parent().unwrap_or(Path::new("")).to_owned());

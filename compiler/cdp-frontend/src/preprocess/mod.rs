@@ -154,7 +154,7 @@ const TOKEN_BUDGET: u64 = 4_000_000;
 /// A file on the include stack.
 struct OpenFile {
     id: FileId,
-    tokens: Arc<[Token]>,
+    tokens: Arc<Vec<Token>>,
     /// The next token.
     at: usize,
     /// Open `#if`s of this file.
@@ -167,7 +167,12 @@ struct OpenFile {
 
 impl OpenFile {
     /// A file at its first token.
-    fn new(id: FileId, tokens: Arc<[Token]>, directory: Option<PathBuf>, found_in: usize) -> Self {
+    fn new(
+        id: FileId,
+        tokens: Arc<Vec<Token>>,
+        directory: Option<PathBuf>,
+        found_in: usize,
+    ) -> Self {
         OpenFile { id, tokens, at: 0, conditionals: Vec::new(), directory, found_in }
     }
 }
@@ -317,10 +322,11 @@ impl<'a> Preprocessor<'a> {
         self.run();
     }
 
-    fn lex_file(&mut self, id: FileId) -> Arc<[Token]> {
+    /// A vector and no slice, which would be a copy of it.
+    fn lex_file(&mut self, id: FileId) -> Arc<Vec<Token>> {
         let file = self.session.sources.file(id);
         let (text, base) = (file.text.clone(), file.base);
-        crate::lex::lex(&text, base, &mut self.session.names, &self.spellings).into()
+        Arc::new(crate::lex::lex(&text, base, &mut self.session.names, &self.spellings))
     }
 
     /// Reads until no file is open.
