@@ -9,7 +9,7 @@ use super::scope::{Entity, FnId, Memory, VarId};
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
@@ -155,9 +155,7 @@ impl<'a> Checker<'a> {
             && let Some((what, cure)) = builtins::outside(text)
         {
             let message = format!("`{shown}` is outside the `.cdp` subset: it belongs to {what}");
-            let diagnostic = Diagnostic::new(Code::E0603, name.span, message);
-            let diagnostic = if cure.is_empty() { diagnostic } else { diagnostic.help(cure) };
-            self.report(diagnostic);
+            self.error(Code::E0603, name.span, message).help(cure);
             return;
         }
         let near = self.near_name(text, false);

@@ -280,7 +280,7 @@ pub fn outside(doc: &mut Doc) {
          API, known by its name's beginning, `cu` and a capital letter.",
         link(Code::E0603)
     ));
-    let mut families: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+    let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for name in outside_names() {
         if let Some(family) = outside_of(name) {
             families.entry(family).or_default().push(name);
@@ -288,7 +288,7 @@ pub fn outside(doc: &mut Doc) {
     }
     let rows: Vec<Vec<String>> = families
         .into_iter()
-        .map(|((library, cure), names)| vec![library.to_owned(), codes_of(names), cure])
+        .map(|((library, cure), names)| vec![library.to_owned(), codes_of(names), cure.to_owned()])
         .collect();
     doc.table(&["Of", "Functions", "What to use instead"], &rows);
 }
