@@ -1,6 +1,6 @@
 //! Control flow facts of finished bodies.
 
-use cdp_ir::{Block, Callee, Const, Expr, ExprKind, Intrinsic, Module, Stmt, StmtKind};
+use crate::{Block, Callee, Const, Expr, ExprKind, Intrinsic, Module, Stmt, StmtKind};
 
 /// Whether control can reach the end of a block. Conditions other than constants count as unknown.
 pub fn falls_through(block: &Block, module: &Module) -> bool {

@@ -11,13 +11,15 @@
 //! What is absent on purpose: syntax, source text, C's type names and qualifiers, LLVM, files.
 //!
 //! Reading order: [`types`], [`module`], [`stmt`], [`expr`], [`effects`], [`intrinsic`], [`runtime`],
-//! then [`mod@verify`] (whose header is the specification) and [`mod@print`].
+//! then [`mod@verify`] (whose header is the specification), [`flow`], [`mod@evaluate`] and [`mod@print`].
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod effects;
+pub mod evaluate;
 pub mod expr;
+pub mod flow;
 pub mod intrinsic;
 pub mod module;
 pub mod print;
@@ -27,6 +29,7 @@ pub mod types;
 pub mod verify;
 
 pub use effects::{has_effects, only_computes};
+pub use evaluate::Evaluator;
 pub use expr::{
     Aggregate, AsmOperand, AsmOutput, BinaryOp, Callee, CastKind, CompareOp, Const, Dim, Expr,
     ExprKind, InlineAsm, Launch, LaunchHints, UnaryOp, UpdateYield,

@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
         name: &str,
         span: Span,
     ) {
-        let Some(hole) = self.hole_of(pattern, deduced) else { return };
+        let Some(hole) = self.hole(pattern, deduced) else { return };
         let first = *self.facts.auto_type.get_or_insert(hole);
         if first.id != hole.id && !self.types.is_error(hole) {
             let message = format!(
@@ -91,43 +91,25 @@ impl<'a> Checker<'a> {
             self.error(Code::E0331, span, format!("`{name}` would have the type `void`"));
             return Basic::Error.into();
         }
-        let hole = self.hole(by_reference.unwrap_or(pattern), actual);
-        match hole {
+        match self.hole(by_reference.unwrap_or(pattern), actual) {
             Some(hole) => self.replace_auto(pattern, hole).unwrap_or(pattern),
             None => {
-                let message = format!(
-                    "{} does not fit a value of type {}",
-                    self.show(pattern),
-                    self.show(actual)
-                );
+                let (wanted, found) = (self.show(pattern), self.show(actual));
+                let message = format!("{wanted} does not fit a value of type {found}");
                 self.error(Code::E0331, span, message);
                 Basic::Error.into()
             }
         }
     }
 
-    /// What `auto` stands for when the pattern is to be the actual type.
+    /// What `auto` stands for where the pattern is the actual type.
     pub fn hole(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
-        if self.types.basic(pattern) == Some(Basic::Auto) {
-            let quals = actual.quals.without(pattern.quals);
-            return Some(QualType { id: actual.id, quals });
-        }
-        match (self.types.pointee(pattern), self.types.pointee(actual)) {
-            (Some(pattern), Some(actual)) => self.hole(pattern, actual),
-            _ => None,
-        }
-    }
-
-    /// What `auto` was replaced by to give a type.
-    pub fn hole_of(&self, pattern: QualType, actual: QualType) -> Option<QualType> {
         match (self.types.get(pattern.id), self.types.get(actual.id)) {
             (CType::Basic(Basic::Auto), _) => {
                 Some(QualType { id: actual.id, quals: actual.quals.without(pattern.quals) })
             }
-            (CType::Pointer(a), CType::Pointer(b)) => self.hole_of(*a, *b),
-            (CType::Reference { to: a, .. }, CType::Reference { to: b, .. }) => {
-                self.hole_of(*a, *b)
-            }
+            (CType::Pointer(a), CType::Pointer(b))
+            | (CType::Reference { to: a, .. }, CType::Reference { to: b, .. }) => self.hole(*a, *b),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use super::operators::{compare_op, ir_op, takes_integers};
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, BinaryOp as AstOp};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -92,26 +92,25 @@ impl<'a> Checker<'a> {
         right: QualType,
         at: At,
     ) -> Checked<'a> {
-        let text = op.text();
-        let message =
-            format!("no operator `{text}` for {} and {}", self.show(left), self.show(right));
-        let mut diagnostic = Diagnostic::new(Code::E0304, at.op, message);
-        let class = |ty| self.types.record_id(ty).is_some();
-        if class(left) || class(right) {
-            let help = format!("define a function `operator{text}` for these types");
-            diagnostic = diagnostic.help(help);
-        } else if self.types.is_half(left) || self.types.is_half(right) {
-            diagnostic = diagnostic
-                .note("CUDA's 16-bit types have operators for two operands of one type only")
-                .help("convert one operand, for example with `__float2half` or `__half2float`");
-        } else if self.types.is_scoped_enum(left) || self.types.is_scoped_enum(right) {
-            diagnostic = diagnostic.help("cast the scoped enumeration to an integer");
-        } else if op == AstOp::Rem
-            && (self.types.is_floating(left) || self.types.is_floating(right))
-        {
-            diagnostic = diagnostic.help("use `fmod` or `fmodf`");
-        }
-        self.report(diagnostic);
+        let (text, types) = (op.text(), &self.types);
+        let either = |test: &dyn Fn(QualType) -> bool| test(left) || test(right);
+        let (note, help) = if either(&|ty| types.record_id(ty).is_some()) {
+            ("", format!("define a function `operator{text}` for these types"))
+        } else if either(&|ty| types.is_half(ty)) {
+            (
+                "CUDA's 16-bit types have operators for two operands of one type only",
+                "convert one operand, for example with `__float2half` or `__half2float`".to_owned(),
+            )
+        } else if either(&|ty| types.is_scoped_enum(ty)) {
+            ("", "cast the scoped enumeration to an integer".to_owned())
+        } else if op == AstOp::Rem && either(&|ty| types.is_floating(ty)) {
+            ("", "use `fmod` or `fmodf`".to_owned())
+        } else {
+            ("", String::new())
+        };
+        let (left, right) = (self.show(left), self.show(right));
+        let message = format!("no operator `{text}` for {left} and {right}");
+        self.error(Code::E0304, at.op, message).note(note).help(help);
         None
     }
 

@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
         let ir_ty = self.types.ir_type(ty);
         let loc = self.loc(span);
         let expr = Expr::new(ExprKind::Const(Const::Int(constant.value)), ir_ty, loc);
-        self.check_stream_constant(name, constant.value, span);
+        self.check_stream_constant(name, span);
         Some(Value::rvalue(expr, ty, span))
     }
 

@@ -1,7 +1,7 @@
 //! Calls of functions: by name, through pointers, operators as functions, default and variadic
 //! arguments. Builtin functions become IR in `builtin_call`; launches are in `launch`.
 
-use cdp_ir::{Callee, Expr, ExprKind};
+use cdp_ir::{Callee, Expr, ExprKind, FuncId};
 
 use super::at::{At, CallAt};
 use super::convert::Purpose;
@@ -9,7 +9,7 @@ use super::ctype::{Basic, CType, FnType, QualType};
 use super::overload::{Callable, Choice};
 use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
-use super::state::Checker;
+use super::state::{Checker, PSEUDO_ID};
 use super::value::{Checked, FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
     /// Calls a function of the program.
     pub fn call_user(&mut self, id: FnId, args: Vec<Value<'a>>, at: CallAt) -> Checked<'a> {
         if self.func(id).space == ExecutionSpace::Global {
-            self.kernel_called(id, at.name, at.whole);
+            self.kernel_called(id, at.name);
             return None;
         }
         let constexpr = self.func(id).constexpr;
@@ -138,8 +138,7 @@ impl<'a> Checker<'a> {
         let params: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();
         let variadic = func.variadic;
         let declared = func.span;
-        let required =
-            func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
+        let required = func.required();
         self.check_count(&name, args.len(), required, params.len(), variadic, at.args, declared)?;
         self.check_format(&name, id, &args);
         let mut list = Vec::with_capacity(params.len().max(args.len()));
@@ -176,7 +175,7 @@ impl<'a> Checker<'a> {
         if self.types.is_void(ret) || self.types.referent(ret).is_some() {
             return None;
         }
-        let constant = self.eval_constexpr(id, args)?;
+        let constant = self.evaluator().call(FuncId(PSEUDO_ID | id.0), args)?;
         let (ty, loc) = (self.types.ir_type(ret), self.loc(span));
         Some(Value::rvalue(Expr::new(ExprKind::Const(constant), ty, loc), ret, span))
     }

@@ -338,23 +338,21 @@ impl<'a> Checker<'a> {
             }
         };
         let raw = self.cast(raw, ir_pointer);
-        let empty = new.init.as_ref().is_none_or(|init| init.is_empty());
-        if empty && self.has_defaults(ty) {
-            let slot = self.temporary_slot(ir_pointer, loc);
-            effects.push(self.store(slot.clone(), raw, false, loc));
-            let object = self.load_from(slot, false, loc);
-            self.new_defaults(ty, object.clone(), count.as_ref(), &mut effects, new.ty.span);
-            let value = self.sequence(effects, object);
-            return Some(Value::rvalue(value, pointer, span));
-        }
-        let Some(init) = &new.init else {
+        let defaults =
+            new.init.as_ref().is_none_or(|init| init.is_empty()) && self.has_defaults(ty);
+        if new.init.is_none() && !defaults {
             let value = if effects.is_empty() { raw } else { self.sequence(effects, raw) };
             return Some(Value::rvalue(value, pointer, span));
-        };
+        }
         let slot = self.temporary_slot(ir_pointer, loc);
         effects.push(self.store(slot.clone(), raw, false, loc));
         let object = self.load_from(slot, false, loc);
-        self.new_init(init, ty, object.clone(), count, &mut effects, span);
+        match &new.init {
+            Some(init) if !defaults => {
+                self.new_init(init, ty, object.clone(), count, &mut effects, span);
+            }
+            _ => self.new_defaults(ty, object.clone(), count.as_ref(), &mut effects, new.ty.span),
+        }
         let value = self.sequence(effects, object);
         Some(Value::rvalue(value, pointer, span))
     }
@@ -367,7 +365,7 @@ impl<'a> Checker<'a> {
         {
             let mut ty = base;
             for part in name.declarator.parts[1..].iter().rev() {
-                ty = self.part_of(ty, part);
+                ty = self.apply_part(ty, part);
             }
             return (ty, Some(size));
         }

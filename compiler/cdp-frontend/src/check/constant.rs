@@ -1,15 +1,28 @@
 //! Constant expressions: where the language wants one, and what to say when there is none. The
-//! evaluator is in `evaluate`.
+//! evaluator is the IR's.
 
-use cdp_ir::{BinaryOp, Const, Expr, ExprKind, FloatKind};
+use cdp_ir::evaluate::{Body, Known, from_f32, from_f64, from_f64_as, truth_of};
+use cdp_ir::{BinaryOp, Const, Evaluator, Expr, ExprKind, FloatKind, FuncId, GlobalId, LocalId};
 
 use super::ctype::{Basic, QualType};
-use super::evaluate::{from_f32, from_f64, from_f64_as, truth_of};
-use super::interpret::Env;
 use super::state::Checker;
 use super::value::is_poisoned;
 use crate::ast;
 use crate::diagnostics::{Code, NAME_IT_CU};
+
+impl Known for Checker<'_> {
+    fn local(&self, local: LocalId) -> Option<&Const> {
+        self.f.facts.get(local.0 as usize)?.value.as_ref()
+    }
+
+    fn global(&self, global: GlobalId) -> Option<&Const> {
+        self.const_globals.get(&global.0)
+    }
+
+    fn body(&self, function: FuncId) -> Option<&Body> {
+        self.constexpr_bodies.get(&function.0).map(|body| &**body)
+    }
+}
 
 impl<'a> Checker<'a> {
     /// An integral constant expression and its type; reports what is not one. `what` names it in
@@ -97,9 +110,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The evaluator, with what is known here.
+    pub fn evaluator(&self) -> Evaluator<'_> {
+        Evaluator { types: &self.types.ir, known: self }
+    }
+
     /// Evaluates an expression to a constant; `None` when it is not constant.
     pub fn const_eval(&self, expr: &Expr) -> Option<Const> {
-        self.eval_in(expr, &mut Env::default())
+        self.evaluator().value(expr)
     }
 
     /// A condition's constant value.
@@ -127,13 +145,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `static_assert`.
-    pub fn static_assert(
-        &mut self,
-        condition: &'a ast::Expr,
-        message: Option<&ast::StringLit>,
-        span: crate::source::Span,
-    ) {
-        let _ = span;
+    pub fn static_assert(&mut self, condition: &'a ast::Expr, message: Option<&ast::StringLit>) {
         if self.const_condition(condition, "the condition of a `static_assert`") == Some(false) {
             let text = match message {
                 Some(message) => format!("static assertion failed: {}", message.to_text()),

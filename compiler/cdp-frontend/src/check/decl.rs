@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
             }
             DeclKind::Linkage(linkage) => self.linkage(linkage),
             DeclKind::StaticAssert { condition, message } => {
-                self.static_assert(condition, message.as_deref(), decl.span);
+                self.static_assert(condition, message.as_deref());
             }
         }
     }

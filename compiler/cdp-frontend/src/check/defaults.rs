@@ -11,7 +11,7 @@ use super::scope::Memory;
 use super::state::Checker;
 use super::variable::{MAX_DEFAULT_BYTES, VarRequest};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 /// How a default member initialiser is written.
@@ -81,31 +81,23 @@ impl<'a> Checker<'a> {
 
     /// Whether leaving an object of the type out gives something else than zero.
     pub fn has_defaults(&self, ty: QualType) -> bool {
-        if let Some((elem, _)) = self.types.array(ty) {
-            return self.has_defaults(elem);
-        }
-        self.is_dim3(ty)
-            || self.any_field(ty, &|checker, field| {
-                field.default.is_some() || checker.has_defaults(field.ty)
-            })
+        self.starts_with(ty, true)
     }
 
-    /// Whether the type has default member initialisers anywhere.
-    fn has_member_defaults(&self, ty: QualType) -> bool {
+    /// Whether the type has default member initialisers anywhere, or with `ones` a `dim3`.
+    fn starts_with(&self, ty: QualType, ones: bool) -> bool {
         if let Some((elem, _)) = self.types.array(ty) {
-            return self.has_member_defaults(elem);
+            return self.starts_with(elem, ones);
         }
-        self.any_field(ty, &|checker, field| {
-            field.default.is_some() || checker.has_member_defaults(field.ty)
-        })
-    }
-
-    /// Whether some field of the program's record is such.
-    fn any_field(&self, ty: QualType, test: &dyn Fn(&Self, &CField) -> bool) -> bool {
-        self.types.record_id(ty).is_some_and(|id| {
-            let record = self.types.record(id);
-            !record.builtin && record.fields.iter().any(|field| test(self, field))
-        })
+        let Some(id) = self.types.record_id(ty) else { return false };
+        let record = self.types.record(id);
+        if record.builtin {
+            return ones && self.is_dim3(ty);
+        }
+        record
+            .fields
+            .iter()
+            .any(|field| field.default.is_some() || self.starts_with(field.ty, ones))
     }
 
     /// Whether every member gets a value by default, so that the object needs no initialiser.
@@ -152,15 +144,14 @@ impl<'a> Checker<'a> {
     /// Guide, "Dynamic Initialization"), which members without any are not.
     pub fn check_default_initialised(&mut self, request: &VarRequest<'a>, memory: Memory) {
         let ty = request.ty;
-        if self.types.is_error(ty) || !self.has_member_defaults(ty) {
+        if self.types.is_error(ty) || !self.starts_with(ty, false) {
             return;
         }
         let span = request.name.span;
         if memory == Memory::Shared {
-            let message = format!(
-                "a `__shared__` variable of {}, whose members have defaults",
-                self.show(ty)
-            );
+            let shown = self.show(ty);
+            let message =
+                format!("a `__shared__` variable of {shown}, whose members have defaults");
             self.error(Code::E0506, span, message)
                 .note("shared memory starts without values")
                 .help(
@@ -168,14 +159,10 @@ impl<'a> Checker<'a> {
                 );
         } else if memory != Memory::Host && !self.all_defaulted(ty) {
             let message = "a variable in device memory needs a constant initialiser";
-            self.report(
-                Diagnostic::new(Code::E0330, span, message)
-                    .note(format!(
-                        "some members of {} have defaults and others have none",
-                        self.show(ty)
-                    ))
-                    .help("write `= {}` after it"),
-            );
+            let shown = self.show(ty);
+            self.error(Code::E0330, span, message)
+                .note(format!("some members of {shown} have defaults and others have none"))
+                .help("write `= {}` after it");
         }
     }
 

@@ -10,7 +10,7 @@ use super::names::nearest;
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, Encoding, ExprKind as Ast, FloatSuffix, IntSuffix};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -285,21 +285,18 @@ impl<'a> Checker<'a> {
     fn no_member(&mut self, ty: QualType, member: ast::Ident) {
         let text = self.text(member.name);
         let message = format!("{} has no member `{text}`", self.show(ty));
-        let mut diagnostic = Diagnostic::new(Code::E0309, member.span, message);
         let record = self.types.record_id(ty).map(|id| self.types.record(id));
-        let names: Vec<&str> = record
-            .map(|record| record.fields.iter().map(|field| field.name.as_str()).collect())
-            .unwrap_or_default();
-        if let Some(near) = nearest(text, names.iter().copied()) {
-            let near = near.to_owned();
-            diagnostic =
-                diagnostic.suggest("a member with a similar name exists", member.span, near);
-        } else if !names.is_empty() && names.len() <= 8 {
-            let list: Vec<String> =
-                names.iter().filter(|name| !name.is_empty()).map(|n| format!("`{n}`")).collect();
-            diagnostic = diagnostic.note(format!("its members are {}", list.join(", ")));
-        }
-        self.report(diagnostic);
+        let fields = record.map_or(&[][..], |record| &record.fields);
+        let near = nearest(text, fields.iter().map(|field| field.name.as_str())).map(str::to_owned);
+        let named = fields.iter().filter(|field| !field.name.is_empty());
+        let list: Vec<String> = named.map(|field| format!("`{}`", field.name)).collect();
+        let few = (1..=8).contains(&fields.len());
+        let found = self.error(Code::E0309, member.span, message);
+        match near {
+            Some(near) => found.suggest("a member with a similar name exists", member.span, near),
+            None if few => found.note(format!("its members are {}", list.join(", "))),
+            None => found,
+        };
     }
 
     /// One field of a record value, by index.

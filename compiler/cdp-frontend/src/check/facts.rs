@@ -2,7 +2,7 @@
 //! spaces, by jumps. Who notes and who judges is elsewhere.
 
 use cdp_ir as ir;
-use cdp_ir::{Block, Loc, LocalId, TypeId};
+use cdp_ir::{Loc, LocalId};
 
 use super::ctype::QualType;
 use super::scope::{FnId, Memory, VarId};
@@ -58,8 +58,8 @@ pub struct Repeated {
 /// The conditions around the statement at hand.
 #[derive(Default)]
 pub struct Conditions {
-    /// Conditions that depend on the thread for certain: their places.
-    pub varying: Vec<Span>,
+    /// Conditions that depend on the thread for certain.
+    pub varying: u32,
     /// Conditions that are not certainly uniform.
     pub not_uniform: u32,
     /// Some threads have left the function.
@@ -149,13 +149,6 @@ pub struct JumpTarget {
     pub placed: Option<(Span, Vec<VarId>)>,
     /// The jumps to it, each with the initialised variables in scope.
     pub jumps: Vec<(Span, Vec<VarId>)>,
-}
-
-/// The body of a `constexpr` function and the types of its locals.
-#[derive(Debug)]
-pub struct Body {
-    pub types: Vec<TypeId>,
-    pub block: Block,
 }
 
 /// What the kept statements of a function answer already.

@@ -115,7 +115,7 @@ fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, Strin
 
 impl<'a> Checker<'a> {
     /// Checks the arguments after `at`, where the format stands.
-    pub fn check_printf(&mut self, args: &[Value<'a>], at: usize, span: Span) {
+    pub fn check_printf(&mut self, args: &[Value<'a>], at: usize) {
         let Some(format) = args.get(at) else { return };
         let Some(literal) = format.string else { return };
         let text = literal.to_text();
@@ -150,7 +150,6 @@ impl<'a> Checker<'a> {
                 Some(extra) => extra.span,
                 None => format.span,
             };
-            let _ = span;
             self.error(Code::W0709, place, message);
             return;
         }

@@ -8,7 +8,7 @@ use super::scope::{ExecutionSpace, FnId, Func, ParamInfo};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
-use crate::diagnostics::{Code, Diagnostic, NAME_IT_CU};
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::scopes::ScopeId;
 use crate::source::Span;
 
@@ -353,14 +353,10 @@ impl<'a> Checker<'a> {
             if self.types.referent(param.ty).is_some() {
                 let message = "a kernel parameter cannot be a reference";
                 let ty = self.types.strip_ref(param.ty);
-                self.report(
-                    Diagnostic::new(Code::E0417, param.span, message)
-                        .note("the reference would be to memory of the launching side")
-                        .help(format!(
-                            "pass a pointer, or {} by value",
-                            self.show(ty.unqualified())
-                        )),
-                );
+                let help = format!("pass a pointer, or {} by value", self.show(ty.unqualified()));
+                self.error(Code::E0417, param.span, message)
+                    .note("the reference would be to memory of the launching side")
+                    .help(help);
             }
         }
         let lists: Vec<QualType> = func.params.iter().map(|param| param.ty).collect();

@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         self.scopes.open(outer_scope);
         if self.func(id).constexpr {
             let types = state.locals.iter().map(|local| local.ty).collect();
-            let kept = std::rc::Rc::new(super::facts::Body { types, block: body.clone() });
+            let kept = std::rc::Rc::new(ir::evaluate::Body { types, block: body.clone() });
             if let Some(made) = self.func(id).ir {
                 self.constexpr_bodies.insert(made.0, kept.clone());
             }
@@ -170,7 +170,7 @@ impl<'a> Checker<'a> {
         if self.types.is_void(ret) || self.types.is_error(ret) {
             return;
         }
-        if !super::flow::falls_through(body, &self.module) {
+        if !ir::flow::falls_through(body, &self.module) {
             return;
         }
         let loc = self.loc(close);

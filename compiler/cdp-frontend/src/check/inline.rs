@@ -4,7 +4,7 @@
 use cdp_ir as ir;
 
 use super::builtins::{Lower, Overload};
-use super::scope::{ExecutionSpace, FnId};
+use super::scope::ExecutionSpace;
 use super::state::{Checker, NO_ID};
 use crate::ast::{self, DeclKind};
 use crate::parse::parse_text;
@@ -99,17 +99,13 @@ impl<'a> Checker<'a> {
             name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_")
         );
         let made = self.make_ir_func(id);
-        self.compile_body(id, def);
+        self.check_body(id, true, &def.body);
         if self.diags.has_errors() {
             let messages: Vec<String> =
                 self.diags.iter().map(|diagnostic| diagnostic.message.clone()).collect();
             panic!("the builtin function `{name}` is wrong: {}", messages.join("; "));
         }
         made
-    }
-
-    fn compile_body(&mut self, id: FnId, def: &'a ast::FunctionDef) {
-        self.check_body(id, true, &def.body);
     }
 }
 

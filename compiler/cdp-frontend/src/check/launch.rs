@@ -13,7 +13,7 @@ use super::scope::{ExecutionSpace, FnId};
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -25,7 +25,7 @@ impl<'a> Checker<'a> {
         if self.is_error(&kernel) {
             return self.void_value(span);
         }
-        self.check_launch_place(launch, span);
+        self.check_launch_place(launch);
         let Some((callee, params, target)) = self.launch_target(kernel, launch, &args) else {
             return self.void_value(span);
         };
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
                 self.note_result_site(id, launch, &list, &stream, span);
             }
         }
-        self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch, span);
+        self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch);
         let params = params.iter().map(|&ty| self.types.ir_type(ty)).collect();
         let kernel = match callee {
             Some(pointer) => Callee::Indirect(Box::new(pointer)),
@@ -154,31 +154,21 @@ impl<'a> Checker<'a> {
     /// E0411: `<<<>>>` on a function that is no kernel.
     fn not_a_kernel(&mut self, functions: &[FnId], name: &str, span: Span) {
         let message = format!("`{name}` is not a kernel, so it cannot be launched");
-        let mut diagnostic = Diagnostic::new(Code::E0411, span, message);
-        match functions.first() {
-            Some(&id) => {
-                let func = self.func(id);
-                let (declared, void) = (func.span, self.types.is_void(func.ret));
-                let word = func.space.word();
-                diagnostic = diagnostic
-                    .secondary(declared, format!("it is a `{word}` function"))
-                    .help(if void {
-                        "declare it `__global__`, or call it without `<<<...>>>`"
-                    } else {
-                        "call it without `<<<...>>>`"
-                    });
-            }
-            None => {
-                diagnostic =
-                    diagnostic.note("it is a builtin function").help("call it without `<<<...>>>`");
-            }
-        }
-        self.report(diagnostic);
+        let cure = "call it without `<<<...>>>`";
+        let Some(&id) = functions.first() else {
+            self.error(Code::E0411, span, message).note("it is a builtin function").help(cure);
+            return;
+        };
+        let func = self.func(id);
+        let (declared, word) = (func.span, func.space.word());
+        let or = if self.types.is_void(func.ret) { "declare it `__global__`, or " } else { "" };
+        self.error(Code::E0411, span, message)
+            .secondary(declared, format!("it is a `{word}` function"))
+            .help(format!("{or}{cure}"));
     }
 
     /// E0410: a kernel called as if it were a function.
-    pub fn kernel_called(&mut self, id: FnId, name_span: Span, span: Span) {
-        let _ = span;
+    pub fn kernel_called(&mut self, id: FnId, name_span: Span) {
         let func = self.func(id);
         let (name, declared) = (func.display.clone(), func.span);
         let message = format!("the kernel `{name}` is called without a launch configuration");
@@ -225,7 +215,7 @@ impl<'a> Checker<'a> {
         } else {
             shared
         };
-        let stream_ty = self.stream_type();
+        let stream_ty = self.builtin_type("cudaStream_t").unwrap_or(Basic::Error.into());
         let stream = match launch.config.get(3) {
             Some(expr) => {
                 let value = self.expr(expr);
@@ -248,16 +238,6 @@ impl<'a> Checker<'a> {
             return Expr::new(ExprKind::Const(Const::Int(i128::from(u32::MAX))), uint, shared.loc);
         }
         self.cast(shared, uint)
-    }
-
-    fn stream_type(&mut self) -> QualType {
-        match self.builtin_type("cudaStream_t") {
-            Some(ty) => ty,
-            None => {
-                let void: QualType = Basic::Void.into();
-                self.types.pointer_to(void)
-            }
-        }
     }
 
     /// Converts a configuration value, with the code of launches.
@@ -315,15 +295,7 @@ impl<'a> Checker<'a> {
         args: Vec<Value<'a>>,
         launch: &'a ast::LaunchExpr,
     ) -> Option<Vec<Expr>> {
-        let required = match target {
-            Some(id) => self
-                .func(id)
-                .params
-                .iter()
-                .rposition(|param| param.default.is_none())
-                .map_or(0, |at| at + 1),
-            None => params.len(),
-        };
+        let required = target.map_or(params.len(), |id| self.func(id).required());
         let given = args.len();
         if given < required || given > params.len() {
             self.report_launch_count(name, target, given, required, params.len(), launch);
@@ -372,19 +344,15 @@ impl<'a> Checker<'a> {
             Some(extra) if given > most => extra.span,
             _ => launch.args_span,
         };
-        let mut diagnostic = Diagnostic::new(Code::E0401, span, message);
-        if let Some(id) = target {
-            let func = self.func(id);
-            diagnostic = diagnostic.secondary(func.span, "the kernel is declared here");
-            if given < required
-                && let Some(param) = func.params.get(given)
-                && let Some(missing) = param.name
-            {
-                let text = self.text(missing.name);
-                diagnostic = diagnostic.note(format!("no value is given for `{text}`"));
-            }
-        }
-        self.report(diagnostic);
+        let func = target.map(|id| self.func(id));
+        let declared = func.map_or(Span::NONE, |func| func.span);
+        let missing = func.filter(|_| given < required).and_then(|func| func.params[given].name);
+        let note = missing
+            .map(|missing| format!("no value is given for `{}`", self.text(missing.name)))
+            .unwrap_or_default();
+        self.error(Code::E0401, span, message)
+            .secondary(declared, "the kernel is declared here")
+            .note(note);
     }
 
     fn report_launch_type(
@@ -402,21 +370,17 @@ impl<'a> Checker<'a> {
             None => format!("parameter {} of the kernel `{name}`", index + 1),
         };
         let message = format!("{from} does not convert to {}, the type of {what}", self.show(to));
-        let mut diagnostic = Diagnostic::new(Code::E0402, arg.span, message);
-        if let Some(id) = target {
-            let span = self.func(id).params[index].span;
-            diagnostic = diagnostic.secondary(span, "the parameter");
-        }
+        let declared = target.map_or(Span::NONE, |id| self.func(id).params[index].span);
         let decayed = self.decay(arg.ty);
-        if let (Some(pointee), true) = (self.types.pointee(to), arg.is_lvalue())
-            && decayed.id == pointee.id
-        {
-            let text = self.source_text(arg.span);
-            diagnostic = diagnostic.help(format!(
+        let object =
+            self.types.pointee(to).is_some_and(|to| to.id == decayed.id) && arg.is_lvalue();
+        let text = self.source_text(arg.span);
+        let found = self.error(Code::E0402, arg.span, message).secondary(declared, "the parameter");
+        if object {
+            found.help(format!(
                 "the kernel wants an address; `&{text}` is one if the variable is in global memory"
             ));
         }
-        self.report(diagnostic);
     }
 
     // --- facts -------------------------------------------------------------------------------------

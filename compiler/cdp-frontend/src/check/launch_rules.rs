@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
                     fields
                         .iter()
                         .find(|(index, _)| *index == axis)
-                        .and_then(|(_, value)| super::evaluate::int_of(value))
+                        .and_then(|(_, value)| ir::evaluate::int_of(value))
                 }),
                 _ => [None; 3],
             },
@@ -131,8 +131,7 @@ impl<'a> Checker<'a> {
     // --- where and how ---------------------------------------------------------------------------
 
     /// Launches that the function at hand, or the options, cannot make.
-    pub fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr, span: Span) {
-        let _ = span;
+    pub fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr) {
         if self.f.space == ExecutionSpace::HostDevice {
             let (name, place) = match self.f.func {
                 Some(id) => (self.func(id).display.clone(), self.func(id).space_span),
@@ -164,12 +163,11 @@ impl<'a> Checker<'a> {
     }
 
     /// E0414, E0415: `cudaStreamTailLaunch` and `cudaStreamFireAndForget` where they do not work.
-    pub fn check_stream_constant(&mut self, name: &str, value: i128, span: Span) {
+    pub fn check_stream_constant(&mut self, name: &str, span: Span) {
         let named = matches!(name, "cudaStreamTailLaunch" | "cudaStreamFireAndForget");
         if !named || !self.f.space.device_only() || self.unevaluated > 0 {
             return;
         }
-        let _ = value;
         if self.cdp() == Some(ir::CdpVersion::Cdp1) {
             let message = format!("`{name}` does not exist in CDP1");
             self.error(Code::E0414, span, message)

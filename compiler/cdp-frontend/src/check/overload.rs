@@ -77,12 +77,10 @@ impl<'a> Checker<'a> {
 
     pub fn user_candidate(&self, id: FnId) -> Candidate {
         let func = self.func(id);
-        let required =
-            func.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1);
         Candidate {
             callable: Callable::User(id),
             params: func.params.iter().map(|param| Accepts::Type(param.ty)).collect(),
-            required,
+            required: func.required(),
             variadic: func.variadic,
         }
     }

@@ -66,12 +66,8 @@ impl<'a> Checker<'a> {
     /// A string literal to a pointer to plain characters: deprecated, but taken.
     pub(super) fn string_to_char(&self, value: &Value<'a>, to: QualType) -> bool {
         let Some(pointee) = self.types.pointee(to) else { return false };
-        match self.types.array(value.ty) {
-            Some((elem, _)) => {
-                elem.id == pointee.id && !pointee.is_const() && !pointee.is_volatile()
-            }
-            None => false,
-        }
+        let elem = self.types.array(value.ty);
+        elem.is_some_and(|(elem, _)| elem.id == pointee.id) && pointee == pointee.unqualified()
     }
 
     pub(super) fn rank_reference(
@@ -235,12 +231,7 @@ impl<'a> Checker<'a> {
     /// The function of a set that a pointer (or reference) type asks for.
     pub fn choose_function(&self, functions: &FnRef, to: QualType) -> Option<FnId> {
         let want = self.types.pointee(to).unwrap_or(to);
-        if let Some(found) =
-            functions.user.iter().copied().find(|&id| self.func(id).ty.id == want.id)
-        {
-            return Some(found);
-        }
-        None
+        functions.user.iter().copied().find(|&id| self.func(id).ty.id == want.id)
     }
 
     /// The builtin function of a set that a pointer type asks for.

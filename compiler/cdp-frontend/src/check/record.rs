@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
         match &member.kind {
             DeclKind::Empty | DeclKind::Error => {}
             DeclKind::StaticAssert { condition, message } => {
-                self.static_assert(condition, message.as_deref(), member.span);
+                self.static_assert(condition, message.as_deref());
             }
             DeclKind::Simple(simple) => self.member_decl(simple, record, fields),
             DeclKind::Alias(alias) => self.alias(alias),

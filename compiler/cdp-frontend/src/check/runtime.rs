@@ -86,12 +86,12 @@ impl<'a> Checker<'a> {
             if matches!(name, "printf" | "fprintf" | "snprintf" | "sprintf") {
                 let at = usize::from(matches!(name, "fprintf" | "sprintf"))
                     + 2 * usize::from(name == "snprintf");
-                self.check_printf(args, at, span);
+                self.check_printf(args, at);
             }
             return true;
         }
         match lower {
-            Lower::Printf => self.check_printf(args, 0, span),
+            Lower::Printf => self.check_printf(args, 0),
             Lower::Runtime(func) => return self.check_runtime(func, overload, args, span),
             Lower::Intrinsic(
                 ir::Intrinsic::SyncThreads
@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
     fn flag_argument(&mut self, args: &[Value<'a>]) -> Option<i128> {
         match &args.get(1)?.kind {
             Kind::RValue(expr) => self.const_int_value(expr),
-            Kind::ConstVar(_, value) => super::evaluate::int_of(value),
+            Kind::ConstVar(_, value) => ir::evaluate::int_of(value),
             _ => None,
         }
     }
@@ -239,8 +239,7 @@ impl<'a> Checker<'a> {
         let func = self.func(id);
         let is_printf = func.extern_c && name == "printf" && func.variadic;
         if is_printf && func.space == ExecutionSpace::Host {
-            let span = args.first().map_or(Span::NONE, |arg| arg.span);
-            self.check_printf(args, 0, span);
+            self.check_printf(args, 0);
         }
     }
 }

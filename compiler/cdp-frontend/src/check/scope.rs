@@ -193,3 +193,10 @@ pub struct Func<'a> {
     /// The table row behind a function made from one.
     pub builtin: bool,
 }
+
+impl Func<'_> {
+    /// How many arguments a call must give.
+    pub fn required(&self) -> usize {
+        self.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1)
+    }
+}

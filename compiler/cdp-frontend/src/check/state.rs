@@ -5,7 +5,7 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{CTypes, QualType};
-use super::facts::{Body, Conditions, Deferred, Facts, JumpTarget, Site, Source, Witnesses};
+use super::facts::{Conditions, Deferred, Facts, JumpTarget, Site, Source, Witnesses};
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
@@ -37,7 +37,7 @@ pub struct Checker<'a> {
     pub const_globals: FastMap<u32, ir::Const>,
     pub builtins: BuiltinCache,
     /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`].
-    pub constexpr_bodies: FastMap<u32, std::rc::Rc<Body>>,
+    pub constexpr_bodies: FastMap<u32, std::rc::Rc<ir::evaluate::Body>>,
     pub launches: Vec<LaunchFact>,
     pub calls: Vec<CallFact>,
     pub symbols: FastMap<String, Span>,
@@ -347,16 +347,21 @@ impl<'a> Checker<'a> {
 
     /// A new local of the function at hand.
     pub fn new_local(&mut self, name: String, ty: QualType, align: u64, span: Span) -> ir::LocalId {
-        let ir_ty = self.types.ir_type(ty);
-        let natural = self.types.ir.layout(ir_ty).align;
-        let loc = self.loc(span);
-        self.f.locals.push(ir::Local {
-            name,
-            ty: ir_ty,
-            align: align.max(natural),
-            param: ir::ParamAttrs::default(),
-            loc,
-        });
+        let (ty, loc) = (self.types.ir_type(ty), self.loc(span));
+        self.add_local(name, ty, align, loc)
+    }
+
+    /// A new local of an IR type.
+    pub fn add_local(
+        &mut self,
+        name: String,
+        ty: ir::TypeId,
+        align: u64,
+        loc: ir::Loc,
+    ) -> ir::LocalId {
+        let align = align.max(self.types.ir.layout(ty).align);
+        let param = ir::ParamAttrs::default();
+        self.f.locals.push(ir::Local { name, ty, align, param, loc });
         self.f.facts.push(LocalFacts::default());
         ir::LocalId(self.f.locals.len() as u32 - 1)
     }

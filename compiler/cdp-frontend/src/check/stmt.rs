@@ -457,10 +457,7 @@ impl<'a> Checker<'a> {
                 Basic::Void.into()
             } else {
                 let deduced = self.deduce(pattern, value.clone(), "the result", expr.span);
-                match self.hole_of(pattern, deduced) {
-                    Some(ty) => ty,
-                    None => deduced,
-                }
+                self.hole(pattern, deduced).unwrap_or(deduced)
             };
             self.finish_auto(func, ty);
         } else if let Some(pattern) = self.f.auto_pattern

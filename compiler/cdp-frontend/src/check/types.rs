@@ -34,11 +34,6 @@ impl<'a> Checker<'a> {
     pub fn spec_type(&mut self, specs: &'a ast::DeclSpecs) -> QualType {
         let ty = self.type_spec(&specs.ty, specs);
         let mut quals = quals_of(&specs.quals);
-        if specs.has(ast::StorageKind::Constexpr) && !self.types.is_function(ty) {
-            // `constexpr` makes the object const; for functions it says nothing about the type,
-            // and the caller strips it there.
-            quals = quals.union(Quals::NONE);
-        }
         if quals.has(Quals::RESTRICT) && !self.types.is_pointer(ty) && !self.types.is_error(ty) {
             if self.types.referent(ty).is_none() {
                 let span = specs.quals.restrict.unwrap_or(specs.span);
@@ -151,11 +146,8 @@ impl<'a> Checker<'a> {
         ty
     }
 
-    pub fn part_of(&mut self, ty: QualType, part: &'a DeclaratorPart) -> QualType {
-        self.apply_part(ty, part)
-    }
-
-    fn apply_part(&mut self, ty: QualType, part: &'a DeclaratorPart) -> QualType {
+    /// The type that one part of a declarator makes of another.
+    pub fn apply_part(&mut self, ty: QualType, part: &'a DeclaratorPart) -> QualType {
         let span = part.span();
         if self.types.is_error(ty) && !matches!(part, DeclaratorPart::Function(_)) {
             return ty;
@@ -219,8 +211,7 @@ impl<'a> Checker<'a> {
 
     /// A constant array bound; reports what is wrong with it.
     fn array_bound(&mut self, size: &'a ast::Expr) -> Option<u64> {
-        let (value, ty) = self.const_integer(size, "an array bound")?;
-        let _ = ty;
+        let (value, _) = self.const_integer(size, "an array bound")?;
         if value < 0 {
             self.error(Code::E0312, size.span, format!("the array bound is negative: {value}"));
             return None;

@@ -1,7 +1,7 @@
 //! What an expression was found to be: its type, whether it is an lvalue, and its IR.
 
 use cdp_ir as ir;
-use cdp_ir::{CastKind, Expr, ExprKind, Loc, Type, TypeId, has_effects};
+use cdp_ir::{CastKind, Expr, ExprKind, Loc, TypeId, has_effects};
 
 use super::builtins::{BuiltinVariable, Overload};
 use super::ctype::{Basic, CTypes, QualType};
@@ -144,7 +144,6 @@ impl<'a> Checker<'a> {
                 let span = value.span;
                 let ty = value.ty.unqualified();
                 let value = self.load(value);
-                let _ = loc;
                 self.temporary(value, ty, span)
             }
             Kind::Braces(_) => self.dummy(Basic::Nullptr.into()),
@@ -238,16 +237,8 @@ impl<'a> Checker<'a> {
 
     /// A new local of an IR type: its address.
     pub fn temporary_slot(&mut self, ty: TypeId, loc: Loc) -> Expr {
-        let align = self.types.ir.layout(ty).align.max(1);
-        self.f.locals.push(ir::Local {
-            name: String::new(),
-            ty,
-            align,
-            param: ir::ParamAttrs::default(),
-            loc,
-        });
-        self.f.facts.push(super::state::LocalFacts::default());
-        self.local_addr(ir::LocalId(self.f.locals.len() as u32 - 1), loc)
+        let local = self.add_local(String::new(), ty, 1, loc);
+        self.local_addr(local, loc)
     }
 
     /// An expression for its effects only; `None` when it has none worth keeping.
@@ -401,46 +392,16 @@ impl<'a> Checker<'a> {
             return expr;
         }
         let loc = expr.loc;
-        let Some(kind) = self.cast_kind(expr.ty, to) else {
+        let Some(kind) = self.types.ir.cast_kind(expr.ty, to) else {
             return Expr::new(ExprKind::Const(ir::Const::Zero), to, loc);
         };
         let made = Expr::new(ExprKind::Cast { kind, operand: Box::new(expr) }, to, loc);
         self.folded(made)
     }
 
-    /// The cast from one machine type to another.
-    pub fn cast_kind(&self, from: TypeId, to: TypeId) -> Option<CastKind> {
-        let types = &self.types.ir;
-        Some(match (types.get(from), types.get(to)) {
-            (_, Type::Bool) => CastKind::ToBool,
-            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
-            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
-            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
-            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
-            (Type::Pointer(_), Type::Int { .. }) => CastKind::PointerToInt,
-            (Type::Bool | Type::Int { .. }, Type::Pointer(_)) => CastKind::IntToPointer,
-            (Type::Pointer(_), Type::Pointer(_)) => CastKind::PointerToPointer,
-            _ => return None,
-        })
-    }
-
     /// The constant an operation on constants yields, or the operation.
     pub fn folded(&self, expr: Expr) -> Expr {
-        let constant = |operand: &Expr| matches!(operand.kind, ExprKind::Const(_));
-        let all = match &expr.kind {
-            ExprKind::Cast { operand, .. } | ExprKind::Unary { operand, .. } => constant(operand),
-            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
-                constant(lhs) && constant(rhs)
-            }
-            _ => false,
-        };
-        if !all {
-            return expr;
-        }
-        match self.const_eval(&expr) {
-            Some(value) => Expr::new(ExprKind::Const(value), expr.ty, expr.loc),
-            None => expr,
-        }
+        self.evaluator().folded(expr)
     }
 
     /// Evaluates `expr`, then yields `value`.

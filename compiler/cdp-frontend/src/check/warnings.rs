@@ -141,32 +141,23 @@ impl<'a> Checker<'a> {
         }
         let entered =
             Entered { varying: self.is_varying(cond), not_uniform: !self.is_uniform(cond) };
-        if entered.varying {
-            self.f.conditions.varying.push(Span::NONE);
-        }
+        self.f.conditions.varying += u32::from(entered.varying);
         self.f.conditions.not_uniform += u32::from(entered.not_uniform);
         entered
     }
 
     pub fn leave_condition(&mut self, entered: Entered, then: &ir::Block, otherwise: &ir::Block) {
-        if entered.varying {
-            self.f.conditions.varying.pop();
-        }
+        self.f.conditions.varying -= u32::from(entered.varying);
         if entered.not_uniform {
             self.f.conditions.not_uniform -= 1;
             // Whoever returns, breaks or continues in a branch is missing from then on.
             let leaves = |block: &ir::Block| {
-                !block.stmts.is_empty() && !super::flow::falls_through(block, &self.module)
+                !block.stmts.is_empty() && !ir::flow::falls_through(block, &self.module)
             };
             if leaves(then) || leaves(otherwise) {
                 self.f.conditions.some_left = true;
             }
         }
-    }
-
-    /// Whether the code at hand is run by some threads of a block only, for certain.
-    pub fn in_varying_code(&self) -> bool {
-        !self.f.conditions.varying.is_empty()
     }
 
     // --- launches ----------------------------------------------------------------------------------
@@ -180,9 +171,7 @@ impl<'a> Checker<'a> {
         args: &[Expr],
         shared: &Expr,
         launch: &'a ast::LaunchExpr,
-        span: Span,
     ) {
-        let _ = span;
         if self.unevaluated > 0 {
             return;
         }
@@ -299,7 +288,7 @@ impl<'a> Checker<'a> {
 
     /// `__syncthreads` where only some threads of the block come.
     pub fn warn_divergent_barrier(&mut self, name: &str, span: Span) {
-        if self.in_varying_code() && self.f.space.on_device() {
+        if self.f.conditions.varying > 0 && self.f.space.on_device() {
             let message = format!("`{name}` in code that only some threads of the block run");
             self.error(Code::W0713, span, message)
                 .note("a barrier waits for all threads of the block; the others never come")

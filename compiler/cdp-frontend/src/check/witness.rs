@@ -20,7 +20,7 @@ impl Checker<'_> {
         if self.options.module || constexpr || self.f.builtin_body || !self.f.sites.is_empty() {
             return false;
         }
-        !super::flow::never_returns(expr, &self.module) && !self.answers_more(expr)
+        !ir::flow::never_returns(expr, &self.module) && !self.answers_more(expr)
     }
 
     /// Whether an expression says what no kept one says.

@@ -3,14 +3,11 @@
 //! Locals hold whole constants; pointers to them do not exist as values, so what takes the address
 //! of a local is not constant. Bounds on steps and depth end what does not end by itself.
 
-use cdp_ir::{
-    BinaryOp, Block, CastKind, Const, Expr, ExprKind, FuncId, LabelId, StmtKind, Type, TypeId,
-    UpdateYield,
+use super::{Evaluator, int_of, truth_of};
+use crate::{
+    BinaryOp, Block, CastKind, Const, Expr, ExprKind, FuncId, LabelId, RecordKind, StmtKind, Type,
+    TypeId, UpdateYield,
 };
-
-use super::evaluate::{int_of, truth_of};
-use super::scope::FnId;
-use super::state::{Checker, PSEUDO_ID};
 
 /// Statements and turns of loops that one evaluation may take.
 const MAX_STEPS: u32 = 1 << 20;
@@ -21,7 +18,7 @@ const MAX_DEPTH: u32 = 128;
 #[derive(Default)]
 pub struct Env {
     /// The locals of the function that runs; `None` outside one.
-    pub frame: Option<Vec<Option<Const>>>,
+    pub(super) frame: Option<Vec<Option<Const>>>,
     types: Vec<TypeId>,
     steps: u32,
     depth: u32,
@@ -49,14 +46,19 @@ enum Part {
     Index(u64),
 }
 
-impl Checker<'_> {
-    /// Calls a `constexpr` function on constant arguments.
-    pub fn eval_constexpr(&self, id: FnId, args: &[Expr]) -> Option<Const> {
-        self.eval_call(FuncId(PSEUDO_ID | id.0), args, &mut Env::default())
+impl Evaluator<'_> {
+    /// What a function returns for constant arguments.
+    pub fn call(&self, function: FuncId, args: &[Expr]) -> Option<Const> {
+        self.eval_call(function, args, &mut Env::default())
     }
 
-    pub fn eval_call(&self, function: FuncId, args: &[Expr], env: &mut Env) -> Option<Const> {
-        let body = self.constexpr_bodies.get(&function.0)?.clone();
+    pub(super) fn eval_call(
+        &self,
+        function: FuncId,
+        args: &[Expr],
+        env: &mut Env,
+    ) -> Option<Const> {
+        let body = self.known.body(function)?;
         if env.depth >= MAX_DEPTH {
             return None;
         }
@@ -168,7 +170,7 @@ impl Checker<'_> {
     // --- locals --------------------------------------------------------------------------------
 
     /// `*addr = value` for a local of the running function.
-    pub fn eval_store(&self, addr: &Expr, value: Const, env: &mut Env) -> Option<()> {
+    pub(super) fn eval_store(&self, addr: &Expr, value: Const, env: &mut Env) -> Option<()> {
         let mut path = Vec::new();
         let local = self.place(addr, &mut path, env)?;
         self.store_path(local, &path, value, env)
@@ -183,7 +185,7 @@ impl Checker<'_> {
         Some(())
     }
 
-    pub fn eval_update(
+    pub(super) fn eval_update(
         &self,
         addr: &Expr,
         op: BinaryOp,
@@ -192,8 +194,8 @@ impl Checker<'_> {
         yields: UpdateYield,
         env: &mut Env,
     ) -> Option<Const> {
-        let ty = self.types.ir.pointee(addr.ty)?;
-        if self.types.ir.is_pointer(ty) {
+        let ty = self.types.pointee(addr.ty)?;
+        if self.types.is_pointer(ty) {
             return None;
         }
         // The right side first; the address once, since it may have effects of its own.
@@ -218,7 +220,7 @@ impl Checker<'_> {
         if from == to {
             return Some(value);
         }
-        self.eval_cast(self.cast_kind(from, to)?, value, from, to)
+        self.eval_cast(self.types.cast_kind(from, to)?, value, from, to)
     }
 
     /// The local that an address is part of, and the way into it, outermost first.
@@ -247,7 +249,7 @@ impl Checker<'_> {
     /// The part of a constant that a way leads to.
     fn load_path(&self, whole: &Const, ty: TypeId, path: &[Part]) -> Option<Const> {
         let Some((first, rest)) = path.split_first() else { return Some(whole.clone()) };
-        match (first, self.types.ir.get(ty)) {
+        match (first, self.types.get(ty)) {
             (Part::Index(index), Type::Array { elem, len }) if index < len => {
                 let item = match whole {
                     Const::Array(items) => items.get(*index as usize).unwrap_or(&Const::Zero),
@@ -257,7 +259,7 @@ impl Checker<'_> {
                 self.load_path(item, *elem, rest)
             }
             (Part::Field(field), Type::Record(id)) => {
-                let field_ty = self.types.ir.record(*id).fields.get(*field as usize)?.ty;
+                let field_ty = self.types.record(*id).fields.get(*field as usize)?.ty;
                 let part = self.field_of(whole, ty, *field)?;
                 self.load_path(&part, field_ty, rest)
             }
@@ -270,7 +272,7 @@ impl Checker<'_> {
             *target = value;
             return Some(());
         };
-        match (first, self.types.ir.get(ty)) {
+        match (first, self.types.get(ty)) {
             (Part::Index(index), Type::Array { elem, len }) if index < len => {
                 let items = match target {
                     Const::Array(items) => items,
@@ -288,13 +290,13 @@ impl Checker<'_> {
                 self.store_in(&mut items[index], *elem, rest, value)
             }
             (Part::Field(field), Type::Record(id)) => {
-                let record = self.types.ir.record(*id);
+                let record = self.types.record(*id);
                 let field_ty = record.fields.get(*field as usize)?.ty;
                 if *target == Const::Zero {
                     *target = Const::Record(Vec::new());
                 }
                 let Const::Record(fields) = target else { return None };
-                if record.kind == cdp_ir::RecordKind::Union {
+                if record.kind == RecordKind::Union {
                     fields.retain(|(index, _)| index == field);
                 }
                 let at = match fields.binary_search_by_key(field, |(index, _)| *index) {

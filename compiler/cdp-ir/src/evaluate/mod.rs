@@ -1,19 +1,51 @@
-//! The evaluator of constant expressions, exactly as the machine types say.
+//! The evaluator of constant expressions, exactly as the machine types say. Conversions are explicit in the
+//! IR, so one evaluator serves array bounds, `case` labels, static initialisers, launch configurations and
+//! `constexpr` functions (whose statements are in `interpret`).
 //!
-//! It works on the IR: conversions are already explicit there, and one evaluator serves array
-//! bounds, `case` labels, static initialisers, launch configurations and `constexpr` functions
-//! (whose statements are in `interpret`).
+//! What this is not: which expressions a language calls constant, and what to say of one that is not.
 
-use cdp_ir::{
-    BinaryOp, CastKind, CompareOp, Const, Expr, ExprKind, FloatKind, Type, TypeId, UnaryOp,
+mod float16;
+mod interpret;
+
+use std::cmp::Ordering;
+
+pub use interpret::Env;
+
+use crate::{
+    BinaryOp, Block, Callee, CastKind, CompareOp, Const, Expr, ExprKind, FloatKind, FuncId,
+    GlobalId, Intrinsic, LocalId, RecordKind, Type, TypeId, TypeTable, UnaryOp,
 };
 
-use super::float16;
-use super::interpret::Env;
-use super::state::Checker;
+/// What is known of the program around an expression.
+pub trait Known {
+    /// The value of a local of the function that the expression stands in.
+    fn local(&self, local: LocalId) -> Option<&Const>;
+    /// The value of a variable that never changes.
+    fn global(&self, global: GlobalId) -> Option<&Const>;
+    /// The body of a function that may run on constants.
+    fn body(&self, function: FuncId) -> Option<&Body>;
+}
+
+/// The body of a function that may run on constants, and the types of its locals.
+#[derive(Debug)]
+pub struct Body {
+    /// By [`LocalId`].
+    pub types: Vec<TypeId>,
+    /// What runs.
+    pub block: Block,
+}
+
+/// Evaluates expressions; `None` stands for one that is not constant.
+#[derive(Clone, Copy)]
+pub struct Evaluator<'k> {
+    /// The types that the expressions have.
+    pub types: &'k TypeTable,
+    /// What is known beside them.
+    pub known: &'k dyn Known,
+}
 
 /// Truncates to a width and extends by the signedness.
-pub fn wrap_int(value: i128, bits: u8, signed: bool) -> i128 {
+fn wrap_int(value: i128, bits: u8, signed: bool) -> i128 {
     if bits >= 128 {
         return value;
     }
@@ -22,10 +54,30 @@ pub fn wrap_int(value: i128, bits: u8, signed: bool) -> i128 {
     if signed && low >> (bits - 1) & 1 == 1 { low | !mask } else { low }
 }
 
-impl Checker<'_> {
-    /// Evaluates an expression; `None` when it is not constant. `env` holds the locals of the
-    /// `constexpr` function being evaluated, if any.
-    pub fn eval_in(&self, expr: &Expr, env: &mut Env) -> Option<Const> {
+impl Evaluator<'_> {
+    /// The value of an expression outside the functions that run.
+    pub fn value(&self, expr: &Expr) -> Option<Const> {
+        self.eval_in(expr, &mut Env::default())
+    }
+
+    /// The constant that an operation on constants yields, or the operation.
+    pub fn folded(&self, expr: Expr) -> Expr {
+        let constant = |operand: &Expr| matches!(operand.kind, ExprKind::Const(_));
+        let all = match &expr.kind {
+            ExprKind::Cast { operand, .. } | ExprKind::Unary { operand, .. } => constant(operand),
+            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
+                constant(lhs) && constant(rhs)
+            }
+            _ => false,
+        };
+        match if all { self.value(&expr) } else { None } {
+            Some(value) => Expr { kind: ExprKind::Const(value), ..expr },
+            None => expr,
+        }
+    }
+
+    /// The value of an expression; `env` holds the locals of the function that runs, if any does.
+    fn eval_in(&self, expr: &Expr, env: &mut Env) -> Option<Const> {
         match &expr.kind {
             ExprKind::Const(value) => Some(value.clone()),
             ExprKind::GlobalAddr(global) => Some(Const::GlobalAddr { global: *global, offset: 0 }),
@@ -89,7 +141,7 @@ impl Checker<'_> {
             ExprKind::Update { addr, op, rhs, compute, yields, volatile: false } => {
                 self.eval_update(addr, *op, rhs, *compute, *yields, env)
             }
-            ExprKind::Call { callee: cdp_ir::Callee::Direct(function), args } => {
+            ExprKind::Call { callee: Callee::Direct(function), args } => {
                 self.eval_call(*function, args, env)
             }
             ExprKind::Intrinsic { op, args } => self.eval_intrinsic(*op, args, expr.ty, env),
@@ -103,23 +155,23 @@ impl Checker<'_> {
                 if let Some(frame) = &env.frame {
                     return frame.get(local.0 as usize)?.clone();
                 }
-                self.f.facts.get(local.0 as usize).and_then(|facts| facts.value.clone())
+                self.known.local(*local).cloned()
             }
-            ExprKind::GlobalAddr(global) => self.const_globals.get(&global.0).cloned(),
+            ExprKind::GlobalAddr(global) => self.known.global(*global).cloned(),
             ExprKind::FieldAddr { base, field } => {
-                let record_ty = self.types.ir.pointee(base.ty)?;
+                let record_ty = self.types.pointee(base.ty)?;
                 let record = self.eval_load(base, env)?;
                 self.field_of(&record, record_ty, *field)
             }
             ExprKind::IndexAddr { base, index } => {
                 let index = int_of(&self.eval_in(index, env)?)?;
-                let elem = self.types.ir.pointee(base.ty)?;
+                let elem = self.types.pointee(base.ty)?;
                 let ExprKind::Cast { kind: CastKind::PointerToPointer, operand } = &base.kind
                 else {
                     return None;
                 };
-                let array_ty = self.types.ir.pointee(operand.ty)?;
-                let Type::Array { elem: array_elem, len } = *self.types.ir.get(array_ty) else {
+                let array_ty = self.types.pointee(operand.ty)?;
+                let Type::Array { elem: array_elem, len } = *self.types.get(array_ty) else {
                     return None;
                 };
                 if array_elem != elem || index < 0 || index >= i128::from(len) {
@@ -144,9 +196,9 @@ impl Checker<'_> {
         }
     }
 
-    pub fn field_of(&self, record: &Const, record_ty: TypeId, field: u32) -> Option<Const> {
-        let Type::Record(id) = self.types.ir.get(record_ty) else { return None };
-        let is_union = self.types.ir.record(*id).kind == cdp_ir::RecordKind::Union;
+    fn field_of(&self, record: &Const, record_ty: TypeId, field: u32) -> Option<Const> {
+        let Type::Record(id) = self.types.get(record_ty) else { return None };
+        let is_union = self.types.record(*id).kind == RecordKind::Union;
         match record {
             Const::Zero => Some(Const::Zero),
             Const::Record(fields) => {
@@ -164,13 +216,13 @@ impl Checker<'_> {
     fn eval_address(&self, expr: &Expr, env: &mut Env) -> Option<Const> {
         let (base, bytes) = match &expr.kind {
             ExprKind::FieldAddr { base, field } => {
-                let record_ty = self.types.ir.pointee(base.ty)?;
-                let Type::Record(id) = self.types.ir.get(record_ty) else { return None };
-                let offset = self.types.ir.record(*id).fields.get(*field as usize)?.offset;
+                let record_ty = self.types.pointee(base.ty)?;
+                let Type::Record(id) = self.types.get(record_ty) else { return None };
+                let offset = self.types.record(*id).fields.get(*field as usize)?.offset;
                 (base, i64::try_from(offset).ok()?)
             }
             ExprKind::IndexAddr { base, index } => {
-                let size = self.types.ir.layout(self.types.ir.pointee(base.ty)?).size;
+                let size = self.types.layout(self.types.pointee(base.ty)?).size;
                 let index = int_of(&self.eval_in(index, env)?)?;
                 let bytes = index.checked_mul(i128::from(size))?;
                 (base, i64::try_from(bytes).ok()?)
@@ -188,7 +240,7 @@ impl Checker<'_> {
     }
 
     fn eval_difference(&self, lhs: &Expr, rhs: &Expr, env: &mut Env) -> Option<Const> {
-        let size = i128::from(self.types.ir.layout(self.types.ir.pointee(lhs.ty)?).size);
+        let size = i128::from(self.types.layout(self.types.pointee(lhs.ty)?).size);
         let (a, b) = (self.eval_in(lhs, env)?, self.eval_in(rhs, env)?);
         let bytes = match (a, b) {
             (
@@ -201,8 +253,8 @@ impl Checker<'_> {
         (size != 0).then(|| Const::Int(bytes / size))
     }
 
-    pub fn eval_unary(&self, op: UnaryOp, value: Const, ty: TypeId) -> Option<Const> {
-        match (self.types.ir.get(ty), op) {
+    fn eval_unary(&self, op: UnaryOp, value: Const, ty: TypeId) -> Option<Const> {
+        match (self.types.get(ty), op) {
             (Type::Float(kind), UnaryOp::Neg) => {
                 let sign = 1u64 << (kind.bytes() * 8 - 1);
                 Some(Const::Float(float_bits(&value)? ^ sign))
@@ -218,8 +270,8 @@ impl Checker<'_> {
         }
     }
 
-    pub fn eval_binary(&self, op: BinaryOp, a: Const, b: Const, ty: TypeId) -> Option<Const> {
-        match self.types.ir.get(ty) {
+    fn eval_binary(&self, op: BinaryOp, a: Const, b: Const, ty: TypeId) -> Option<Const> {
+        match self.types.get(ty) {
             Type::Float(kind) => {
                 let (a, b) = (float_of(&a, *kind)?, float_of(&b, *kind)?);
                 float_binary(op, a, b, *kind)
@@ -237,8 +289,8 @@ impl Checker<'_> {
         }
     }
 
-    pub fn eval_compare(&self, op: CompareOp, a: Const, b: Const, ty: TypeId) -> Option<bool> {
-        if let Type::Float(kind) = self.types.ir.get(ty) {
+    fn eval_compare(&self, op: CompareOp, a: Const, b: Const, ty: TypeId) -> Option<bool> {
+        if let Type::Float(kind) = self.types.get(ty) {
             let order = float_of(&a, *kind)?.partial_cmp(&float_of(&b, *kind)?);
             return Some(order.map_or(op == CompareOp::Ne, |order| holds(op, order)));
         }
@@ -247,7 +299,7 @@ impl Checker<'_> {
                 Const::GlobalAddr { global: a, offset: x },
                 Const::GlobalAddr { global: b, offset: y },
             ) if a == b => x.cmp(y),
-            (Const::FunctionAddr(a), Const::FunctionAddr(b)) if a == b => std::cmp::Ordering::Equal,
+            (Const::FunctionAddr(a), Const::FunctionAddr(b)) if a == b => Ordering::Equal,
             // An object is never at the null address.
             (Const::GlobalAddr { .. } | Const::FunctionAddr(_), Const::Int(0) | Const::Zero) => {
                 return match op {
@@ -258,7 +310,7 @@ impl Checker<'_> {
             }
             _ => {
                 let (a, b) = (int_of(&a)?, int_of(&b)?);
-                match self.types.ir.get(ty) {
+                match self.types.get(ty) {
                     Type::Int { bits: 128, signed: false } => (a as u128).cmp(&(b as u128)),
                     _ => a.cmp(&b),
                 }
@@ -267,14 +319,8 @@ impl Checker<'_> {
         Some(holds(op, order))
     }
 
-    pub fn eval_cast(
-        &self,
-        kind: CastKind,
-        value: Const,
-        from: TypeId,
-        to: TypeId,
-    ) -> Option<Const> {
-        let types = &self.types.ir;
+    fn eval_cast(&self, kind: CastKind, value: Const, from: TypeId, to: TypeId) -> Option<Const> {
+        let types = self.types;
         match kind {
             CastKind::IntToInt => {
                 let Type::Int { bits, signed } = types.get(to) else { return None };
@@ -353,12 +399,12 @@ impl Checker<'_> {
     }
 
     fn eval_bitcast(&self, value: Const, from: TypeId, to: TypeId) -> Option<Const> {
-        let raw = match (self.types.ir.get(from), &value) {
+        let raw = match (self.types.get(from), &value) {
             (Type::Float(_), _) => i128::from(float_bits(&value)?),
             (Type::Int { .. }, _) => int_of(&value)?,
             _ => return None,
         };
-        match self.types.ir.get(to) {
+        match self.types.get(to) {
             Type::Float(kind) => {
                 Some(Const::Float(wrap_int(raw, kind.bytes() as u8 * 8, false) as u64))
             }
@@ -370,14 +416,14 @@ impl Checker<'_> {
     /// The intrinsics whose constant values launch configurations and initialisers want.
     fn eval_intrinsic(
         &self,
-        op: cdp_ir::Intrinsic,
+        op: Intrinsic,
         args: &[Expr],
         ty: TypeId,
         env: &mut Env,
     ) -> Option<Const> {
-        use cdp_ir::Intrinsic as I;
+        use Intrinsic as I;
         let args = args.iter().map(|arg| self.eval_in(arg, env)).collect::<Option<Vec<_>>>()?;
-        if let Type::Float(kind) = self.types.ir.get(ty) {
+        if let Type::Float(kind) = self.types.get(ty) {
             let floats =
                 args.iter().map(|arg| float_of(arg, *kind)).collect::<Option<Vec<f64>>>()?;
             let value = match (op, floats.as_slice()) {
@@ -395,7 +441,7 @@ impl Checker<'_> {
             };
             return Some(from_f64_as(value, *kind));
         }
-        let Type::Int { bits, signed } = *self.types.ir.get(ty) else { return None };
+        let Type::Int { bits, signed } = *self.types.get(ty) else { return None };
         let ints = args.iter().map(int_of).collect::<Option<Vec<i128>>>()?;
         let value = match (op, ints.as_slice()) {
             (I::MinInt, [x, y]) => *x.min(y),
@@ -408,7 +454,7 @@ impl Checker<'_> {
 }
 
 /// Whether a comparison is true of two values in this order.
-fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
+fn holds(op: CompareOp, order: Ordering) -> bool {
     match op {
         CompareOp::Eq => order.is_eq(),
         CompareOp::Ne => order.is_ne(),
@@ -446,7 +492,7 @@ fn float_bits(value: &Const) -> Option<u64> {
 }
 
 /// A floating constant's value; every format fits `f64`.
-pub fn float_of(value: &Const, kind: FloatKind) -> Option<f64> {
+fn float_of(value: &Const, kind: FloatKind) -> Option<f64> {
     let bits = float_bits(value)?;
     Some(match kind {
         FloatKind::F64 => f64::from_bits(bits),
@@ -456,14 +502,17 @@ pub fn float_of(value: &Const, kind: FloatKind) -> Option<f64> {
     })
 }
 
+/// A constant of single precision.
 pub fn from_f32(value: f32) -> Const {
     Const::Float(u64::from(value.to_bits()))
 }
 
+/// A constant of double precision.
 pub fn from_f64(value: f64) -> Const {
     Const::Float(value.to_bits())
 }
 
+/// The nearest constant of a format.
 pub fn from_f64_as(value: f64, kind: FloatKind) -> Const {
     match kind {
         FloatKind::F64 => from_f64(value),
