@@ -1,5 +1,5 @@
 //! Generates the parser of `#if` lines from its grammar, the tables of CUDA's functions, types and
-//! constants from their declarations, and a table of the pages that explain the codes.
+//! constants from their declarations, and the codes from the pages that explain them.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,7 +14,7 @@ fn main() {
         .use_cargo_dir_conventions()
         .process()
         .expect("the grammar has conflicts: see the report above");
-    write_pages();
+    write_codes();
     write_functions();
     write_types();
 }
@@ -22,7 +22,7 @@ fn main() {
 /// `OUT_DIR/functions.rs`: for each file of declarations a constant of its name in capitals.
 fn write_functions() {
     let mut tables = String::new();
-    for path in files("src/check/builtins/functions") {
+    for path in files(Path::new("src/check/builtins/functions"), "cuh") {
         let rows = read(&path, declarations::rows);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
         tables.push_str(&format!("const {stem}: &[BuiltinFn] = &[\n{rows}];\n"));
@@ -33,7 +33,7 @@ fn write_functions() {
 /// `OUT_DIR/types.rs` and `OUT_DIR/constants.rs`: expressions of the types and constants of all files.
 fn write_types() {
     let (mut types, mut constants) = (String::new(), String::new());
-    for path in files("src/check/builtins/types") {
+    for path in files(Path::new("src/check/builtins/types"), "cuh") {
         let declared = read(&path, declarations::types);
         types.push_str(&declared.types);
         constants.push_str(&declared.constants);
@@ -42,19 +42,19 @@ fn write_types() {
     write("constants.rs", &format!("&[\n{constants}]\n"));
 }
 
-/// The files of declarations of a folder, sorted.
-fn files(folder: &str) -> Vec<PathBuf> {
-    println!("cargo:rerun-if-changed={folder}");
-    let entries = fs::read_dir(folder).expect("the folder of declarations is there");
+/// The files of a folder with this ending, sorted.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let entries = fs::read_dir(folder).expect("the folder is there");
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "cuh"));
+    files.retain(|path| path.extension().is_some_and(|extension| extension == ending));
     files.sort();
+    files.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
     files
 }
 
 /// What is made of a file.
 fn read<T>(path: &Path, make: fn(&str) -> Result<T, Mistake>) -> T {
-    println!("cargo:rerun-if-changed={}", path.display());
     let text = fs::read_to_string(path).expect("declarations are UTF-8");
     make(&text)
         .unwrap_or_else(|mistake| panic!("{}:{}: {}", path.display(), mistake.line, mistake.text))
@@ -65,27 +65,23 @@ fn write(name: &str, text: &str) {
     fs::write(Path::new(&out).join(name), text).expect("OUT_DIR is writable");
 }
 
-/// `OUT_DIR/pages.rs`: a sorted array of (code, text) from `compiler/docs/codes`, which `codes` is a link
-/// to, so that a package of this crate holds the pages.
-fn write_pages() {
+/// `OUT_DIR/codes.rs`: each code with its title and the place of its page, from `compiler/docs/codes`, which
+/// `codes` is a link to, so that a package of this crate holds the pages.
+fn write_codes() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let folder = Path::new(&root).join("codes");
-    println!("cargo:rerun-if-changed={}", folder.display());
-    let mut pages = Vec::new();
-    for entry in fs::read_dir(&folder).expect("the folder of code pages is there").flatten() {
-        let path = entry.path();
-        if let (Some("md"), Some(code)) = (
-            path.extension().and_then(|extension| extension.to_str()),
-            path.file_stem().and_then(|stem| stem.to_str()),
-        ) {
-            println!("cargo:rerun-if-changed={}", path.display());
-            pages.push((code.to_owned(), path.display().to_string()));
-        }
+    let mut rows = String::new();
+    for path in files(&folder, "md") {
+        let text = fs::read_to_string(&path).expect("pages are UTF-8");
+        let heading =
+            text.lines().next().and_then(|line| line.strip_prefix("# ")?.split_once(": "));
+        let (code, title) = heading.expect("a page begins with `# E0412: title`");
+        assert!(
+            path.file_stem().is_some_and(|stem| stem == code),
+            "{} is of {code}",
+            path.display()
+        );
+        rows.push_str(&format!("    {code} {title:?} {:?};\n", path.display().to_string()));
     }
-    pages.sort();
-    let rows: String = pages
-        .iter()
-        .map(|(code, path)| format!("    ({code:?}, include_str!({path:?})),\n"))
-        .collect();
-    write("pages.rs", &format!("&[\n{rows}]\n"));
+    write("codes.rs", &format!("codes! {{\n{rows}}}\n"));
 }

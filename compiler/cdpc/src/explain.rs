@@ -18,11 +18,7 @@ pub fn explain(code: Option<&str>) -> i32 {
         return messages.print(&list);
     };
     match Code::parse(text) {
-        Some(code) => {
-            let info = code.info();
-            let title = || format!("{}: {}\n", info.code, info.title);
-            messages.print(&code.page().map_or_else(title, str::to_owned))
-        }
+        Some(code) => messages.print(code.page()),
         None => {
             let message =
                 format!("there is no code `{text}`\n  help: `cdpc explain` lists all codes");
