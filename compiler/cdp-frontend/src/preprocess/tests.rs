@@ -43,14 +43,13 @@ fn findings(text: &str) -> Vec<String> {
     findings_with(&MemoryLoader::single("main.cdp", text))
 }
 
-/// C11 6.10.3.5, examples 3 to 7.
 #[test]
 fn programs_become_tokens() {
     let outcome = |text: &str| match findings(text) {
         none if none.is_empty() => expand(text),
         found => found.join(" "),
     };
-    assert_table(include_str!("tests.txt"), 40, outcome);
+    assert_table(include_str!("tests.txt"), 49, outcome);
 }
 
 #[test]
@@ -59,82 +58,6 @@ fn conditions_nest_as_deep_as_one_likes() {
         let (before, after) = (before.repeat(10_000), after.repeat(10_000));
         assert_eq!(expand(&format!("#if {before}1{after}\nx\n#endif")), "x");
     }
-}
-
-#[test]
-fn the_standards_examples() {
-    let definitions = "#define x 3\n#define f(a) f(x * (a))\n#undef x\n#define x 2\n#define g f\n#define z z[0]\n\
-                       #define h g(~\n#define m(a) a(w)\n#define w 0,1\n#define t(a) a\n#define p() int\n#define q(x) x\n\
-                       #define r(x,y) x ## y\n#define str(x) # x\n";
-    assert_eq!(
-        expand(&format!("{definitions}f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);")),
-        "f ( 2 * ( y + 1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % f ( 2 * ( 0 ) ) + t ( 1 ) ;"
-    );
-    assert_eq!(
-        expand(&format!("{definitions}g(x+(3,4)-w) | h 5) & m\n(f)^m(m);")),
-        "f ( 2 * ( 2 + ( 3 , 4 ) - 0 , 1 ) ) | f ( 2 * ( ~ 5 ) ) & f ( 2 * ( 0 , 1 ) ) ^ m ( 0 , 1 ) ;"
-    );
-    assert_eq!(
-        expand(&format!("{definitions}p() i[q()] = {{ q(1), r(2,3), r(4,), r(,5), r(,) }};")),
-        "int i [ ] = { 1 , 23 , 4 , 5 , } ;"
-    );
-    assert_eq!(
-        expand(&format!("{definitions}char c[2][6] = {{ str(hello), str() }};")),
-        "char c [ 2 ] [ 6 ] = { \"hello\" , \"\" } ;"
-    );
-    assert_eq!(
-        expand(
-            "#define str(s) # s\n#define xstr(s) str(s)\n#define INCFILE(n) vers ## n\nxstr(INCFILE(2).h) str(strncmp(\"abc\\0d\", \"abc\", '\\4') == 0)"
-        ),
-        r#""vers2.h" "strncmp(\"abc\\0d\", \"abc\", '\\4') == 0""#
-    );
-    assert_eq!(
-        expand(
-            "#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n#define join(c, d) in_between(c hash_hash d)\njoin(x, y)"
-        ),
-        "\"x ## y\""
-    );
-    assert_eq!(
-        expand(
-            "#define t(x,y,z) x ## y ## z\nint j[] = { t(1,2,3), t(,4,5), t(6,,7), t(8,9,), t(10,,), t(,11,), t(,,12), t(,,) };"
-        ),
-        "int j [ ] = { 123 , 45 , 67 , 89 , 10 , 11 , 12 , } ;"
-    );
-}
-
-#[test]
-fn conditionals() {
-    for (condition, value) in [
-        ("1", true),
-        ("0", false),
-        ("defined(A) && defined B", false),
-        ("defined A", true),
-        ("A == 3 && (A << 1) == 6", true),
-        ("-1 < 0u", false),
-        ("-1 < 0", true),
-        ("1 ? 2 : 0", true),
-        ("0 && (1 / 0)", false),
-        ("1 || (1 / 0)", true),
-        ("'a' == 97 && '\\n' == 10", true),
-        ("UNKNOWN", false),
-        ("true && !false", true),
-        ("0x10 == 16 && 0b11 == 3 && 010 == 8 && 1'000 == 1000", true),
-        ("18446744073709551615u == -1", true),
-        ("F(2) == 4", true),
-        ("__has_include(<stdio.h>) && !__has_include(\"nothing.h\")", true),
-        ("5 % 3 == 2 && ~0 == -1 && (6 ^ 3) == 5 && (6 | 1) == 7 && -7 / 2 == -3", true),
-        ("1 << 62 >> 62 == 1 && -1 >> 63 == -1", true),
-    ] {
-        let text =
-            format!("#define A 3\n#define F(x) ((x) * 2)\n#if {condition}\nyes\n#else\nno\n#endif");
-        assert_eq!(expand(&text), if value { "yes" } else { "no" }, "{condition}");
-    }
-    assert_eq!(expand("#ifdef A\na\n#elif defined B\nb\n#elifndef C\nc\n#else\nd\n#endif"), "c");
-    assert_eq!(
-        expand("#if 0\n#if 1\nx\n#else\ny\n#endif\n'unbalanced \" text\n#bogus\n#else\nz\n#endif"),
-        "z"
-    );
-    assert_eq!(expand("#if 1\na\n#elif 1 / 0\nb\n#endif"), "a");
 }
 
 #[test]
