@@ -13,6 +13,8 @@
 
 mod alu;
 mod api;
+#[doc(hidden)]
+pub mod cfg;
 mod check;
 mod code;
 mod config;

@@ -1,8 +1,7 @@
 //! PTX text to [`Module`] and back, every instruction known or refused.
 //!
 //! What an executor needs is data: instructions are an enum with typed modifiers and resolved
-//! operands ([`Inst`]), functions know their registers, labels and variables by number
-//! ([`module`]), and [`cfg`](mod@cfg) gives basic blocks and the points where diverged lanes meet again.
+//! operands ([`Inst`]), and functions know their registers, labels and variables by number ([`module`]).
 //!
 //! Each instruction stands in one row of the table ([`table`]), which is its variant of [`Inst`], its
 //! grammar, what ptxas refuses of it, and how it prints.
@@ -17,7 +16,6 @@ pub mod error;
 #[macro_use]
 mod rows;
 
-pub mod cfg;
 mod conditions;
 mod forms;
 pub mod inst;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use cdp_emulator::cfg::Cfg;
 use cdp_emulator::{Config, Emulator, Launch, Source, StreamId};
-use cdp_ptx::cfg::Cfg;
 use cdp_ptx::normal::{NormalForm, normalize};
 
 use crate::unless_refused;

@@ -1,11 +1,12 @@
-//! Where diverged lanes meet again, by instruction: the post-dominators that `cdp-ptx` computes,
+//! Where diverged lanes meet again, by instruction: the post-dominators (`cfg`),
 //! with what the interpreter adds to them.
 
 use std::collections::BTreeSet;
 
-use cdp_ptx::cfg::Cfg;
 use cdp_ptx::inst::CallTarget;
 use cdp_ptx::{Body, Inst, Instruction, Module};
+
+use crate::cfg::Cfg;
 
 /// As a meeting point: the exit of the function.
 pub const EXIT: u32 = u32::MAX;

@@ -11,13 +11,13 @@
 //! Contents are followed through arithmetic, comparisons, selections and logic of predicates; masks, packing, loads and
 //! exchanges between lanes give contents, since only some of the bits may matter.
 
-use cdp_ptx::cfg::Cfg;
 use cdp_ptx::inst::{AddressBase, CallTarget};
 use cdp_ptx::{
     Body, Function, FunctionId, FunctionKind, Guard, Inst, Instruction, Linkage, Module,
 };
 use cdp_ptx::{Operand, ParamStorage, Reg, Register, ScalarType, Space};
 
+use crate::cfg::Cfg;
 use crate::decode::{Named, Target, UnitLinks};
 use crate::services::{Service, Unset};
 

@@ -1,6 +1,8 @@
 //! Control-flow graphs: known shapes, and random graphs against a definition by brute force.
 
-use cdp_ptx::cfg::{BlockId, Cfg};
+use std::time::{Duration, Instant};
+
+use cdp_emulator::cfg::{BlockId, Cfg};
 use cdp_ptx::{Module, parse};
 
 fn module(body: &str) -> Module {
@@ -170,4 +172,14 @@ fn random_graphs() {
         compared += 1;
     }
     assert!(compared > 100, "only {compared} graphs were compared");
+}
+
+#[test]
+fn many_labels_stay_linear() {
+    let branch = |index: usize| format!("@%p1 bra L{}; L{index}: ", (index * 7919) % 60_000);
+    let module = module(&(0..60_000).map(branch).collect::<String>());
+    let start = Instant::now();
+    let cfg = Cfg::new(&module, module.functions[1].body.as_ref().expect("defined"));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!(cfg.blocks.len(), 60_000);
 }

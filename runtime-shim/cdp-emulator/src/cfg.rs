@@ -4,8 +4,8 @@
 //! Calls do not end a block unless the callee is declared `.noreturn`. Nothing here looks at
 //! values, so an edge may be one that is never taken.
 
-use crate::inst::{CallTarget, Inst};
-use crate::module::{Body, Instruction, Module};
+use cdp_ptx::inst::{CallTarget, Inst};
+use cdp_ptx::{Body, Instruction, Module};
 
 /// Index into [`Cfg::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
