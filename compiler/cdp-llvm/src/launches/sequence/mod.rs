@@ -66,11 +66,14 @@ pub(super) const NESTED: &str = "__cdp_nested_";
 pub(super) const HEAD_NAME: &str = "__cdp_sequence_head";
 const HEAD: &str = "ptr addrspace(1) @__cdp_sequence_head";
 const STATE: &str = "ptr addrspace(3) @__cdp_order";
+const STEP: &str = "@__cdp_sequence_step";
+const STEP_APART: &str = "@__cdp_sequence_step_apart";
 const DECLARATIONS: &str = "\
 declare { i32, i32, i64 } @__cdp_sequence_enter(ptr addrspace(3), i32, i32, i64, i64) convergent nounwind
 declare i32 @__cdp_sequence_leave(ptr addrspace(3), i32, i32, i32, i64) convergent nounwind
 declare void @__cdp_sequence_record(ptr addrspace(1), ptr addrspace(3), ptr) convergent nounwind
 declare { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1), ptr addrspace(3), ptr, i32, i32, i32) convergent nounwind
+declare { ptr, i32 } @__cdp_sequence_step_apart(ptr addrspace(1), ptr addrspace(3), ptr, i32, i32, i32) convergent nounwind
 ";
 /// What `__cdp_sequence_record` is told of a kernel, beside its most threads.
 const FACT_LOOPS: u32 = 1 << 16;
@@ -79,7 +82,6 @@ const FACT_NESTS: u32 = 1 << 18;
 /// What `__cdp_sequence_step` is told behind a record.
 const MOVES: u32 = 1;
 const MOVES_NESTED: u32 = 3;
-const MOVES_UNORDERED: u32 = 7;
 /// What a block's state says where it launches as written, and recorded nothing.
 const MODE_WRITTEN: u32 = 3;
 /// Records of a chunk, and bytes before them; bytes of a record before its arguments.
@@ -250,15 +252,12 @@ impl Sequence {
         text.label("turn");
         text.line("%before = phi ptr [ %record, %entry ], [ %r, %ran ]");
         text.line("%l = phi i32 [ %left, %entry ], [ %l.next, %ran ]");
-        let moves = match (self.nests, &self.unordered) {
-            (_, Some(_)) => MOVES_UNORDERED,
-            (true, None) => MOVES_NESTED,
-            (false, None) => MOVES,
-        };
+        let moves = if self.nests { MOVES_NESTED } else { MOVES };
         text.line(&format!("%moves = phi i32 [ 0, %entry ], [ {moves}, %ran ]"));
         let number = self.number;
+        let step = if self.unordered.is_some() { STEP_APART } else { STEP };
         let next = text.set(&format!(
-            "call {{ ptr, i32 }} @__cdp_sequence_step({HEAD}, {STATE}, ptr %before, i32 %l, i32 {number}, i32 %moves)"
+            "call {{ ptr, i32 }} {step}({HEAD}, {STATE}, ptr %before, i32 %l, i32 {number}, i32 %moves)"
         ));
         text.line(&format!("%r = extractvalue {{ ptr, i32 }} {next}, 0"));
         text.line(&format!("%l.next = extractvalue {{ ptr, i32 }} {next}, 1"));

@@ -432,10 +432,22 @@ done:
 ; The record that comes first (%moves is 0), or the one behind %record, if it has its turn in the kernel that asks, all
 ; threads of a block of which come here: the kernel is number %number, and runs blocks like those of %record. With how many
 ; are left of its list; null where no record is left, or others run what is. %moves has 2 in it where the kernel launches:
-; what its block recorded comes before all that is behind %record, as children belong to the grid that launched them. Where
-; the order may not matter (%moves has 4 in it) it may be handed over instead. %left is below 0 where each block of the grid
-; has a record of its own, counted from %record on when they begin.
+; what its block recorded comes before all that is behind %record, as children belong to the grid that launched them.
 define { ptr, i32 } @__cdp_sequence_step(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves) noinline convergent nounwind {
+entry:
+  %next = call { ptr, i32 } @__cdp_sequence_move(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves, i1 false)
+  ret { ptr, i32 } %next
+}
+
+; The same in a kernel whose grids may run in any order: what the block recorded may be handed over to others instead. %left is
+; below 0 where each block of the grid has a record of its own, counted from %record on when they begin.
+define { ptr, i32 } @__cdp_sequence_step_apart(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves) noinline convergent nounwind {
+entry:
+  %next = call { ptr, i32 } @__cdp_sequence_move(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves, i1 true)
+  ret { ptr, i32 } %next
+}
+
+define internal { ptr, i32 } @__cdp_sequence_move(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %record, i32 %left, i32 %number, i32 %moves, i1 %free) alwaysinline convergent nounwind {
 entry:
   %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
   %order.8 = getelementptr i8, ptr addrspace(3) %order, i64 8
@@ -450,10 +462,9 @@ entry:
   %xy = or i32 %x, %y
   %xyz = or i32 %xy, %z
   %first = icmp eq i32 %xyz, 0
-  %own = icmp slt i32 %left, 0
+  %own.left = icmp slt i32 %left, 0
+  %own = and i1 %own.left, %free
   %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
-  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
-  %record.bytes = zext i32 %bytes.narrow to i64
   %shared.place = getelementptr i8, ptr %record, i64 40
   %shared = load i32, ptr %shared.place, align 4
   %nest.bit = and i32 %moves, 2
@@ -463,9 +474,11 @@ entry:
 begin:
   br i1 %own, label %begin.own, label %look
 begin.own:
+  %bytes.own.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %bytes.own = zext i32 %bytes.own.narrow to i64
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %block.wide = zext i32 %block to i64
-  %block.at = mul i64 %block.wide, %record.bytes
+  %block.at = mul i64 %block.wide, %bytes.own
   %r.own = getelementptr i8, ptr %record, i64 %block.at
   br i1 %first, label %begin.note, label %look
 begin.note:
@@ -514,6 +527,8 @@ keep:
   call void @__cdp_sequence_pass(ptr %chunk, ptr %further)
   br label %rest
 beside:
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
   %record.beside = getelementptr i8, ptr %record, i64 %record.bytes
   br label %rest
 rest:
@@ -523,8 +538,6 @@ rest:
   %inner = icmp ne i32 %count, 0
   br i1 %inner, label %nest, label %next
 nest:
-  %free.bit = and i32 %moves, 4
-  %free = icmp ne i32 %free.bit, 0
   br i1 %free, label %share, label %stay
 share:
   br i1 %first, label %share.try, label %share.seen
@@ -546,6 +559,8 @@ note:
   %list.left = getelementptr i8, ptr %list, i64 16
   store ptr %r.rest, ptr %list.up, align 8
   store i32 %l.rest, ptr %list.left, align 8
+  br i1 %free, label %note.waits, label %next
+note.waits:
   %waits.place = getelementptr i8, ptr %chunk, i64 20
   %waits = load i32, ptr %waits.place, align 4
   %waits.list = add i32 %waits, %count
@@ -553,8 +568,8 @@ note:
   store i32 %waits.list, ptr %list.waits, align 4
   br label %next
 next:
-  %r.next = phi ptr [ %r.rest, %rest ], [ %r.rest, %share.seen ], [ %r.list, %stay ], [ %r.list, %note ]
-  %l.next = phi i32 [ %l.rest, %rest ], [ %l.rest, %share.seen ], [ %count, %stay ], [ %count, %note ]
+  %r.next = phi ptr [ %r.rest, %rest ], [ %r.rest, %share.seen ], [ %r.list, %stay ], [ %r.list, %note ], [ %r.list, %note.waits ]
+  %l.next = phi i32 [ %l.rest, %rest ], [ %l.rest, %share.seen ], [ %count, %stay ], [ %count, %note ], [ %count, %note.waits ]
   br label %look
 look:
   %r = phi ptr [ %record, %begin ], [ %r.own, %begin.own ], [ %r.own, %begin.note ], [ %r.next, %next ]
@@ -652,7 +667,7 @@ go:
   call void @__cdp_sequence_go(ptr addrspace(1) %head, ptr %r, i32 %l, ptr inttoptr (i64 3 to ptr))
   br label %leave.look
 leave.look:
-  br i1 %nests, label %leave.own, label %none
+  br i1 %free, label %leave.own, label %none
 leave.own:
   %mine.chunk = load volatile ptr, ptr addrspace(3) %order.40, align 8
   %no.chunk = icmp eq ptr %mine.chunk, null

@@ -23,13 +23,14 @@ const ENTRIES: [EntryPoint; 2] = [EntryPoint::GetParameterBuffer, EntryPoint::La
 const OPENS: &str = "// Functions of recorded launches, the same in every program.\n";
 const CLOSES: &str = "// The end of these functions.\n";
 /// The functions that a program calls.
-const CALLED: [&str; 6] = [
+const CALLED: [&str; 7] = [
     BEGIN,
     super::END,
     "__cdp_sequence_enter",
     "__cdp_sequence_leave",
     "__cdp_sequence_record",
     "__cdp_sequence_step",
+    "__cdp_sequence_step_apart",
 ];
 const DECLARED: &str = ".extern .func";
 
