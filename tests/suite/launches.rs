@@ -56,6 +56,7 @@ pub fn trials() -> Vec<Trial> {
     trials
         .push(trial("launches::recorded_children_stand_once".into(), recorded_children_stand_once));
     trials.push(trial("launches::large_children_of_few".into(), large_children_of_few));
+    trials.push(trial("launches::middle_children_of_few".into(), middle_children_of_few));
     trials.push(trial("launches::default".into(), default_level));
     trials.push(
         trial("launches::default_of_cuda".into(), default_of_cuda)
@@ -285,6 +286,48 @@ fn large_children_of_few() -> Outcome {
         let output = command.args(arguments).output().map_err(|error| error.to_string())?;
         let profile = String::from_utf8_lossy(&output.stderr);
         if output.stdout != sum.as_bytes() || profile.contains("__cdp_sequence_of_") != recorded {
+            return Err(format!("{arguments:?}: {output:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Children that a stream orders are run by one lane only while its launches take longer: those of one thread take less
+/// time than those of many threads do.
+fn middle_children_of_few() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        __global__ void add(int *sums, int s) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            sums[i * 4 + s % 4] += s;
+        }
+        __global__ void parent(int *sums, int n) {
+            if (threadIdx.x == 0)
+                for (int s = 1; s <= n; ++s)
+                    add<<<2, 128>>>(sums + blockIdx.x * 1024, s);
+        }
+        int main(int argc, char **argv) {
+            int blocks = argc > 1 ? 40 : 1;
+            int *sums, on_host[1024];
+            cudaMalloc(&sums, blocks * 4096);
+            cudaMemset(sums, 0, blocks * 4096);
+            parent<<<blocks, 32>>>(sums, 8);
+            cudaMemcpy(on_host, sums + (blocks - 1) * 1024, 4096, cudaMemcpyDeviceToHost);
+            int sum = 0;
+            for (int i = 0; i < 1024; i++) sum += on_host[i];
+            printf("%d\n", sum);
+            return 0;
+        }"#;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("middle.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let cases: [(&[&str], bool); 2] = [(&[], true), (&["--", "many"], false)];
+    for (arguments, launched) in cases {
+        let mut command = cdpc();
+        command.args(["run", "--device", "cpu", "--profile", "-flaunch-opt=safe"]).arg(&path);
+        let output = command.args(arguments).output().map_err(|error| error.to_string())?;
+        let profile = String::from_utf8_lossy(&output.stderr);
+        if output.stdout != b"9216\n" || profile.contains("\nadd ") != launched {
             return Err(format!("{arguments:?}: {output:?}").into());
         }
     }

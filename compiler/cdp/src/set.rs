@@ -100,6 +100,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "threshold" => tuning.threshold = Some(value),
             "least-steps" => tuning.least_steps = value,
             "least-steps-ordered" => tuning.least_steps_ordered = value,
+            "few-steps-ordered" => tuning.few_steps_ordered = value,
             "most-steps" => tuning.most_steps = value,
             "most-steps-in-order" => tuning.most_steps_in_order = value,
             "parents-shift" => tuning.parents_shift = value,

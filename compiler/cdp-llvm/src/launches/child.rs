@@ -3,13 +3,14 @@
 //!
 //! What is absent: who launches it, and where ([`super::parent`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee};
 use super::guard::{self, Guard};
+use super::waiting::check_waiting;
 use crate::kernel::PTX_KERNEL;
 use crate::raw::view::{Block, View, kernel_body};
 
@@ -215,78 +216,6 @@ pub(super) fn is_loose(kernel: View<'_>) -> bool {
         }
     }
     true
-}
-
-/// No waiting for what another thread does: that thread may come later in the same loop.
-pub(super) fn check_waiting(function: View<'_>) -> Result<(), String> {
-    let mut reach: HashMap<Block<'_>, HashSet<Block<'_>>> = HashMap::new();
-    for instruction in function.instructions() {
-        let opcode = instruction.opcode();
-        let looks = match opcode {
-            Some(LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMAtomicRMW) => true,
-            Some(LLVMOpcode::LLVMLoad) => instruction.is_volatile() || instruction.is_ordered(),
-            _ => false,
-        };
-        let Some(block) = instruction.block().filter(|_| looks) else { continue };
-        let round = reach.entry(block).or_insert_with(|| reachable(block)).clone();
-        if !round.contains(&block) {
-            continue;
-        }
-        if decides_a_loop(instruction, &round) && !retries(instruction) {
-            return Err("may wait for another thread in a loop".into());
-        }
-    }
-    Ok(())
-}
-
-/// Whether a value decides, through registers, a branch of the loop that it stands in.
-fn decides_a_loop<'ctx>(value: View<'ctx>, round: &HashSet<Block<'ctx>>) -> bool {
-    let (mut seen, mut work) = (HashSet::new(), vec![value]);
-    while let Some(value) = work.pop() {
-        for user in value.users() {
-            if !seen.insert(user) {
-                continue;
-            }
-            let inside = user.block().is_some_and(|block| round.contains(&block));
-            match user.opcode() {
-                Some(LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch) if inside => return true,
-                // What goes through memory, or decides where it goes, may come back.
-                Some(LLVMOpcode::LLVMCall) | None => return true,
-                Some(LLVMOpcode::LLVMStore) => {}
-                _ if inside => work.push(user),
-                _ => {}
-            }
-        }
-    }
-    false
-}
-
-/// A compare-and-swap that is tried again with what it found: another thread was successful each time
-/// that it was not, so somebody always makes progress.
-fn retries(instruction: View<'_>) -> bool {
-    if instruction.opcode() != Some(LLVMOpcode::LLVMAtomicCmpXchg) {
-        return false;
-    }
-    let (mut seen, mut work) = (HashSet::new(), vec![instruction]);
-    let Some(expected) = instruction.operand(1) else { return false };
-    while let Some(value) = work.pop() {
-        if value == expected && value.opcode() == Some(LLVMOpcode::LLVMPHI) {
-            return true;
-        }
-        let next = value.users().into_iter().filter(|user| seen.insert(*user));
-        work.extend(next.filter(|user| {
-            let through = [
-                LLVMOpcode::LLVMExtractValue,
-                LLVMOpcode::LLVMPHI,
-                LLVMOpcode::LLVMBitCast,
-                LLVMOpcode::LLVMIntToPtr,
-                LLVMOpcode::LLVMTrunc,
-                LLVMOpcode::LLVMZExt,
-            ];
-            user.opcode().is_some_and(|opcode| through.contains(&opcode))
-        }));
-    }
-    false
 }
 
 /// Whether a function has loops, or a function that it calls.

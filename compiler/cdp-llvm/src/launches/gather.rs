@@ -16,11 +16,12 @@ use inkwell::values::FunctionValue;
 
 use super::argument::Argument;
 use super::calls::{Callee, callee, is_index};
-use super::child::{Child, EXTRAS, check_parameter, check_waiting, is_loose};
+use super::child::{Child, EXTRAS, check_parameter, is_loose};
 use super::emit::{Text, quoted};
 use super::queue::Queue;
 use super::records::{RECORDS, Records, record};
 use super::sums::DONE;
+use super::waiting::check_waiting;
 use crate::raw::view::{View, kernel_body};
 
 /// A kernel whose launches can be aggregated.

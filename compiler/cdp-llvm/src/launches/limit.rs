@@ -7,7 +7,7 @@ use super::child::Child;
 use super::distribute::{Mode, Site};
 use super::emit::Text;
 use super::guard::Guard;
-use super::tuning::Tuning;
+use super::tuning::{Steps, Tuning};
 use crate::raw::view::View;
 
 /// What part of a warp's pace a launch has that is not made because its child runs in order: launches of a
@@ -162,10 +162,23 @@ impl Site<'_, '_> {
         }
         let limit = text.set(&format!("trunc i64 {limit} to i32"));
         let ordered = self.queue.is_none() && self.mode != Mode::InOrder;
-        let least = if ordered { steps.least_ordered } else { steps.least };
+        let least = if ordered { least_ordered(&steps, text) } else { steps.least.to_string() };
         let limit = text.set(&format!("call i32 @llvm.umax.i32(i32 {limit}, i32 {least})"));
         text.set(&format!("mul i32 {limit}, %lanes"))
     }
+}
+
+/// Steps that are always worth it where a stream orders launches. Those of different blocks wait for each other, so the
+/// more threads launch, the longer each launch takes; one of few takes no longer than few steps.
+fn least_ordered(steps: &Steps, text: &mut Text) -> String {
+    let lanes = text.set("zext i32 %lanes to i64");
+    let launching = text.set(&format!("mul i64 %blocks, {lanes}"));
+    let waiting = text.set(&format!("lshr i64 {launching}, {}", steps.shift_ordered));
+    let worth = text.set(&format!("mul i64 {waiting}, {}", steps.each_ordered));
+    let worth =
+        text.set(&format!("call i64 @llvm.umin.i64(i64 {worth}, i64 {})", steps.least_ordered));
+    let worth = text.set(&format!("trunc i64 {worth} to i32"));
+    text.set(&format!("call i32 @llvm.umax.i32(i32 {worth}, i32 {})", steps.few_ordered))
 }
 
 /// The blocks and threads of the parent's grid.

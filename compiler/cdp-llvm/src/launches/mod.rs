@@ -3,7 +3,7 @@
 //!
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`streams`]: a stream that is created for one launch is not;
-//! - [`parent`], [`child`], [`guard`], with [`calls`]: analyses, which change nothing;
+//! - [`parent`], [`child`], [`guard`], [`waiting`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
 //!   threads launch may overlap;
 //! - [`distribute`], with [`rounds`], [`argument`] and [`emit`]: small children are run by the launching warp;
@@ -54,6 +54,7 @@ mod sums;
 #[cfg(test)]
 mod testing;
 pub mod tuning;
+mod waiting;
 mod words;
 
 use std::collections::{HashMap, HashSet};

@@ -35,6 +35,13 @@ impl<'ctx> Pass<'_, 'ctx> {
         if self.options.launch_tuning.sequence == 0 || !self.options.abi.is_v2() {
             return Recording::Off;
         }
+        let mut ordered = sites.iter().filter(|site| site.in_null_stream());
+        if single::calls_itself_alone(kernel, sites) && !ordered.any(nests) {
+            // The block would find out each time that it begins.
+            return Recording::Impossible(
+                "its one thread has nobody to share a launch with".into(),
+            );
+        }
         match self.why_not_recorded(kernel, sites, facts) {
             Ok(()) => Recording::Done,
             Err(reason) => Recording::Impossible(reason),

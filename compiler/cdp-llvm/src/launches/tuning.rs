@@ -14,8 +14,10 @@ pub struct Tuning {
     pub threshold: Option<u32>,
     /// Steps that are always worth it.
     pub least_steps: u32,
-    /// The same when a stream orders launches, so that they are made one by one.
+    /// The same when a stream orders launches, so that they are made one by one, where many threads launch.
     pub least_steps_ordered: u32,
+    /// The same where few do.
+    pub few_steps_ordered: u32,
     /// Steps that never are, when children are independent.
     pub most_steps: u32,
     /// The same when they go one after another, where a launch has all later ones of the block launched, and all lanes
@@ -64,6 +66,7 @@ impl Default for Tuning {
             threshold: None,
             least_steps: 8,
             least_steps_ordered: 256,
+            few_steps_ordered: 64,
             most_steps: 64,
             most_steps_in_order: 512,
             parents_shift: 10,
@@ -91,6 +94,10 @@ pub(super) struct Steps {
     pub shift: u32,
     pub least: u32,
     pub least_ordered: u32,
+    pub few_ordered: u32,
+    /// Steps for each thread that launches, between these two: of so many threads, as a power of two, and how many.
+    pub shift_ordered: u32,
+    pub each_ordered: u32,
     pub most: u32,
     pub shift_in_order: u32,
     pub most_in_order: u32,
@@ -106,6 +113,10 @@ impl Tuning {
             shift: self.parents_shift + less,
             least: (self.least_steps / part).max(1),
             least_ordered: (self.least_steps_ordered / part).max(1),
+            // A step of a loop takes as long as some thirty others: it goes to memory again and again.
+            few_ordered: (self.few_steps_ordered / if loops { 32 } else { 1 }).max(1),
+            shift_ordered: if loops { 2 } else { 0 },
+            each_ordered: if loops { 1 } else { 8 },
             most: (self.most_steps / part).max(1),
             shift_in_order: self.parents_shift_in_order + less_in_order,
             most_in_order: (self.most_steps_in_order / part).max(1),

@@ -24,8 +24,9 @@ use inkwell::values::{
 
 use super::argument::Argument;
 use super::calls::{Callee, callee, leaves};
-use super::child::{check_waiting, reachable};
+use super::child::reachable;
 use super::parent::{LaunchSite, is_uniform};
+use super::waiting::check_waiting;
 use crate::error::{Result, bug};
 use crate::raw;
 use crate::raw::view::View;

@@ -42,7 +42,7 @@ use inkwell::values::FunctionValue;
 
 use super::argument::{Argument, size};
 use super::calls::{Callee, callee, leaves};
-use super::child::{Child, check_waiting, has_loops, reachable};
+use super::child::{Child, has_loops, reachable};
 use super::emit::{Text, quoted};
 use super::gather::{Gather, run};
 use super::parent::LaunchSite;
@@ -50,6 +50,7 @@ use super::records::{Record, Records, copy};
 use super::rounds;
 use super::sums::DONE;
 use super::tuning::Tuning;
+use super::waiting::check_waiting;
 use crate::raw;
 use crate::raw::view::View;
 
