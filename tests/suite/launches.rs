@@ -57,6 +57,9 @@ pub fn trials() -> Vec<Trial> {
         .push(trial("launches::recorded_children_stand_once".into(), recorded_children_stand_once));
     trials.push(trial("launches::large_children_of_few".into(), large_children_of_few));
     trials.push(trial("launches::middle_children_of_few".into(), middle_children_of_few));
+    trials.push(trial("launches::shapes_by_turns".into(), shapes_by_turns));
+    let long = long_children_of_several_blocks;
+    trials.push(trial("launches::long_children_of_several_blocks".into(), long));
     trials.push(trial("launches::default".into(), default_level));
     trials.push(
         trial("launches::default_of_cuda".into(), default_of_cuda)
@@ -329,6 +332,95 @@ fn middle_children_of_few() -> Outcome {
         let profile = String::from_utf8_lossy(&output.stderr);
         if output.stdout != b"9216\n" || profile.contains("\nadd ") != launched {
             return Err(format!("{arguments:?}: {output:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Recorded children go on in a block of their own where several of one shape follow each other, and are launched as they
+/// are where each wants a block of another shape.
+fn shapes_by_turns() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        __global__ void sum(const int *from, int *to, int n) {
+            extern __shared__ int all[];
+            all[threadIdx.x] = threadIdx.x < n ? from[threadIdx.x] : 0;
+            __syncthreads();
+            for (int half = blockDim.x / 2; half > 0; half /= 2) {
+                if (threadIdx.x < half) all[threadIdx.x] += all[threadIdx.x + half];
+                __syncthreads();
+            }
+            if (threadIdx.x == 0) *to += all[0];
+        }
+        __global__ void parent(const int *from, int *to, int kinds) {
+            int size = 32 << threadIdx.x % kinds;
+            sum<<<1, size, size * sizeof(int)>>>(from, to + threadIdx.x, 8 + threadIdx.x % 8);
+        }
+        int main(int argc, char **argv) {
+            int from[64], to[64], *on_device, total = 0;
+            for (int i = 0; i < 64; i++) from[i] = i;
+            cudaMalloc(&on_device, 512);
+            cudaMemset(on_device, 0, 512);
+            cudaMemcpy(on_device, from, 256, cudaMemcpyHostToDevice);
+            parent<<<1, 64>>>(on_device, on_device + 64, argc > 1 ? 2 : 1);
+            cudaMemcpy(to, on_device + 64, 256, cudaMemcpyDeviceToHost);
+            for (int i = 0; i < 64; i++) total += to[i];
+            printf("%d\n", total);
+            return 0;
+        }"#;
+    few_runners(source, &[(&[], "4032\n", 1..=1), (&["--", "two"], "4032\n", 0..=8)])
+}
+
+/// Children of several blocks that take long have these at the same time, since they are launched, once a block has found
+/// out.
+fn long_children_of_several_blocks() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        __global__ void work(int *to, int turns) {
+            __shared__ int some[32];
+            int x = blockIdx.x * 32 + threadIdx.x;
+            for (int i = 0; i < turns; ++i) {
+                some[threadIdx.x] = x;
+                __syncthreads();
+                x = some[threadIdx.x ^ 1] * 5 + i;
+                __syncthreads();
+            }
+            to[blockIdx.x * 32 + threadIdx.x] += x;
+        }
+        __global__ void parent(int *to, int turns) {
+            for (int i = 0; i < 4; ++i)
+                if (threadIdx.x == i) work<<<3, 32>>>(to + blockIdx.x * 96, turns);
+        }
+        int main(int argc, char **argv) {
+            int *to; unsigned on_host[64 * 96], total = 0;
+            cudaMalloc(&to, sizeof on_host);
+            cudaMemset(to, 0, sizeof on_host);
+            for (int round = 0; round < 2; ++round)
+                parent<<<64, 32>>>(to, argc > 1 ? atoi(argv[1]) : 2);
+            cudaMemcpy(on_host, to, sizeof on_host, cudaMemcpyDeviceToHost);
+            for (int i = 0; i < 64 * 96; i++) total += on_host[i];
+            printf("%u\n", total);
+            return 0;
+        }"#;
+    let short: (&[&str], _, _) = (&["--", "2"], "58417152\n", 128..=128);
+    few_runners(source, &[short, (&["--", "5000"], "4209287168\n", 0..=32)])
+}
+
+/// That a program prints what it should in `safe` for each of these arguments, and how many grids ran recorded ones.
+fn few_runners(source: &str, cases: &[(&[&str], &str, std::ops::RangeInclusive<u32>)]) -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("recorded.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    for (arguments, printed, runners) in cases {
+        let mut command = cdpc();
+        command.args(["run", "--device", "cpu", "--profile", "-flaunch-opt=safe"]).arg(&path);
+        let output = command.args(*arguments).output().map_err(|error| error.to_string())?;
+        let profile = String::from_utf8_lossy(&output.stderr);
+        let row = profile.lines().find(|line| line.starts_with("__cdp_sequence_of_"));
+        let grids = row.and_then(|row| row.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
+        if output.stdout != printed.as_bytes() || !runners.contains(&grids) {
+            return Err(format!("{arguments:?}: {grids} grids, {output:?}").into());
         }
     }
     Ok(())

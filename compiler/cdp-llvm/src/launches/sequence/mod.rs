@@ -3,12 +3,14 @@
 //!
 //! That grid belongs to the kernel of the first record, and runs records while they are of this kernel, have blocks of
 //! one size and few of them. What else is there is launched by it, into its tail stream, which orders too: children
-//! that are too large, and behind them a grid that goes on. Records lie in chunks of memory that the module brings
-//! along. When there is none left, or a launch is one that may fail, what was recorded is launched and the block launches
+//! that are too large, and behind them a grid that goes on. One goes on where two more records of its kind follow, or
+//! nothing else does, since it waits for all that was launched before it; other records are launched as they are. So are
+//! those of several blocks whose kernel's blocks took long where they were run one after another: how long is known of
+//! the last that were. Records lie in chunks of memory that the module brings along. When there is none left, or a launch is one that may fail, what was recorded is launched and the block launches
 //! as written from there on: behind that in the same stream, so nothing is lost and nothing is out of order however
 //! small the memory is.
 //!
-//! A block has one launch then, of one thread. The device now and then loses one of a few launches into an ordered stream
+//! A block has few launches then, of one thread. The device now and then loses one of a few launches into an ordered stream
 //! that several threads make, as the page says; this is how such launches are not made.
 //!
 //! Legality. A child may start at any time after its launch, and nobody waits for it but who waits for its parent's
@@ -356,8 +358,9 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
     let bytes = chunks * chunk;
     format!(
         "@__cdp_sequence_memory = internal addrspace(1) global [{bytes} x i8] zeroinitializer, align 16
-@__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), i32 }} {{ i64 0, i32 0, \
-         i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory, i32 0 }}, align 8
+@__cdp_sequence_head = internal addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), [64 x i32], i32 }} {{ i64 0, \
+         i32 0, i32 {chunks}, i32 {record_bytes}, i32 {turns}, ptr addrspace(1) @__cdp_sequence_memory, \
+         [64 x i32] zeroinitializer, i32 0 }}, align 8
 {DECLARATIONS}"
     )
 }
@@ -366,7 +369,7 @@ pub(super) fn definitions(record_bytes: u64, tuning: &Tuning) -> String {
 pub(super) fn declarations() -> String {
     format!(
         "@__cdp_order = external addrspace(3) global [12 x i32], align 8
-@{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), i32 }}, align 8
+@{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), [64 x i32], i32 }}, align 8
 declare void @{BEGIN}(ptr addrspace(3), i32) convergent nounwind
 {DECLARATIONS}"
     )

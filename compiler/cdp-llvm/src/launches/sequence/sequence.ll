@@ -9,15 +9,16 @@
 ;
 ; %head is the module's, in global memory (`__cdp_sequence_head`): 0 the list of free chunks (in the upper half how often
 ; one was taken from it, below it the first's number and 1), 8 the number of chunks that were ever taken, 12 of all
-; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks, 32 the number of grids that others
-; handed over and that are not complete.
+; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks, 32 the cycles that a block of
+; kernel number n took lately, at n % 64, 288 the number of grids that others handed over and that are not complete.
 ;
 ; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; 8 the record with which it goes on
 ; behind the list that the chunk is of, 16 how many are left from there, 8 null where nothing does; 20 how many launches
 ; wait where the list is run in its order, those of the lists that it is in too; then, from 32 on, 32
 ; records. A record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
-; it is launched; with the highest bit: it and all below it may run in any order, and have its shape), 48 bytes of arguments, 52 its number in the chunk, 56
-; the chunk, 64 the arguments.
+; it is launched; with the highest bit: it and all below it may run in any order, and have its shape), 48 bytes of arguments,
+; with 1 << 18 if its kernel launches, 52 its number in the chunk, 56 the chunk, 64 the arguments. 0 is when it began, once it
+; runs.
 ;
 ; A chunk of records that may run in any order can be handed over to a grid, each block of which has one of them. Then it
 ; has in 8 the chunk of the block that did that, or null, in 24 the number of its blocks that have not ended and of grids that
@@ -369,7 +370,8 @@ fill:
   store <4 x i32> %quad.0, ptr %record, align 16
   store <4 x i32> %quad.1, ptr %record.16, align 16
   store <4 x i32> %quad.turn, ptr %record.32, align 16
-  store i32 %bytes, ptr %record.48, align 16
+  %bytes.nest = or i32 %bytes, %nest.bit
+  store i32 %bytes.nest, ptr %record.48, align 16
   %bytes.wide = zext i32 %bytes to i64
   %end = add i64 %bytes.wide, 64
   br label %copy
@@ -470,7 +472,9 @@ entry:
   %nest.bit = and i32 %moves, 2
   %nests = icmp ne i32 %nest.bit, 0
   %begins = icmp eq i32 %moves, 0
-  br i1 %begins, label %begin, label %move
+  br i1 %begins, label %enter, label %move
+enter:
+  br i1 %free, label %begin, label %choose
 begin:
   br i1 %own, label %begin.own, label %look
 begin.own:
@@ -486,6 +490,27 @@ begin.note:
   %own.chunk = load ptr, ptr %own.chunk.place, align 8
   store volatile ptr %own.chunk, ptr addrspace(3) %order.40, align 8
   br label %look
+choose:
+  ; All threads read these behind the barrier.
+  br i1 %first, label %ask.slow, label %look
+ask.slow:
+  ; Whether any of so many blocks as may have a turn would be slow.
+  %most.place = getelementptr i8, ptr addrspace(1) %head, i64 20
+  %most = load i32, ptr addrspace(1) %most.place, align 4
+  %slot.number = and i32 %number, 63
+  %slot.wide = zext i32 %slot.number to i64
+  %slot.bytes = shl i64 %slot.wide, 2
+  %slot.at = add i64 %slot.bytes, 32
+  %slot = getelementptr i8, ptr addrspace(1) %head, i64 %slot.at
+  %cycles = load atomic i32, ptr addrspace(1) %slot syncscope("device") monotonic, align 4
+  %most.wide = zext i32 %most to i64
+  %cycles.wide = zext i32 %cycles to i64
+  %most.cycles = mul i64 %most.wide, %cycles.wide
+  %some.slow = icmp ugt i64 %most.cycles, 50000
+  br i1 %some.slow, label %pick, label %look
+pick:
+  call void @__cdp_sequence_pick(ptr addrspace(1) %head, ptr %record, i32 %left)
+  br label %look
 move:
   ; What is read here nobody writes any more: it is on its way while others are still at work.
   %chunk.place = getelementptr i8, ptr %record, i64 56
@@ -494,6 +519,7 @@ move:
   %index = load i32, ptr %index.place, align 4
   %up.place = getelementptr i8, ptr %chunk, i64 8
   %up.left.place = getelementptr i8, ptr %chunk, i64 16
+  %blocks = call i32 @__cdp_sequence_blocks(ptr %record)
   br i1 %nests, label %ask, label %asked
 ask:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
@@ -572,10 +598,11 @@ next:
   %l.next = phi i32 [ %l.rest, %rest ], [ %l.rest, %share.seen ], [ %count, %stay ], [ %count, %note ], [ %count, %note.waits ]
   br label %look
 look:
-  %r = phi ptr [ %record, %begin ], [ %r.own, %begin.own ], [ %r.own, %begin.note ], [ %r.next, %next ]
-  %l = phi i32 [ %left, %begin ], [ %left, %begin.own ], [ %left, %begin.note ], [ %l.next, %next ]
-  %old = phi ptr [ null, %begin ], [ null, %begin.own ], [ null, %begin.note ], [ %old.new, %next ]
-  %mode = phi i32 [ 0, %begin ], [ 0, %begin.own ], [ 0, %begin.note ], [ %mode.new, %next ]
+  %r = phi ptr [ %record, %begin ], [ %r.own, %begin.own ], [ %r.own, %begin.note ], [ %record, %choose ], [ %record, %ask.slow ], [ %record, %pick ], [ %r.next, %next ]
+  %l = phi i32 [ %left, %begin ], [ %left, %begin.own ], [ %left, %begin.note ], [ %left, %choose ], [ %left, %ask.slow ], [ %left, %pick ], [ %l.next, %next ]
+  %old = phi ptr [ null, %begin ], [ null, %begin.own ], [ null, %begin.note ], [ null, %choose ], [ null, %ask.slow ], [ null, %pick ], [ %old.new, %next ]
+  %blocks.done = phi i32 [ 1, %begin ], [ 1, %begin.own ], [ 1, %begin.note ], [ 1, %choose ], [ 1, %ask.slow ], [ 1, %pick ], [ %blocks, %next ]
+  %mode = phi i32 [ 0, %begin ], [ 0, %begin.own ], [ 0, %begin.note ], [ 0, %choose ], [ 0, %ask.slow ], [ 0, %pick ], [ %mode.new, %next ]
   %some = icmp ne ptr %r, null
   br i1 %some, label %see, label %seen
 see:
@@ -613,6 +640,13 @@ seen:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   br i1 %first, label %settle, label %settled
 settle:
+  br i1 %nests, label %timed, label %time
+time:
+  br i1 %begins, label %timed, label %measure
+measure:
+  call void @__cdp_sequence_note(ptr addrspace(1) %head, ptr %record, i32 %number, i32 %blocks.done)
+  br label %timed
+timed:
   %leaves = icmp ne ptr %old, null
   br i1 %leaves, label %gone, label %given
 gone:
@@ -640,9 +674,16 @@ settled:
   br i1 %mine, label %have, label %hand
 have:
   ; Before a thread records again all see the state as it is now.
-  br i1 %nests, label %meet, label %ready
+  br i1 %nests, label %meet, label %start
 meet:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %ready
+start:
+  br i1 %first, label %clock, label %ready
+clock:
+  ; Nobody asks for its kernel any more.
+  %starts = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  store i64 %starts, ptr %r, align 8
   br label %ready
 ready:
   %out.0 = insertvalue { ptr, i32 } poison, ptr %r, 0
@@ -692,7 +733,7 @@ ask:
   %waits.place = getelementptr i8, ptr %chunk, i64 20
   %waits = load i32, ptr %waits.place, align 4
   %waits.list = add i32 %waits, %count
-  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 32
+  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 288
   %handed = atomicrmw add ptr addrspace(1) %handed.place, i32 1 syncscope("device") monotonic, align 4
   ; This one, and the grid that the first list of all was handed to.
   %waiting = add i32 %handed, 2
@@ -834,7 +875,7 @@ close:
   %counted = icmp ne i32 %counts, 0
   br i1 %counted, label %uncount, label %gone
 uncount:
-  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 32
+  %handed.place = getelementptr i8, ptr addrspace(1) %head, i64 288
   %before = atomicrmw sub ptr addrspace(1) %handed.place, i32 1 syncscope("device") monotonic, align 4
   br label %gone
 gone:
@@ -976,7 +1017,8 @@ entry:
   br i1 %own.none, label %done, label %fill
 fill:
   %count.place = getelementptr i8, ptr %record, i64 48
-  %count = load i32, ptr %count.place, align 4
+  %count.nest = load i32, ptr %count.place, align 4
+  %count = and i32 %count.nest, 65535
   %arguments = getelementptr i8, ptr %record, i64 64
   br label %copy
 copy:
@@ -1029,8 +1071,12 @@ each:
   %turn = load i32, ptr %turn.place, align 4
   %in.turn = icmp ne i32 %turn, 0
   %many = icmp uge i32 %n, 16
-  %hand = or i1 %in.turn, %many
-  br i1 %hand, label %ask, label %launch
+  br i1 %many, label %ask, label %weigh
+weigh:
+  br i1 %in.turn, label %worth, label %launch
+worth:
+  %good = call i1 @__cdp_sequence_worth(ptr addrspace(1) %head, ptr %record, i32 %l)
+  br i1 %good, label %ask, label %launch
 ask:
   %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] [i32 1, i32 1, i32 1], [3 x i32] %block, i32 %shared)
   %no.room = icmp eq ptr %buffer, null
@@ -1078,6 +1124,158 @@ behind:
   %l.behind = phi i32 [ %l.next, %next ], [ %l.next, %free.over ], [ %up.left, %free.last ]
   br label %each
 done:
+  ret void
+}
+
+; Whether a block took so long for those of a kernel lately that the blocks of this record's take longer one after another
+; than a launch and what goes on behind it, which are some 50,000 cycles.
+define internal i1 @__cdp_sequence_slow(ptr addrspace(1) %head, ptr %record) alwaysinline nounwind {
+entry:
+  %turn.place = getelementptr i8, ptr %record, i64 44
+  %turn = load i32, ptr %turn.place, align 4
+  %blocks = call i32 @__cdp_sequence_blocks(ptr %record)
+  %others = sub i32 %blocks, 1
+  %slot.number = and i32 %turn, 63
+  %slot.wide = zext i32 %slot.number to i64
+  %slot.bytes = shl i64 %slot.wide, 2
+  %slot.at = add i64 %slot.bytes, 32
+  %slot = getelementptr i8, ptr addrspace(1) %head, i64 %slot.at
+  %cycles = load atomic i32, ptr addrspace(1) %slot syncscope("device") monotonic, align 4
+  %others.wide = zext i32 %others to i64
+  %cycles.wide = zext i32 %cycles to i64
+  %more = mul i64 %others.wide, %cycles.wide
+  %slow = icmp ugt i64 %more, 50000
+  ret i1 %slow
+}
+
+; Whether a record that may have its turn is worth a kernel that goes on from there: one that launches is; others are if
+; two more have their turn there too, or all that is left has, and they are not slow. What goes on waits for what is
+; launched before it, while a thread launches the next as others run.
+define internal i1 @__cdp_sequence_worth(ptr addrspace(1) %head, ptr %record, i32 %left) alwaysinline nounwind {
+entry:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %count.place = getelementptr i8, ptr %record, i64 48
+  %count = load i32, ptr %count.place, align 4
+  %nests = icmp uge i32 %count, 65536
+  br i1 %nests, label %yes, label %time
+time:
+  %slow = call i1 @__cdp_sequence_slow(ptr addrspace(1) %head, ptr %record)
+  br i1 %slow, label %no, label %alone
+alone:
+  %single = icmp eq i32 %left, 1
+  br i1 %single, label %no, label %beside
+beside:
+  %index.place = getelementptr i8, ptr %record, i64 52
+  %index = load i32, ptr %index.place, align 4
+  %over = icmp uge i32 %index, 30
+  br i1 %over, label %yes, label %compare
+compare:
+  %next = getelementptr i8, ptr %record, i64 %record.bytes
+  %same = call i1 @__cdp_sequence_same(ptr %record, ptr %next)
+  br i1 %same, label %further, label %no
+further:
+  %pair = icmp eq i32 %left, 2
+  br i1 %pair, label %yes, label %third
+third:
+  %next.next = getelementptr i8, ptr %next, i64 %record.bytes
+  %all = call i1 @__cdp_sequence_same(ptr %record, ptr %next.next)
+  ret i1 %all
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Whether two records have their turn in one kernel.
+define internal i1 @__cdp_sequence_same(ptr %record, ptr %next) alwaysinline nounwind {
+entry:
+  %block.place = getelementptr i8, ptr %record, i64 28
+  %block = load <2 x i32>, ptr %block.place, align 4
+  %rest.place = getelementptr i8, ptr %record, i64 36
+  %rest = load <2 x i32>, ptr %rest.place, align 4
+  %turn.place = getelementptr i8, ptr %record, i64 44
+  %turn = load i32, ptr %turn.place, align 4
+  %next.block.place = getelementptr i8, ptr %next, i64 28
+  %next.block = load <2 x i32>, ptr %next.block.place, align 4
+  %next.rest.place = getelementptr i8, ptr %next, i64 36
+  %next.rest = load <2 x i32>, ptr %next.rest.place, align 4
+  %next.turn.place = getelementptr i8, ptr %next, i64 44
+  %next.turn = load i32, ptr %next.turn.place, align 4
+  %same.block = icmp eq <2 x i32> %block, %next.block
+  %same.rest = icmp eq <2 x i32> %rest, %next.rest
+  %same.xyz = and <2 x i1> %same.block, %same.rest
+  %same.0 = extractelement <2 x i1> %same.xyz, i32 0
+  %same.1 = extractelement <2 x i1> %same.xyz, i32 1
+  %same.turn = icmp eq i32 %turn, %next.turn
+  %same.2 = and i1 %same.0, %same.1
+  %same = and i1 %same.2, %same.turn
+  ret i1 %same
+}
+
+; The records behind this one in its chunk that are slow are launched.
+define internal void @__cdp_sequence_pick(ptr addrspace(1) %head, ptr %record, i32 %left) noinline nounwind {
+entry:
+  %bytes.place = getelementptr i8, ptr addrspace(1) %head, i64 16
+  %bytes.narrow = load i32, ptr addrspace(1) %bytes.place, align 4
+  %record.bytes = zext i32 %bytes.narrow to i64
+  %index.place = getelementptr i8, ptr %record, i64 52
+  %index = load i32, ptr %index.place, align 4
+  br label %each
+each:
+  %r = phi ptr [ %record, %entry ], [ %r.next, %after ]
+  %i = phi i32 [ %index, %entry ], [ %i.next, %after ]
+  %l = phi i32 [ %left, %entry ], [ %l.next, %after ]
+  %over = icmp eq i32 %i, 31
+  %last = icmp eq i32 %l, 1
+  %ends = or i1 %over, %last
+  br i1 %ends, label %done, label %look
+look:
+  %r.next = getelementptr i8, ptr %r, i64 %record.bytes
+  %i.next = add i32 %i, 1
+  %l.next = sub i32 %l, 1
+  %slow = call i1 @__cdp_sequence_slow(ptr addrspace(1) %head, ptr %r.next)
+  br i1 %slow, label %mark, label %after
+mark:
+  %turn.place = getelementptr i8, ptr %r.next, i64 44
+  store i32 0, ptr %turn.place, align 4
+  br label %after
+after:
+  br label %each
+done:
+  ret void
+}
+
+; The blocks of a record.
+define internal i32 @__cdp_sequence_blocks(ptr %record) alwaysinline nounwind {
+entry:
+  %gx.place = getelementptr i8, ptr %record, i64 16
+  %gy.place = getelementptr i8, ptr %record, i64 20
+  %gz.place = getelementptr i8, ptr %record, i64 24
+  %gx = load i32, ptr %gx.place, align 4
+  %gy = load i32, ptr %gy.place, align 4
+  %gz = load i32, ptr %gz.place, align 4
+  %gxy = mul i32 %gx, %gy
+  %blocks = mul i32 %gxy, %gz
+  ret i32 %blocks
+}
+
+; Notes how long the blocks of a record took, of which there are so many, and which began when it says.
+define internal void @__cdp_sequence_note(ptr addrspace(1) %head, ptr %record, i32 %number, i32 %blocks) alwaysinline nounwind {
+entry:
+  %began = load i64, ptr %record, align 8
+  %now = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  %took = sub i64 %now, %began
+  %took.some = call i64 @llvm.umin.i64(i64 %took, i64 4294967295)
+  %took.narrow = trunc i64 %took.some to i32
+  %each = udiv i32 %took.narrow, %blocks
+  %slot.number = and i32 %number, 63
+  %slot.wide = zext i32 %slot.number to i64
+  %slot.bytes = shl i64 %slot.wide, 2
+  %slot.at = add i64 %slot.bytes, 32
+  %slot = getelementptr i8, ptr addrspace(1) %head, i64 %slot.at
+  store atomic i32 %each, ptr addrspace(1) %slot syncscope("device") monotonic, align 4
   ret void
 }
 
