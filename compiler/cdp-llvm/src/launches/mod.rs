@@ -22,8 +22,7 @@
 //! What is left of `@cdp.launch` is lowered by [`crate::foreign`]. Below `-O2`, in a debug build, on
 //! devices before sm_70 (whose warps cannot wait for each other) and with 32-bit addresses nothing is done.
 //!
-//! What is absent: the sequences of calls that other compilers write for a launch, which are raised to
-//! `@cdp.launch` before.
+//! What is absent: the calls that other compilers write for a launch, which are raised to `@cdp.launch` before.
 
 mod access;
 mod argument;
