@@ -98,6 +98,19 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "nccl",
 ];
 
+/// The header of the C library that declares a function or variable, or defines a macro, of this name.
+pub fn declaring(name: &str) -> Option<&'static str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    NAMES.iter().copied().filter(|header| header.ends_with(".h")).find(|header| {
+        let text = find(header).map_or("", |(_, text)| text);
+        text.match_indices(name).any(|(at, _)| {
+            !text[..at].ends_with(part)
+                && text[at + name.len()..].starts_with(['(', ';', ' '])
+                && !text[..at].rsplit('\n').next().is_some_and(|line| line.contains("//"))
+        })
+    })
+}
+
 /// Headers of the C library and of POSIX whose functions `.cdp` has not.
 #[rustfmt::skip]
 const C: &[&str] = &[

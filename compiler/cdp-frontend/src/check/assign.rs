@@ -130,7 +130,12 @@ impl<'a> Checker<'a> {
                 "it is set by the launch; copy it into a variable of your own",
             ),
             Kind::RValue(_) | Kind::Braces(_) => {
-                (Code::E0305, format!("the left side of `{op}` is only a value"), "")
+                let what = match op {
+                    "++" | "--" => "the operand",
+                    "asm" => "an output",
+                    _ => "the left side",
+                };
+                (Code::E0305, format!("{what} of `{op}` is only a value"), "")
             }
             Kind::Fns(functions) => (
                 Code::E0305,

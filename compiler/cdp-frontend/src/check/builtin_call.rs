@@ -306,7 +306,9 @@ impl<'a> Checker<'a> {
     fn symbol_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
         let void: QualType = QualType::from(Basic::Void).as_const();
         let to = self.types.pointer_to(void);
-        if !arg.is_lvalue() || matches!(arg.kind, Kind::Fns(_)) {
+        // A string literal is an object too.
+        let quoted = self.source_text(arg.span).starts_with('"');
+        if !arg.is_lvalue() || matches!(arg.kind, Kind::Fns(_)) || quoted {
             let message = format!("argument {number} of `{name}` names no device variable");
             self.error(Code::E0303, arg.span, message)
                 .help("give the variable itself, not its address or its name in quotes");

@@ -137,7 +137,10 @@ impl<'a> Checker<'a> {
             let name = self.text(item.name.name).to_owned();
             let info = &mut self.types.enums[id.0 as usize];
             if info.enumerators.iter().any(|other| other.name == name) {
-                self.error(Code::E0302, item.name.span, format!("`{name}` is declared twice"));
+                let first = list.iter().find(|other| other.name.name == item.name.name);
+                let first = first.map_or(item.name.span, |first| first.name.span);
+                self.error(Code::E0302, item.name.span, format!("`{name}` is declared twice"))
+                    .secondary(first, "first declared here");
                 continue;
             }
             info.enumerators.push(CEnumerator { name, value: next });

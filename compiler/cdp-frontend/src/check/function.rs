@@ -271,6 +271,10 @@ impl<'a> Checker<'a> {
         let scope = self.types.ns_names[self.scopes.here().0 as usize].clone();
         let display = if scope.is_empty() { text.to_owned() } else { format!("{scope}::{text}") };
         let is_main = text == "main" && self.scopes.here() == ScopeId::GLOBAL;
+        if is_main && let Some(word) = words.global.or(words.device) {
+            let message = "`main` is a function of the host, where a program begins";
+            self.error(Code::E0508, word, message);
+        }
         let extern_c = self.extern_c || is_main;
         let is_static = specs.has(StorageKind::Static);
         let internal = is_static || self.scopes.is_internal(self.scopes.here());

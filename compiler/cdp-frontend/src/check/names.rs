@@ -159,6 +159,23 @@ impl<'a> Checker<'a> {
             return;
         }
         let near = self.near_name(text, false);
+        let scopes = name.scopes.as_slice();
+        if near.is_none() && matches!(scopes, [scope] if self.text(scope.name) == "std") {
+            let message = format!(
+                "`{shown}` is part of the C++ standard library, which is outside the `.cdp` subset"
+            );
+            self.error(Code::E0243, name.span, message);
+            return;
+        }
+        let header = match scopes {
+            [] => crate::headers::declaring(text),
+            _ => None,
+        };
+        if let Some(header) = header {
+            self.error(Code::E0301, name.span, format!("`{shown}` is not declared"))
+                .help(format!("`#include <{header}>` declares it"));
+            return;
+        }
         let found = self.error(Code::E0301, name.span, format!("`{shown}` is not declared"));
         if let Some(near) = near {
             found.suggest(format!("a similar name exists: `{near}`"), name.base.span, near);

@@ -44,6 +44,13 @@ impl<'a> Checker<'a> {
                 );
                 let cure = match constexpr {
                     true => "declare it `__host__ __device__`".to_owned(),
+                    // Nobody declares a function of the C library anew.
+                    _ if self.is_system(declared) => match name.as_str() {
+                        "fprintf" | "puts" | "putchar" | "fputs" => {
+                            "device code has `printf`".to_owned()
+                        }
+                        _ => "call it in host code, before the launch or after it".to_owned(),
+                    },
                     false => format!(
                         "declare `{name}` as `__device__`, or `__host__ __device__` to use it on both sides"
                     ),
@@ -79,6 +86,12 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Whether a place is in a header of the compiler.
+    fn is_system(&self, place: Span) -> bool {
+        let sources = &self.session.sources;
+        sources.file_of(place.lo).is_some_and(|file| sources.file(file).system)
+    }
+
     /// A `__host__ __device__` function that calls a function of one side: an error on the side
     /// where the function is not.
     fn warn_one_sided(&mut self, name: &str, declared: Span, span: Span, side: &str) {
@@ -111,9 +124,15 @@ impl<'a> Checker<'a> {
                 return true;
             }
             let message = format!("the host variable `{name}` is used in device code");
+            let cure = match self.is_system(declared) {
+                true => "use it in host code, before the launch or after it".to_owned(),
+                false => format!(
+                    "declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"
+                ),
+            };
             self.error(Code::E0503, span, message)
                 .secondary(declared, "this is in the memory of the host program")
-                .help(format!("declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"));
+                .help(cure);
             return false;
         }
         if memory == Memory::Managed || caller.on_device() || self.facts.symbol_context {

@@ -440,9 +440,8 @@ impl<'a> Checker<'a> {
                 self.finish_auto(func, Basic::Void.into());
             }
             if !self.types.is_void(self.f.ret) && !self.types.is_error(self.f.ret) {
-                let message = format!("a {} must be returned", self.show(self.f.ret));
+                let message = format!("a value of type {} must be returned", self.show(self.f.ret));
                 self.error(Code::E0315, span, message);
-                return;
             }
             self.emit(StmtKind::Return(None), loc);
             return;

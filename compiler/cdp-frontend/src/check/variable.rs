@@ -214,7 +214,11 @@ impl<'a> Checker<'a> {
         let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
         let id = match existing.and_then(|slot| slot.other) {
             Some(Entity::Var(id)) => {
-                self.redeclare(id, &request, memory, existing.map_or(Span::NONE, |slot| slot.span));
+                let first = existing.map_or(Span::NONE, |slot| slot.span);
+                if !self.redeclare(id, &request, memory, first) {
+                    self.scopes.open(outer);
+                    return;
+                }
                 id
             }
             Some(_) => {
@@ -313,11 +317,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub fn redeclare(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory, first: Span) {
+    /// Whether a further declaration is of the same variable as the first; an error if not.
+    pub fn redeclare(
+        &mut self,
+        id: VarId,
+        request: &VarRequest<'a>,
+        memory: Memory,
+        first: Span,
+    ) -> bool {
         let var = self.var(id);
         let (old_ty, old_memory) = (var.ty, var.memory);
         if self.types.is_error(old_ty) || self.types.is_error(request.ty) {
-            return;
+            return true;
         }
         let completes = match (self.types.array(old_ty), self.types.array(request.ty)) {
             (Some((a, None)), Some((b, _))) => a == b,
@@ -333,7 +344,7 @@ impl<'a> Checker<'a> {
             );
             self.error(Code::E0302, request.name.span, message)
                 .secondary(first, "first declared here");
-            return;
+            return false;
         }
         if old_memory != memory {
             let text = self.text(request.name.base.name);
@@ -344,10 +355,12 @@ impl<'a> Checker<'a> {
             );
             self.error(Code::E0302, request.name.span, message)
                 .secondary(first, "first declared here");
+            return false;
         }
         if completes && self.types.is_complete(request.ty) {
             self.var_mut(id).ty = request.ty;
         }
+        true
     }
 
     /// Gives a static variable its storage and initial value.
@@ -468,6 +481,16 @@ impl<'a> Checker<'a> {
         let (ty, node) = self.initializer(ty, init, text);
         self.var_mut(id).ty = ty;
         if self.types.is_error(ty) {
+            return None;
+        }
+        if self.var(id).constexpr
+            && self.node_const(&node, ty).is_none()
+            && !self.node_poisoned(&node)
+        {
+            let message =
+                format!("`{text}` is `constexpr`, but its value is not known when compiling");
+            let reason = self.node_not_const(&node).unwrap_or_default();
+            self.error(Code::E0310, init.span, message).note(reason);
             return None;
         }
         self.static_const(&node, ty, init.span, device)

@@ -66,6 +66,9 @@ pub fn balance(
             continue;
         }
         if closer(token.kind).is_some() {
+            if token.kind == TokenKind::LBrace && state.begins_body(&tokens[at..]) {
+                state.report_open(token.span.before(), Some(token));
+            }
             if state.open.len() >= MAX_NESTING {
                 let message = format!("brackets are nested more than {MAX_NESTING} deep");
                 let found = Diagnostic::new(Code::E0205, token.span, message);
@@ -211,6 +214,32 @@ impl Balancer<'_> {
             }
             self.report_open(semicolon.span.before(), Some(semicolon));
         }
+    }
+
+    /// Whether the `{` that is next, in an open head of a statement, is that of its body, so that the head's `)` is
+    /// missing: nothing follows its `}` that could follow a list in the head.
+    fn begins_body(&self, rest: &[Token]) -> bool {
+        let Some(&open) = self.open.last() else { return false };
+        let head = open
+            .checked_sub(1)
+            .map(|before| &self.session.names[self.done[before as usize].symbol]);
+        let is_head = matches!(head, Some("for" | "if" | "switch" | "while"));
+        if !is_head || self.done[open as usize].kind != TokenKind::LParen {
+            return false;
+        }
+        let mut depth = 0;
+        let close = rest.iter().position(|token| {
+            depth += i32::from(token.kind == TokenKind::LBrace)
+                - i32::from(token.kind == TokenKind::RBrace);
+            depth == 0
+        });
+        use TokenKind as T;
+        close.and_then(|close| rest.get(close + 1)).is_none_or(|next| {
+            matches!(
+                next.kind,
+                T::Ident | T::Number | T::RBrace | T::LBrace | T::PlusPlus | T::MinusMinus
+            ) && !matches!(self.words.get(next.symbol), Word::Spelled(_))
+        })
     }
 
     /// The open brace at this depth is an initialiser's: it follows `=`, or stands in such a one.

@@ -81,6 +81,13 @@ impl Parser<'_> {
     fn launch(&mut self, kernel: Expr) -> Parsed<ExprKind> {
         let open = self.at;
         self.at += 1;
+        if let Some(shift) = self.shift_in_place_of_close() {
+            let (span, found) = (self.span_at(shift), self.span_at(open));
+            self.error(Code::E0201, span, "expected `>>>`, found `>>`")
+                .secondary(found, "the `<<<` that it ends")
+                .suggest("write", span, ">>>");
+            return Err(super::parser::Fault::Syntax);
+        }
         self.launches += 1;
         let config = match self.is(T::LaunchClose) {
             true => Ok(Vec::new()),
@@ -105,6 +112,22 @@ impl Parser<'_> {
         let args_span = self.since(at);
         let launch = LaunchExpr { kernel, config, config_span, args, args_span };
         Ok(ExprKind::Launch(Box::new(launch)))
+    }
+
+    /// The `>>` before a `(` that stands where the `>>>` of the open launch is missing.
+    fn shift_in_place_of_close(&self) -> Option<usize> {
+        let mut last = None;
+        let mut at = self.at;
+        loop {
+            match self.kind_at(at)? {
+                T::LaunchClose => return None,
+                T::Semi | T::RBrace | T::RParen | T::RBracket => return last,
+                T::Shr if self.kind_at(at + 1) == Some(T::LParen) => last = Some(at),
+                T::LParen | T::LBracket | T::LBrace => at = self.tokens.partner(at)?,
+                _ => {}
+            }
+            at += 1;
+        }
     }
 
     /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`; one error in

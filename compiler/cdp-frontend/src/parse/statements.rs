@@ -233,7 +233,12 @@ impl Parser<'_> {
         contents: impl FnOnce(&mut Self) -> Parsed<X>,
         error: impl FnOnce(Expr) -> X,
     ) -> Parsed<X> {
-        self.check_parenthesis()?;
+        if !self.is(T::LParen) {
+            let message = format!("expected `(`, found {}", self.found());
+            self.error(Code::E0201, self.span_at(self.at), message)
+                .help("what a statement tests stands in parentheses");
+            return Err(Fault::Syntax);
+        }
         let start = self.at;
         let result = self.group("`)`", contents);
         Ok(result.unwrap_or_else(|_| error(self.error_expr(start))))
