@@ -16,12 +16,9 @@ impl Parser<'_> {
         let mut decls = Vec::new();
         while self.kind().is_some_and(|kind| kind != T::RBrace) {
             let start = self.at;
-            match self.external_declaration(&mut decls) {
-                Ok(()) => {}
-                Err(fault) => {
-                    self.skip_external(fault);
-                    decls.push(Decl { kind: DeclKind::Error, span: self.since(start) });
-                }
+            if let Err(fault) = self.external_declaration(&mut decls) {
+                self.skip_external(fault);
+                decls.push(Decl { kind: DeclKind::Error, span: self.since(start) });
             }
             self.at = self.at.max(start + 1);
         }
@@ -43,16 +40,15 @@ impl Parser<'_> {
     /// ```
     pub fn external_declaration(&mut self, decls: &mut Vec<Decl>) -> Parsed<()> {
         let start = self.at;
-        let decl = match self.kind() {
+        let kind = match self.kind() {
             Some(T::Semi) => {
                 self.at += 1;
-                Decl { kind: DeclKind::Empty, span: self.since(start) }
+                DeclKind::Empty
             }
             Some(T::PragmaCdp) => {
-                self.at += 1;
+                let span = self.pass();
                 let kind = PragmaKind::Cdp(self.symbol_at(start));
-                let span = self.span_at(start);
-                Decl { kind: DeclKind::Pragma(Box::new(Pragma { kind, span })), span }
+                DeclKind::Pragma(Box::new(Pragma { kind, span }))
             }
             Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaEnd) => {
                 self.skip_pragmas();
@@ -83,16 +79,20 @@ impl Parser<'_> {
                     self.skip_catch();
                     return Ok(());
                 }
-                Word::Refused(Refusal::Template) => self.refuse_template()?,
-                Word::Refused(Refusal::Access) => {
-                    self.refuse_word(Refusal::Access)?;
-                    return Ok(());
-                }
+                Word::Refused(Refusal::Template) => self.refuse_template(),
+                Word::Refused(Refusal::Access) => return self.refuse_word(Refusal::Access),
                 _ => self.declaration(Context::File)?,
             },
         };
-        decls.push(decl);
+        decls.push(Decl { kind, span: self.since(start) });
         Ok(())
+    }
+
+    /// What a production gives, and where it stands.
+    pub fn decl(&mut self, production: impl FnOnce(&mut Self) -> Parsed<DeclKind>) -> Parsed<Decl> {
+        let start = self.at;
+        let kind = production(self)?;
+        Ok(Decl { kind, span: self.since(start) })
     }
 
     /// Passes the rest of a declaration that was given up. After a syntax error the body of a function
@@ -121,7 +121,7 @@ impl Parser<'_> {
     ///           | "namespace" name "=" path ";"
     /// ```
     /// The current token is the keyword.
-    fn namespace(&mut self, inline: bool) -> Parsed<Decl> {
+    fn namespace(&mut self, inline: bool) -> Parsed<DeclKind> {
         let start = self.at;
         if self.is_name_at(start + 1) && self.kind_at(start + 2) == Some(T::Eq) {
             return self.namespace_alias();
@@ -142,8 +142,7 @@ impl Parser<'_> {
         let outer = self.open_namespace(&names, inline);
         let decls = self.braced_declarations();
         self.symbols.open(outer);
-        let kind = DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls }));
-        Ok(Decl { kind, span: self.since(start) })
+        Ok(DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls })))
     }
 
     /// Opens a namespace, and returns the one that was open.
@@ -171,8 +170,7 @@ impl Parser<'_> {
         outer
     }
 
-    pub fn namespace_alias(&mut self) -> Parsed<Decl> {
-        let start = self.at;
+    pub fn namespace_alias(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let name = self.ident()?;
         self.at += 1;
@@ -182,13 +180,11 @@ impl Parser<'_> {
             self.symbols.set(name.name, meaning);
         }
         self.semicolon("this `namespace`", "`;`")?;
-        let kind = DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target }));
-        Ok(Decl { kind, span: self.since(start) })
+        Ok(DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target })))
     }
 
     /// `linkage = "extern" string ( "{" unit "}" | external-declaration )`
-    fn linkage(&mut self) -> Parsed<Decl> {
-        let start = self.at;
+    fn linkage(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let language = self.string();
         let braces = self.is(T::LBrace);
@@ -198,8 +194,7 @@ impl Parser<'_> {
         } else {
             self.external_declaration(&mut decls)?;
         }
-        let kind = DeclKind::Linkage(Box::new(LinkageDecl { language, decls, braces }));
-        Ok(Decl { kind, span: self.since(start) })
+        Ok(DeclKind::Linkage(Box::new(LinkageDecl { language, decls, braces })))
     }
 
     // ---- Using and assertions ------------------------------------------------------------------------
@@ -220,10 +215,8 @@ impl Parser<'_> {
                 self.symbols.use_namespace(scope);
             }
             self.semicolon("this `using`", "`;`")?;
-            return Ok(vec![Decl {
-                kind: DeclKind::UsingNamespace(Box::new(name)),
-                span: self.since(start),
-            }]);
+            let kind = DeclKind::UsingNamespace(Box::new(name));
+            return Ok(vec![Decl { kind, span: self.since(start) }]);
         }
         let named = self.is_name() && {
             let next = self.at + 1;
@@ -286,16 +279,14 @@ impl Parser<'_> {
     }
 
     /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`
-    pub fn static_assertion(&mut self) -> Parsed<Decl> {
-        let start = self.at;
+    pub fn static_assertion(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let (condition, message) = self.parenthesised("`,` or `)`", |p| {
             let condition = Box::new(p.assignment()?);
             Ok((condition, p.after(T::Comma, Self::required_string)?))
         })?;
         self.semicolon("this `static_assert`", "`;`")?;
-        let kind = DeclKind::StaticAssert { condition, message: message.map(Box::new) };
-        Ok(Decl { kind, span: self.since(start) })
+        Ok(DeclKind::StaticAssert { condition, message: message.map(Box::new) })
     }
 
     // ---- Variables and functions -----------------------------------------------------------------------
@@ -304,13 +295,7 @@ impl Parser<'_> {
     /// declaration = specifiers [ init-declarator { "," init-declarator } ] ";"
     /// function    = specifiers declarator block
     /// ```
-    pub fn declaration(&mut self, context: Context) -> Parsed<Decl> {
-        let start = self.at;
-        let kind = self.declared(context)?;
-        Ok(Decl { kind, span: self.since(start) })
-    }
-
-    fn declared(&mut self, context: Context) -> Parsed<DeclKind> {
+    pub fn declaration(&mut self, context: Context) -> Parsed<DeclKind> {
         let specs = self.specifiers(context)?;
         if self.is_bindings(&specs) {
             return self.refuse_bindings(specs);
@@ -319,13 +304,7 @@ impl Parser<'_> {
         if !self.ends_specifiers(&specs) {
             loop {
                 self.symbols.enter();
-                let item = match self.init_declarator(&specs) {
-                    Ok(item) => item,
-                    Err(fault) => {
-                        self.symbols.leave();
-                        return Err(fault);
-                    }
-                };
+                let item = self.init_declarator(&specs).inspect_err(|_| self.symbols.leave())?;
                 let function = is_function(&item.declarator);
                 if function && item.init.is_none() && self.is(T::LBrace) {
                     if context == Context::File && declarators.is_empty() {
@@ -338,8 +317,7 @@ impl Parser<'_> {
                     self.refuse_nested_function(&item.declarator);
                     self.leave_declarator(&specs, &item.declarator);
                     declarators.push(item);
-                    let specs = specs.specs;
-                    return Ok(DeclKind::Simple(Box::new(SimpleDecl { specs, declarators })));
+                    return Ok(simple(specs, declarators));
                 }
                 self.leave_declarator(&specs, &item.declarator);
                 declarators.push(item);
@@ -354,7 +332,7 @@ impl Parser<'_> {
             None => "this declaration".to_owned(),
         };
         self.semicolon(&what, if declarators.is_empty() { "`;`" } else { "`;` or `,`" })?;
-        Ok(DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+        Ok(simple(specs, declarators))
     }
 
     /// Closes the scope of a declarator's parameters; the declared name stays.
@@ -528,6 +506,10 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+pub(super) fn simple(specs: Specifiers, declarators: Vec<InitDeclarator>) -> DeclKind {
+    DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators }))
 }
 
 fn is_function(declarator: &Declarator) -> bool {

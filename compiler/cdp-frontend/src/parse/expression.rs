@@ -154,40 +154,35 @@ impl Parser<'_> {
     fn cast(&mut self) -> Parsed<Expr> {
         let start = self.at;
         let Some(kind) = self.kind() else { return self.postfix() };
-        if let Some(op) = prefix(kind) {
-            return self.unary(op);
-        }
-        match kind {
+        let kind = match kind {
             // The type of `(unknown)x` is reported where it is read.
             T::LParen if self.is_type_name_at(start + 1) || self.is_unknown_cast(start) => {
-                self.c_cast()
+                return self.c_cast();
             }
             T::AndAnd if self.is_name_at(start + 1) => {
                 self.outside(Code::E0238, self.span_at(start), "addresses of labels are", "");
                 self.at += 2;
-                Ok(self.error_expr(start))
+                ExprKind::Error
             }
             // A record has no `new` of its own that `::` would pass by.
             T::ColonColon if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {
                 self.at += 1;
-                self.cast()
+                return self.cast();
             }
             T::Ident => match self.word() {
-                Word::Sizeof | Word::Alignof => self.size_of(),
-                Word::New => self.new_expression(),
-                Word::Delete => self.delete_expression(),
-                _ => self.postfix(),
+                Word::Sizeof | Word::Alignof => self.size_of()?,
+                Word::New => self.new_expression()?,
+                Word::Delete => self.delete_expression()?,
+                _ => return self.postfix(),
             },
-            _ => self.postfix(),
-        }
-    }
-
-    /// `prefix-operator cast`
-    fn unary(&mut self, op: UnaryOp) -> Parsed<Expr> {
-        let start = self.at;
-        let op_span = self.pass();
-        let operand = self.nested("an expression is", Self::cast)?;
-        Ok(self.expr(ExprKind::Unary(Box::new(UnaryExpr { op, op_span, operand })), start))
+            _ => {
+                let Some(op) = prefix(kind) else { return self.postfix() };
+                let op_span = self.pass();
+                let operand = self.nested("an expression is", Self::cast)?;
+                ExprKind::Unary(Box::new(UnaryExpr { op, op_span, operand }))
+            }
+        };
+        Ok(self.expr(kind, start))
     }
 
     /// `"(" type-name ")" ( cast | braces )`
@@ -205,33 +200,30 @@ impl Parser<'_> {
     }
 
     /// `( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )`
-    fn size_of(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn size_of(&mut self) -> Parsed<ExprKind> {
         let size = self.word() == Word::Sizeof;
         self.at += 1;
         let is_type = self.is(T::LParen)
             && (self.is_type_name_at(self.at + 1) || self.is_unknown_cast(self.at));
         // `sizeof (T){...}` is that of a compound literal.
-        let kind = if is_type && self.kind_at(self.group_end(self.at)) != Some(T::LBrace) {
+        Ok(if is_type && self.kind_at(self.group_end(self.at)) != Some(T::LBrace) {
             let ty = Box::new(self.group("`)`", Self::type_name)?);
             if size { ExprKind::SizeofType(ty) } else { ExprKind::AlignofType(ty) }
         } else {
             let operand = Box::new(self.nested("an expression is", Self::cast)?);
             if size { ExprKind::SizeofExpr(operand) } else { ExprKind::AlignofExpr(operand) }
-        };
-        Ok(self.expr(kind, start))
+        })
     }
 
     /// `delete = "delete" [ "[" "]" ] cast`
-    fn delete_expression(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn delete_expression(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         let array = self.is(T::LBracket) && self.kind_at(self.at + 1) == Some(T::RBracket);
         if array {
             self.at += 2;
         }
         let operand = Box::new(self.nested("an expression is", Self::cast)?);
-        Ok(self.expr(ExprKind::Delete { array, operand }, start))
+        Ok(ExprKind::Delete { array, operand })
     }
 
     /// ```text
@@ -239,8 +231,7 @@ impl Parser<'_> {
     /// new-type = { qualifier | type-word | name | "struct" name } { pointer } { "[" expression "]" }
     ///          | "(" type-name ")"
     /// ```
-    fn new_expression(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn new_expression(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         let mut placement = Vec::new();
         if self.is(T::LParen) && !self.is_type_name_at(self.at + 1) {
@@ -257,8 +248,7 @@ impl Parser<'_> {
             _ => None,
         };
         let init = kind.map(|kind| Initializer { kind, span: self.since(at) });
-        let parts = NewExpr { placement, ty, init };
-        Ok(self.expr(ExprKind::New(Box::new(parts)), start))
+        Ok(ExprKind::New(Box::new(NewExpr { placement, ty, init })))
     }
 
     fn new_type(&mut self) -> Parsed<TypeName> {

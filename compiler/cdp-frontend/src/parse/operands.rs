@@ -150,68 +150,62 @@ impl Parser<'_> {
     /// ```
     fn operand(&mut self) -> Parsed<Expr> {
         let start = self.at;
-        match self.kind() {
-            Some(T::Ident) => self.word_operand(),
-            Some(T::ColonColon) if self.is_name_at(start + 1) => self.name_operand(),
+        let kind = match self.kind() {
+            Some(T::Ident) => self.word_operand()?,
+            Some(T::ColonColon) if self.is_name_at(start + 1) => self.name_operand()?,
             Some(T::ColonColon) if self.word_at(start + 1) == Word::Operator => self.plain_name(),
-            Some(T::Number) => Ok(self.number()),
-            Some(T::Char) => Ok(self.character()),
-            Some(T::String | T::RawString) => {
-                let string = self.string();
-                Ok(self.expr(ExprKind::String(Box::new(string)), start))
-            }
+            Some(T::Number) => return Ok(self.number()),
+            Some(T::Char) => return Ok(self.character()),
+            Some(T::String | T::RawString) => ExprKind::String(Box::new(self.string())),
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
                 let what = "GNU statement expressions are";
                 self.outside(Code::E0238, self.span_at(start), what, "write a function");
                 self.at = self.group_end(start);
-                Ok(self.error_expr(start))
+                ExprKind::Error
             }
             Some(T::LParen) => {
                 let inner = self.group("`,` or `)`", Self::expression);
-                let inner = Box::new(inner.unwrap_or_else(|_| self.error_expr(start)));
-                Ok(self.expr(ExprKind::Paren(inner), start))
+                ExprKind::Paren(Box::new(inner.unwrap_or_else(|_| self.error_expr(start))))
             }
-            Some(T::LBracket) if self.is_lambda() => Ok(self.refuse_lambda()),
-            _ => Err(self.no_expression()),
-        }
+            Some(T::LBracket) if self.is_lambda() => return Ok(self.refuse_lambda()),
+            _ => return Err(self.no_expression()),
+        };
+        Ok(self.expr(kind, start))
     }
 
     fn no_expression(&mut self) -> super::parser::Fault {
         self.unexpected(Code::E0207, "an expression")
     }
 
-    fn word_operand(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn word_operand(&mut self) -> Parsed<ExprKind> {
         match self.word() {
             Word::Name => self.name_operand(),
-            Word::Operator => self.plain_name(),
+            Word::Operator => Ok(self.plain_name()),
             Word::Type | Word::Typeof => self.construction(),
             Word::Bool => {
                 self.at += 1;
-                let value = self.is_text(start, "true");
-                Ok(self.expr(ExprKind::Bool(value), start))
+                Ok(ExprKind::Bool(self.is_text(self.at - 1, "true")))
             }
             Word::Nullptr => {
                 self.at += 1;
-                Ok(self.expr(ExprKind::Nullptr, start))
+                Ok(ExprKind::Nullptr)
             }
             Word::NamedCast => self.named_cast(),
             Word::Offsetof => self.offset_of(),
             Word::VaArg => self.va_arg(),
             Word::Noexcept => {
-                self.outside(Code::E0240, self.span_at(start), "the operator `noexcept` is", "");
-                self.at += 1;
+                let span = self.pass();
+                self.outside(Code::E0240, span, "the operator `noexcept` is", "");
                 self.skip_parentheses();
-                Ok(self.error_expr(start))
+                Ok(ExprKind::Error)
             }
             Word::Refused(refusal) => self.refused_operand(refusal),
             _ => Err(self.no_expression()),
         }
     }
 
-    fn name_operand(&mut self) -> Parsed<Expr> {
-        let start = self.at;
-        let path = self.path(start);
+    fn name_operand(&mut self) -> Parsed<ExprKind> {
+        let path = self.path(self.at);
         match path.meaning {
             Some(Meaning::Type(_)) => return self.construction(),
             Some(Meaning::CudaTemplate) if self.kind_at(path.end) == Some(T::Lt) => {
@@ -219,35 +213,32 @@ impl Parser<'_> {
                 self.at += 1;
                 let types = self.list(Self::type_name)?;
                 self.expect(T::Gt, "`,` or `>`")?;
-                return Ok(self
-                    .expr(ExprKind::TemplateName(Box::new(TemplateName { name, types })), start));
+                return Ok(ExprKind::TemplateName(Box::new(TemplateName { name, types })));
             }
             _ => {}
         }
         if self.kind_at(path.end) == Some(T::ColonColon) {
             self.refuse_odd_scope(&path);
-            return self.operand();
+            return Ok(self.operand()?.kind);
         }
         if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
-            return Ok(self.error_expr(start));
+            return Ok(ExprKind::Error);
         }
-        self.plain_name()
+        Ok(self.plain_name())
     }
 
-    fn plain_name(&mut self) -> Parsed<Expr> {
-        let start = self.at;
-        let path = self.path(start);
+    fn plain_name(&mut self) -> ExprKind {
+        let path = self.path(self.at);
         let name = self.qual_name(&path);
-        let kind = match name.as_plain() {
+        match name.as_plain() {
             Some(plain) if name.operator.is_none() => ExprKind::Name(plain),
             _ => ExprKind::Qualified(Box::new(name)),
-        };
-        Ok(self.expr(kind, start))
+        }
     }
 
     /// `simple-type ( "(" [ clauses ] ")" | braces )`
-    fn construction(&mut self) -> Parsed<Expr> {
+    fn construction(&mut self) -> Parsed<ExprKind> {
         let start = self.at;
         let end = match self.word() {
             Word::Type => start + 1,
@@ -267,14 +258,13 @@ impl Parser<'_> {
             }
             false => self.arguments_or_error(false),
         };
-        let made = ConstructExpr { ty, args, braces, args_span: self.since(at) };
-        Ok(self.expr(ExprKind::Construct(Box::new(made)), start))
+        let args_span = self.since(at);
+        Ok(ExprKind::Construct(Box::new(ConstructExpr { ty, args, braces, args_span })))
     }
 
     /// `named-cast "<" type-name ">" "(" expression ")"`
-    fn named_cast(&mut self) -> Parsed<Expr> {
-        let start = self.at;
-        let style = match self.text_at(start) {
+    fn named_cast(&mut self) -> Parsed<ExprKind> {
+        let style = match self.text_at(self.at) {
             "static_cast" => CastStyle::Static,
             "const_cast" => CastStyle::Const,
             _ => CastStyle::Reinterpret,
@@ -287,46 +277,41 @@ impl Parser<'_> {
         let at = self.at;
         let operand = self.group("`,` or `)`", Self::expression);
         let operand = operand.unwrap_or_else(|_| self.error_expr(at));
-        Ok(self.expr(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })), start))
+        Ok(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })))
     }
 
     /// `"offsetof" "(" type-name "," name { designator } ")"`
-    fn offset_of(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn offset_of(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
-        let (ty, path) = self.parenthesised("`)`", |p| {
+        self.parenthesised("`)`", |p| {
             let ty = p.type_name()?;
             p.expect(T::Comma, "`,`")?;
             let mut path = vec![Designator::Field(p.member_name()?)];
             while let Some(designator) = p.designator()? {
                 path.push(designator);
             }
-            Ok((ty, path))
-        })?;
-        Ok(self.expr(ExprKind::Offsetof(Box::new(OffsetofExpr { ty, path })), start))
+            Ok(ExprKind::Offsetof(Box::new(OffsetofExpr { ty, path })))
+        })
     }
 
     /// `"__builtin_va_arg" "(" assignment "," type-name ")"`
-    fn va_arg(&mut self) -> Parsed<Expr> {
-        let start = self.at;
+    fn va_arg(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
-        let (list, ty) = self.parenthesised("`)`", |p| {
+        self.parenthesised("`)`", |p| {
             let list = p.assignment()?;
             p.expect(T::Comma, "`,`")?;
-            Ok((list, p.type_name()?))
-        })?;
-        Ok(self.expr(ExprKind::VaArg(Box::new(VaArgExpr { list, ty })), start))
+            Ok(ExprKind::VaArg(Box::new(VaArgExpr { list, ty: p.type_name()? })))
+        })
     }
 
     /// A word of C++ outside the subset where an operand is expected.
-    fn refused_operand(&mut self, refusal: Refusal) -> Parsed<Expr> {
-        let start = self.at;
+    fn refused_operand(&mut self, refusal: Refusal) -> Parsed<ExprKind> {
         self.refuse_word(refusal)?;
         match refusal {
             Refusal::Type => self.skip_parentheses(),
-            _ if refusal.report().3 == Passed::Alone => return self.operand(),
+            _ if refusal.report().3 == Passed::Alone => return Ok(self.operand()?.kind),
             _ => {}
         }
-        Ok(self.error_expr(start))
+        Ok(ExprKind::Error)
     }
 }

@@ -97,19 +97,18 @@ impl Parser<'_> {
 
     /// `member = ";" | alias | static-assertion | declaration`
     fn member(&mut self) -> Parsed<Decl> {
-        let start = self.at;
-        if self.eat(T::Semi) {
-            return Ok(Decl { kind: DeclKind::Empty, span: self.since(start) });
+        if self.word() == Word::Using {
+            return Ok(self.using(Context::Member)?.swap_remove(0));
         }
-        if self.is(T::Tilde) {
-            return Err(self.outside(Code::E0223, self.span_at(start), "destructors are", ""));
-        }
-        match self.word() {
-            Word::Using => Ok(self.using(Context::Member)?.swap_remove(0)),
-            Word::StaticAssert => self.static_assertion(),
-            Word::Refused(Refusal::Template) => self.refuse_template(),
-            _ => self.declaration(Context::Member),
-        }
+        self.decl(|p| match p.word() {
+            _ if p.eat(T::Semi) => Ok(DeclKind::Empty),
+            _ if p.is(T::Tilde) => {
+                Err(p.outside(Code::E0223, p.span_at(p.at), "destructors are", ""))
+            }
+            Word::StaticAssert => p.static_assertion(),
+            Word::Refused(Refusal::Template) => Ok(p.refuse_template()),
+            _ => p.declaration(Context::Member),
+        })
     }
 
     /// ```text

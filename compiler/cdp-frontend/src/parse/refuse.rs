@@ -1,6 +1,7 @@
 //! What the subset leaves out, where several productions meet it. Each construct is named and passed as
 //! a whole; what only one production meets is refused there.
 
+use super::declarations::simple;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Context, Specifiers};
@@ -25,7 +26,8 @@ impl Parser<'_> {
     /// A word of C++ outside the subset, and what its kind says is passed with it.
     pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
         if refusal == Refusal::Template {
-            return self.refuse_template().map(|_| ());
+            self.refuse_template();
+            return Ok(());
         }
         let (code, what, cure, passed) = refusal.report();
         let what = what.replace("WORD", &format!("`{}`", self.text_at(self.at)));
@@ -61,18 +63,17 @@ impl Parser<'_> {
 
     /// A template declaration, passed as a whole. Its name is remembered, so that uses with `<...>`
     /// are refused by name too.
-    pub fn refuse_template(&mut self) -> Parsed<Decl> {
-        let start = self.at;
+    pub fn refuse_template(&mut self) -> DeclKind {
         let (code, what, cure, _) = Refusal::Template.report();
-        self.outside(code, self.span_at(start), what, cure);
-        self.at += 1;
+        let span = self.pass();
+        self.outside(code, span, what, cure);
         self.skip_angles();
         let head = self.at;
         self.skip_item();
         if let Some(name) = self.template_name(head, self.at) {
             self.symbols.set(self.symbol_at(name), Meaning::Template);
         }
-        Ok(Decl { kind: DeclKind::Error, span: self.since(start) })
+        DeclKind::Error
     }
 
     /// The name that the template in `start..end` declares: after `struct`, or before the first
@@ -213,7 +214,7 @@ impl Parser<'_> {
         }
         self.skip_item();
         specs.specs.ty.kind = TypeSpecKind::Error;
-        Ok(DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators })))
+        Ok(simple(specs, declarators))
     }
 
     /// A function's body in a block; what was read of it becomes a prototype.

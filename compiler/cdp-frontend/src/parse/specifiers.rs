@@ -10,9 +10,10 @@ use crate::lex::TokenKind as T;
 use crate::source::Span;
 
 /// Where a declaration stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Context {
     /// A file, namespace or linkage block.
+    #[default]
     File,
     Block,
     /// The head of `if`, `switch`, `while` or `for`.
@@ -25,6 +26,7 @@ pub(super) enum Context {
 }
 
 /// Specifiers, and what the declarators after them need to know.
+#[derive(Default)]
 pub(super) struct Specifiers {
     pub specs: DeclSpecs,
     pub typedef: bool,
@@ -57,17 +59,7 @@ impl Parser<'_> {
     /// A name is a specifier only while there is no type; after it, it is what is declared.
     pub fn specifiers(&mut self, context: Context) -> Parsed<Specifiers> {
         let start = self.at;
-        let mut out = Specifiers {
-            specs: DeclSpecs::default(),
-            typedef: false,
-            function_like: false,
-            auto: false,
-            body: false,
-            context,
-            words: Vec::new(),
-            types: Vec::new(),
-            untyped: false,
-        };
+        let mut out = Specifiers { context, ..Specifiers::default() };
         while !out.untyped && self.specifier(&mut out, start)? {}
         if self.at == start && !out.typed() {
             let external = matches!(context, Context::File | Context::Member);

@@ -1,6 +1,7 @@
 //! Statements. A statement that is wrong becomes an error and is passed over to its `;` or past its
 //! block; the next one is read as usual.
 
+use super::declarations::simple;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::Context;
 use super::words::{Refusal, Word};
@@ -45,12 +46,10 @@ impl Parser<'_> {
                 let _ = self.refuse_word(Refusal::Access);
             }
             Word::Using => match self.using(Context::Block) {
-                Ok(decls) => {
-                    for decl in decls {
-                        let span = decl.span;
-                        stmts.push(Stmt::new(StmtKind::Decl(decl), span));
-                    }
-                }
+                Ok(decls) => stmts.extend(decls.into_iter().map(|decl| {
+                    let span = decl.span;
+                    Stmt::new(StmtKind::Decl(decl), span)
+                })),
                 Err(_) => stmts.push(self.skipped_statement(start)),
             },
             _ => {
@@ -190,10 +189,12 @@ impl Parser<'_> {
             Word::Goto => self.goto_statement()?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
-            Word::StaticAssert => StmtKind::Decl(self.static_assertion()?),
+            Word::StaticAssert => StmtKind::Decl(self.decl(Self::static_assertion)?),
             Word::Using => StmtKind::Decl(self.using(Context::Block)?.swap_remove(0)),
             Word::Namespace => self.namespace_in_block()?,
-            Word::Refused(Refusal::Template) => StmtKind::Decl(self.refuse_template()?),
+            Word::Refused(Refusal::Template) => {
+                StmtKind::Decl(self.decl(|p| Ok(p.refuse_template()))?)
+            }
             Word::Refused(Refusal::Try) => {
                 self.refuse_word(Refusal::Try)?;
                 return self.bare_statement();
@@ -209,11 +210,15 @@ impl Parser<'_> {
                     self.at += 1;
                     StmtKind::Empty
                 }
-                _ if self.declares() => StmtKind::Decl(self.declaration(Context::Block)?),
+                _ if self.declares() => self.declaration_in(Context::Block)?,
                 _ => self.expression_statement()?,
             },
         };
         Ok(Stmt::new(kind, self.since(start)))
+    }
+
+    fn declaration_in(&mut self, context: Context) -> Parsed<StmtKind> {
+        self.decl(|p| p.declaration(context)).map(StmtKind::Decl)
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
@@ -366,7 +371,7 @@ impl Parser<'_> {
         let kind = if self.eat(T::Semi) {
             StmtKind::Empty
         } else if self.declares() {
-            StmtKind::Decl(self.declaration(Context::Head)?)
+            self.declaration_in(Context::Head)?
         } else {
             let value = self.expression()?;
             self.expect(T::Semi, "`;` or `,`")?;
@@ -380,12 +385,12 @@ impl Parser<'_> {
         if !self.declares() {
             return Ok(Condition::Expr(self.expression()?));
         }
-        let start = self.at;
-        let specs = self.specifiers(Context::Head)?;
-        let declarators = vec![self.init_declarator(&specs)?];
-        let simple = SimpleDecl { specs: specs.specs, declarators };
-        let span = self.since(start);
-        Ok(Condition::Decl(Decl { kind: DeclKind::Simple(Box::new(simple)), span }))
+        let decl = self.decl(|p| {
+            let specs = p.specifiers(Context::Head)?;
+            let declarators = vec![p.init_declarator(&specs)?];
+            Ok(simple(specs, declarators))
+        });
+        decl.map(Condition::Decl)
     }
 
     // ---- Jumps and assembly ------------------------------------------------------------------------
@@ -422,7 +427,7 @@ impl Parser<'_> {
 
     fn namespace_in_block(&mut self) -> Parsed<StmtKind> {
         if self.is_name_at(self.at + 1) && self.kind_at(self.at + 2) == Some(T::Eq) {
-            return Ok(StmtKind::Decl(self.namespace_alias()?));
+            return Ok(StmtKind::Decl(self.decl(Self::namespace_alias)?));
         }
         let message = "a namespace can stand only at file scope or in a namespace";
         self.error(Code::E0201, self.span_at(self.at), message);
