@@ -65,7 +65,14 @@ pub fn trials() -> Vec<Trial> {
             "endless_tail",
             &["`again`", "endless_tail.cdp:6:5", "times in a row so far", "more launches"],
         ),
-        ("half_at_barrier", &["16 lanes wait: at barrier 1, 16 of 32", "16 lanes run", ":11:"]),
+        (
+            "half_at_barrier",
+            &[
+                "16 lanes wait: at barrier 1, 16 of 32",
+                "16 lanes wait: for another value of variable `flag`",
+                ":11:",
+            ],
+        ),
     ];
     for (name, words) in words {
         let check = move || bounded(&cases("bounds").join(name).with_extension("cdp"), words);

@@ -1,6 +1,8 @@
 //! Report cases: programs of `cases/reports` that do something wrong. What `cdpc run` says of them on
 //! the CPU device, both streams and the exit code, is the expectation beside the file.
 //!
+//! Those in `.cu` files want clang.
+//!
 //! Lines of the PTX are left out, since they change with the code generator.
 
 use std::path::{Path, PathBuf};
@@ -18,6 +20,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 pub fn trials() -> Vec<Trial> {
     let report = |path: PathBuf| trial(format!("reports::{}", stem(&path)), move || check(&path));
     let mut trials: Vec<Trial> = files(&cases("reports"), "cdp").into_iter().map(report).collect();
+    let of_clang = files(&cases("reports"), "cu").into_iter().map(report);
+    trials.extend(of_clang.map(|trial| trial.with_ignored_flag(!crate::cuda::has_clang())));
     trials.push(trial("reports::as_json".into(), as_json));
     trials
 }

@@ -1,5 +1,9 @@
 //! What the name of a variable in PTX says of it.
 
+/// What `cdpc` sets before the name of a shared variable of a `.cu` file whose type has a constructor: what it
+/// writes for clang is the memory of one.
+const ROOM: &str = "__cdp_place_";
+
 /// The name in the source of a variable: `tile` for `_ZZ7reversePiE4tile`, the variable of a function
 /// (Itanium C++ ABI, "Scope Encoding"); the symbol itself if it is not mangled so.
 pub fn source_name(symbol: &str) -> String {
@@ -16,7 +20,8 @@ pub fn source_name(symbol: &str) -> String {
         });
         names.next()
     };
-    name().unwrap_or(symbol).to_string()
+    let name = name().unwrap_or(symbol);
+    name.strip_prefix(ROOM).unwrap_or(name).to_string()
 }
 
 /// A string literal, by the names that nvcc, clang and `cdpc` give them: nobody may write there.
@@ -40,6 +45,7 @@ mod tests {
         assert_eq!(source_name("_ZZ7reversePiE4tile"), "tile");
         assert_eq!(source_name("_ZZ7reversePiE4tile_0"), "tile");
         assert_eq!(source_name("_ZZN2ns1kEiE1s"), "s");
+        assert_eq!(source_name("_ZZ4meetvE15__cdp_place_all"), "all");
         for other in ["buffer", "_ZZ", "_ZZE", "_ZZ1kvE9x", "_ZZ1kvE99999999999999999999x"] {
             assert_eq!(source_name(other), other);
         }

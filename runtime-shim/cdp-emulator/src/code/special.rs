@@ -77,6 +77,12 @@ pub enum Special {
 }
 
 impl Special {
+    /// It goes on by itself.
+    pub fn is_time(self) -> bool {
+        use Special as S;
+        matches!(self, S::ClockLo | S::ClockHi | S::Clock64 | S::Timer | S::TimerLo | S::TimerHi)
+    }
+
     /// It has 64 bits.
     pub fn is_wide(self) -> bool {
         matches!(

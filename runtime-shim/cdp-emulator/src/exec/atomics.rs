@@ -143,6 +143,9 @@ pub fn execute(
 ) -> Step<()> {
     let atomic = &run.function.atomics[inst.imm as usize];
     let at = memory::atomic_addresses(run, inst.a, atomic.wide_address, atomic.offset, active);
+    if machine.clocks.standing.is_some() {
+        memory::look_at(machine, block, warp, run, atomic.space, &at, active);
+    }
     let wide = atomic.ty.bits() == 64;
     let bytes = u64::from(atomic.ty.bytes());
     block.counters.atomics += u64::from(active.count_ones());

@@ -375,7 +375,10 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
     for warp in &block.warps {
         for path in &warp.paths {
             let what = match path.state {
-                PathState::Ready => RUNS.to_string(),
+                PathState::Ready => {
+                    let asked = machine.clocks.asked_by((block.serial, warp.index), path.mask);
+                    asked.unwrap_or_else(|| RUNS.to_string())
+                }
                 PathState::Barrier(id) => {
                     let state = &block.barriers[id as usize];
                     let gone = match ended {

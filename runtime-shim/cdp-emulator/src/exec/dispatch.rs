@@ -88,6 +88,9 @@ pub fn execute<'m>(
             // SAFETY: decoded row.
             unsafe { fill_with(regs, inst.d, false, active, |_| mask) };
         }
+        Op::Special(which) if which.is_time() => {
+            special::read_clock(machine, block, warp, regs, inst, which, active);
+        }
         Op::Special(which) => special::read(block, warp, regs, inst, which, active),
         Op::FrameAddress { wide } => {
             let at = u64::from(warp.frame(&run.path).local) * 4 + u64::from(inst.imm);

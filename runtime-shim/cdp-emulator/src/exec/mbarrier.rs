@@ -184,6 +184,10 @@ fn one(
                 now.phase & 1 != operand(false) & 1
             };
             *done |= u32::from(ended) << lane;
+            if !ended {
+                let by = (block.serial, warp.index, run.path.pc);
+                machine.clocks.ask(by, lane, || awaited(block, offset, now));
+            }
             word
         }
     };
@@ -240,6 +244,25 @@ fn pass(
         }
         ObjectOp::TestState | ObjectOp::TestParity => {}
     }
+}
+
+/// What is waited for, in words.
+pub const PHASE: &str = "for a phase of the barrier object";
+
+/// What an object's phase waits for, in words.
+fn awaited(block: &Block, offset: u64, now: Object) -> String {
+    let Object { expected, pending, missing, .. } = now;
+    let place = block.grid.shared_text(offset);
+    let bytes = match missing {
+        0 => String::new(),
+        bytes => format!(" and {bytes} bytes"),
+    };
+    let threads = block.grid.threads();
+    let more = match expected > u64::from(threads) {
+        true => format!(" (the block has {threads} threads)"),
+        false => String::new(),
+    };
+    format!("{PHASE} at {place}, which awaits {pending} of {expected} arrivals{bytes}{more}")
 }
 
 fn arrives(op: ObjectOp) -> bool {

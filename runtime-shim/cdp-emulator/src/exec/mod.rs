@@ -28,7 +28,7 @@ mod preempt;
 pub mod print;
 pub mod rows;
 mod run;
-mod special;
+pub mod special;
 pub mod straight;
 mod stray;
 pub mod surface;
@@ -63,6 +63,8 @@ pub struct Machine {
     pub avx2: bool,
     /// `cudaLimitStackSize`.
     pub stack_bytes: u64,
+    /// What clocks of device code show.
+    pub clocks: special::Clocks,
     /// The checks that this run asked for. With them blocks run one after another.
     pub watch: Option<std::sync::Mutex<crate::check::Watch>>,
     /// Makes machine code of what runs often.

@@ -188,7 +188,12 @@ fn run_path<'m, const AVX2: bool>(
                 run.path.pc += 1;
             }
             Op::Load(access) => {
-                polled |= access.order.is_strong();
+                if access.order.is_strong() {
+                    polled = true;
+                    if machine.clocks.standing.is_some() {
+                        memory::note_look(machine, block, warp, run, inst, access, active);
+                    }
+                }
                 if active != 0
                     && let Err(fault) =
                         memory::load(machine, block, warp, run, inst, access, active)

@@ -1,8 +1,63 @@
 //! Reading special registers.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::rows::{copy, fill, fill_with};
-use super::{Block, Warp};
+use super::{Block, Machine, Warp};
 use crate::code::{Inst, Special};
+
+/// What clocks of device code show: the instructions executed, unless everybody waits. Then they stand still, so
+/// that it can be seen whether anything but time could end that, and leap ahead.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    /// What all of them show while they stand.
+    pub standing: Option<u64>,
+    /// How far they are ahead of the instructions executed.
+    pub ahead: u64,
+    /// One was read since they stopped.
+    pub read: AtomicBool,
+    /// What was asked of barrier objects since they stopped and is not so yet, by who asked.
+    pub asked: Mutex<HashMap<Asking, Asked>>,
+}
+
+/// Who asks: the block's serial number, the warp in it, and the instruction.
+pub type Asking = (u64, u32, u32);
+
+/// What lanes wait for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The lanes.
+    pub lanes: u32,
+    /// In words.
+    pub what: String,
+}
+
+impl Clocks {
+    /// Remembers what a lane asks for in vain.
+    pub fn ask(&self, by: Asking, lane: usize, what: impl FnOnce() -> String) {
+        if self.standing.is_none() {
+            return;
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(|held| held.into_inner());
+        asked.entry(by).or_insert_with(|| Asked { lanes: 0, what: what() }).lanes |= 1 << lane;
+    }
+
+    /// Forgets what was asked.
+    pub fn forget(&self) {
+        self.asked.lock().unwrap_or_else(|held| held.into_inner()).clear();
+    }
+
+    /// What one of these lanes of a warp asked for in vain.
+    pub fn asked_by(&self, (block, warp): (u64, u32), lanes: u32) -> Option<String> {
+        let asked = self.asked.lock().unwrap_or_else(|held| held.into_inner());
+        let own = asked.iter().filter(|((of, in_it, _), one)| {
+            (*of, *in_it) == (block, warp) && one.lanes & lanes != 0
+        });
+        own.max_by_key(|(by, _)| *by).map(|(_, one)| one.what.clone())
+    }
+}
 
 /// `%tid`, `%ctaid`, `%ntid`, `%nctaid`, with which nearly every kernel begins, in the active lanes.
 #[inline(always)]
@@ -25,7 +80,6 @@ pub fn place(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Spe
 /// Special registers, in the active lanes.
 pub fn read(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Special, active: u32) {
     let grid = &block.grid;
-    let clock = grid.start_clock + warp.clock;
     let wide = which.is_wide();
     let uniform = match which {
         Special::Ntid(d) => u64::from(grid.block[d as usize]),
@@ -43,15 +97,20 @@ pub fn read(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Spec
         Special::Sm => block.linear % u64::from(crate::hardware::MULTIPROCESSORS),
         Special::Sms => u64::from(crate::hardware::MULTIPROCESSORS),
         Special::Grid => grid.serial,
-        Special::ClockLo | Special::Clock64 | Special::Timer | Special::TimerLo => clock,
-        Special::ClockHi | Special::TimerHi => clock >> 32,
         Special::GridBarrierLo => grid.barrier & u64::from(u32::MAX),
         Special::GridBarrierHi => grid.barrier >> 32,
         Special::DynamicShared => u64::from(grid.dynamic_bytes),
         Special::TotalShared => u64::from(grid.shared_bytes - grid.shared_gaps),
         Special::GraphExec => grid.of_graph.graph,
         Special::Fixed(value) | Special::Fixed64(value) => u64::from(value),
-        Special::Tid(_)
+        // Clocks: see `read_clock`.
+        Special::ClockLo
+        | Special::ClockHi
+        | Special::Clock64
+        | Special::Timer
+        | Special::TimerLo
+        | Special::TimerHi
+        | Special::Tid(_)
         | Special::Lane
         | Special::MaskEq
         | Special::MaskLe
@@ -73,4 +132,30 @@ pub fn read(block: &Block, warp: &Warp, regs: *mut u32, inst: &Inst, which: Spec
     };
     // SAFETY: decoded row.
     unsafe { fill_with(regs, inst.d, wide, active, value) };
+}
+
+/// Clocks, in the active lanes.
+pub fn read_clock(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    regs: *mut u32,
+    inst: &Inst,
+    which: Special,
+    active: u32,
+) {
+    let clocks = &machine.clocks;
+    let now = match clocks.standing {
+        Some(time) => {
+            clocks.read.store(true, Ordering::Relaxed);
+            time
+        }
+        None => block.grid.start_clock + warp.clock + clocks.ahead,
+    };
+    let value = match which {
+        Special::ClockHi | Special::TimerHi => now >> 32,
+        _ => now,
+    };
+    // SAFETY: decoded row.
+    unsafe { fill_with(regs, inst.d, which.is_wide(), active, |_| value) };
 }

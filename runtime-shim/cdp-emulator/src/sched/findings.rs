@@ -12,7 +12,7 @@ use crate::check::record::Strength;
 use crate::code::Async;
 use crate::exec::checks::RELEASE_HELP;
 use crate::exec::shared_text;
-use crate::memory::{AllocKind, Record, SiteRef};
+use crate::memory::{AllocKind, Record, SiteRef, place_text};
 use crate::report::{Bytes, Related, Report, ReportKind};
 use crate::services::Unset;
 
@@ -322,22 +322,7 @@ impl Core {
             let kernel = self.program.kernels.get(conflict.now.site.kernel as usize);
             return shared_text(kernel.map_or(&[][..], |k| &k.shared_places), conflict.address);
         }
-        let address = conflict.address;
-        match self.machine.memory.record_at(address) {
-            Some(record) => {
-                let offset = address - record.base;
-                match &record.kind {
-                    AllocKind::Symbol(name) if offset == 0 && record.size_bytes <= 8 => {
-                        format!("variable `{name}`")
-                    }
-                    AllocKind::Symbol(name) => format!("offset {offset} of variable `{name}`"),
-                    _ => {
-                        format!("offset {offset} of an allocation of {}", Bytes(record.size_bytes))
-                    }
-                }
-            }
-            None => format!("memory at {address:#x}"),
-        }
+        place_text(&self.machine.memory, conflict.address)
     }
 }
 

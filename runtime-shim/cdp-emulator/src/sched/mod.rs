@@ -28,6 +28,7 @@ mod reports;
 mod resident;
 mod share;
 mod stall;
+mod standstill;
 mod time;
 pub mod trace;
 
@@ -313,6 +314,7 @@ impl Core {
             checks: config.checks,
             warp_scheduling: config.warp_scheduling,
             schedule_seed: config.schedule_seed,
+            clocks: Default::default(),
             avx2: crate::alu::has_avx2(),
             stack_bytes: config.limits.stack_bytes,
             watch: config.checks.watches().then(|| Mutex::new(Watch::new(config.checks))),

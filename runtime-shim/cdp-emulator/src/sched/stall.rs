@@ -4,8 +4,7 @@
 //! That is known, not guessed: when every block in execution has had turns and all of them only went
 //! round waiting loops, the state of all their warps and what is in memory are remembered, and if both
 //! come again, they will come for ever. A program whose memory host code can write to in the meantime
-//! (managed and pinned memory) is left alone, and so is one that looks at a clock, whose state does not
-//! come again.
+//! (managed and pinned memory) is left alone. Clocks stand still for that (`standstill.rs`).
 //!
 //! Before that, blocks that have not begun are given a place: as many as an H200 has for them.
 
@@ -14,8 +13,9 @@ use std::sync::Arc;
 
 use super::Core;
 use super::drive::MAX_RESIDENT;
+use super::standstill::{MOST_BYTES, Next, Standstill};
 use crate::exec::fault::Fault;
-use crate::exec::{Block, block};
+use crate::exec::{Block, block, mbarrier};
 use crate::hardware::MULTIPROCESSORS;
 use crate::memory::AllocKind;
 use crate::report::ReportKind;
@@ -23,10 +23,10 @@ use crate::work::GridKey;
 
 /// Rounds of all blocks without progress before anybody looks.
 const PATIENCE: u64 = 8;
+/// What rounds grow to before anybody looks again, where time has led nowhere.
+const REST: u64 = 16;
 /// Turns without progress after which a seeded schedule no longer interrupts warps.
 const CALM_AFTER: u64 = 1 << 15;
-/// Bytes of memory that are looked through.
-const MOST_BYTES: u64 = 64 << 20;
 /// Groups of waiting lanes that a report shows.
 const MOST_WAITERS: usize = 8;
 /// Blocks that begin at once when those in execution only wait.
@@ -41,8 +41,12 @@ pub struct Stall {
     turns: u64,
     /// Blocks, stores and atomics so far, and memory, when they were last remembered.
     seen: Option<(u64, u64, Option<u64>)>,
-    /// The round at which they are remembered anew.
-    renew: u64,
+    /// The round at which they are remembered anew, and rounds until the next time.
+    renew: (u64, u64),
+    /// The round before which nobody looks.
+    rest: u64,
+    /// The clocks stand still.
+    pub(super) still: Option<Box<Standstill>>,
     /// A seed that is set aside.
     seed: Option<u64>,
     /// Blocks beyond the usual number that may be in execution, because others waited for them.
@@ -55,6 +59,7 @@ impl Core {
         if let Some(seed) = self.stall.seed.take() {
             self.machine_mut().schedule_seed = Some(seed);
         }
+        self.let_clocks_go_on();
         self.stall = Stall { room: self.stall.room, ..Stall::default() };
     }
 
@@ -62,8 +67,10 @@ impl Core {
     pub(super) fn note_slice(&mut self) {
         self.stall.turns += 1;
         if self.machine.schedule_seed.is_none() {
+            self.let_clocks_go_on();
             self.stall.spins = 0;
-            self.stall.seen = None;
+            self.stall.rest = 0;
+            self.forget_states();
         } else if self.stall.turns > CALM_AFTER {
             // Interrupted at random, no state comes twice. Any order is one that may be.
             self.stall.seed = self.machine.schedule_seed;
@@ -88,21 +95,46 @@ impl Core {
             return;
         }
         let round = self.stall.spins / blocks;
-        if round < PATIENCE || self.level != 0 || self.host_may_write() {
+        if round < self.stall.rest.max(PATIENCE) || self.level != 0 || self.host_may_write() {
             return;
+        }
+        self.stop_clocks(round);
+        match self.look(round) {
+            Next::Fail => self.fail_for_ever(),
+            Next::GiveUp => {
+                self.let_clocks_go_on();
+                self.stall.rest = round * REST;
+                self.forget_states();
+            }
+            Next::Leap => self.forget_states(),
+            Next::Wait => {}
+        }
+    }
+
+    fn forget_states(&mut self) {
+        self.stall.seen = None;
+        self.stall.renew = (0, 1);
+    }
+
+    /// Looks whether the state of all blocks has come again.
+    fn look(&mut self, round: u64) -> Next {
+        if self.has_picture() {
+            return self.compare_pictures(round);
         }
         let (state, traffic) = self.state_of_blocks();
         if let Some((then, traffic_then, memory)) = self.stall.seen
             && then == state
             && (traffic == traffic_then || memory.is_some() && memory == self.state_of_memory())
         {
-            self.fail_for_ever();
-            return;
+            return self.comes_again(round);
         }
-        if round >= self.stall.renew {
+        if round >= self.stall.renew.0 {
+            self.machine.clocks.forget();
             self.stall.seen = Some((state, traffic, self.state_of_memory()));
-            self.stall.renew = 2 * round;
+            let apart = self.stall.renew.1;
+            self.stall.renew = (round + apart, 2 * apart);
         }
+        self.does_not_come_again(round)
     }
 
     /// Blocks of a grid that an H200 has room for at once.
@@ -131,7 +163,7 @@ impl Core {
     }
 
     /// What is in memory; `None` if that is too much to look at.
-    fn state_of_memory(&self) -> Option<u64> {
+    pub(super) fn state_of_memory(&self) -> Option<u64> {
         let memory = &self.machine.memory;
         if memory.live_bytes() > MOST_BYTES {
             return None;
@@ -171,10 +203,16 @@ impl Core {
                 self.grids.iter().flatten().find(|grid| Arc::ptr_eq(&grid.info, &block.grid));
             grid.is_some_and(|grid| !grid.tails.is_empty())
         });
+        let objects = waiters.iter().any(|waiter| waiter.what.starts_with(mbarrier::PHASE));
         let cure = match left {
             _ if tails => {
                 "what is launched into cudaStreamTailLaunch begins when the grid that launched it is \
                  complete: the grid cannot wait for what its tail does"
+            }
+            _ if objects => {
+                "a phase of a barrier object ends when as many arrivals have come as it was made for \
+                 (init(), mbarrier.init), and all bytes that it was told to expect: by threads that do \
+                 not wait for it themselves"
             }
             0 => "what a loop waits for must be written by a thread that does not wait itself",
             _ => {

@@ -20,6 +20,7 @@ use super::path::Running;
 use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, cluster, rows};
 use crate::code::{Access, Inst, NONE, StateSpace};
+use crate::memory::place_text;
 use crate::memory::space::{self, Window};
 
 /// Computes the addresses of an access.
@@ -136,6 +137,53 @@ pub fn load(
         1 => access_lanes::<2, false>(machine, block, warp, run, inst, access, mask),
         2 => access_lanes::<4, false>(machine, block, warp, run, inst, access, mask),
         _ => access_lanes::<8, false>(machine, block, warp, run, inst, access, mask),
+    }
+}
+
+/// Remembers what lanes look at that may wait for it to change.
+#[cold]
+pub fn note_look(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    inst: &Inst,
+    access: Access,
+    mask: u32,
+) {
+    let Access { space, wide_address, .. } = access;
+    let at = match inst.a {
+        NONE => [u64::from(inst.imm); 32],
+        row => atomic_addresses(run, row, wide_address, inst.imm as i32, mask),
+    };
+    look_at(machine, block, warp, run, space, &at, mask);
+}
+
+/// As [`note_look`], at these addresses.
+#[cold]
+pub fn look_at(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    run: &Running<'_>,
+    space: StateSpace,
+    at: &Addresses,
+    mask: u32,
+) {
+    for lane in lanes_of(mask) {
+        let by = (block.serial, warp.index, run.path.pc);
+        machine.clocks.ask(by, lane, || {
+            let shared = match space {
+                StateSpace::Shared | StateSpace::Cluster => true,
+                StateSpace::Generic => space::window(at[lane]) == Window::Shared,
+                _ => false,
+            };
+            let place = match shared {
+                true => block.grid.shared_text(space::offset(at[lane])),
+                false => place_text(&machine.memory, at[lane]),
+            };
+            format!("for another value of {place}")
+        });
     }
 }
 
