@@ -1,0 +1,17 @@
+// Lanes that match write for each other: that makes them wait, and orders nothing.
+__global__ void k(const int *key, int *out)
+{
+    __shared__ int s[32];
+    s[threadIdx.x] = key[threadIdx.x]; //~ race
+    unsigned peers = __match_any_sync(0xffffffff, key[threadIdx.x]);
+    int next = __ffs(peers) - 1;
+    out[threadIdx.x] = s[next]; //~ race
+}
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 4096);
+    cudaMemset(p, 0, 4096);
+    k<<<1, 32>>>(p, p + 64);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
