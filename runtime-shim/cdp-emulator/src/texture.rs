@@ -1,8 +1,8 @@
 //! Texture and surface objects: what they describe, and how a coordinate becomes texels.
 //!
 //! An object is a handle (1, 2, ...) to a descriptor that the host made. Texels are read straight
-//! from device memory; there is no texture cache. Mipmaps, cube maps and multisampling are not
-//! supported and are refused when the module loads.
+//! from device memory; there is no texture cache. The faces of cube maps are layers. Mipmaps and multisampling are
+//! not supported and are refused when the module loads.
 //! Source: CUDA Programming Guide, appendix "Texture Fetching".
 
 use cdp_ptx::{ScalarType, SurfaceClamp, TexGeometry, TexQuery};
@@ -118,7 +118,31 @@ pub struct TextureQuery {
 
 /// Whether the first coordinate of a geometry is the number of a layer.
 pub fn has_layers(geometry: TexGeometry) -> bool {
-    matches!(geometry, TexGeometry::A1 | TexGeometry::A2)
+    matches!(geometry, TexGeometry::A1 | TexGeometry::A2 | TexGeometry::ACube)
+}
+
+/// Whether coordinates are a direction.
+pub fn is_cube(geometry: TexGeometry) -> bool {
+    matches!(geometry, TexGeometry::Cube | TexGeometry::ACube)
+}
+
+/// Faces of a cube map.
+pub const FACES: u32 = 6;
+
+/// The face of a cube map in a direction, and the coordinates there, from 0 to 1 (CUDA C++ Programming Guide,
+/// "Cubemap Textures"). Of equal components z comes first and x last (seen on an H200).
+pub fn face_in([x, y, z]: [f32; 3]) -> (u32, [f32; 3]) {
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (face, s, t, m) = if az >= ax && az >= ay {
+        if z < 0.0 { (5, -x, -y, az) } else { (4, x, -y, az) }
+    } else if ay >= ax {
+        if y < 0.0 { (3, x, -z, ay) } else { (2, x, z, ay) }
+    } else if x < 0.0 {
+        (1, z, -y, ax)
+    } else {
+        (0, -z, -y, ax)
+    };
+    (face, [(s / m + 1.0) / 2.0, (t / m + 1.0) / 2.0, 0.0])
 }
 
 /// Dimensions of a geometry without its layers, if it is supported.
@@ -126,8 +150,8 @@ fn dimensions(geometry: TexGeometry) -> Result<usize, String> {
     match geometry {
         TexGeometry::D1 | TexGeometry::A1 => Ok(1),
         TexGeometry::D2 | TexGeometry::A2 => Ok(2),
-        TexGeometry::D3 => Ok(3),
-        TexGeometry::Cube | TexGeometry::ACube | TexGeometry::D2Ms | TexGeometry::A2Ms => {
+        TexGeometry::D3 | TexGeometry::Cube | TexGeometry::ACube => Ok(3),
+        TexGeometry::D2Ms | TexGeometry::A2Ms => {
             Err(format!("textures and surfaces of geometry .{geometry}"))
         }
     }
@@ -484,6 +508,22 @@ mod tests {
         assert_eq!(at(7, 1.0, 0.0), 17.0, "the last layer");
         assert_eq!(layers.answer(TexQuery::ArraySize), 3);
         assert_eq!(layers.layer(1).surface_address([12, 1, 0], 4, false), Some(60));
+    }
+
+    #[test]
+    fn directions_meet_faces() {
+        let at = |direction| {
+            let (face, [s, t, _]) = face_in(direction);
+            (face, s, t)
+        };
+        assert_eq!(at([2.0, 1.0, -1.0]), (0, 0.75, 0.25));
+        assert_eq!(at([-2.0, 1.0, -1.0]), (1, 0.25, 0.25));
+        assert_eq!(at([1.0, 2.0, -1.0]), (2, 0.75, 0.25));
+        assert_eq!(at([1.0, -2.0, -1.0]), (3, 0.75, 0.75));
+        assert_eq!(at([1.0, -1.0, 2.0]), (4, 0.75, 0.75));
+        assert_eq!(at([1.0, -1.0, -2.0]), (5, 0.25, 0.75));
+        let of_equals = [[1.0, 1.0, 0.0], [1.0, 0.0, -1.0], [0.0, -1.0, 1.0], [-1.0, -1.0, -1.0]];
+        assert_eq!(of_equals.map(|direction| face_in(direction).0), [2, 5, 4, 5]);
     }
 
     #[test]

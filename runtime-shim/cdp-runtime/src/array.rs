@@ -1,7 +1,7 @@
 //! CUDA arrays, texture and surface objects: what host code says of them, for both devices.
 //!
 //! Layouts and numbers are CUDA 13.0's (`driver_types.h`, `texture_types.h`; sizes and offsets were
-//! printed by a program). Mipmaps and cube maps are not supported: they are
+//! printed by a program). Mipmaps are not supported: they are
 //! `cudaErrorNotSupported`. What this is not: the texels and how they are fetched, which is each
 //! device's own affair.
 
@@ -64,7 +64,7 @@ pub struct ArrayInfo {
     pub format: ChannelFormat,
     /// Elements in x, y, z (or layers); 0 for dimensions that do not exist.
     pub size: [u64; 3],
-    /// `cudaArrayDefault`, `cudaArrayLayered` or `cudaArraySurfaceLoadStore`.
+    /// `cudaArrayDefault`, or `cudaArrayLayered`, `cudaArrayCubemap` and others.
     pub flags: u32,
 }
 
@@ -72,6 +72,8 @@ pub struct ArrayInfo {
 pub const LAYERED: u32 = 1;
 /// `cudaArraySurfaceLoadStore`
 pub const SURFACE_LOAD_STORE: u32 = 2;
+/// `cudaArrayCubemap`: the layers are faces, six a cube.
+pub const CUBEMAP: u32 = 4;
 /// `cudaArrayTextureGather`
 pub const TEXTURE_GATHER: u32 = 8;
 
@@ -84,10 +86,13 @@ impl ArrayInfo {
             true => self.size[0] == 0 || self.size[2] == 0,
             false => self.size[0] == 0 || (self.size[1] == 0 && self.size[2] > 0),
         };
-        if gap || self.size.iter().any(|&one| one > 1 << 20) {
+        let [width, height, layers] = self.size;
+        let no_cube = self.flags & CUBEMAP != 0
+            && (width != height || layers % 6 != 0 || layers != 6 && !layered);
+        if gap || no_cube || self.size.iter().any(|&one| one > 1 << 20) {
             return Err(CudaError::INVALID_VALUE.into());
         }
-        if self.flags & !(LAYERED | SURFACE_LOAD_STORE | TEXTURE_GATHER) != 0 {
+        if self.flags & !(LAYERED | SURFACE_LOAD_STORE | CUBEMAP | TEXTURE_GATHER) != 0 {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
         Ok(())

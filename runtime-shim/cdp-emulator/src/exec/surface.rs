@@ -11,7 +11,7 @@ use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, door};
 use crate::code::{Inst, NONE, Order};
 use crate::report::ReportKind;
-use crate::texture::TextureDescriptor;
+use crate::texture::{FACES, TextureDescriptor, face_in, is_cube};
 
 /// The object of a handle, whose whole span must still be allocated.
 fn object(machine: &Machine, handle: u64, lane: usize) -> Step<&TextureDescriptor> {
@@ -89,10 +89,18 @@ pub fn fetch(
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, fetch.texture, true, lane) };
         let mut texture = Cow::Borrowed(object(machine, handle, lane)?);
-        if let Some(row) = fetch.layer {
-            texture = Cow::Owned(texture.layer(coordinates(run, &[row], lane)[0]));
+        let layer = fetch.layer.map(|row| coordinates(run, &[row], lane)[0]);
+        let mut at = coordinates(run, &fetch.coords, lane);
+        if is_cube(fetch.geometry) {
+            let (face, on_it) = face_in(at.map(f32::from_bits));
+            let cubes = (texture.layers / FACES).max(1);
+            let number = layer.unwrap_or(0).min(cubes - 1) * FACES + face;
+            texture = Cow::Owned(texture.layer(number));
+            texture.to_mut().normalized_coords = true;
+            at = on_it.map(f32::to_bits);
+        } else if let Some(number) = layer {
+            texture = Cow::Owned(texture.layer(number));
         }
-        let at = coordinates(run, &fetch.coords, lane);
         let texels = RefCell::new(Vec::new());
         let read = |address: u64, bytes: u32| {
             if machine.watch.is_some() {

@@ -57,7 +57,7 @@ impl CpuDevice {
         let (address, format, mut size, pitch_bytes) = match *resource {
             Resource::Array(handle) => {
                 let array = self.array(handle)?;
-                if array.info.flags & LAYERED != 0 {
+                if array.info.flags & (LAYERED | CUBEMAP) != 0 {
                     layers = array.info.size[2] as u32;
                 }
                 (array.address, array.info.format, array.info.size, array.pitch_bytes)
@@ -152,7 +152,12 @@ impl Arrays for CpuDevice {
         let (mut descriptor, format) = self.described(resource)?;
         texture.check(&format)?;
         let border = texture.address_mode.contains(&3) && texture.border_color != [0.0; 4];
-        if texture.srgb != 0 || border {
+        let cube = match *resource {
+            Resource::Array(handle) => self.array(handle)?.info.flags & CUBEMAP != 0,
+            _ => false,
+        };
+        let across_faces = cube && texture.seamless_cubemap != 0 && texture.filter_mode == 1;
+        if texture.srgb != 0 || border || across_faces {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
         descriptor.address_mode = texture.address_mode.map(|mode| match mode {
