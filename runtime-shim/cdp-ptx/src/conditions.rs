@@ -281,12 +281,10 @@ pub(crate) fn conversion_rounding(
     let none = rounding.is_none();
     let integral = matches!(rounding, Some(Rni | Rzi | Rmi | Rpi));
     let ieee = matches!(rounding, Some(Rn | Rz | Rm | Rp));
-    let byte_bf16 =
-        (dst_ty == BF16 && src_ty.bits() == 8) || (src_ty == BF16 && dst_ty.bits() == 8);
     let exists = match (dst_ty.is_float(), src_ty.is_float()) {
         (false, false) => none,
-        (false, true) => integral && !byte_bf16,
-        (true, false) => ieee && dst_ty != TF32 && !byte_bf16,
+        (false, true) => integral,
+        (true, false) => ieee && dst_ty != TF32,
         (true, true) if dst_ty == TF32 => src_ty == F32 && matches!(rounding, Some(Rn | Rz | Rna)),
         (true, true) if dst_ty == src_ty => none || integral,
         (true, true) if dst_ty.bits() < src_ty.bits() => ieee,

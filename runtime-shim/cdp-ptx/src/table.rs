@@ -566,7 +566,7 @@ instructions! {
                 check conversion_clamps(dst_ty, src_ty, rounding, sat, relu, satfinite),
                 !ftz || (dst_ty != TF32 && (dst_ty == F32 || src_ty == F32)) => "`.ftz` is for `.f32`",
             }
-            (dst(Wide(dst_ty)), src(WideOrSpecial(src_ty, dst_ty.is_int() && src_ty.is_int())))
+            (dst(Converted(dst_ty, src_ty)), src(Converted(src_ty, dst_ty)))
         }
 }
 

@@ -18,8 +18,9 @@ pub(crate) struct Wide(pub ScalarType);
 pub(crate) struct WideVector(pub ScalarType, pub usize);
 /// So many of the type's own width.
 struct Exactly(ScalarType, usize);
-/// [`Wide`], or a special register where that is so.
-pub(crate) struct WideOrSpecial(pub ScalarType, pub bool);
+/// A side of a conversion, with the other side's type: [`Wide`], but for bytes beside `.bf16`; between integers it may be
+/// read from a special register.
+pub(crate) struct Converted(pub ScalarType, pub ScalarType);
 /// A value of the type, or the address of a variable of the state space.
 pub(crate) struct InSpace(pub ScalarType, pub Space);
 /// In braces, so many of them.
@@ -84,6 +85,14 @@ macro_rules! operands {
 }
 pub(super) use operands;
 
+/// ptxas has no conversion between bytes in wider registers and `.bf16`.
+fn converted_width(ty: ScalarType, other: ScalarType) -> Width {
+    match ty.bits() == 8 && other == ScalarType::BF16 {
+        true => Width::Exact,
+        false => Width::AtLeast,
+    }
+}
+
 operands! {
     Reg, ty => ScalarType:
         read |p| p.register(ty), write |reg, out| out.reg(*reg);
@@ -93,10 +102,12 @@ operands! {
         read |p| p.dst(ty, Width::Exact), write |dst, out| out.dst(*dst);
     Operand, ty => ScalarType:
         read |p| p.operand(ty), write |operand, out| out.operand(operand, ty);
-    Operand, WideOrSpecial(ty, special) => WideOrSpecial:
-        read |p| match special {
+    Reg, Converted(ty, other) => Converted:
+        read |p| p.register_of(ty, converted_width(ty, other)), write |reg, out| out.reg(*reg);
+    Operand, Converted(ty, other) => Converted:
+        read |p| match ty.is_int() && other.is_int() {
             true => p.operand_or_special(ty, Width::AtLeast),
-            false => p.operand_of(ty, Width::AtLeast),
+            false => p.operand_of(ty, converted_width(ty, other)),
         },
         write |operand, out| out.operand(operand, ty);
     Operand, _ => Pointer:

@@ -238,6 +238,8 @@ cvt.rn.bf16x2.ue8m0x2 %r0, %h1;
 < .reg .b8 tiny; cvt.rn.satfinite{.relu|}.e2m1x2.f32 tiny, %f1, %f2; >
 < .reg .b8 tiny; cvt.rn{.relu|}.f16x2.e2m1x2 %r0, tiny; >
 cvt.{rni|rzi|rmi|rpi}.{u32|s32}.bf16 %r0, %h1;
+< .reg .b8 byte; cvt.{rni|rzi|rmi|rpi}.{u8|s8}.bf16 byte, %h1; >
+< .reg .b8 byte; cvt.{rn|rz}.bf16.{u8|s8} %h0, byte; >
 cvt.{rn|rz|rm|rp}.bf16.{u32|s32} %h0, %r1;
 cvt.{rn|rz|rm|rp}.bf16.f16 %h0, %h1;
 cvt.{rna|rn|rz|rn.relu|rz.relu|rna.satfinite}.tf32.f32 %r0, %f1;

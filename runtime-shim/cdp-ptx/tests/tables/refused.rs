@@ -93,6 +93,8 @@ mov.u32 %r0, %tid;
 add.u32 %r0, %tid.x, 1;
 st.shared.u32 [sv], %tid.x;
 cvt.rn.f32.u32 %f0, %tid.x;
+cvt.rzi.s8.bf16 %h0, %h1;
+cvt.rn.bf16.u8 %h0, %h1;
 setp.eq.u32 %p0, %tid.x, 0;
 mov.v2.u32 <%r0, %r1>, <%r2, %r3, %r4>;
 mov.v4.u32 <%r0, %r1>, %tid;
