@@ -202,6 +202,7 @@ fn nvcc_table(out: &mut String) {
             Means::Gencode => {
                 "`--arch VALUE` for each `sm_..` in it, else for its `arch`".to_owned()
             }
+            Means::Library => "`-l VALUE`".to_owned(),
             Means::Machine => "`--address-size VALUE`".to_owned(),
             Means::Werror => {
                 "`-Werror` for all-warnings and alone; other kinds: nothing".to_owned()

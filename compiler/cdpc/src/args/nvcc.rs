@@ -30,6 +30,8 @@ pub enum Means {
     Machine,
     /// nvcc's kinds of warnings.
     Werror,
+    /// A library to link with.
+    Library,
     /// A file with more options.
     OptionsFile,
     /// Options that are nobody's go to the host compiler and its linker.
@@ -89,7 +91,7 @@ pub const NVCC: &[Row] = &[
     valued("--output-file", "-output-file", Ours("-o")),
     valued("--pre-include", "-include", Ours("--include")),
     flag("--objdir-as-tempdir", "-objtemp", Nothing(ALWAYS)),
-    valued("--library", "-library", Ours("-l")),
+    valued("--library", "-library", Library),
     valued("--define-macro", "-define-macro", Ours("-D")),
     valued("--undefine-macro", "-undefine-macro", Ours("-U")),
     valued("--include-path", "-include-path", Ours("-I")),
@@ -230,7 +232,7 @@ pub const NVCC: &[Row] = &[
 ];
 
 /// Libraries that programs of ours have anyway.
-const KNOWN_LIBRARIES: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lm", "-ldl"];
+const KNOWN_LIBRARIES: &[&str] = &["cudart", "cudart_static", "cuda", "m", "dl"];
 /// Options of gcc whose value may follow without a space.
 const JOINED: &[(&str, &str)] = &[
     ("-flaunch-opt=", "--flaunch-opt"),
@@ -301,6 +303,14 @@ impl Line {
         self.words.push(word);
     }
 
+    fn library(&mut self, name: &OsStr) {
+        match name.to_str() {
+            Some("cudadevrt") => self.words.push("--cudadevrt=always".into()),
+            Some(known) if is_cudas_library(known) => {}
+            _ => self.option("-l", name),
+        }
+    }
+
     fn finish(&mut self) {
         let archs = std::mem::take(&mut self.archs);
         let code = std::mem::take(&mut self.code);
@@ -310,6 +320,11 @@ impl Line {
             self.option("--arch", &arch);
         }
     }
+}
+
+/// Whether a program of ours has a library without asking, or in a way of its own.
+fn is_cudas_library(name: &str) -> bool {
+    name == "cudadevrt" || KNOWN_LIBRARIES.contains(&name)
 }
 
 /// Whether a word is an option of the host compiler and none of ours.
@@ -348,18 +363,16 @@ fn word(arg: OsString, words: &mut Remaining, out: &mut Line) -> Result<(), Stri
         out.words.push(arg);
         return Ok(());
     }
-    if KNOWN_LIBRARIES.contains(&text) {
-        return Ok(());
-    }
-    if text == "-lcudadevrt" {
-        out.words.push("--cudadevrt=always".into());
+    if let Some(name) = text.strip_prefix("-l").filter(|name| is_cudas_library(name)) {
+        out.library(OsStr::new(name));
         return Ok(());
     }
     let (name, value) = match OsStrExt::split_once(arg.as_os_str(), "=") {
         Some((name, value)) => (name, Some(value)),
         None => (arg.as_os_str(), None),
     };
-    let Some(row) = row_of(name) else {
+    let row = if name == "-l" { row_of(OsStr::new("--library")) } else { row_of(name) };
+    let Some(row) = row else {
         if let Some((option, value)) = elsewhere(text, words.forwards) {
             if !words.forwards {
                 let cure = format!("-X{option}={value}");
@@ -390,6 +403,7 @@ fn word(arg: OsString, words: &mut Remaining, out: &mut Line) -> Result<(), Stri
             let value = next()?;
             out.option(ours, &value);
         }
+        Library => out.library(&next()?),
         Refused(cure) => return Err(format!("`{name}` of nvcc is not to be had\n  help: {cure}")),
         Arch => out.archs.push(next()?),
         Code => out.code.extend(list(&next()?)),
@@ -545,6 +559,16 @@ mod tests {
                 "a.cu"
             ]
         );
+    }
+
+    #[test]
+    fn libraries() {
+        let forms = ["-lcudadevrt", "-l cudadevrt", "-l=cudadevrt", "--library cudadevrt"];
+        for form in forms {
+            assert_eq!(words(form), ["--cudadevrt=always"], "{form}");
+        }
+        assert_eq!(words("--library=cudart -lm -l dl -lcuda"), Vec::<String>::new());
+        assert_eq!(words("-lmine -l theirs --library=ours"), ["-lmine", "-ltheirs", "-lours"]);
     }
 
     #[test]
