@@ -24,6 +24,7 @@ use crate::memset::{MEMSET, MEMSET_2D, link_memset};
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
+use crate::returns;
 use crate::target::CodeTarget;
 
 /// A launch in device code.
@@ -76,6 +77,7 @@ pub fn lower_clang(
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
         define_traps(context, &module)?;
+        returns::return_at_ends(context, &module)?;
         inline_dimensions(context, &module);
         relax_atomics(context, &module);
         problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;

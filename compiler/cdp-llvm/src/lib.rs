@@ -24,6 +24,7 @@ pub mod error;
 mod finish;
 pub mod foreign;
 pub mod guard;
+mod host_half;
 pub mod image;
 mod kernel;
 pub mod launch;
@@ -38,6 +39,7 @@ pub mod options;
 mod pipeline;
 mod raise;
 mod raw;
+mod returns;
 pub mod target;
 mod units;
 
@@ -51,6 +53,7 @@ pub use foreign::{
     lower_foreign_only, lower_in_place, raise_foreign,
 };
 pub use guard::{STACK_BYTES, Stopped, guarded};
+pub use host_half::finish_host;
 pub use image::{DeviceImage, emit_entries_object, emit_image_object};
 pub use inkwell;
 pub use kernel::PTX_KERNEL;
@@ -59,7 +62,6 @@ pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use launches::sequence::code::split as split_recorded_launches;
 pub use linked::emit_linked_object;
 pub use lower::lower;
-pub use managed::redirect_managed;
 pub use options::{
     BYTES_PER_STATEMENT, Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchPass,
     LaunchTuning, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,

@@ -15,7 +15,6 @@ use inkwell::module::Module;
 use inkwell::values::BasicMetadataValueEnum;
 
 use crate::error::{LowerError, Result, bug};
-use crate::foreign;
 
 /// The section that `__managed__` stands for in our header.
 pub const SECTION: &str = "__cdp_managed";
@@ -44,13 +43,8 @@ pub(crate) fn mark<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
     Ok(())
 }
 
-/// Bitcode of a host half, not optimised, with its managed variables where the runtime puts them.
-///
-/// # Errors
-/// [`LowerError::Foreign`] for what is no bitcode, and for uses that cannot be redirected.
-pub fn redirect_managed(name: &str, bitcode: &[u8]) -> Result<Vec<u8>> {
-    let context = Context::create();
-    let module = foreign::read(&context, name, bitcode)?;
+/// Puts the managed variables of a host half where the runtime puts them.
+pub(crate) fn redirect(module: &Module<'_>) -> Result<()> {
     // SAFETY: a live module; the message is copied before it is freed.
     let wrong = unsafe {
         let message = cdp_managed_host(module.as_mut_ptr(), SECTION.as_ptr().cast(), SECTION.len());
@@ -62,6 +56,6 @@ pub fn redirect_managed(name: &str, bitcode: &[u8]) -> Result<Vec<u8>> {
     };
     match wrong {
         Some(message) => Err(LowerError::Foreign { message }),
-        None => Ok(module.write_bitcode_to_memory().as_slice().to_vec()),
+        None => Ok(()),
     }
 }

@@ -186,6 +186,14 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
     id
 }
 
+/// What nvcc forgives, in device code at every level: functions with a value that end without `return`, and memory that is
+/// read as another type than it was written as.
+const FORGIVING: &[&str] = &["-fno-strict-return", "-fno-strict-aliasing"];
+
+/// What host code may do as well, since nvcc asks g++ for no optimisation by itself.
+const FORGIVING_UNOPTIMISED: &[&str] =
+    &["-fwrapv", "-fno-finite-loops", "-fno-delete-null-pointer-checks"];
+
 /// Optimisation is ours: clang hands over what it read. Below -O2 it would mark every loop as one that must not
 /// be unrolled, and for the sake of marks where variables end it would lead every `break` through a `switch`.
 ///
@@ -199,6 +207,7 @@ fn device(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-Xclang", "-disable-lifetime-markers", "-Xclang", "-no-enable-noundef-analysis"]);
     // In every file that uses them, as nvcc makes them (`cdp_llvm::lower_clang`).
     add(&["-fforce-emit-vtables"]);
+    add(FORGIVING);
     // Places of launches, for messages; dropped again where nobody asked for them.
     add(&[if options.debug == DebugInfo::Full { "-g" } else { "-gline-tables-only" }]);
     let math = &options.fast_math;
@@ -228,6 +237,10 @@ fn host(add: &mut impl FnMut(&[&str]), half: Half, options: &CompileOptions) {
         OptLevel::O2 | OptLevel::O3 => "-O2",
     }]);
     add(&["-fPIE", "-ffunction-sections", "-fdata-sections"]);
+    add(FORGIVING);
+    if options.host_opt_level.is_none() {
+        add(FORGIVING_UNOPTIMISED);
+    }
     add(&["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument"]);
     options.host_args.iter().filter(|word| is_of_compiling(word)).for_each(|word| add(&[word]));
     match options.debug {

@@ -71,6 +71,8 @@ pub(crate) struct Read {
     /// `None` when the program is wrong.
     pub bytes: Option<Vec<u8>>,
     pub dependencies: Vec<PathBuf>,
+    /// clang has said that a function with a value may end without `return`.
+    pub lacks_return: bool,
 }
 
 /// What is known of a `.cu` file without making code of it.
@@ -172,7 +174,7 @@ impl Compiler {
     ) -> Result<Preprocessed, Error> {
         let job = Job::new(JobOptions::default()).map_err(Error::Tool)?;
         let read = self.read_cuda(&job, source, Half::Marked(options.archs()[0]), options)?;
-        let Read { report, bytes, dependencies } = read;
+        let Read { report, bytes, dependencies, .. } = read;
         Ok(Preprocessed { text: bytes.unwrap_or_default(), report, dependencies })
     }
 
@@ -237,22 +239,26 @@ impl Compiler {
         half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
-        if source.host_language().is_some() || !matches!(half, Half::Host | Half::HostAlone) {
+        if !matches!(half, Half::Host | Half::HostAlone) {
             return self.read_half(job, source, half, options);
         }
         let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
-        if has_managed(source, &[]) {
-            return self.host_with_managed(job, source, unoptimised, options);
+        let may_manage = |dependencies: &[PathBuf]| {
+            source.host_language().is_none() && has_managed(source, dependencies)
+        };
+        if may_manage(&[]) {
+            return self.host_by_bitcode(job, source, unoptimised, options);
         }
         let read = self.read_half(job, source, half, options)?;
-        match read.bytes.is_some() && has_managed(source, &read.dependencies) {
-            true => self.host_with_managed(job, source, unoptimised, options),
+        match read.bytes.is_some() && (read.lacks_return || may_manage(&read.dependencies)) {
+            true => self.host_by_bitcode(job, source, unoptimised, options),
             false => Ok(read),
         }
     }
 
-    /// The host half of a file that has `__managed__` variables, or includes some.
-    fn host_with_managed(
+    /// The host half of a file that has `__managed__` variables, or includes some, or functions that end without
+    /// `return`.
+    fn host_by_bitcode(
         &self,
         job: &Job,
         source: &SourceInput,
@@ -261,11 +267,11 @@ impl Compiler {
     ) -> Result<Read, Error> {
         let mut read = self.read_half(job, source, half, options)?;
         if let Some(bitcode) = read.bytes.take().filter(|_| !job.is_dry_run()) {
-            let redirected = cdp_llvm::redirect_managed(&source.name(), &bitcode)
+            let finished = cdp_llvm::finish_host(&source.name(), &bitcode)
                 .map_err(|error| from_foreign(&source.name(), error))?;
-            let stem = format!("{}-managed", Input::Cuda(source.clone()).stem());
+            let stem = format!("{}-finished", Input::Cuda(source.clone()).stem());
             let (program, how) = (self.toolchain().clang()?, args::host_object(options));
-            read.bytes = Some(clang_object(job, program, &stem, &redirected, &how)?);
+            read.bytes = Some(clang_object(job, program, &stem, &finished, &how)?);
         }
         Ok(read)
     }
@@ -322,12 +328,13 @@ impl Compiler {
         }
         let ClangOutput { bytes, messages, failed, dependencies } = output;
         let report = report::read(&messages, source, &options.warnings);
+        let lacks_return = messages.contains("-Wreturn-type]");
         // A warning may be an error by request.
         let failed = failed || report.has_errors();
         if failed && !report.has_errors() {
             return Err(Error::Input { name: source.name(), message: messages });
         }
-        Ok(Read { report, bytes: (!failed).then_some(bytes), dependencies })
+        Ok(Read { report, bytes: (!failed).then_some(bytes), dependencies, lacks_return })
     }
 
     /// Code of a device half.

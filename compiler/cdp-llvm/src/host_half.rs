@@ -1,0 +1,18 @@
+//! Host code that clang made of CUDA C++, as bitcode that is not optimised yet: what it is to do as nvcc's host code does it.
+
+use inkwell::context::Context;
+
+use crate::error::Result;
+use crate::{foreign, managed, returns};
+
+/// The bitcode with its managed variables where the runtime puts them, and functions that return wherever they end.
+///
+/// # Errors
+/// [`crate::LowerError::Foreign`] for what is no bitcode, and for uses of managed variables that cannot be redirected.
+pub fn finish_host(name: &str, bitcode: &[u8]) -> Result<Vec<u8>> {
+    let context = Context::create();
+    let module = foreign::read(&context, name, bitcode)?;
+    managed::redirect(&module)?;
+    returns::return_at_ends(&context, &module)?;
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+}
