@@ -21,6 +21,7 @@ use crate::launches;
 use crate::launches::{Optimized, Untouched};
 use crate::managed;
 use crate::memset::{MEMSET, MEMSET_2D, link_memset};
+use crate::narrow;
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
@@ -78,6 +79,7 @@ pub fn lower_clang(
         managed::mark(context, &module)?;
         define_traps(context, &module)?;
         returns::return_at_ends(context, &module)?;
+        narrow::convert_by_words(context, &module)?;
         inline_dimensions(context, &module);
         relax_atomics(context, &module);
         problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;

@@ -34,6 +34,7 @@ mod linked;
 pub mod lower;
 mod managed;
 mod memset;
+mod narrow;
 pub mod native;
 pub mod options;
 mod pipeline;
