@@ -8,12 +8,14 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 19] = [
+    let tests: [(&str, fn() -> Outcome); 21] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
+        ("places_of_copies_to_tiles_are_computed_once", copied),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
         ("loops_in_loops_are_unrolled_by_four", taps),
+        ("sums_of_many_loads_are_unrolled_by_four", requests),
         ("steps_of_pointers_are_wide_products", steps),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
@@ -100,6 +102,22 @@ fn tiles() -> Outcome {
     if loads >= 4 { Ok(()) } else { Err(format!("{loads} loads:\n{text}").into()) }
 }
 
+/// Before the loop over the tiles, though a loop over what each thread copies, which is none any more, stood in it.
+fn copied() -> Outcome {
+    let body = "    __shared__ float tile[8][64];\n    float s = 0;\n    int t = threadIdx.x;\n    \
+                for (int k = 0; k < n; k += 8) {\n        for (int l = 0; l < 2; l++) {\n            \
+                int e = t + l * 256;\n            tile[e % 8][e / 8] = in[(e / 8) * n + k + e % 8];\n        }\n        \
+                __syncthreads();\n        for (int i = 0; i < 8; i++) s += tile[i][t & 63];\n        \
+                __syncthreads();\n    }\n    o[t] = s;";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o, int n", body)?;
+    let turn = text.split("bar.sync").next().and_then(|before| before.rsplit("$L__").next());
+    let computes = |turn: &str| turn.contains("shr.") || turn.contains("mul.wide.u32");
+    match turn {
+        Some(turn) if turn.matches("st.shared").count() == 2 && !computes(turn) => Ok(()),
+        _ => Err(text.into()),
+    }
+}
+
 /// Three turns at most, of which each is under the question whether there is one more.
 fn rest() -> Outcome {
     let body = "    int s = 0;\n    for (int i = 0; i < n; i++) s += in[i];\n    *o = s;";
@@ -126,6 +144,20 @@ fn taps() -> Outcome {
         )?;
     }
     Ok(())
+}
+
+/// Three loads of a turn, eight turns of which do not get under way together; a vector's parts are one.
+fn requests() -> Outcome {
+    let kernel = |kind: &str, terms: &str| {
+        let body = format!(
+            "    float s = 0;\n    for (int i = 0; i < n; i++) s += {terms};\n    o[threadIdx.x] = s;"
+        );
+        ptx(&format!("const {kind} *__restrict__ in, float *__restrict__ o, int n"), &body)
+    };
+    let far = kernel("float", "in[6 * i] * in[6 * i + 1] * in[6 * i + 2]")?;
+    expect(&far, &[("ld.global", 3 * (4 + 1))])?;
+    let vector = kernel("float4", "in[i].x * in[i].y * in[i].z * in[i].w")?;
+    expect(&vector, &[("ld.global", 8 + 1)])
 }
 
 /// A pointer that goes on by rows, there and back.

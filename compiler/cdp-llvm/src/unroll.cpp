@@ -48,6 +48,9 @@ constexpr unsigned InnerRestBlocks = 3;
 constexpr unsigned PartCount = 4, FewCount = 2, ManyCount = 8;
 /// Loads of a turn that make many, and values carried from turn to turn that leave registers.
 constexpr unsigned ManyLoads = 5, FewCarried = 4;
+/// Requests to memory of a turn of which eight turns get under way at once, and the bytes of the widest.
+constexpr unsigned FewRequests = 2;
+constexpr int64_t WidestLoad = 16;
 /// How deep a loop stands in others that has few turns mostly, as those over the taps of a filter and its channels.
 constexpr unsigned DeepLoop = 3;
 /// Most instructions of one with a known number of turns.
@@ -191,9 +194,31 @@ unsigned sizeOfTurns(const Loop &L, unsigned Turns, ScalarEvolution &Evolution) 
   return Size;
 }
 
+/// How many requests to memory the loads of a turn are: parts of a vector are one.
+unsigned requestsOf(const Loop &L) {
+  unsigned Requests = 0;
+  // The bytes behind what an aligned load begins with, by what it is a part of.
+  DenseMap<const Value *, std::pair<int64_t, int64_t>> Vectors;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      const auto *Load = dyn_cast<LoadInst>(&I);
+      if (!Load)
+        continue;
+      const DataLayout &Layout = I.getDataLayout();
+      int64_t Offset = 0, Size = Layout.getTypeStoreSize(Load->getType()).getFixedValue();
+      const Value *Base = GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Layout);
+      auto [From, To] = Vectors.lookup(Base);
+      if (Offset >= From && Offset + Size <= To)
+        continue;
+      Requests++;
+      Vectors[Base] = {Offset, Offset + std::min<int64_t>(Load->getAlign().value(), WidestLoad)};
+    }
+  return Requests;
+}
+
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
-/// way. By eight where loads wait for nothing and feed sums of floats, which otherwise wait for each other, unless the
-/// loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
+/// way. By eight where one or two loads wait for nothing and feed sums of floats, which otherwise wait for each other,
+/// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
 /// many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md), and then no more
 /// by ptxas either.
 unsigned partCount(const Loop &L) {
@@ -212,7 +237,8 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost();
+  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
+              requestsOf(L) <= FewRequests;
   return Many ? ManyCount : PartCount;
 }
 
