@@ -4,7 +4,7 @@
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`streams`]: a stream that is created for one launch is not;
 //! - [`parent`], [`child`], [`guard`], [`waiting`], with [`calls`]: analyses, which change nothing;
-//! - [`independent`] and [`single`], with [`access`] and [`form`]: an analysis too, whether children that different
+//! - [`independent`] and [`single`], with [`access`] and [`form`], asked in [`proof`]: an analysis too, whether children that different
 //!   threads launch may overlap;
 //! - [`distribute`], with [`rounds`], [`argument`] and [`emit`]: small children are run by the launching warp;
 //!   [`limit`] with [`tuning`] says how small;
@@ -40,6 +40,7 @@ mod limit;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;
+mod proof;
 mod queue;
 mod recording;
 mod records;
@@ -119,6 +120,8 @@ struct Plan<'ctx> {
     sequence: Option<usize>,
     /// Where nobody can tell in which order these and all below them run: the shape of those.
     unordered: Option<sequence::Shape>,
+    /// Who can tell that order, where they have a shape.
+    told: Option<Dependence>,
 }
 
 impl Plan<'_> {
@@ -223,8 +226,8 @@ struct Pass<'a, 'ctx> {
     created: HashSet<View<'ctx>>,
     /// Kernels that launch, and whether all that they launch is recorded ([`recording`]).
     nested: HashMap<FunctionValue<'ctx>, bool>,
-    /// Kernels that launch, and whether nobody can tell in which order that and all below it runs.
-    unordered: HashMap<FunctionValue<'ctx>, bool>,
+    /// Kernels that launch, and whether nobody can tell in which order that and all below it runs; or who can.
+    unordered: HashMap<FunctionValue<'ctx>, std::result::Result<(), Dependence>>,
     /// What is added up in registers.
     sums: Vec<sums::Kind>,
     remarks: Vec<LaunchRemark>,
@@ -380,9 +383,14 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 false => None,
             };
             let child_kernel = site.kernel().filter(|_| sequence.is_some());
-            let unordered = child_kernel.and_then(|child| self.unordered(child));
+            let (unordered, told) = match child_kernel.and_then(|child| self.unordered(child)) {
+                Some(Ok(shape)) => (Some(shape), None),
+                Some(Err(dependence)) => (None, Some(dependence)),
+                None => (None, None),
+            };
             plans.push(Plan {
                 unordered,
+                told,
                 site,
                 child,
                 mode,
@@ -404,7 +412,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let (outcome, message, advice) = match candidate {
                 Ok(_) => done(plan, why),
                 Err(reason) => {
-                    let order = why.filter(|_| self.may_gather(site, &facts));
+                    let order = plan.told.as_ref().or(why);
+                    let order = order.filter(|_| self.may_gather(site, &facts));
                     let created = raw::instruction(site.call);
                     let created = self.created.contains(&View::instruction(created));
                     let relaxed = match (created, plan.relaxed) {
@@ -435,39 +444,6 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             && late::why_not(kernel, &sites).is_ok();
         if may {
             plans.iter_mut().for_each(|plan| plan.late = moves(plan));
-        }
-    }
-
-    /// [`Pass::proof`], where something has to be proved.
-    fn proof_of(
-        &self,
-        kernel: FunctionValue<'ctx>,
-        sites: &[LaunchSite<'ctx>],
-        alone: &[bool],
-    ) -> Option<std::result::Result<Independent, Dependence>> {
-        let fast = self.options.launch_opt == LaunchOpt::Fast;
-        (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, sites, alone))
-    }
-
-    /// Whether the children of a kernel may overlap though the NULL stream orders them. Only where what is launched
-    /// then needs no stream that orders it: such streams now and then lose one of a few launches, as the page says.
-    fn proof(
-        &self,
-        kernel: FunctionValue<'ctx>,
-        sites: &[LaunchSite<'ctx>],
-        alone: &[bool],
-    ) -> std::result::Result<Independent, Dependence> {
-        let ordered: Vec<&LaunchSite<'ctx>> =
-            sites.iter().filter(|site| site.in_null_stream()).collect();
-        let found = independent::independent(kernel, &ordered)?;
-        let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
-        match found.single || (once && self.options.abi.is_v2()) {
-            true => Ok(found),
-            false => Err(Dependence {
-                reason: "a thread may launch several, and what is launched keeps their order"
-                    .into(),
-                advice: independent::PRAGMA.into(),
-            }),
         }
     }
 

@@ -6,6 +6,7 @@
 use inkwell::values::{BasicValueEnum, FunctionValue};
 
 use super::child::is_kernel;
+use super::independent::Dependence;
 use super::parent::{self, LaunchSite, Parent};
 use super::sequence::{self, Sequence, Shape};
 use super::{Pass, independent, ordered, relax, single, sites_of};
@@ -158,20 +159,25 @@ impl<'ctx> Pass<'_, 'ctx> {
     }
 
     /// The shape of all below a kernel that launches itself, where nobody can tell in which order its grids run with all
-    /// below them, whoever of the module launched them.
-    pub(super) fn unordered(&mut self, kernel: FunctionValue<'ctx>) -> Option<Shape> {
+    /// below them, whoever of the module launched them; or who can. `None` where their shapes may differ.
+    pub(super) fn unordered(
+        &mut self,
+        kernel: FunctionValue<'ctx>,
+    ) -> Option<std::result::Result<Shape, Dependence>> {
         let shape = sequence::inherited(kernel)?;
         let functions: Vec<_> = self.module.get_functions().filter(|f| is_kernel(*f)).collect();
-        let told = functions.into_iter().all(|parent| {
+        for parent in functions {
             let sites = sites_of(parent);
             let ordered: Vec<_> = sites.into_iter().filter(LaunchSite::in_null_stream).collect();
-            !ordered.iter().any(|site| site.kernel() == Some(kernel))
-                || *self
-                    .unordered
-                    .entry(parent)
-                    .or_insert_with(|| independent::nested::nested(parent, &ordered))
-        });
-        told.then_some(shape)
+            if ordered.iter().any(|site| site.kernel() == Some(kernel)) {
+                let found = self.unordered.entry(parent);
+                let found = found.or_insert_with(|| independent::nested::nested(parent, &ordered));
+                if let Err(dependence) = found {
+                    return Some(Err(dependence.clone()));
+                }
+            }
+        }
+        Some(Ok(shape))
     }
 
     /// Whether another kernel launches this one too.

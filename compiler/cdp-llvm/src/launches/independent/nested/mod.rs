@@ -14,7 +14,7 @@ use inkwell::values::FunctionValue;
 use super::super::access::{Access, Act, Base, Function, Launching, Place, Stored, accesses};
 use super::super::parent::LaunchSite;
 use super::super::sites_of;
-use super::{Touch, apart, places, watched};
+use super::{Dependence, Touch, apart, places, refused, watched};
 use crate::raw::view::View;
 
 /// What kernels and all below them touch, each in terms of its own parameters.
@@ -22,34 +22,43 @@ type Touched<'ctx> = HashMap<FunctionValue<'ctx>, Vec<Access<'ctx>>>;
 
 /// More are not looked at: each is compared with each.
 const MOST_ACCESSES: usize = 200;
+const MANY: &str = "children, with all that they launch, touch too many places to compare them";
 
-/// Whether nobody can tell in which order what a kernel launches, and all below it, runs.
+/// That nobody can tell in which order what a kernel launches, and all below it, runs.
 pub(in super::super) fn nested<'ctx>(
     parent: FunctionValue<'ctx>,
     sites: &[LaunchSite<'ctx>],
-) -> bool {
-    let Some(below) = below(sites) else { return false };
+) -> Result<(), Dependence> {
+    let below = below(sites).map_err(refused)?;
     let function = Function::parent(View::function(parent));
     let mut touches: Vec<Touch<'ctx>> = Vec::new();
     for (number, site) in sites.iter().enumerate() {
-        let Some(found) = site.kernel().and_then(|kernel| below.get(&kernel)) else { return false };
-        let found = found.iter().flat_map(|access| seen_from(&function, site, access));
+        let found = site.kernel().and_then(|kernel| below.get(&kernel));
+        let found = found.into_iter().flatten();
+        let found = found.flat_map(|access| seen_from(&function, site, access));
         touches.extend(found.map(|access| Touch { site: number, access }));
     }
-    let each_two =
-        || touches.iter().enumerate().flat_map(|(n, a)| touches[n..].iter().map(move |b| (a, b)));
-    touches.len() <= MOST_ACCESSES
-        && watched(parent, &function, &touches).is_ok()
-        && each_two().all(|(a, b)| apart(&function, &a.access, &b.access).is_ok())
+    if touches.len() > MOST_ACCESSES {
+        return Err(refused(MANY.into()));
+    }
+    watched(parent, &function, &touches)?;
+    for (number, one) in touches.iter().enumerate() {
+        for other in &touches[number..] {
+            apart(&function, &one.access, &other.access)?;
+        }
+    }
+    Ok(())
 }
 
 /// What the kernels of these sites and all below them touch.
-fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Option<Touched<'ctx>> {
+fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Result<Touched<'ctx>, String> {
+    let kernel_of =
+        |site: &LaunchSite<'ctx>| site.kernel().ok_or("a child is a kernel that is not known");
     let mut found = Touched::new();
     let mut inner: HashMap<FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>> = HashMap::new();
     let mut work: Vec<FunctionValue<'ctx>> = Vec::new();
     for site in sites {
-        work.push(site.kernel()?);
+        work.push(kernel_of(site)?);
     }
     while let Some(kernel) = work.pop() {
         if found.contains_key(&kernel) {
@@ -57,16 +66,16 @@ fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Option<Touched<'ctx>> {
         }
         let view = View::function(kernel);
         if view.blocks().is_empty() {
-            return None;
+            return Err("a child is not defined in this file".into());
         }
-        let own = accesses(view, Launching::LeftOut).ok()?;
+        let own = accesses(view, Launching::LeftOut).map_err(|what| format!("a child {what}"))?;
         found.insert(
             kernel,
             own.iter().map(|access| far(access.place.base.clone(), access)).collect(),
         );
         let launched = sites_of(kernel);
         for site in &launched {
-            work.push(site.kernel()?);
+            work.push(kernel_of(site)?);
         }
         inner.insert(kernel, launched);
     }
@@ -76,10 +85,11 @@ fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Option<Touched<'ctx>> {
         for (kernel, launched) in &inner {
             let function = Function::new(View::function(*kernel));
             for site in launched {
-                let child = site.kernel().and_then(|child| found.get(&child))?;
+                let child = site.kernel().and_then(|child| found.get(&child));
+                let child = child.into_iter().flatten();
                 let seen: Vec<_> =
-                    child.iter().flat_map(|access| seen_from(&function, site, access)).collect();
-                let own = found.get_mut(kernel)?;
+                    child.flat_map(|access| seen_from(&function, site, access)).collect();
+                let own = found.entry(*kernel).or_default();
                 for access in seen {
                     if !own.iter().any(|other| is_same(other, &access)) {
                         own.push(access);
@@ -87,12 +97,12 @@ fn below<'ctx>(sites: &[LaunchSite<'ctx>]) -> Option<Touched<'ctx>> {
                     }
                 }
                 if own.len() > MOST_ACCESSES {
-                    return None;
+                    return Err(MANY.into());
                 }
             }
         }
         if !changed {
-            return Some(found);
+            return Ok(found);
         }
     }
 }
