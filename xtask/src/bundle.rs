@@ -130,7 +130,8 @@ pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<
     let release = build_release(&["cdpc", "cdp-runtime", "cdp-run", "cdp-tests"])?;
     let runtime = build_shared_runtime(&release)?;
     let out = match &options.out {
-        Some(dir) => dir.clone(),
+        // Tools are started in other folders.
+        Some(dir) => std::path::absolute(dir).map_err(|error| Failure::io("find", dir, &error))?,
         None => target_dir()?.join("gpu-bundle"),
     };
     // A file of an earlier bundle must not be taken for one of this.

@@ -9,7 +9,7 @@
 use crate::intrinsic::Intrinsic;
 use crate::module::{FuncId, GlobalId, Loc, LocalId};
 use crate::runtime::RuntimeFn;
-use crate::types::TypeId;
+use crate::types::{Type, TypeId, TypeTable};
 
 /// An expression: what it does, the type of what it yields, and where it stands in the source.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,6 +138,23 @@ pub enum CastKind {
     PointerToPointer,
     /// Same size, same bits (`__float_as_int`).
     Bitcast,
+}
+
+impl CastKind {
+    /// The cast that makes a value of one type one of another, if there is one.
+    pub fn between(types: &TypeTable, from: TypeId, to: TypeId) -> Option<CastKind> {
+        Some(match (types.get(from), types.get(to)) {
+            (_, Type::Bool) => CastKind::ToBool,
+            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
+            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
+            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
+            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
+            (Type::Pointer(_), Type::Int { .. }) => CastKind::PointerToInt,
+            (Type::Bool | Type::Int { .. }, Type::Pointer(_)) => CastKind::IntToPointer,
+            (Type::Pointer(_), Type::Pointer(_)) => CastKind::PointerToPointer,
+            _ => return None,
+        })
+    }
 }
 
 /// What a call calls.

@@ -5,8 +5,6 @@
 
 use std::collections::HashMap;
 
-use crate::expr::CastKind;
-
 /// A type in a [`TypeTable`]. Equal ids are equal types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
@@ -318,21 +316,6 @@ impl TypeTable {
             Type::Pointer(pointee) => Some(*pointee),
             _ => None,
         }
-    }
-
-    /// The cast that makes a value of one type one of another, if there is one.
-    pub fn cast_kind(&self, from: TypeId, to: TypeId) -> Option<CastKind> {
-        Some(match (self.get(from), self.get(to)) {
-            (_, Type::Bool) => CastKind::ToBool,
-            (Type::Bool | Type::Int { .. }, Type::Int { .. }) => CastKind::IntToInt,
-            (Type::Bool | Type::Int { .. }, Type::Float(_)) => CastKind::IntToFloat,
-            (Type::Float(_), Type::Int { .. }) => CastKind::FloatToInt,
-            (Type::Float(_), Type::Float(_)) => CastKind::FloatToFloat,
-            (Type::Pointer(_), Type::Int { .. }) => CastKind::PointerToInt,
-            (Type::Bool | Type::Int { .. }, Type::Pointer(_)) => CastKind::IntToPointer,
-            (Type::Pointer(_), Type::Pointer(_)) => CastKind::PointerToPointer,
-            _ => return None,
-        })
     }
 
     /// Whether values of the type are floating-point numbers of any format.

@@ -392,7 +392,7 @@ impl<'a> Checker<'a> {
             return expr;
         }
         let loc = expr.loc;
-        let Some(kind) = self.types.ir.cast_kind(expr.ty, to) else {
+        let Some(kind) = CastKind::between(&self.types.ir, expr.ty, to) else {
             return Expr::new(ExprKind::Const(ir::Const::Zero), to, loc);
         };
         let made = Expr::new(ExprKind::Cast { kind, operand: Box::new(expr) }, to, loc);

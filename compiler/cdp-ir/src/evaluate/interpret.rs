@@ -220,7 +220,7 @@ impl Evaluator<'_> {
         if from == to {
             return Some(value);
         }
-        self.eval_cast(self.types.cast_kind(from, to)?, value, from, to)
+        self.eval_cast(CastKind::between(self.types, from, to)?, value, from, to)
     }
 
     /// The local that an address is part of, and the way into it, outermost first.

@@ -220,11 +220,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             let Ok(gather) = &self.gathers[index] else { continue };
             let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { continue };
-            let Some(mut sequence) =
-                Sequence::new(gather, index, &arguments, plan.unordered.clone())
-            else {
-                continue;
-            };
+            let made = Sequence::new(gather, index, &arguments, plan.unordered.clone());
+            let Some(mut sequence) = made else { continue };
             let by_address = arguments.iter().any(|argument| argument.by_value.is_some());
             if let Some(child) = self.child_of(gather).filter(|_| !by_address) {
                 sequence.share(child);

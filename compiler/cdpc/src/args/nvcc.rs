@@ -563,8 +563,7 @@ mod tests {
 
     #[test]
     fn libraries() {
-        let forms = ["-lcudadevrt", "-l cudadevrt", "-l=cudadevrt", "--library cudadevrt"];
-        for form in forms {
+        for form in ["-lcudadevrt", "-l cudadevrt", "-l=cudadevrt", "--library cudadevrt"] {
             assert_eq!(words(form), ["--cudadevrt=always"], "{form}");
         }
         assert_eq!(words("--library=cudart -lm -l dl -lcuda"), Vec::<String>::new());

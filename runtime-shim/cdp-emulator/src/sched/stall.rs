@@ -56,9 +56,7 @@ pub struct Stall {
 impl Core {
     /// A block has ended, begun, or asked the device for something.
     pub(super) fn no_stall(&mut self) {
-        if let Some(seed) = self.stall.seed.take() {
-            self.machine_mut().schedule_seed = Some(seed);
-        }
+        self.take_up_seed();
         self.let_clocks_go_on();
         self.stall = Stall { room: self.stall.room, ..Stall::default() };
     }
@@ -71,10 +69,24 @@ impl Core {
             self.stall.spins = 0;
             self.stall.rest = 0;
             self.forget_states();
+            if self.stall.turns <= CALM_AFTER {
+                self.take_up_seed();
+            }
         } else if self.stall.turns > CALM_AFTER {
-            // Interrupted at random, no state comes twice. Any order is one that may be.
-            self.stall.seed = self.machine.schedule_seed;
-            self.machine_mut().schedule_seed = None;
+            // Interrupted at random, hardly a state comes twice. Any order is one that may be.
+            self.set_seed_aside();
+        }
+    }
+
+    /// From now on no warp is interrupted at random.
+    fn set_seed_aside(&mut self) {
+        self.stall.seed = self.machine.schedule_seed;
+        self.machine_mut().schedule_seed = None;
+    }
+
+    fn take_up_seed(&mut self) {
+        if let Some(seed) = self.stall.seed.take() {
+            self.machine_mut().schedule_seed = Some(seed);
         }
     }
 
@@ -126,6 +138,13 @@ impl Core {
             && then == state
             && (traffic == traffic_then || memory.is_some() && memory == self.state_of_memory())
         {
+            if self.machine.schedule_seed.is_some() {
+                // By chance, if every warp was interrupted where it had been before: nothing follows from that.
+                self.set_seed_aside();
+                self.stall.spins = 0;
+                self.forget_states();
+                return Next::Wait;
+            }
             return self.comes_again(round);
         }
         if round >= self.stall.renew.0 {
