@@ -15,7 +15,7 @@ use super::Core;
 use super::drive::MAX_RESIDENT;
 use super::standstill::{MOST_BYTES, Next, Standstill};
 use crate::exec::fault::Fault;
-use crate::exec::{Block, block, mbarrier};
+use crate::exec::{Block, Warp, block, mbarrier};
 use crate::hardware::MULTIPROCESSORS;
 use crate::memory::AllocKind;
 use crate::report::ReportKind;
@@ -251,8 +251,13 @@ fn hash_block(block: &Block, state: &mut DefaultHasher) {
     block.shared.hash(state);
     for warp in &block.warps {
         (warp.live, &warp.regs, &warp.local).hash(state);
-        for path in &warp.paths {
-            (path.pc, path.mask, path.frame, path.group).hash(state);
-        }
+        hash_paths(warp, state);
+    }
+}
+
+/// Where a warp's lanes are.
+pub(super) fn hash_paths(warp: &Warp, state: &mut DefaultHasher) {
+    for path in &warp.paths {
+        (path.pc, path.mask, path.frame, path.group).hash(state);
     }
 }

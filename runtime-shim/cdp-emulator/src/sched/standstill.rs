@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 
 use super::Core;
+use super::stall::hash_paths;
 use crate::exec::Block;
 
 /// Nanoseconds by which clocks leap, one leap after another.
@@ -172,9 +173,7 @@ impl Core {
                 words.extend_from_slice(&warp.regs);
                 words.extend_from_slice(&warp.local);
                 (warp.live, words.len()).hash(&mut rest);
-                for path in &warp.paths {
-                    (path.pc, path.mask, path.frame, path.group).hash(&mut rest);
-                }
+                hash_paths(warp, &mut rest);
             }
             if words.len() as u64 * 4 > MOST_BYTES {
                 return None;
