@@ -9,7 +9,7 @@ use super::scope::{ExecutionSpace, FnId};
 use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::Code;
 use crate::scopes::ScopeId;
 use crate::source::Span;
 
@@ -330,36 +330,36 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let types = types.join(", ");
-        let mut diagnostic = if ambiguous {
-            let message = format!("the call `{name}({types})` fits several functions equally well");
-            Diagnostic::new(Code::E0307, span, message)
-                .help("cast an argument to the parameter type of the one that is meant")
-        } else {
-            let message = format!("no function `{name}` takes ({types})");
-            Diagnostic::new(Code::E0306, span, message)
-        };
+        let mut notes = Vec::new();
+        let mut places = Vec::new();
         for candidate in candidates.iter().take(6) {
             match candidate.callable {
-                Callable::User(id) => {
-                    let func = self.func(id);
-                    diagnostic = diagnostic.secondary(func.span, "a candidate");
-                }
+                Callable::User(id) => places.push(self.func(id).span),
                 Callable::Builtin(overload) => {
-                    let shown = self.show_builtin(&overload);
-                    diagnostic = diagnostic.note(format!("a candidate: `{shown}`"));
+                    notes.push(format!("a candidate: `{}`", self.show_builtin(&overload)));
                 }
             }
         }
+        if candidates.len() > 6 {
+            notes.push(format!("and {} more", candidates.len() - 6));
+        }
+        let found = if ambiguous {
+            let message = format!("the call `{name}({types})` fits several functions equally well");
+            self.error(Code::E0307, span, message)
+                .help("cast an argument to the parameter type of the one that is meant")
+        } else {
+            self.error(Code::E0306, span, format!("no function `{name}` takes ({types})"))
+        };
+        for place in places {
+            found.secondary(place, "a candidate");
+        }
+        found.notes = notes;
         let written = super::builtins::lookup_function(name);
         if let Some(row) = written.iter().find(|row| row.func.flags.explicit_type) {
             let ty = row.subst.unwrap_or("T");
-            let text =
-                format!("to get the value as the result, write its type: `{name}<{ty}>(...)`");
-            diagnostic = diagnostic.help(text);
+            found.help(format!(
+                "to get the value as the result, write its type: `{name}<{ty}>(...)`"
+            ));
         }
-        if candidates.len() > 6 {
-            diagnostic = diagnostic.note(format!("and {} more", candidates.len() - 6));
-        }
-        self.report(diagnostic);
     }
 }

@@ -9,7 +9,7 @@ use super::facts::{Conditions, Deferred, Facts, JumpTarget, Site, Source, Witnes
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Level, Report};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::{FastMap, Symbol};
 use crate::scopes::Scopes;
 use crate::session::Session;
@@ -241,22 +241,13 @@ impl<'a> Checker<'a> {
 
     // --- reporting -------------------------------------------------------------------------
 
-    pub fn report(&mut self, mut diagnostic: Diagnostic) {
-        diagnostic.level = self.level_of(diagnostic.code);
-        self.diags.push(diagnostic);
-    }
-
-    /// What a pragma says about a lint here.
-    fn level_of(&self, code: Code) -> Option<Level> {
-        let said = self.facts.levels.iter().rev().find(|(known, _)| *known == code);
-        said.map(|(_, level)| *level)
-    }
-
     /// An error or warning, of which more can be said.
-    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Report<'_> {
-        let mut found = Diagnostic::new(code, span, message);
-        found.level = self.level_of(code);
-        self.diags.say(found)
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        // What a pragma says about the lint here.
+        let said = self.facts.levels.iter().rev().find(|(known, _)| *known == code);
+        let found = self.diags.add(code, span, message);
+        found.level = said.map(|(_, level)| *level);
+        found
     }
 
     pub fn text(&self, name: Symbol) -> &'a str {

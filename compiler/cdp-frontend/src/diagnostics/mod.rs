@@ -100,13 +100,13 @@ impl Diagnostic {
     }
 
     /// Words beside the primary span.
-    pub fn label(mut self, text: impl Into<String>) -> Self {
+    pub fn label(&mut self, text: impl Into<String>) -> &mut Self {
         self.primary.text = text.into();
         self
     }
 
     /// Another place, with words.
-    pub fn secondary(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub fn secondary(&mut self, span: Span, text: impl Into<String>) -> &mut Self {
         if !span.is_none() {
             self.secondary.push(Label { span, text: text.into() });
         }
@@ -114,13 +114,13 @@ impl Diagnostic {
     }
 
     /// A fact or reason; none if it is empty.
-    pub fn note(mut self, text: impl Into<String>) -> Self {
+    pub fn note(&mut self, text: impl Into<String>) -> &mut Self {
         self.notes.extend(Some(text.into()).filter(|text| !text.is_empty()));
         self
     }
 
     /// A cure in words; none if it is empty.
-    pub fn help(mut self, text: impl Into<String>) -> Self {
+    pub fn help(&mut self, text: impl Into<String>) -> &mut Self {
         let text = Some(text.into()).filter(|text| !text.is_empty());
         self.helps.extend(text.map(|text| Help { text, suggestion: None }));
         self
@@ -128,63 +128,14 @@ impl Diagnostic {
 
     /// A cure that is a replacement of text.
     pub fn suggest(
-        mut self,
+        &mut self,
         text: impl Into<String>,
         span: Span,
         replacement: impl Into<String>,
-    ) -> Self {
+    ) -> &mut Self {
         let suggestion = Suggestion { span, replacement: replacement.into() };
         self.helps.push(Help { text: text.into(), suggestion: Some(suggestion) });
         self
-    }
-}
-
-/// A diagnostic that is being written; it is among the others at the end of the statement.
-pub struct Report<'d> {
-    out: &'d mut Diagnostics,
-    found: Option<Diagnostic>,
-}
-
-impl Report<'_> {
-    fn with(mut self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
-        self.found = self.found.take().map(change);
-        self
-    }
-
-    /// As [`Diagnostic::label`].
-    pub fn label(self, text: impl Into<String>) -> Self {
-        self.with(|found| found.label(text))
-    }
-
-    /// As [`Diagnostic::secondary`].
-    pub fn secondary(self, span: Span, text: impl Into<String>) -> Self {
-        self.with(|found| found.secondary(span, text))
-    }
-
-    /// As [`Diagnostic::note`].
-    pub fn note(self, text: impl Into<String>) -> Self {
-        self.with(|found| found.note(text))
-    }
-
-    /// As [`Diagnostic::help`].
-    pub fn help(self, text: impl Into<String>) -> Self {
-        self.with(|found| found.help(text))
-    }
-
-    /// As [`Diagnostic::suggest`].
-    pub fn suggest(
-        self,
-        text: impl Into<String>,
-        span: Span,
-        replacement: impl Into<String>,
-    ) -> Self {
-        self.with(|found| found.suggest(text, span, replacement))
-    }
-}
-
-impl Drop for Report<'_> {
-    fn drop(&mut self) {
-        self.out.extend_one(self.found.take());
     }
 }
 
@@ -270,6 +221,8 @@ pub struct Diagnostics {
     kept: usize,
     /// Errors past the cap, counted but not kept.
     dropped: usize,
+    /// The last one that was not kept.
+    unkept: Option<Diagnostic>,
 }
 
 impl Diagnostics {
@@ -281,35 +234,27 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Adds one. Past [`MAX_ERRORS`](Self::MAX_ERRORS) errors, errors are only counted.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
-        let names_it = diagnostic.helps.iter().any(|help| help.text == NAME_IT_CU);
-        let diagnostic = match diagnostic.code.is_for_clang() && !names_it {
-            true => diagnostic.help(NAME_IT_CU),
-            false => diagnostic,
+    /// Adds one, of which more can be said. Past [`MAX_ERRORS`](Self::MAX_ERRORS) errors, errors are only
+    /// counted.
+    pub fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
+        let is_error = diagnostic.severity == Severity::Error;
+        let full = match is_error {
+            true => self.kept >= Self::MAX_ERRORS,
+            false => self.list.len() - self.kept >= 10 * Self::MAX_ERRORS,
         };
-        if diagnostic.severity == Severity::Error {
-            if self.kept >= Self::MAX_ERRORS {
-                self.dropped += 1;
-                return;
-            }
-            self.kept += 1;
-        } else if self.list.len() - self.kept >= 10 * Self::MAX_ERRORS {
-            return;
+        if full {
+            self.dropped += usize::from(is_error);
+            return self.unkept.insert(diagnostic);
         }
+        self.kept += usize::from(is_error);
         self.list.push(diagnostic);
+        let last = self.list.len() - 1;
+        &mut self.list[last]
     }
 
-    /// Adds one, about which more can be said: it is added when what this gives is dropped.
-    pub fn say(&mut self, found: Diagnostic) -> Report<'_> {
-        Report { out: self, found: Some(found) }
-    }
-
-    /// Adds one if there is one.
-    pub fn extend_one(&mut self, diagnostic: Option<Diagnostic>) {
-        if let Some(diagnostic) = diagnostic {
-            self.push(diagnostic);
-        }
+    /// Adds a new one, of which more can be said.
+    pub fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        self.push(Diagnostic::new(code, span, message))
     }
 
     /// True if an error is among them.
@@ -358,7 +303,7 @@ impl Diagnostics {
     /// Drops the warnings that `options` turn off, makes errors of those it says, and puts all in
     /// source order. Findings of the device and host pass about the same place are given once.
     pub fn finish(self, options: &WarningOptions, sources: &SourceMap) -> Diagnostics {
-        let mut done = Diagnostics { list: Vec::new(), kept: 0, dropped: self.dropped };
+        let mut done = Diagnostics { dropped: self.dropped, ..Diagnostics::default() };
         let mut list = self.list;
         list.sort_by_key(|diagnostic| {
             let site = sources.call_site(diagnostic.primary.span);
@@ -374,6 +319,10 @@ impl Diagnostics {
                 };
                 let Some(severity) = severity else { continue };
                 diagnostic.severity = severity;
+            }
+            let names_it = diagnostic.helps.iter().any(|help| help.text == NAME_IT_CU);
+            if diagnostic.code.is_for_clang() && !names_it {
+                diagnostic.help(NAME_IT_CU);
             }
             let repeated =
                 done.list.iter().rev().take(16).any(|earlier| same_finding(earlier, &diagnostic));

@@ -4,7 +4,7 @@
 //! begin no statement.
 
 use super::words::{Word, Words};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostics};
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::Span;
@@ -71,8 +71,10 @@ pub fn balance(
             }
             if state.open.len() >= MAX_NESTING {
                 let message = format!("brackets are nested more than {MAX_NESTING} deep");
-                let found = Diagnostic::new(Code::E0205, token.span, message);
-                state.out.push(found.note("nothing of the file was read"));
+                state
+                    .out
+                    .add(Code::E0205, token.span, message)
+                    .note("nothing of the file was read");
                 return Balanced { tokens: Vec::new(), partner: Vec::new() };
             }
             state.open.push(state.done.len() as u32);
@@ -146,11 +148,7 @@ impl Balancer<'_> {
                 _ => {}
             },
             TokenKind::Hash | TokenKind::HashHash => {
-                self.out.push(Diagnostic::new(
-                    Code::E0201,
-                    token.span,
-                    "a stray `#` in the program",
-                ));
+                self.out.add(Code::E0201, token.span, "a stray `#` in the program");
                 return Some(1);
             }
             TokenKind::PragmaUnroll if !self.ends_statement() => {
@@ -169,8 +167,7 @@ impl Balancer<'_> {
     fn only_c(&mut self, token: &mut Token, right: &str) -> Option<usize> {
         let word = &self.session.names[token.symbol];
         let message = format!("`{word}` is C, not C++");
-        let found = Diagnostic::new(Code::E0239, token.span, message);
-        self.out.push(found.suggest("write", token.span, right));
+        self.out.add(Code::E0239, token.span, message).suggest("write", token.span, right);
         token.symbol = self.session.names.intern(right);
         right.starts_with('[').then_some(1)
     }
@@ -276,14 +273,14 @@ impl Balancer<'_> {
             }
             _ => {
                 let message = format!("this `{}` closes nothing", self.text(token.kind));
-                let mut found = Diagnostic::new(Code::E0202, token.span, message);
-                if let Some(open) = self.open.last() {
-                    let open = self.done[*open as usize];
-                    let opener = self.text(open.kind);
+                let open = self.open.last().map(|open| self.done[*open as usize]);
+                let opener = open.map(|open| self.text(open.kind).to_owned());
+                let found = self.out.add(Code::E0202, token.span, message);
+                if let (Some(open), Some(opener)) = (open, opener) {
                     let label = format!("this `{opener}` is the bracket that is open here");
-                    found = found.secondary(open.span, label);
+                    found.secondary(open.span, label);
                 }
-                self.out.push(found.suggest("remove it", token.span, ""));
+                found.suggest("remove it", token.span, "");
             }
         }
     }
@@ -301,11 +298,11 @@ impl Balancer<'_> {
         let kind = self.closer_of(index);
         let message = format!("this `{}` is never closed", self.text(open.kind));
         let missing = self.text(kind).to_owned();
-        let mut found = Diagnostic::new(Code::E0202, open.span, message);
-        if let Some(instead) = instead {
-            found = found.secondary(instead.span, format!("expected `{missing}` before this"));
-        }
-        self.out.push(found.help(format!("add `{missing}`")));
+        let instead = instead.map_or(Span::NONE, |instead| instead.span);
+        self.out
+            .add(Code::E0202, open.span, message)
+            .secondary(instead, format!("expected `{missing}` before this"))
+            .help(format!("add `{missing}`"));
         self.pair(self.added(kind, place));
     }
 
@@ -352,10 +349,10 @@ impl Balancer<'_> {
     fn close_before(&mut self, open: u32, suspect: usize) {
         let at = self.done[suspect].span;
         let brace = self.done[open as usize].span;
-        let found = Diagnostic::new(Code::E0202, brace, "this `{` is never closed")
+        self.out
+            .add(Code::E0202, brace, "this `{` is never closed")
             .secondary(at, "this line begins no further right than the one with the open bracket")
             .help("add `}` before it");
-        self.out.push(found);
         self.open.pop();
         let closing = self.added(TokenKind::RBrace, at.before());
         for partner in &mut self.partner {

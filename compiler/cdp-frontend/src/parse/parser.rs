@@ -10,7 +10,7 @@ use super::packed::Packed;
 use super::symbols::Symbols;
 use super::words::{Word, Words};
 use crate::ast::MAX_DEPTH;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Report};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::lex::{Flags, TokenKind as T};
 use crate::session::Session;
@@ -167,13 +167,9 @@ impl<'a> Parser<'a> {
 
     // ---- Errors ----------------------------------------------------------------------------------
 
-    pub fn report(&mut self, found: Diagnostic) {
-        self.diagnostics.push(found);
-    }
-
     /// An error, of which more can be said.
-    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Report<'_> {
-        self.diagnostics.say(Diagnostic::new(code, span, message))
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        self.diagnostics.add(code, span, message)
     }
 
     /// A token as a message names it.
@@ -202,14 +198,17 @@ impl<'a> Parser<'a> {
         if matches!(self.kind(), Some(T::RParen | T::RBracket | T::RBrace)) && span.lo == span.hi {
             return Fault::Syntax;
         }
-        let mut found =
-            Diagnostic::new(code, span, format!("expected {wanted}, found {}", self.found()));
         if self.is(T::LaunchClose) && self.launches == 0 {
-            found = Diagnostic::new(Code::E0201, span, "`>>>` without `<<<`");
-        } else if self.launches > 0 {
-            found = found.note("`<<<` was opened before and has no `>>>` yet");
+            self.error(Code::E0201, span, "`>>>` without `<<<`");
+            return Fault::Syntax;
         }
-        self.report(found);
+        let open = self.launches > 0;
+        let message = format!("expected {wanted}, found {}", self.found());
+        self.error(code, span, message).note(if open {
+            "`<<<` was opened before and has no `>>>` yet"
+        } else {
+            ""
+        });
         Fault::Syntax
     }
 

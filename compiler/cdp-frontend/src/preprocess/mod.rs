@@ -23,7 +23,7 @@ pub mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Report};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
@@ -125,18 +125,6 @@ impl Preprocessor<'_> {
             .help("cut it into several files, or read large tables when the program runs");
         self.stopped = true;
     }
-}
-
-/// A byte outside comments and strings that begins no character.
-fn invalid_utf8(token: Span, text: &str) -> Option<Diagnostic> {
-    let (at, byte) = text.char_indices().find_map(|(at, c)| Some((at, raw::byte(c)?)))?;
-    let lo = token.lo + at as u32;
-    let span = Span { lo, hi: lo + raw::LENGTH, ..token };
-    let found = Diagnostic::new(Code::E0101, span, "the source is not valid UTF-8 here")
-        .label(format!("the byte 0x{byte:02x} begins no character"))
-        .note("such bytes may stand in comments and strings, as old files have them")
-        .help("save the file as UTF-8");
-    Some(found)
 }
 
 /// What the system says of a file that is not there. (The number is the same on Unix and Windows.)
@@ -403,8 +391,17 @@ impl<'a> Preprocessor<'a> {
                 None
             }
             _ => {
-                if let Some(found) = invalid_utf8(token.span, text) {
-                    self.diagnostics.push(found);
+                let mut characters = text.char_indices();
+                let invalid = characters.find_map(|(at, c)| Some((at, raw::byte(c)?)));
+                if let Some((at, byte)) = invalid {
+                    let lo = token.span.lo + at as u32;
+                    let span = Span { lo, hi: lo + raw::LENGTH, ..token.span };
+                    self.error(Code::E0101, span, "the source is not valid UTF-8 here")
+                        .label(format!("the byte 0x{byte:02x} begins no character"))
+                        .note(
+                            "such bytes may stand in comments and strings, as old files have them",
+                        )
+                        .help("save the file as UTF-8");
                     return Some(Token { kind: TokenKind::Ident, ..token });
                 }
                 let character = text.chars().next().unwrap_or(' ');
@@ -520,8 +517,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// An error or warning, of which more can be said.
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Report<'_> {
-        self.diagnostics.say(Diagnostic::new(code, span, message))
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        self.diagnostics.add(code, span, message)
     }
 
     fn text(&self, token: &Token) -> &str {

@@ -32,8 +32,7 @@ pub(super) fn of_launches(source: &SourceInput, errors: &[LaunchCallError]) -> R
             Some(argument) => format!("argument {argument} of this launch {}", error.message),
             None => error.message.clone(),
         };
-        let found = Diagnostic::new(Code::E0902, span, message).note(format!("in `{function}`"));
-        building.diagnostics.push(found);
+        building.diagnostics.add(Code::E0902, span, message).note(format!("in `{function}`"));
     }
     building.finish(&WarningOptions::default())
 }
@@ -51,9 +50,10 @@ pub(super) fn of_limits(
         for error in wrong.into_iter().flatten() {
             let span = place.map_or(Span::NONE, |at| building.token(&at.file, at.line, at.column));
             let child = cdp_llvm::source_name(&launch.child);
-            let found = Diagnostic::new(Code::W0902, span, error.to_string())
+            building
+                .diagnostics
+                .add(Code::W0902, span, error.to_string())
                 .note(format!("the launch of `{child}` fails with cudaErrorInvalidConfiguration"));
-            building.diagnostics.push(found);
         }
     }
     building.finish(options)
@@ -146,9 +146,15 @@ impl Building {
     }
 
     fn finish(mut self, options: &WarningOptions) -> Report {
-        self.diagnostics.extend_one(self.last.take());
+        self.keep_last();
         let diagnostics = self.diagnostics.finish(options, &self.session.sources);
         Report { diagnostics, session: Shared::new(self.session) }
+    }
+
+    fn keep_last(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.diagnostics.push(last);
+        }
     }
 
     fn file(&mut self, name: &str) -> Option<FileId> {
@@ -191,16 +197,16 @@ impl Building {
         let Some(Line { place, severity, text }) = Line::read(line) else { return };
         let span = place.map_or(Span::NONE, |place| self.span(place));
         if severity == Severity::Note {
-            if let Some(last) = self.last.take() {
-                self.last = Some(match span.is_none() {
+            if let Some(last) = &mut self.last {
+                match span.is_none() {
                     true => last.note(text),
                     false => last.secondary(span, text),
-                });
+                };
             }
             return;
         }
         let code = if severity == Severity::Error { Code::E0901 } else { Code::W0901 };
-        self.diagnostics.extend_one(self.last.take());
+        self.keep_last();
         // A template of the C++ library warns of another: nothing that the program could change.
         if code == Code::W0901 && place.is_some_and(|place| place.file.contains(CXX_LIBRARY)) {
             return;
@@ -211,13 +217,9 @@ impl Building {
         if undefined && place.is_some_and(|place| self.declares_shared(place)) {
             return;
         }
-        let found = Diagnostic::new(code, span, text);
         let known = CURES.iter().find(|(part, _)| text.contains(part));
         let cure = known.map(|(_, cure)| (*cure).to_owned()).or_else(|| cure_of_header(text));
-        self.last = Some(match cure {
-            Some(cure) => found.help(cure),
-            None => found,
-        });
+        self.last.insert(Diagnostic::new(code, span, text)).help(cure.unwrap_or_default());
     }
 
     /// Whether a place is in the declaration of a `__shared__` variable, as far as that is on its line.
