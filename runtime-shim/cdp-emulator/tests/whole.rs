@@ -162,3 +162,39 @@ fn one_lane_outside_is_found() {
         assert_eq!(site.thread, [19, 0, 0], "{report}");
     }
 }
+
+/// Warps whose lanes are together have turns of their own kind, which a run with the race checker has not: what
+/// they do in which order, and what is counted, is the same, whether all of a block come to a barrier or some have
+/// ended, lanes part on the way or not, and where the barrier is not the first one.
+#[test]
+fn turns_of_whole_warps_come_in_the_order_of_others() {
+    let kernel = |barrier: &str, between: &str| {
+        format!(
+            "{HEADER}.visible .entry k(.param .u64 data)\n{{\n.reg .b32 %r<9>, %n, %at, %warp, %lane;\n\
+             .reg .b64 %data, %w, %a;\n.reg .pred %p, %q, %one;\nld.param.u64 %data, [data];\n\
+             mov.u32 %r0, %tid.x;\nshr.u32 %warp, %r0, 5;\nand.b32 %lane, %r0, 31;\n\
+             setp.eq.u32 %one, %lane, 0;\nmov.u32 %n, 0;\nL:\n@!%one bra OVER;\n\
+             atom.global.add.u32 %at, [%data], 1;\nmul.wide.u32 %w, %at, 4;\nadd.u64 %a, %data, %w;\n\
+             st.global.u32 [%a+4], %warp;\nOVER:\n{between}\n{barrier}\nadd.u32 %n, %n, 1;\n\
+             @%one add.u32 %n, %n, 0;\nsetp.lt.u32 %q, %n, 7;\n@%q bra L;\nret;\n}}\n"
+        )
+    };
+    let ends = "setp.eq.u32 %p, %warp, 2;\n@%p bra THERE;\nbra ON;\nTHERE:\nret;\nON:";
+    let parts = "setp.lt.u32 %p, %lane, 7;\n@%p bra THERE;\nadd.u32 %r1, %lane, 1;\nTHERE:";
+    for between in ["", ends, parts] {
+        for barrier in ["bar.sync 0;", "bar.sync 3;", "bar.sync 1;\nbar.sync 1;", ""] {
+            let text = kernel(barrier, between);
+            let outcome = |races| {
+                let config = Config { checks: Checks { races, ..Checks::default() }, ..config() };
+                let mut bench = load_with(&[("turns.ptx", text.as_str())], config).unwrap();
+                let data = bench.device.alloc(1024).unwrap();
+                bench.write(data, &[0; 1024]);
+                bench.launch("k", 2, 160, &data.to_le_bytes()).unwrap();
+                bench.finish().unwrap();
+                let counters = format!("{:?}", bench.device.profile()[0].counters);
+                (bench.read(data, 1024), counters)
+            };
+            assert_eq!(outcome(false), outcome(true), "{text}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use super::fault::{Fault, WaitingLanes};
 use super::path::{Next, Running, keep_active, parked_lanes, site};
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
-use crate::code::{Barrier, BarrierKind, Inst, NONE, Op};
+use crate::code::{Barrier, BarrierKind, Function, Inst, NONE, Op};
 use crate::config::CheckAction;
 use crate::report::ReportKind;
 
@@ -86,6 +86,59 @@ pub fn arrive(
     run.path.state = PathState::Barrier(id as u8);
     warp.paths.push(run.path);
     Ok(Next::Switch)
+}
+
+/// The id of a barrier at which nothing is to be done but to wait for all threads of the block.
+///
+/// # Safety
+/// `regs` is the frame that `inst` was decoded for.
+#[inline(always)]
+pub unsafe fn plain(function: &Function, regs: *const u32, inst: &Inst) -> Option<u8> {
+    let barrier = &function.barriers[inst.imm as usize];
+    if barrier.kind != BarrierKind::Sync || barrier.threads != NONE {
+        return None;
+    }
+    // SAFETY: decoded rows.
+    let id = unsafe { read_row(regs, barrier.id, false, 0) };
+    (id < 16).then_some(id as u8)
+}
+
+/// Lets all warps go on that wait, each with all its lanes, at one plain barrier from one place, where this
+/// one waits. True if it did. Else nothing was done, and [`complete_ready`] may know more.
+pub fn pass_together(machine: &Machine, block: &mut Block, index: usize) -> bool {
+    let first = &block.warps[index];
+    let [Path { pc, frame, state: PathState::Barrier(id), .. }] = *first.paths.as_slice() else {
+        return false;
+    };
+    let state = &block.barriers[id as usize];
+    if state.arrived != block.grid.threads() || state.threads.is_some() || block.state.is_some() {
+        return false;
+    }
+    let others = block.barriers.iter().map(|state| state.arrived).sum::<u32>() - state.arrived;
+    let number = first.frames[frame as usize].function;
+    let is_there = |warp: &Warp| match warp.paths.as_slice() {
+        [path] => {
+            let place = (path.pc, path.state) == (pc, PathState::Barrier(id));
+            place && warp.frame(path).function == number
+        }
+        _ => false,
+    };
+    let function = &machine.functions[number as usize];
+    let inst = &function.code[pc as usize];
+    // SAFETY: the frame of the path that waits at the instruction.
+    let plain = unsafe {
+        let base = first.frames[frame as usize].base as usize;
+        plain(function, first.regs.as_ptr().add(base), inst)
+    };
+    if others != 0 || plain.is_none() || !block.warps.iter().all(|warp| is_there(warp)) {
+        return false;
+    }
+    block.barriers[id as usize] = Default::default();
+    for warp in &mut block.warps {
+        warp.paths[0].state = PathState::Ready;
+        warp.paths[0].pc = pc + 1;
+    }
+    true
 }
 
 /// Threads of the block that have not ended.

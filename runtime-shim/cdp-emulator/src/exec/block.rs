@@ -322,6 +322,11 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
             Ok(WarpStop::Done | WarpStop::Idle) => {
                 idle_turns = if ran { 1 } else { idle_turns + 1 };
                 block.next_warp = (index + 1) % count;
+                if ran && barrier::pass_together(machine, block, index) {
+                    // The turns of the others would have come to nothing.
+                    block.next_warp = index;
+                    (idle_turns, spinning_turns) = (0, 0);
+                }
             }
         }
     }

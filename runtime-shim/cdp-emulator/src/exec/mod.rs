@@ -33,6 +33,8 @@ pub mod straight;
 mod stray;
 pub mod surface;
 pub mod tensor;
+#[cfg(target_arch = "x86_64")]
+mod together;
 mod turns;
 mod warpgroup;
 

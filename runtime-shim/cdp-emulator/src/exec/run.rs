@@ -1,11 +1,11 @@
 //! The interpreter loop of one warp.
 
 use super::diverge::{self, Arrival};
-#[cfg(target_arch = "x86_64")]
-use super::native;
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{barrier, dispatch, memory, preempt, straight};
+#[cfg(target_arch = "x86_64")]
+use super::{native, together};
 use crate::code::{JOIN_RETURN, NONE, Op};
 use crate::config::{CheckAction, WarpScheduling};
 
@@ -22,6 +22,10 @@ pub fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<WarpSt
     if warp.cache_epoch != machine.memory.epoch() {
         warp.cache = Default::default();
         warp.cache_epoch = machine.memory.epoch();
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(stop) = together::turn(machine, block, warp) {
+        return Ok(stop);
     }
     loop {
         let path = match last_ready(machine, warp) {
@@ -145,6 +149,8 @@ fn run_path<'m, const AVX2: bool>(
     let mut tally = Tally { instructions: 0, thread_instructions: 0 };
     let mut polled = false;
     let mut fuse = preempt::fuse(machine, warp);
+    #[cfg(target_arch = "x86_64")]
+    let mut caller = native::Caller::new();
     // Seeded schedules interrupt warps at accesses to memory.
     let unchecked = machine.watch.is_none() && machine.schedule_seed.is_none();
     if run.path.pc == JOIN_RETURN {
@@ -158,7 +164,8 @@ fn run_path<'m, const AVX2: bool>(
             let memory = unchecked && run.path.mask == u32::MAX;
             #[cfg(target_arch = "x86_64")]
             if AVX2 && memory && inst.run != 0 {
-                let ran = native::run(machine, block, warp, run, inst.run);
+                let ran = caller.run(machine, block, warp, run, inst.run);
+                caller.count(block);
                 tally.instructions += u64::from(ran);
                 tally.thread_instructions += u64::from(ran) * 32;
                 if ran > 0 {
