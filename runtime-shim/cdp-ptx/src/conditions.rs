@@ -101,9 +101,23 @@ pub(crate) fn adds_halves(reduce: Option<(AtomOp, ScalarType)>) -> bool {
 /// The amount of a shift is unsigned.
 pub(crate) fn video_second(op: VideoOp) -> &'static [ScalarType] {
     match op {
-        VideoOp::Shl(_) | VideoOp::Shr(_) => &[U32],
+        VideoOp::Shl | VideoOp::Shr => &[U32],
         _ => &[U32, S32],
     }
+}
+
+/// The type of the result, which comparisons leave out.
+pub(crate) fn video_result(op: VideoOp) -> Option<&'static [ScalarType]> {
+    (op != VideoOp::Set).then_some(&[U32, S32])
+}
+
+pub(crate) fn video_shift(op: VideoOp) -> Option<&'static [ShiftMode]> {
+    matches!(op, VideoOp::Shl | VideoOp::Shr).then_some(ShiftMode::ALL)
+}
+
+pub(crate) fn video_comparison(op: VideoOp) -> Option<&'static [CmpOp]> {
+    use CmpOp::*;
+    (op == VideoOp::Set).then_some(&[Eq, Ne, Lt, Le, Gt, Ge])
 }
 
 pub(crate) fn coordinate_types(geometry: TexGeometry) -> &'static [ScalarType] {
@@ -316,7 +330,7 @@ pub(crate) fn access(order: AccessOrder, space: Space, count: usize, ty: ScalarT
     let seen = is_far(space) || matches!(space, Space::Shared | Space::SharedCluster);
     let weak = order == AccessOrder::Weak;
     ensure(weak || seen, "only shared and global memory has an order")?;
-    let mmio = matches!(order, AccessOrder::Mmio(_));
+    let mmio = order == AccessOrder::Mmio;
     ensure(!mmio || is_far(space), "`.mmio` is for `.global` memory")
 }
 
@@ -352,8 +366,9 @@ pub(crate) fn texel_vector(count: usize, ty: ScalarType) -> Check {
 }
 
 /// `red` throws the old value away.
-pub(crate) fn reduces(op: AtomOp, order: Option<AtomOrder>) -> Check {
-    ensure(!matches!(op, AtomOp::Cas | AtomOp::Exch), "`red` throws the old value away")?;
+pub(crate) fn reduction(reduces: bool, op: AtomOp, order: Option<AtomOrder>) -> Check {
+    let swaps = matches!(op, AtomOp::Cas | AtomOp::Exch);
+    ensure(!(reduces && swaps), "`red` throws the old value away")?;
     let acquires = matches!(order, Some(AtomOrder::Acquire | AtomOrder::AcqRel));
-    ensure(!acquires, "`red` reads nothing that it could acquire")
+    ensure(!(reduces && acquires), "`red` reads nothing that it could acquire")
 }

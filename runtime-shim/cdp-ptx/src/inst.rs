@@ -89,23 +89,6 @@ pub struct Combine {
     pub with: PredOperand,
 }
 
-/// Memory ordering of a load or store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AccessOrder {
-    /// No modifier or `.weak`.
-    Weak,
-    /// `.volatile`: relaxed at system scope, never removed.
-    Volatile,
-    /// `.relaxed.scope`
-    Relaxed(Scope),
-    /// `.acquire.scope` of a load.
-    Acquire(Scope),
-    /// `.release.scope` of a store.
-    Release(Scope),
-    /// `.mmio.relaxed.sys`
-    Mmio(Scope),
-}
-
 /// Performance hints of a memory access. They never change a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CacheHints {
@@ -119,17 +102,6 @@ pub struct CacheHints {
     pub prefetch: Option<L2Prefetch>,
     /// `.L2::cache_hint` with its 64-bit operand.
     pub policy: Option<Operand>,
-}
-
-/// How `div`, `rcp` and `sqrt` compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DivMode {
-    /// `.approx`
-    Approx,
-    /// `.full` (`div.f32` only): approximate over the full range.
-    Full,
-    /// `.rn`, `.rz`, `.rm`, `.rp`: IEEE 754.
-    Ieee(Rounding),
 }
 
 /// The function called.
@@ -168,85 +140,6 @@ pub enum CallArg {
     Value(Operand),
     /// `_`: a result that is thrown away.
     Sink,
-}
-
-/// The operation of a scalar or SIMD video instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VideoOp {
-    /// `vadd`, `vadd2`, `vadd4`
-    Add,
-    /// `vsub`, `vsub2`, `vsub4`
-    Sub,
-    /// `vabsdiff`, `vabsdiff2`, `vabsdiff4`
-    AbsDiff,
-    /// `vmin`, `vmin2`, `vmin4`
-    Min,
-    /// `vmax`, `vmax2`, `vmax4`
-    Max,
-    /// `vavrg2`, `vavrg4`
-    Average,
-    /// `vshl` (scalar only)
-    Shl(ShiftMode),
-    /// `vshr` (scalar only)
-    Shr(ShiftMode),
-    /// `vset`, `vset2`, `vset4`
-    Set(CmpOp),
-}
-
-/// The second operation of a scalar video instruction (on its third operand).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VideoMerge {
-    /// None: the result is the destination.
-    None,
-    /// `.add`, `.min`, `.max` of the result and `c`.
-    Op(ReduxOp),
-    /// `d.b0`, `d.h1`, ...: the result replaces that part of `c`.
-    Insert(VideoSelect),
-}
-
-impl VideoMerge {
-    /// What a part of the destination, or all of it, makes of `c`.
-    pub(crate) fn of(part: VideoSelect) -> VideoMerge {
-        if part == VideoSelect::Whole { VideoMerge::None } else { VideoMerge::Insert(part) }
-    }
-
-    /// The second operation.
-    pub(crate) fn op(&self) -> Option<ReduxOp> {
-        if let VideoMerge::Op(op) = self { Some(*op) } else { None }
-    }
-
-    /// The part of the destination that is written.
-    pub(crate) fn part(&self) -> VideoSelect {
-        if let VideoMerge::Insert(part) = self { *part } else { VideoSelect::Whole }
-    }
-
-    /// Is there a third operand?
-    pub(crate) fn takes_third(&self) -> bool {
-        *self != VideoMerge::None
-    }
-}
-
-/// A part of a 32-bit register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VideoSelect {
-    /// The whole register.
-    Whole,
-    /// `.b0` .. `.b3`
-    Byte(u8),
-    /// `.h0`, `.h1`
-    Half(u8),
-}
-
-/// What a thread does at the barrier of its cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClusterBarrier {
-    /// `.arrive`: counts, and goes on.
-    Arrive {
-        /// Not `.relaxed`: what came before is visible to those who wait.
-        releases: bool,
-    },
-    /// `.wait`: until all threads of the cluster that have not ended have arrived.
-    Wait,
 }
 
 /// The predicate output of `lop3.and.b32 d|p, a, b, c, table, q`: `p = (d != 0) op q`.

@@ -95,9 +95,10 @@ macro_rules! read_row {
         Ok(Inst::$variant(body))
     }};
     // Which fields there are is the function's matter.
-    ($p:ident, $m:ident, $variant:ident $fields:tt, { by $function:ident }) => {
+    ($p:ident, $m:ident, $variant:ident $fields:tt, { by $function:ident }) => {{
+        $p.at_start = true;
         $p.$function($m)
-    };
+    }};
 }
 
 /// The modifiers of a row, written from the variables of the same names.

@@ -81,6 +81,24 @@ const MEMORY: &[ScalarType] =
     &[B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 const SURFACE: &[ScalarType] = &[B8, B16, B32, B64];
 const LOAD_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Lu, CacheOp::Cv];
+const LOAD_ORDERS: &[AccessOrder] = &[
+    AccessOrder::Weak,
+    AccessOrder::Volatile,
+    AccessOrder::Relaxed,
+    AccessOrder::Acquire,
+    AccessOrder::Mmio,
+];
+const STORE_ORDERS: &[AccessOrder] = &[
+    AccessOrder::Weak,
+    AccessOrder::Volatile,
+    AccessOrder::Relaxed,
+    AccessOrder::Release,
+    AccessOrder::Mmio,
+];
+/// Orderings of arrivals at barrier objects, and of waits for them; the scope beside them.
+const RELEASING: &[AtomOrder] = &[AtomOrder::Relaxed, AtomOrder::Release];
+const ACQUIRING: &[AtomOrder] = &[AtomOrder::Relaxed, AtomOrder::Acquire];
+const NEAR: &[Scope] = &[Scope::Cta, Scope::Cluster];
 const MERGES: &[ReduxOp] = &[ReduxOp::Add, ReduxOp::Min, ReduxOp::Max];
 const COPY_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg];
 const SURFACE_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Cv];
@@ -133,11 +151,13 @@ instructions! {
     /// `ld`, `ld.global.nc`, `ldu`. `ty` is that of one element; a wider register is sign- or
     /// zero-extended by `ty`. The access must be aligned to its whole size. A generic `ldu` is `ld`.
     Ld {
-        space: Space, order: AccessOrder, non_coherent: bool, ty: ScalarType, dsts: Dsts, addr: Address,
-        cache: Option<Box<CacheHints>>
+        space: Space, order: AccessOrder, scope: Option<Scope>, non_coherent: bool, ty: ScalarType, dsts: Dsts,
+        addr: Address, cache: Option<Box<CacheHints>>
     } = "ld" | "ldu" => {
             [
-                let uniform(Suffix("u")): bool = false, order("acquire"), space,
+                let uniform(Suffix("u")): bool = false, order(LOAD_ORDERS),
+                let mmio(When(order == AccessOrder::Mmio, "relaxed")): () = (),
+                scope(order.is_scoped().then_some(Scope::ALL)), space,
                 let op(LOAD_CACHES): Option<CacheOp> = hints(cache).op,
                 let nc("nc"): bool = *non_coherent, let more(): CacheHints = hints(cache),
                 non_coherent = nc || uniform && space == Space::Global,
@@ -176,12 +196,13 @@ instructions! {
     }
     /// `st`. A wider register is truncated.
     St {
-        space: Space, order: AccessOrder, ty: ScalarType, addr: Address, srcs: Srcs,
+        space: Space, order: AccessOrder, scope: Option<Scope>, ty: ScalarType, addr: Address, srcs: Srcs,
         cache: Option<Box<CacheHints>>
     } = "st" => {
             [
-                order("release"), space, let op(STORE_CACHES): Option<CacheOp> = hints(cache).op,
-                let more(): CacheHints = hints(cache), let count(): usize = srcs.len(), ty(MEMORY)
+                order(STORE_ORDERS), let mmio(When(order == AccessOrder::Mmio, "relaxed")): () = (),
+                scope(order.is_scoped().then_some(Scope::ALL)), space,
+                let op(STORE_CACHES): Option<CacheOp> = hints(cache).op, let more(): CacheHints = hints(cache), let count(): usize = srcs.len(), ty(MEMORY)
             ]
             where {
                 space != Space::Const => "constant memory is not written",
@@ -306,7 +327,7 @@ instructions! {
     Div { ty: ScalarType, mode: DivMode, ftz: bool, dst: Reg, a: Operand, b: Operand }
         = "div" when floating => {
             [mode, ftz("ftz"), ty(FLOATS)]
-            where { ty == F32 || (matches!(mode, DivMode::Ieee(_)) && !ftz) => "`.f64` has IEEE roundings alone" }
+            where { ty == F32 || (mode.rounding().is_some() && !ftz) => "`.f64` has IEEE roundings alone" }
             (dst(ty), a(ty), b(ty))
         }
     /// `div` of integers.
@@ -577,22 +598,33 @@ instructions! {
         /// Scalar video instruction: `vadd.s32.u32.u32.sat d, a.b0, b.h1, c`. Types are `.u32` and `.s32`.
         struct Video {
             op: VideoOp, dst_ty: ScalarType, a_ty: ScalarType, b_ty: ScalarType, sat: bool,
-            /// What is done with `c`, which is there unless it is nothing.
-            merge: VideoMerge,
-            dst: Reg, a: (Operand, VideoSelect), b: (Operand, VideoSelect), c: Option<Operand>,
+            /// Of `vshl` and `vshr`.
+            shift: Option<ShiftMode>,
+            /// Of `vset`.
+            cmp: Option<CmpOp>,
+            /// What is done with the result and `c`.
+            merge: Option<ReduxOp>,
+            dst: Reg,
+            /// Of `c` the part that the result replaces.
+            part: VideoSelect,
+            a: (Operand, VideoSelect), b: (Operand, VideoSelect),
+            /// There if it is merged, or replaced in part.
+            c: Option<Operand>,
         }
         [
-            op(1), dst_ty(VideoResult(op)), a_ty(INT32), b_ty(video_second(op)), sat("sat"),
-            let how(op): () = (),
-            let second(MERGES): Option<ReduxOp> = merge.op()
+            op(1), let ty(video_result(op)): Option<ScalarType> = video_result(op).map(|_| *dst_ty),
+            dst_ty = ty.unwrap_or(U32), a_ty(INT32), b_ty(video_second(op)), sat("sat"), shift(video_shift(op)),
+            let unsigned(UnsignedNames): bool = false, cmp(video_comparison(op)), merge(MERGES)
         ]
-        where { !sat || !matches!(op, VideoOp::Set(_)) => "a comparison has no `.sat`" }
+        where {
+            !sat || cmp.is_none() => "a comparison has no `.sat`",
+            !unsigned => "the comparison is named as for signed types",
+        }
         (
-            let to(): (Reg, VideoSelect) = (*dst, merge.part()), dst = to.0,
-            merge = second.map_or(VideoMerge::of(to.1), VideoMerge::Op),
-            a(), b(), c((B32, merge.takes_third()))
+            let to(): (Reg, VideoSelect) = (*dst, *part), dst = to.0, part = to.1,
+            a(), b(), c((B32, merge.is_some() || to.1 != VideoSelect::Whole))
         )
-        where { second.is_none() || to.1 == VideoSelect::Whole => "a part is written, or the result is merged" }
+        where { merge.is_none() || part == VideoSelect::Whole => "a part is written, or the result is merged" }
     }
     /// `vmad`
     VideoMad(Box<VideoMad>) = "vmad" => {
@@ -630,6 +662,8 @@ instructions! {
             /// 2 halfwords or 4 bytes.
             lanes: u32,
             dst_ty: ScalarType, a_ty: ScalarType, b_ty: ScalarType, sat: bool,
+            /// Of `vset2` and `vset4`.
+            cmp: Option<CmpOp>,
             /// `.add`: the selected results are summed, with `c`, into one number.
             accumulate: bool,
             dst: Reg,
@@ -641,12 +675,14 @@ instructions! {
             b: Operand, b_select: [u8; 4], c: Operand,
         }
         [
-            lanes(LaneCount), op(lanes), dst_ty(VideoResult(op)), a_ty(INT32), b_ty(video_second(op)), sat("sat"),
-            let how(op): () = (), accumulate("add")
+            lanes(LaneCount), op(lanes), let ty(video_result(op)): Option<ScalarType> = video_result(op).map(|_| *dst_ty),
+            dst_ty = ty.unwrap_or(U32), a_ty(INT32), b_ty(INT32), sat("sat"),
+            let unsigned(UnsignedNames): bool = false, cmp(video_comparison(op)), accumulate("add")
         ]
         where {
             !(sat && accumulate) => "`.sat` and `.add` do not go together",
-            !sat || !matches!(op, VideoOp::Set(_)) => "a comparison has no `.sat`",
+            !sat || cmp.is_none() => "a comparison has no `.sat`",
+            !unsigned => "the comparison is named as for signed types",
         }
         (
             let to(Lanes(lanes)): (Reg, u8) = (*dst, *write_mask), dst = to.0, write_mask = to.1,
@@ -680,9 +716,16 @@ instructions! {
     /// `bar.warp.sync`
     BarWarpSync { mask: Operand }
         = "bar" since (6, 0, 30) when |m: &Mods| m.has("warp") => { ["warp", "sync"] (mask(B32)) }
-    /// `barrier.cluster`: `aligned` as for `barrier`.
-    BarrierCluster { op: ClusterBarrier, aligned: bool }
-        = "barrier" since (7, 8, 90) when |m: &Mods| m.has("cluster") => { ["cluster", op, aligned("aligned")] () }
+    /// `barrier.cluster.arrive`, which counts and goes on, and `.wait`, until all threads of the cluster that have
+    /// not ended have arrived. What came before an arrival is visible to those who wait, unless it is `relaxed`.
+    BarrierCluster { waits: bool, relaxed: bool, aligned: bool }
+        = "barrier" since (7, 8, 90) when |m: &Mods| m.has("cluster") => {
+            [
+                "cluster", waits(Either("arrive", "wait")), relaxed("relaxed"),
+                let said(if waits { "acquire" } else { "release" }): bool = false, aligned("aligned")
+            ]
+            where { !(relaxed && (waits || said)) => "an arrival releases or is relaxed, a wait acquires" } ()
+        }
     /// `bar.red`, `barrier.red`: `.popc` is no operation on predicates, and has a number as result.
     BarrierReduce {
         op: Option<BoolOp>, aligned: bool, dst: Reg, id: Operand, threads: Option<Operand>, pred: PredOperand
@@ -745,31 +788,37 @@ instructions! {
     /// `mbarrier.test_wait`, `.try_wait`, which may wait for some time: whether the phase has ended that a state
     /// from an arrival is of, or the one with this parity.
     MbarrierWait {
-        waits: bool, parity: bool, order: Option<(AtomOrder, Scope)>, space: Space, pred: Reg, addr: Address,
-        phase: Operand, limit: Option<Operand>
+        waits: bool, parity: bool, order: Option<AtomOrder>, scope: Option<Scope>, space: Space, pred: Reg,
+        addr: Address, phase: Operand, limit: Option<Operand>
     } = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("test_wait") || m.has("try_wait") => {
-            [waits(Either("test_wait", "try_wait")), parity("parity"), order(AtomOrder::Acquire), space(BLOCK), "b64"]
+            [
+                waits(Either("test_wait", "try_wait")), parity("parity"), order(ACQUIRING), scope(order.map(|_| NEAR)),
+                space(BLOCK), "b64"
+            ]
             (pred(Pred), addr(space), phase(if parity { U32 } else { B64 }), limit(U32))
             where { limit.is_none() || waits => "only `.try_wait` waits for some time" }
         }
     /// `mbarrier.arrive`, `mbarrier.arrive_drop`, after which later phases take fewer: `dst` is the state before,
     /// `count` the arrivals, one if absent. `.expect_tx`: one arrival, and first `count` more bytes are expected.
     MbarrierArrive {
-        drop: bool, expect_tx: bool, no_complete: bool, order: Option<(AtomOrder, Scope)>, space: Space,
+        drop: bool, expect_tx: bool, no_complete: bool, order: Option<AtomOrder>, scope: Option<Scope>, space: Space,
         dst: Dst, addr: Address, count: Option<Operand>
     } = "mbarrier" since (7, 0, 80) when |m: &Mods| m.has("arrive") || m.has("arrive_drop") => {
             [
                 drop(Either("arrive", "arrive_drop")), expect_tx("expect_tx"), no_complete("noComplete"),
-                order(AtomOrder::Release), space(BLOCK_OR_CLUSTER), "b64"
+                order(RELEASING), scope(order.map(|_| NEAR)), space(BLOCK_OR_CLUSTER), "b64"
             ]
             (dst(B64), addr(space), count(U32))
             where { count.is_some() || !(expect_tx || no_complete) => "it needs a number" }
         }
     /// `mbarrier.expect_tx`, `mbarrier.complete_tx`: as many more bytes are expected, have come.
     MbarrierTransactions {
-        complete: bool, order: Option<(AtomOrder, Scope)>, space: Space, addr: Address, bytes: Operand
+        complete: bool, order: Option<AtomOrder>, scope: Option<Scope>, space: Space, addr: Address, bytes: Operand
     } = "mbarrier" since (8, 0, 90) when |m: &Mods| m.has("expect_tx") || m.has("complete_tx") => {
-            [complete(Either("expect_tx", "complete_tx")), order(AtomOrder::Relaxed), space(BLOCK_OR_CLUSTER), "b64"]
+            [
+                complete(Either("expect_tx", "complete_tx")), order(&RELEASING[..1]), scope(order.map(|_| NEAR)),
+                space(BLOCK_OR_CLUSTER), "b64"
+            ]
             (addr(space), bytes(U32))
         }
     /// `cp.async.mbarrier.arrive`: arrives when the thread's copies so far are done. `.noinc`: the arrival was
@@ -783,8 +832,8 @@ instructions! {
 }
 
 "atomics" {
-    /// `atom` on a vector
-    AtomVector(Box<AtomVector>) = "atom" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
+    /// `atom`, `red` on a vector
+    AtomVector(Box<AtomVector>) = "atom" | "red" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
         /// `atom.v2...`, `red.v4...`: one atomic operation an element, `.add`, `.min` or `.max`.
         struct AtomVector {
             op: AtomOp, ty: ScalarType, space: Space,
@@ -798,16 +847,16 @@ instructions! {
             addr: Address, srcs: Srcs, policy: Option<Operand>,
         }
         [
-            order, scope, space(&[Space::Generic, Space::Global]), op, noftz("noftz"),
-            let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
+            let reduces(Named("red")): bool = dsts.is_empty(), order, scope, space(&[Space::Generic, Space::Global]), op,
+            noftz("noftz"), let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
             ty(vector_atom_types(op))
         ]
-        where { check noftz_words(ty, noftz), check atom_vector(ty, count) }
-        (dsts((ty, count)), addr(space), srcs((ty, count)), policy((B64, hint)))
+        where { check noftz_words(ty, noftz), check atom_vector(ty, count), check reduction(reduces, op, order) }
+        (dsts((ty, if reduces { 0 } else { count })), addr(space), srcs((ty, count)), policy((B64, hint)))
     }
-    /// `atom`
-    Atom(Box<Atom>) = "atom" => {
-        /// `atom` and, without destination, `red`, on one element or packed ones.
+    /// `atom`, `red`
+    Atom(Box<Atom>) = "atom" | "red" => {
+        /// `atom` and, where nobody asks for the old value, `red`, on one element or packed ones.
         struct Atom {
             op: AtomOp, ty: ScalarType, space: Space,
             /// `None` means relaxed.
@@ -825,38 +874,12 @@ instructions! {
             policy: Option<Operand>,
         }
         [
+            let reduces(Named("red")): bool = dst.is_none() && reduction(true, *op, *order).is_ok(),
             order, scope, space(ATOMIC), op, noftz("noftz"),
             let hint("L2::cache_hint"): bool = policy.is_some(), ty(atom_types(op))
         ]
-        where { check noftz_words(ty, noftz) }
-        (dst(ty), addr(space), b(ty), c((ty, op == AtomOp::Cas)), policy((B64, hint)))
-    }
-    /// `red` on a vector
-    RedVector(Box<AtomVector>) = "red" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
-        AtomVector {
-            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
-            noftz: bool, dsts: Dsts, addr: Address, srcs: Srcs, policy: Option<Operand>,
-        }
-        [
-            dsts = Box::new([]), order, scope, space(&[Space::Generic, Space::Global]), op, noftz("noftz"),
-            let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
-            ty(vector_atom_types(op))
-        ]
-        where { check noftz_words(ty, noftz), check atom_vector(ty, count), check reduces(op, order) }
-        (addr(space), srcs((ty, count)), policy((B64, hint)))
-    }
-    /// `red`
-    Red(Box<Atom>) = "red" => {
-        Atom {
-            op: AtomOp, ty: ScalarType, space: Space, order: Option<AtomOrder>, scope: Option<Scope>,
-            noftz: bool, dst: Dst, addr: Address, b: Operand, c: Option<Operand>, policy: Option<Operand>,
-        }
-        [
-            dst = None, c = None, order, scope, space(ATOMIC), op, noftz("noftz"),
-            let hint("L2::cache_hint"): bool = policy.is_some(), ty(atom_types(op))
-        ]
-        where { check noftz_words(ty, noftz), check reduces(op, order) }
-        (addr(space), b(ty), policy((B64, hint)))
+        where { check noftz_words(ty, noftz), check reduction(reduces, op, order) }
+        (dst(Unless(reduces, ty)), addr(space), b(ty), c((ty, op == AtomOp::Cas)), policy((B64, hint)))
     }
 }
 
@@ -1242,8 +1265,8 @@ instructions! {
 }
 
 "textures and surfaces" {
-    /// `tex`
-    Tex(Box<Tex>) = "tex" => {
+    /// `tex`, `tld4`
+    Tex(Box<Tex>) = "tex" | "tld4" => {
         /// A fetch through a texture object: four elements, or two of `.f16x2`.
         struct Tex {
             lod: TexLod,
@@ -1270,8 +1293,9 @@ instructions! {
             compare: Option<Operand>,
         }
         [
-            component = None, lod, geometry, let count(): usize = dsts.len(),
-            dst_ty(&[U32, S32, F32, F16x2]), coord_ty(coordinate_types(geometry))
+            let gathers(Named("tld4")): bool = component.is_some(), component(gathers.then_some(TexComponent::ALL)),
+            lod(if gathers { &[TexLod::Implicit] } else { TexLod::ALL }), geometry, let count(): usize = dsts.len(),
+            dst_ty(&[U32, S32, F32, F16x2]), coord_ty(if gathers { &[F32] } else { coordinate_types(geometry) })
         ]
         where { count == texels(dst_ty) => "the result is `.v4` or `.v2.f16x2`" }
         (
@@ -1281,27 +1305,8 @@ instructions! {
             offsets(IfBraces(S32)), compare(F32)
         )
     }
-    /// `tld4`
-    Tld4(Box<Tex>) = "tld4" => {
-        Tex {
-            lod: TexLod, component: Option<TexComponent>, geometry: TexGeometry, dst_ty: ScalarType,
-            coord_ty: ScalarType, dsts: Dsts, resident: Dst, texture: Operand, sampler: Option<Operand>, coords: Srcs,
-            level: Option<Operand>, dx: Srcs, dy: Srcs, offsets: Srcs, compare: Option<Operand>,
-        }
-        [
-            lod = TexLod::Implicit, level = None, dx = Srcs::default(), dy = Srcs::default(),
-            component(Some(TexComponent::ALL)), geometry, let count(): usize = dsts.len(),
-            dst_ty(&[U32, S32, F32, F16x2]), coord_ty(&[F32])
-        ]
-        where { count == texels(dst_ty) => "the result is `.v4` or `.v2.f16x2`" }
-        (
-            dsts(WideVector(dst_ty, count)), resident(Beside(Pred)),
-            "[" texture(U64), sampler(If64Bits), coords(Coordinates(geometry, coord_ty)) "]",
-            offsets(IfBraces(S32)), compare(F32)
-        )
-    }
-    /// `suld.b`
-    Suld(Box<Surface>) = "suld" => {
+    /// `suld.b`, `sust.b`, `sust.p`
+    Surface(Box<Surface>) = "suld" | "sust" => {
         /// Access to a surface object.
         struct Surface {
             /// `.p` and not `.b` (raw bytes; the x coordinate counts bytes).
@@ -1318,25 +1323,15 @@ instructions! {
             srcs: Srcs,
         }
         [
-            formatted = false, srcs = Srcs::default(), "b", geometry,
-            cache(SURFACE_CACHES),
-            let count(): usize = dsts.len(), ty(SURFACE), clamp
+            let stores(Named("sust")): bool = !srcs.is_empty(), formatted(Either("b", "p")), geometry,
+            cache(if stores { STORE_CACHES } else { SURFACE_CACHES }), let count(): usize = dsts.len() + srcs.len(),
+            ty(if formatted { &[B32] } else { SURFACE }), clamp
         ]
-        where { check texel_vector(count, ty) }
-        (dsts(WideVector(ty, count)), "[" surface(U64), coords(Coordinates(geometry, S32)) "]")
-    }
-    /// `sust.b`, `sust.p`
-    Sust(Box<Surface>) = "sust" => {
-        Surface {
-            formatted: bool, geometry: TexGeometry, cache: Option<CacheOp>, ty: ScalarType, clamp: SurfaceClamp,
-            dsts: Dsts, surface: Operand, coords: Srcs, srcs: Srcs,
-        }
-        [
-            dsts = Dsts::default(), formatted(Either("b", "p")), geometry, cache(STORE_CACHES),
-            let count(): usize = srcs.len(), ty(if formatted { &[B32] } else { SURFACE }), clamp
-        ]
-        where { check texel_vector(count, ty) }
-        ("[" surface(U64), coords(Coordinates(geometry, S32)) "]", srcs(WideVector(ty, count)))
+        where { stores || !formatted => "what is loaded is raw bytes", check texel_vector(count, ty) }
+        (
+            dsts(WideVector(ty, if stores { 0 } else { count })), "[" surface(U64), coords(Coordinates(geometry, S32)) "]",
+            srcs(WideVector(ty, if stores { count } else { 0 }))
+        )
     }
     /// `txq`: `level` for `txq.level`.
     Txq { query: TexQuery, dst: Reg, object: Operand, level: Option<Operand> }

@@ -290,6 +290,42 @@ words! {
         L1 = "L1", L2 = "L2", L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
     }
 
+    /// How `div`, `rcp` and `sqrt` compute.
+    DivMode {
+        Approx = "approx",
+        /// `div.f32` only: approximate over the full range.
+        Full = "full",
+        /// With a rounding: IEEE 754.
+        Rn = "rn", Rz = "rz", Rm = "rm", Rp = "rp",
+    }
+
+    /// Memory ordering of a load or store; all but the first two have a scope.
+    AccessOrder {
+        Weak = "" | "weak",
+        /// Relaxed at system scope, never removed.
+        Volatile = "volatile",
+        Relaxed = "relaxed", Acquire = "acquire", Release = "release",
+        /// `.mmio.relaxed`
+        Mmio = "mmio",
+    }
+
+    /// The operation of a video instruction, which its opcode names between `v` and the number of lanes.
+    VideoOp {
+        Add = "add", Sub = "sub", AbsDiff = "absdiff", Min = "min", Max = "max",
+        /// SIMD only.
+        Average = "avrg",
+        /// Scalar only.
+        Shl = "shl",
+        /// Scalar only.
+        Shr = "shr",
+        Set = "set",
+    }
+
+    /// A part of a 32-bit register.
+    VideoSelect {
+        Whole = "", B0 = "b0", B1 = "b1", B2 = "b2", B3 = "b3", H0 = "h0", H1 = "h1",
+    }
+
     /// `griddepcontrol`.
     GriddepAction { LaunchDependents = "launch_dependents", Wait = "wait", }
 
@@ -301,6 +337,32 @@ words! {
 
     /// Dimensions of a tensor.
     TensorDims { D1 = "1d", D2 = "2d", D3 = "3d", D4 = "4d", D5 = "5d", }
+}
+
+impl DivMode {
+    /// The rounding of the IEEE 754 modes.
+    pub fn rounding(self) -> Option<Rounding> {
+        Rounding::from_str(self.as_str())
+    }
+}
+
+impl AccessOrder {
+    /// Is there a scope beside?
+    pub fn is_scoped(self) -> bool {
+        !matches!(self, AccessOrder::Weak | AccessOrder::Volatile)
+    }
+}
+
+impl VideoSelect {
+    /// The lowest bit, and how many there are.
+    pub const fn place(self) -> (u32, u32) {
+        match self {
+            VideoSelect::Whole => (0, 32),
+            VideoSelect::H0 => (0, 16),
+            VideoSelect::H1 => (16, 16),
+            byte => (8 * (byte as u32 - VideoSelect::B0 as u32), 8),
+        }
+    }
 }
 
 impl TensorDims {

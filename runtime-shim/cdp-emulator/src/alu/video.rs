@@ -2,16 +2,16 @@
 //!
 //! They are rare, so the decoded form keeps their modifiers and the lanes are computed one by one.
 
-use cdp_ptx::inst::{Video, VideoMad, VideoMerge, VideoOp, VideoSelect, VideoSimd};
-use cdp_ptx::{CmpOp, ReduxOp, ShiftMode};
+use cdp_ptx::inst::{Video, VideoMad, VideoSimd};
+use cdp_ptx::{CmpOp, ReduxOp, ShiftMode, VideoOp, VideoSelect};
 
 fn part(value: u32, select: VideoSelect, signed: bool) -> i64 {
-    let (bits, width) = match select {
-        VideoSelect::Whole => (value, 32),
-        VideoSelect::Byte(n) => (value >> (8 * u32::from(n & 3)) & 0xff, 8),
-        VideoSelect::Half(n) => (value >> (16 * u32::from(n & 1)) & 0xffff, 16),
-    };
-    extend(bits, width, signed)
+    let (low, width) = select.place();
+    extend(value >> low & mask_of(width), width, signed)
+}
+
+fn mask_of(width: u32) -> u32 {
+    u32::MAX >> (32 - width)
 }
 
 fn extend(bits: u32, width: u32, signed: bool) -> i64 {
@@ -46,7 +46,8 @@ fn shift_count(b: i64, mode: ShiftMode) -> u32 {
     }
 }
 
-fn base(op: VideoOp, a: i64, b: i64) -> i64 {
+fn base(op: VideoOp, (shift, cmp): (Option<ShiftMode>, Option<CmpOp>), a: i64, b: i64) -> i64 {
+    let count = shift.map_or(0, |mode| shift_count(b, mode));
     match op {
         VideoOp::Add => a + b,
         VideoOp::Sub => a - b,
@@ -55,9 +56,9 @@ fn base(op: VideoOp, a: i64, b: i64) -> i64 {
         VideoOp::Max => a.max(b),
         // Halves are rounded away from zero.
         VideoOp::Average => (a + b + i64::from(a + b >= 0)) >> 1,
-        VideoOp::Shl(mode) => a << shift_count(b, mode),
-        VideoOp::Shr(mode) => a >> shift_count(b, mode),
-        VideoOp::Set(cmp) => i64::from(compare(cmp, a, b)),
+        VideoOp::Shl => a << count,
+        VideoOp::Shr => a >> count,
+        VideoOp::Set => i64::from(cmp.is_some_and(|cmp| compare(cmp, a, b))),
     }
 }
 
@@ -66,23 +67,14 @@ pub fn scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let x = part(a, v.a.1, v.a_ty.is_signed());
     let y = part(b, v.b.1, v.b_ty.is_signed());
     let signed = v.dst_ty.is_signed();
-    let mut result = base(v.op, x, y);
+    let mut result = base(v.op, (v.shift, v.cmp), x, y);
+    let (low, width) = v.part.place();
     if v.sat {
-        result = match v.merge {
-            VideoMerge::Insert(VideoSelect::Byte(_)) => saturate(result, 8, signed),
-            VideoMerge::Insert(VideoSelect::Half(_)) => saturate(result, 16, signed),
-            _ => saturate(result, 32, signed),
-        };
+        result = saturate(result, width, signed);
     }
     match v.merge {
-        VideoMerge::None | VideoMerge::Insert(VideoSelect::Whole) => result as u32,
-        VideoMerge::Insert(VideoSelect::Byte(n)) => {
-            insert(c, result as u32, 8 * u32::from(n & 3), 0xff)
-        }
-        VideoMerge::Insert(VideoSelect::Half(n)) => {
-            insert(c, result as u32, 16 * u32::from(n & 1), 0xffff)
-        }
-        VideoMerge::Op(op) => second(op, result as u32, c, signed),
+        None => insert(c, result as u32, low, mask_of(width)),
+        Some(op) => second(op, result as u32, c, signed),
     }
 }
 
@@ -128,7 +120,7 @@ pub fn mad(v: &VideoMad, a: u32, b: u32, c: u32) -> u32 {
 /// A SIMD video instruction on the values of one lane.
 pub fn simd(v: &VideoSimd, a: u32, b: u32, c: u32) -> u32 {
     let width = 32 / v.lanes;
-    let mask = if width == 16 { 0xffff } else { 0xff };
+    let mask = mask_of(width);
     let pair = u64::from(b) << 32 | u64::from(a);
     let pick = |select: u8, signed: bool| {
         extend((pair >> (width * u32::from(select))) as u32 & mask, width, signed)
@@ -141,7 +133,7 @@ pub fn simd(v: &VideoSimd, a: u32, b: u32, c: u32) -> u32 {
         }
         let x = pick(v.a_select[i as usize], v.a_ty.is_signed());
         let y = pick(v.b_select[i as usize], v.b_ty.is_signed());
-        let mut result = base(v.op, x, y);
+        let mut result = base(v.op, (None, v.cmp), x, y);
         if v.sat {
             result = saturate(result, width, v.dst_ty.is_signed());
         }

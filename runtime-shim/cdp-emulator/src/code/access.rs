@@ -1,7 +1,6 @@
 //! Accesses to memory: where, how wide, what they say about order, and what becomes of what they bring.
 
-use cdp_ptx::inst::AccessOrder;
-use cdp_ptx::{AtomOrder, Scope};
+use cdp_ptx::{AccessOrder, AtomOrder, Scope};
 
 /// A state space as the interpreter distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,20 +140,19 @@ impl From<Scope> for Reach {
     }
 }
 
-impl From<AccessOrder> for Order {
-    fn from(order: AccessOrder) -> Order {
-        let (sem, reach) = match order {
-            AccessOrder::Weak => return Order::WEAK,
-            AccessOrder::Volatile => (Sem::Volatile, Reach::Device),
-            AccessOrder::Relaxed(scope) | AccessOrder::Mmio(scope) => (Sem::Relaxed, scope.into()),
-            AccessOrder::Acquire(scope) => (Sem::Acquire, scope.into()),
-            AccessOrder::Release(scope) => (Sem::Release, scope.into()),
-        };
-        Order { sem, reach }
-    }
-}
-
 impl Order {
+    /// That of a load or store; a volatile one has no scope.
+    pub fn of_access(order: AccessOrder, scope: Option<Scope>) -> Order {
+        let sem = match order {
+            AccessOrder::Weak => return Order::WEAK,
+            AccessOrder::Volatile => Sem::Volatile,
+            AccessOrder::Relaxed | AccessOrder::Mmio => Sem::Relaxed,
+            AccessOrder::Acquire => Sem::Acquire,
+            AccessOrder::Release => Sem::Release,
+        };
+        Order { sem, reach: scope.map_or(Reach::Device, Reach::from) }
+    }
+
     /// That of an atomic; PTX leaves out `.relaxed` and `.gpu`.
     pub fn of_atomic(order: Option<AtomOrder>, scope: Option<Scope>) -> Order {
         let sem = match order {

@@ -1,18 +1,15 @@
 //! Decoding of what blocks of a cluster do with each other.
 
 use cdp_ptx::inst::Address;
-use cdp_ptx::inst::{ClusterBarrier, Mapa, RemoteAccess};
+use cdp_ptx::inst::{Mapa, RemoteAccess};
 use cdp_ptx::{Operand, Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::code::{NONE, Op, Remote, StateSpace};
 
 impl Decoder<'_> {
-    pub(super) fn cluster_barrier(&mut self, op: ClusterBarrier) -> Decoded {
-        self.simple(match op {
-            ClusterBarrier::Arrive { releases } => Op::ClusterArrive { releases },
-            ClusterBarrier::Wait => Op::ClusterWait,
-        })
+    pub(super) fn cluster_barrier(&mut self, waits: bool, relaxed: bool) -> Decoded {
+        self.simple(if waits { Op::ClusterWait } else { Op::ClusterArrive { releases: !relaxed } })
     }
 
     /// The state space that the one of an address of the cluster's shared memory is.

@@ -1,6 +1,6 @@
 //! Decoding of data movement: moves, conversions, loads, stores, address conversions.
 
-use cdp_ptx::inst::{AccessOrder, Address, AddressBase};
+use cdp_ptx::inst::{Address, AddressBase};
 use cdp_ptx::{CvtRounding, Inst, Operand, Reg, ScalarType, Space, Symbol};
 
 use super::dispatch::is_memory;
@@ -274,13 +274,12 @@ impl Decoder<'_> {
     pub(super) fn load(
         &mut self,
         space: Space,
-        order: AccessOrder,
+        order: Order,
         ty: T,
         dsts: &[Option<Reg>],
         addr: &Address,
     ) -> Decoded {
         let parts = self.address(space, addr)?;
-        let order = Order::from(order);
         if order.is_strong() && !parts.space.is_near() {
             self.out.independent = false;
         }
@@ -328,7 +327,7 @@ impl Decoder<'_> {
     pub(super) fn store(
         &mut self,
         space: Space,
-        order: AccessOrder,
+        order: Order,
         ty: T,
         addr: &Address,
         srcs: &[Operand],
@@ -356,7 +355,7 @@ impl Decoder<'_> {
             wide_address: parts.wide,
             wide_register,
             signed: false,
-            order: Order::from(order),
+            order,
         };
         let d = self.rows_of(rows);
         let inst = crate::code::Inst {

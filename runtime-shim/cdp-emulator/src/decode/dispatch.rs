@@ -17,11 +17,11 @@ impl Decoder<'_> {
             Inst::Unknown { text: _, why } => Err(why.to_string()),
             Inst::MovPack { ty, dst, srcs } => self.mov_pack(*ty, *dst, srcs),
             Inst::MovUnpack { ty, dsts, src } => self.mov_unpack(*ty, dsts, *src),
-            Inst::Ld { space, order, non_coherent: _, ty, dsts, addr, cache: _ } => {
-                self.load(*space, *order, *ty, dsts, addr)
+            Inst::Ld { space, order, scope, non_coherent: _, ty, dsts, addr, cache: _ } => {
+                self.load(*space, Order::of_access(*order, *scope), *ty, dsts, addr)
             }
-            Inst::St { space, order, ty, addr, srcs, cache: _ } => {
-                self.store(*space, *order, *ty, addr, srcs)
+            Inst::St { space, order, scope, ty, addr, srcs, cache: _ } => {
+                self.store(*space, Order::of_access(*order, *scope), *ty, addr, srcs)
             }
             Inst::CvtaToGeneric { space, ty, dst, src } => self.cvta(*space, *ty, *dst, *src, true),
             Inst::CvtaFromGeneric { space, ty, dst, src } => {
@@ -306,7 +306,9 @@ impl Decoder<'_> {
                 self.emit(inst);
                 Ok(())
             }
-            Inst::BarrierCluster { op, aligned: _ } => self.cluster_barrier(*op),
+            Inst::BarrierCluster { waits, relaxed, aligned: _ } => {
+                self.cluster_barrier(*waits, *relaxed)
+            }
             Inst::Mapa(mapa) => self.mapa(mapa),
             Inst::Getctarank { space, ty, dst, src } => self.getctarank(*space, *ty, *dst, *src),
             Inst::RemoteAccess(access) => self.remote_access(access),
@@ -332,9 +334,7 @@ impl Decoder<'_> {
             Inst::FenceProxy { kind: cdp_ptx::ProxyKind::Alias } => self.simple(Op::Nop),
             Inst::FenceProxy { kind: _ } => self.simple(Op::Copies(CopyOrder::Proxy)),
             Inst::Atom(atom) => self.atomic(atom),
-            Inst::Red(atom) => self.atomic(atom),
             Inst::AtomVector(atom) => self.atomic_vector(atom),
-            Inst::RedVector(atom) => self.atomic_vector(atom),
             Inst::Vote { mode, dst, pred, mask } => self.vote(*mode, *dst, *pred, *mask),
             Inst::Match { .. } => self.match_sync(inst),
             Inst::Activemask { dst } => {
@@ -414,9 +414,9 @@ impl Decoder<'_> {
                 Ok(())
             }
 
-            Inst::Tex(tex) | Inst::Tld4(tex) => self.texture(tex),
-            Inst::Suld(access) => self.surface_load(access),
-            Inst::Sust(access) => self.surface_store(access),
+            Inst::Tex(tex) => self.texture(tex),
+            Inst::Surface(access) if access.srcs.is_empty() => self.surface_load(access),
+            Inst::Surface(access) => self.surface_store(access),
             Inst::Txq { query, dst, object, level: _ } => self.query(*query, *dst, *object),
             Inst::Suq { query, dst, object } => self.query(*query, *dst, *object),
 

@@ -1,7 +1,7 @@
 //! Decoding of arithmetic that floating point alone has, and how its modes become numbers of an operation.
 
-use cdp_ptx::inst::{DivMode, FloatMode};
-use cdp_ptx::{Operand, Reg, Rounding, ScalarType};
+use cdp_ptx::inst::FloatMode;
+use cdp_ptx::{DivMode, Operand, Reg, ScalarType};
 
 use super::arith::unsupported;
 use super::{Decoded, Decoder};
@@ -119,13 +119,13 @@ impl Decoder<'_> {
                 (select::<float::DivApprox>(), false, imm(Mode::NearestEven))
             }
             (T::F32, DivMode::Full) => (select::<float::DivFull>(), false, imm(Mode::NearestEven)),
-            (T::F32, DivMode::Ieee(Rounding::Rn)) => (pick32!(DivF32, flush), false, 0),
-            (T::F32, DivMode::Ieee(r)) => {
-                (select::<float::DivF32Soft>(), false, imm(Mode::of(Some(r))))
+            (T::F32, DivMode::Rn) => (pick32!(DivF32, flush), false, 0),
+            (T::F32, mode) => {
+                (select::<float::DivF32Soft>(), false, imm(Mode::of(mode.rounding())))
             }
-            (T::F64, DivMode::Ieee(Rounding::Rn)) => (select::<float::DivF64>(), true, 0),
-            (T::F64, DivMode::Ieee(r)) => {
-                (select::<float::DivF64Soft>(), true, imm(Mode::of(Some(r))))
+            (T::F64, DivMode::Rn) => (select::<float::DivF64>(), true, 0),
+            (T::F64, mode) if mode.rounding().is_some() => {
+                (select::<float::DivF64Soft>(), true, imm(Mode::of(mode.rounding())))
             }
             _ => return Err(unsupported("div", ty)),
         };
@@ -141,21 +141,19 @@ impl Decoder<'_> {
         src: Operand,
     ) -> Decoded {
         match (ty, mode) {
-            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Ieee(Rounding::Rn)) if ftz => {
+            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Rn) if ftz => {
                 self.unary::<float::SqrtF32Ftz>(dst, src, false, 0)
             }
-            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Ieee(Rounding::Rn)) => {
+            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Rn) => {
                 self.unary::<float::SqrtF32>(dst, src, false, 0)
             }
-            (T::F32, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(Mode::of(Some(r)), ftz, false);
+            (T::F32, mode) => {
+                let imm = float::soft_flags(Mode::of(mode.rounding()), ftz, false);
                 self.unary::<float::SqrtF32Soft>(dst, src, false, imm)
             }
-            (T::F64, DivMode::Ieee(Rounding::Rn)) => {
-                self.unary::<float::SqrtF64>(dst, src, true, 0)
-            }
-            (T::F64, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(Mode::of(Some(r)), false, false);
+            (T::F64, DivMode::Rn) => self.unary::<float::SqrtF64>(dst, src, true, 0),
+            (T::F64, mode) if mode.rounding().is_some() => {
+                let imm = float::soft_flags(Mode::of(mode.rounding()), false, false);
                 self.unary::<float::SqrtF64Soft>(dst, src, true, imm)
             }
             _ => Err(unsupported("sqrt", ty)),
@@ -171,22 +169,22 @@ impl Decoder<'_> {
         src: Operand,
     ) -> Decoded {
         match (ty, mode) {
-            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Ieee(Rounding::Rn)) if ftz => {
+            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Rn) if ftz => {
                 self.unary::<float::RcpF32Ftz>(dst, src, false, 0)
             }
-            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Ieee(Rounding::Rn)) => {
+            (T::F32, DivMode::Approx | DivMode::Full | DivMode::Rn) => {
                 self.unary::<float::RcpF32>(dst, src, false, 0)
             }
-            (T::F32, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(Mode::of(Some(r)), ftz, false);
+            (T::F32, mode) => {
+                let imm = float::soft_flags(Mode::of(mode.rounding()), ftz, false);
                 self.unary::<float::RcpF32Soft>(dst, src, false, imm)
             }
             (T::F64, DivMode::Approx | DivMode::Full) => {
                 self.unary::<float::RcpApproxF64>(dst, src, true, 0)
             }
-            (T::F64, DivMode::Ieee(Rounding::Rn)) => self.unary::<float::RcpF64>(dst, src, true, 0),
-            (T::F64, DivMode::Ieee(r)) => {
-                let imm = float::soft_flags(Mode::of(Some(r)), false, false);
+            (T::F64, DivMode::Rn) => self.unary::<float::RcpF64>(dst, src, true, 0),
+            (T::F64, mode) => {
+                let imm = float::soft_flags(Mode::of(mode.rounding()), false, false);
                 self.unary::<float::RcpF64Soft>(dst, src, true, imm)
             }
             _ => Err(unsupported("rcp", ty)),

@@ -1,7 +1,7 @@
 //! Decoding of barriers that are objects in shared memory, and of the bulk copies that tell them.
 
 use cdp_ptx::inst::{Address, BulkCopy as BulkCopyInst, TensorLoad};
-use cdp_ptx::{AtomOp, AtomOrder, Inst, Operand, Reg, Scope, Space};
+use cdp_ptx::{AtomOp, AtomOrder, Inst, Operand, Reg, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::bits;
@@ -13,26 +13,28 @@ impl Decoder<'_> {
     pub(super) fn mbarrier(&mut self, inst: &Inst) -> Decoded {
         let one = Operand::Imm(1);
         // PTX ISA: arrivals release and waits acquire, within the block.
-        let within = |order: Option<(AtomOrder, Scope)>| match order {
-            Some((order, scope)) => Order::of_atomic(Some(order), Some(scope)),
+        let within = |order: Option<AtomOrder>, scope| match order {
+            Some(_) => Order::of_atomic(order, scope),
             None => Order { sem: Sem::AcqRel, reach: Reach::Block },
         };
+        let usual = within(None, None);
         let (space, addr, order, op, operand, dst) = match *inst {
             Inst::MbarrierInit { space, addr, count } => {
-                (space, addr, None, ObjectOp::Init, self.narrow(count)?, NONE)
+                (space, addr, usual, ObjectOp::Init, self.narrow(count)?, NONE)
             }
             Inst::MbarrierInvalidate { space, addr } => {
-                (space, addr, None, ObjectOp::Invalidate, NONE, NONE)
+                (space, addr, usual, ObjectOp::Invalidate, NONE, NONE)
             }
-            Inst::MbarrierTransactions { complete, order, space, addr, bytes } => {
+            Inst::MbarrierTransactions { complete, order, scope, space, addr, bytes } => {
                 let op = if complete { ObjectOp::Complete } else { ObjectOp::Expect };
-                (space, addr, order, op, self.narrow(bytes)?, NONE)
+                (space, addr, within(order, scope), op, self.narrow(bytes)?, NONE)
             }
             Inst::MbarrierArrive {
                 drop,
                 expect_tx,
                 no_complete: _,
                 order,
+                scope,
                 space,
                 dst,
                 addr,
@@ -46,27 +48,26 @@ impl Decoder<'_> {
                     (true, false) => ObjectOp::ArriveExpecting,
                     (true, true) => ObjectOp::ArriveExpectingAndDrop,
                 };
-                (space, addr, order, op, count, dst)
+                (space, addr, within(order, scope), op, count, dst)
             }
-            Inst::MbarrierWait { parity, order, space, pred, addr, phase, .. } => {
+            Inst::MbarrierWait { parity, order, scope, space, pred, addr, phase, .. } => {
                 let dst = self.pred_dst(pred)?;
                 let (op, phase) = match parity {
                     false => (ObjectOp::TestState, self.wide(phase)?),
                     true => (ObjectOp::TestParity, self.narrow(phase)?),
                 };
-                (space, addr, order, op, phase, dst)
+                (space, addr, within(order, scope), op, phase, dst)
             }
             // Without `.noinc` the arrival takes back what it adds.
             Inst::CpAsyncArrive { noinc: false, space, addr } => {
-                (space, addr, None, ObjectOp::CopiesArrive, NONE, NONE)
+                (space, addr, usual, ObjectOp::CopiesArrive, NONE, NONE)
             }
             Inst::CpAsyncArrive { noinc: true, space, addr } => {
-                (space, addr, None, ObjectOp::CopiesArriveCounted, self.narrow(one)?, NONE)
+                (space, addr, usual, ObjectOp::CopiesArriveCounted, self.narrow(one)?, NONE)
             }
             _ => return Err("no instruction on a barrier object".to_string()),
         };
         let (space, row, wide, offset) = self.object_address(space, &addr)?;
-        let order = within(order);
         let imm = self.out.objects.len() as u32;
         self.out.objects.push(BarrierObject { op, space, wide, offset, order, operand, dst });
         let inst = crate::code::Inst { a: row, imm, ..self.blank(Op::BarrierObject) };

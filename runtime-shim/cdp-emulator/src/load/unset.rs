@@ -294,7 +294,7 @@ impl Writer<'_> {
             Inst::Ld { addr, .. } => (addr, &[]),
             Inst::St { space: Space::Param, addr, .. } => (addr, &[]),
             Inst::St { addr, srcs, .. } => (addr, srcs),
-            Inst::Atom(atom) | Inst::Red(atom) => (&atom.addr, std::slice::from_ref(&atom.b)),
+            Inst::Atom(atom) => (&atom.addr, std::slice::from_ref(&atom.b)),
             _ => return,
         };
         if let AddressBase::Reg(reg) = addr.base

@@ -53,6 +53,7 @@ impl<'a> Parser<'a> {
     fn mov_vector(&mut self, ty: ScalarType, lanes: usize) -> Result<Inst> {
         let dsts = self.dsts(ty, lanes, Width::Exact)?;
         self.comma()?;
+        self.at_start = true;
         let dims = ["x", "y", "z", "w"].map(|dim| format!("{}.{dim}", self.peek.text));
         let special = dims.map(|name| SpecialReg::from_name(&name));
         if let (4, U32 | B32, [Some(x), Some(y), Some(z), Some(w)]) = (lanes, ty, special)

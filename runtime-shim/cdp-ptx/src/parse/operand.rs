@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         Ok(PredOperand { value, negated })
     }
 
-    /// `count` destinations: a register, a vector register, or `{a, b, _, d}`.
+    /// `count` destinations: a register, a vector register, or `{a, b, _, d}`; none is no operand.
     pub fn dsts(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Dsts> {
         self.elements(count, |parser| parser.dst(ty, width), Some)
     }
@@ -313,6 +313,10 @@ impl<'a> Parser<'a> {
         mut item: impl FnMut(&mut Self) -> Result<T>,
         of: impl Fn(Reg) -> T,
     ) -> Result<Box<[T]>> {
+        if count == 0 {
+            return Ok(Box::default());
+        }
+        self.separate()?;
         let start = self.peek;
         let list = if self.at(b'{') {
             self.braced(item)?

@@ -63,6 +63,11 @@ impl Printer<'_> {
         }
     }
 
+    /// `.word`, unless it is the one that is not written.
+    pub fn maybe_word<W: Word>(&mut self, word: W) {
+        self.flag(!word.word().is_empty(), word.word());
+    }
+
     pub fn flag(&mut self, on: bool, word: &str) {
         if on {
             self.word(word);
@@ -76,19 +81,24 @@ impl Printer<'_> {
         }
     }
 
-    /// Destinations, in braces if there are several.
+    /// Destinations: an operand, in braces if there are several.
     pub fn dsts(&mut self, dsts: &[Dst]) {
-        match dsts {
-            [dst] => self.dst(*dst),
-            dsts => self.braces(dsts, |printer, dst| printer.dst(*dst)),
-        }
+        self.elements(dsts, |printer, dst| printer.dst(*dst));
     }
 
-    /// Sources, in braces if there are several.
+    /// Sources: an operand, in braces if there are several.
     pub fn srcs(&mut self, srcs: &[Operand], ty: ScalarType) {
-        match srcs {
-            [src] => self.operand(src, ty),
-            srcs => self.braces(srcs, |printer, src| printer.operand(src, ty)),
+        self.elements(srcs, |printer, src| printer.operand(src, ty));
+    }
+
+    fn elements<T>(&mut self, list: &[T], each: impl Fn(&mut Self, &T)) {
+        if !list.is_empty() {
+            self.separate();
+        }
+        match list {
+            [] => {}
+            [one] => each(self, one),
+            list => self.braces(list, each),
         }
     }
 

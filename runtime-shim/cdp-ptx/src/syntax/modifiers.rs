@@ -49,7 +49,7 @@ impl<W: Word> Modifier<&[W]> for W {
     }
 
     fn write(&self, printer: &mut Printer, _: &[W]) {
-        printer.flag(!self.word().is_empty(), self.word());
+        printer.maybe_word(*self);
     }
 }
 
@@ -114,6 +114,7 @@ macro_rules! modifiers {
         }
     )*};
 }
+pub(super) use modifiers;
 
 modifiers! {
     ScalarType, _ => Pointer:
@@ -179,50 +180,6 @@ modifiers! {
     MatrixShape, _ => ():
         read |p, mods| mods.need("a shape such as `.m16n8k16`", MatrixShape::from_word),
         write |shape, out| out.word(&shape.to_string());
-    /// The word is that of the ordering that is not relaxed.
-    AccessOrder, word => &str:
-        read |p, mods| {
-            if mods.flag("weak") {
-                return Ok(AccessOrder::Weak);
-            }
-            if mods.flag("volatile") {
-                return Ok(AccessOrder::Volatile);
-            }
-            let (mmio, relaxed) = (mods.flag("mmio"), mods.flag("relaxed"));
-            mods.require(relaxed || !mmio, "`.mmio` goes with `.relaxed`")?;
-            if !relaxed && !mods.flag(word) {
-                return Ok(AccessOrder::Weak);
-            }
-            let scope = mods.need("a scope such as `.gpu`", Scope::from_str)?;
-            Ok(match (mmio, relaxed, word) {
-                (true, ..) => AccessOrder::Mmio(scope),
-                (_, true, _) => AccessOrder::Relaxed(scope),
-                (.., "acquire") => AccessOrder::Acquire(scope),
-                _ => AccessOrder::Release(scope),
-            })
-        },
-        write |order, out| match order {
-            AccessOrder::Weak => {}
-            AccessOrder::Volatile => out.word("volatile"),
-            AccessOrder::Relaxed(scope) => out.words(&["relaxed", scope.as_str()]),
-            AccessOrder::Acquire(scope) => out.words(&["acquire", scope.as_str()]),
-            AccessOrder::Release(scope) => out.words(&["release", scope.as_str()]),
-            AccessOrder::Mmio(scope) => out.words(&["mmio", "relaxed", scope.as_str()]),
-        };
-    /// Relaxed, or the ordering given; both with a scope.
-    Option<(AtomOrder, Scope)>, full => AtomOrder:
-        read |p, mods| {
-            let Some(order) = mods.take(AtomOrder::from_str) else { return Ok(None) };
-            let known = order == full || order == AtomOrder::Relaxed;
-            mods.require(known, "arrivals release, waits acquire")?;
-            let scope = mods.need("a scope such as `.cta`", Scope::from_str)?;
-            let near = matches!(scope, Scope::Cta | Scope::Cluster);
-            mods.require(near, "the scope is `.cta` or `.cluster`")?;
-            Ok(Some((order, scope)))
-        },
-        write |order, out| if let Some((order, scope)) = order {
-            out.words(&[order.as_str(), scope.as_str()]);
-        };
     /// All but the operator; the policy that the words announce is an operand.
     CacheHints, _ => ():
         read |p, mods| Ok(CacheHints {
@@ -273,38 +230,6 @@ modifiers! {
             out.maybe(mode.rounding);
             out.flag(mode.ftz, "ftz");
             out.flag(mode.sat, "sat");
-        };
-    DivMode, _ => ():
-        read |p, mods| mods.need("`.approx` or a rounding such as `.rn`", |word| match word {
-            "approx" => Some(DivMode::Approx),
-            "full" => Some(DivMode::Full),
-            _ => Rounding::from_str(word).map(DivMode::Ieee),
-        }),
-        write |mode, out| out.word(match mode {
-            DivMode::Approx => "approx",
-            DivMode::Full => "full",
-            DivMode::Ieee(rounding) => rounding.as_str(),
-        });
-    /// `.release` and `.acquire` are what is meant without them.
-    ClusterBarrier, _ => ():
-        read |p, mods| {
-            if mods.flag("wait") {
-                mods.flag("acquire");
-                return Ok(ClusterBarrier::Wait);
-            }
-            mods.need("`.arrive` or `.wait`", |word| (word == "arrive").then_some(()))?;
-            let releases = !mods.flag("relaxed");
-            if releases {
-                mods.flag("release");
-            }
-            Ok(ClusterBarrier::Arrive { releases })
-        },
-        write |barrier, out| match barrier {
-            ClusterBarrier::Wait => out.word("wait"),
-            ClusterBarrier::Arrive { releases } => {
-                out.word("arrive");
-                out.flag(!releases, "relaxed");
-            }
         };
     /// `.v2`, `.v4`, `.v8`; 1 if there is none.
     usize, _ => ():

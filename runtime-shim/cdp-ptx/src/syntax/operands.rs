@@ -16,8 +16,8 @@ use crate::warpgroup::LeftFactor;
 pub(crate) struct Wide(pub ScalarType);
 /// [`Wide`], so many of them.
 pub(crate) struct WideVector(pub ScalarType, pub usize);
-/// So many of the type's own width.
-struct Exactly(ScalarType, usize);
+/// There unless that is so.
+pub(crate) struct Unless(pub bool, pub ScalarType);
 /// A side of a conversion, with the other side's type: [`Wide`], but for bytes beside `.bf16`; between integers it may be
 /// read from a special register.
 pub(crate) struct Converted(pub ScalarType, pub ScalarType);
@@ -137,14 +137,6 @@ operands! {
         };
     PredOperand, _ => ():
         read |p| p.pred_operand(), write |operand, out| out.pred(operand);
-    Dsts, WideVector(ty, count) => WideVector:
-        read |p| p.dsts(ty, count, Width::AtLeast), write |dsts, out| out.dsts(dsts);
-    Srcs, WideVector(ty, count) => WideVector:
-        read |p| p.srcs(ty, count, Width::AtLeast), write |srcs, out| out.srcs(srcs, ty);
-    Dsts, Exactly(ty, count) => Exactly:
-        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
-    Srcs, Exactly(ty, count) => Exactly:
-        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
     Address, space => Space:
         read |p| p.space_address(space), write |address, out| out.brackets(address);
     Address, Unified(space) => Unified:
@@ -171,15 +163,6 @@ operands! {
     /// A number, which the text names in messages.
     u32, what => &str:
         read |p| p.number_u32(what), write |number, out| out.number(i64::from(*number));
-    LeftFactor, _ => ():
-        read |p| match p.at(b'{') {
-            true => p.srcs(ScalarType::B32, 4, Width::Exact).map(LeftFactor::Registers),
-            false => p.operand(ScalarType::B64).map(LeftFactor::Shared),
-        },
-        write |factor, out| match factor {
-            LeftFactor::Registers(list) => out.srcs(list, ScalarType::B32),
-            LeftFactor::Shared(descriptor) => out.operand(descriptor, ScalarType::B64),
-        };
     /// A table of eight bits.
     u8, what => &str:
         read |p| {
@@ -226,14 +209,27 @@ placed! {
             out.out.push('|');
             out.reg(*reg);
         };
-    /// So many registers; none is no operand.
+    Dst, Unless(absent, ty) => Unless:
+        read |p| if absent { Ok(None) } else { Arg::read(p, ty) },
+        write |dst, out| if !absent { dst.write(out, ty) };
     Dsts, (ty, count) => (ScalarType, usize):
-        read |p| if count == 0 { Ok(Dsts::default()) } else { Arg::read(p, Exactly(ty, count)) },
-        write |dsts, out| if !dsts.is_empty() { dsts.write(out, Exactly(ty, count)) };
-    /// So many values; none is no operand.
+        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
     Srcs, (ty, count) => (ScalarType, usize):
-        read |p| if count == 0 { Ok(Srcs::default()) } else { Arg::read(p, Exactly(ty, count)) },
-        write |srcs, out| if !srcs.is_empty() { srcs.write(out, Exactly(ty, count)) };
+        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
+    Dsts, WideVector(ty, count) => WideVector:
+        read |p| p.dsts(ty, count, Width::AtLeast), write |dsts, out| out.dsts(dsts);
+    Srcs, WideVector(ty, count) => WideVector:
+        read |p| p.srcs(ty, count, Width::AtLeast), write |srcs, out| out.srcs(srcs, ty);
+    LeftFactor, _ => ():
+        read |p| if p.more()? && p.at(b'{') {
+            p.srcs(ScalarType::B32, 4, Width::Exact).map(LeftFactor::Registers)
+        } else {
+            Arg::read(p, ScalarType::B64).map(LeftFactor::Shared)
+        },
+        write |factor, out| match factor {
+            LeftFactor::Registers(list) => out.srcs(list, ScalarType::B32),
+            LeftFactor::Shared(descriptor) => descriptor.write(out, ScalarType::B64),
+        };
     [bool; 2], Flags(first, [no, yes]) => Flags:
         read |p| {
             let mut flags = [false; 2];
@@ -287,7 +283,7 @@ placed! {
             if lod != TexLod::Gradient {
                 return Ok(Srcs::default());
             }
-            p.separate()?;
+            p.more()?;
             p.gradient(geometry)
         },
         write |srcs, out| if !srcs.is_empty() {

@@ -1,8 +1,9 @@
 //! Modifiers and operands of video instructions: operations whose name is in the opcode, and registers with
 //! the part of them that is used.
 
-use super::operands::operands;
-use super::{Arg, Modifier, placed};
+use super::modifiers::modifiers;
+use super::operands::{operands, placed};
+use super::{Arg, Modifier};
 use crate::inst::*;
 use crate::module::Reg;
 use crate::parse::body::Name;
@@ -18,8 +19,6 @@ use ScalarType::*;
 pub(crate) struct LaneCount;
 /// `.shr7`, `.shr15`, or 0.
 pub(crate) struct ProductShift;
-/// The type of the result, which `vset` leaves out.
-pub(crate) struct VideoResult(pub VideoOp);
 /// Whether the next operand is negated.
 pub(crate) struct Minus;
 /// The register written and the lanes of it, of so many.
@@ -27,87 +26,22 @@ pub(crate) struct Lanes(pub u32);
 /// The lanes chosen of two registers, of so many in each; where nothing is written those from the second on.
 pub(crate) struct Elements(pub u32, pub u32);
 
-fn comparison(word: &str) -> Option<CmpOp> {
-    use CmpOp::*;
-    CmpOp::from_str(word).filter(|cmp| matches!(cmp, Eq | Ne | Lt | Le | Gt | Ge))
-}
-
-/// The operation that the opcode names, without `v` and the number of lanes, which the value is.
-impl Modifier<u32> for VideoOp {
-    fn read(_: &Parser, mods: &mut Mods, _: u32) -> Result<VideoOp> {
-        let name = mods.opcode.text.trim_start_matches('v').trim_end_matches(['2', '4']);
-        Ok(match name {
-            "add" => VideoOp::Add,
-            "sub" => VideoOp::Sub,
-            "absdiff" => VideoOp::AbsDiff,
-            "min" => VideoOp::Min,
-            "max" => VideoOp::Max,
-            "avrg" => VideoOp::Average,
-            "shl" => VideoOp::Shl(mods.need("`.clamp` or `.wrap`", ShiftMode::from_str)?),
-            "shr" => VideoOp::Shr(mods.need("`.clamp` or `.wrap`", ShiftMode::from_str)?),
-            _ => VideoOp::Set(mods.need("a comparison such as `.lt`", comparison)?),
-        })
-    }
-
-    fn write(&self, printer: &mut Printer, lanes: u32) {
-        let name = match self {
-            VideoOp::Add => "add",
-            VideoOp::Sub => "sub",
-            VideoOp::AbsDiff => "absdiff",
-            VideoOp::Min => "min",
-            VideoOp::Max => "max",
-            VideoOp::Average => "avrg",
-            VideoOp::Shl(_) => "shl",
-            VideoOp::Shr(_) => "shr",
-            VideoOp::Set(_) => "set",
+modifiers! {
+    /// In the opcode, between `v` and the number of lanes, which the value is.
+    VideoOp, lanes => u32:
+        read |p, mods| {
+            let name = mods.opcode.text.trim_start_matches('v').trim_end_matches(['2', '4']);
+            Ok(VideoOp::from_str(name).expect("the opcodes of the rows name operations"))
+        },
+        write |op, out| match lanes {
+            1 => out.rename(&format!("v{op}")),
+            lanes => out.rename(&format!("v{op}{lanes}")),
         };
-        let lanes = if lanes == 1 { String::new() } else { lanes.to_string() };
-        printer.rename(&format!("v{name}{lanes}"));
-    }
-}
-
-/// How the operation is done, which is read with its name.
-impl Modifier<VideoOp> for () {
-    fn read(_: &Parser, _: &mut Mods, _: VideoOp) -> Result<()> {
-        Ok(())
-    }
-
-    fn write(&self, printer: &mut Printer, op: VideoOp) {
-        match op {
-            VideoOp::Shl(mode) | VideoOp::Shr(mode) => printer.word(mode.as_str()),
-            VideoOp::Set(cmp) => printer.word(cmp.as_str()),
-            _ => {}
-        }
-    }
-}
-
-impl Modifier<VideoResult> for ScalarType {
-    fn read(_: &Parser, mods: &mut Mods, VideoResult(op): VideoResult) -> Result<ScalarType> {
-        if matches!(op, VideoOp::Set(_)) { Ok(U32) } else { mods.ty(&[U32, S32]) }
-    }
-
-    fn write(&self, printer: &mut Printer, VideoResult(op): VideoResult) {
-        printer.flag(!matches!(op, VideoOp::Set(_)), self.as_str());
-    }
-}
-
-impl Modifier<LaneCount> for u32 {
-    fn read(_: &Parser, mods: &mut Mods, _: LaneCount) -> Result<u32> {
-        Ok(if mods.opcode.text.ends_with('2') { 2 } else { 4 })
-    }
-
-    fn write(&self, _: &mut Printer, _: LaneCount) {}
-}
-
-impl Modifier<ProductShift> for u32 {
-    fn read(_: &Parser, mods: &mut Mods, _: ProductShift) -> Result<u32> {
-        Ok(if mods.flag("shr7") { 7 } else { 15 * u32::from(mods.flag("shr15")) })
-    }
-
-    fn write(&self, printer: &mut Printer, _: ProductShift) {
-        printer.flag(*self == 7, "shr7");
-        printer.flag(*self == 15, "shr15");
-    }
+    u32, _ => LaneCount:
+        read |p, mods| Ok(if mods.opcode.text.ends_with('2') { 2 } else { 4 }), write |lanes, out| ();
+    u32, _ => ProductShift:
+        read |p, mods| Ok(if mods.flag("shr7") { 7 } else { 15 * u32::from(mods.flag("shr15")) }),
+        write |shift, out| out.flag(shift > 0, &format!("shr{shift}"));
 }
 
 impl<'a> Parser<'a> {
@@ -138,11 +72,9 @@ impl<'a> Parser<'a> {
 
     /// `b0` .. `b3`, `h0`, `h1`, or nothing.
     fn part(&mut self, word: &str) -> Result<VideoSelect> {
-        match word.as_bytes() {
-            [] => Ok(VideoSelect::Whole),
-            [b'b', digit @ b'0'..=b'3'] => Ok(VideoSelect::Byte(digit - b'0')),
-            [b'h', digit @ b'0'..=b'1'] => Ok(VideoSelect::Half(digit - b'0')),
-            _ => fail!(self, self.peek, Operand, "`.{word}` is not a part of a register"),
+        match VideoSelect::from_str(word) {
+            Some(part) => Ok(part),
+            None => fail!(self, self.peek, Operand, "`.{word}` is not a part of a register"),
         }
     }
 
@@ -159,14 +91,6 @@ impl<'a> Parser<'a> {
 }
 
 impl Printer<'_> {
-    fn part(&mut self, select: VideoSelect) {
-        match select {
-            VideoSelect::Whole => {}
-            VideoSelect::Byte(n) => self.word(&format!("b{n}")),
-            VideoSelect::Half(n) => self.word(&format!("h{n}")),
-        }
-    }
-
     fn lane_digits(&mut self, lanes: u32, chosen: impl DoubleEndedIterator<Item = u8>) {
         self.word(if lanes == 2 { "h" } else { "b" });
         self.out.extend(chosen.rev().map(|n| char::from(b'0' + n)));
@@ -182,7 +106,7 @@ operands! {
         },
         write |source, out| {
             out.operand(&source.0, B32);
-            out.part(source.1);
+            out.maybe_word(source.1);
         };
     /// A destination and the part of it that is written.
     (Reg, VideoSelect), _ => ():
@@ -192,7 +116,7 @@ operands! {
         },
         write |to, out| {
             out.reg(to.0);
-            out.part(to.1);
+            out.maybe_word(to.1);
         };
     (Reg, u8), Lanes(lanes) => Lanes:
         read |p| {
