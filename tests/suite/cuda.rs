@@ -166,7 +166,7 @@ fn with_nvcc(path: &Path) -> Outcome {
 
 pub(crate) const COMPUTE_90: &str = "-gencode=arch=compute_90,code=[sm_90,compute_90]";
 
-fn finish(command: &mut Command) -> Outcome {
+pub(crate) fn finish(command: &mut Command) -> Outcome {
     let output = run_limited(command, TIME_LIMIT)?;
     match output.status.success() {
         true => Ok(()),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::cuda::{COMPUTE_90, folder, link_by_nvcc, succeed, write};
+use crate::cuda::{COMPUTE_90, finish, folder, link_by_nvcc, succeed, write};
 use crate::oracle;
 use crate::run::execute;
 use crate::support::Outcome;
@@ -125,9 +125,24 @@ pub fn managed_objects() -> Outcome {
     run("cdpc")?;
     succeed(dir, &["build", "m.cu", "n.o", "-o", "program"])?;
     run("cdpc of a source and an object")?;
-    if oracle::has_nvcc() {
-        link_by_nvcc(dir, COMPUTE_90, &["m.o", "n.o"])?;
-        run("nvcc")?;
+    if !oracle::has_nvcc() {
+        return Ok(());
+    }
+    link_by_nvcc(dir, COMPUTE_90, &["m.o", "n.o"])?;
+    run("nvcc")?;
+    // Either file by nvcc, which declares and defines a variable of the other.
+    for (theirs, ours) in [("m", "n"), ("n", "m")] {
+        let (source, object) = (format!("{theirs}.cu"), format!("{theirs}.nvcc.o"));
+        let mut compile =
+            std::process::Command::new(oracle::nvcc_toolkit()?.nvcc.clone().ok_or("no nvcc")?);
+        compile.current_dir(dir).args([COMPUTE_90, "-dc", &source, "-o", &object]);
+        finish(&mut compile)?;
+        for beside in [format!("{ours}.o"), format!("{ours}.cu")] {
+            succeed(dir, &["build", &beside, &object, "--emit", "exe", "-o", "program"])?;
+            run(&format!("cdpc of {object} and {beside}"))?;
+        }
+        link_by_nvcc(dir, COMPUTE_90, &[&object, &format!("{ours}.o")])?;
+        run(&format!("nvcc of {object}"))?;
     }
     Ok(())
 }

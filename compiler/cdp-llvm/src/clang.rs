@@ -14,13 +14,14 @@ use inkwell::values::{
 };
 
 use crate::artifact::LlvmModule;
+use crate::bools::{self, Extension};
 use crate::error::{LowerError, Result, bug};
 use crate::foreign::{self, ForeignKernel};
 use crate::kernel::LAUNCH;
 use crate::launches;
 use crate::launches::{Optimized, Untouched};
 use crate::managed;
-use crate::memset::{MEMSET, MEMSET_2D, link_memset};
+use crate::memset::{MEMSET, MEMSET_2D, MEMSET_BOX, link_memset};
 use crate::narrow;
 use crate::options::{DebugInfo, LowerOptions};
 use crate::raise::place::{self, LaunchPlace};
@@ -80,6 +81,7 @@ pub fn lower_clang(
         define_traps(context, &module)?;
         returns::return_at_ends(context, &module)?;
         narrow::convert_by_words(context, &module)?;
+        bools::take_whole_bytes(context, &module, Extension::Sign)?;
         inline_dimensions(context, &module);
         relax_atomics(context, &module);
         problems = foreign::raise_launches(context, &module, &data, address_bits, options)?;
@@ -269,7 +271,9 @@ fn define_traps<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(
 /// was one.
 fn redirect_memset(module: &Module<'_>) -> bool {
     let mut found = false;
-    for (plain, helper) in [("MemsetAsync", MEMSET), ("Memset2DAsync", MEMSET_2D)] {
+    let all =
+        [("MemsetAsync", MEMSET), ("Memset2DAsync", MEMSET_2D), ("Memset3DAsync", MEMSET_BOX)];
+    for (plain, helper) in all {
         for prefix in ["cuda", "__cudaCDP2"] {
             for suffix in ["", "_ptsz"] {
                 let name = format!("{prefix}{plain}{suffix}");

@@ -2,10 +2,12 @@
 
 use inkwell::context::Context;
 
+use crate::bools::{self, Extension};
 use crate::error::Result;
 use crate::{foreign, managed, returns};
 
-/// The bitcode with its managed variables where the runtime puts them, and functions that return wherever they end.
+/// The bitcode with its managed variables where the runtime puts them, functions that return wherever they end, and truth
+/// values that are bytes.
 ///
 /// # Errors
 /// [`crate::LowerError::Foreign`] for what is no bitcode, and for uses of managed variables that cannot be redirected.
@@ -14,5 +16,6 @@ pub fn finish_host(name: &str, bitcode: &[u8]) -> Result<Vec<u8>> {
     let module = foreign::read(&context, name, bitcode)?;
     managed::redirect(&module)?;
     returns::return_at_ends(&context, &module)?;
+    bools::take_whole_bytes(&context, &module, Extension::Zero)?;
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }

@@ -16,6 +16,7 @@
 #![deny(missing_docs)]
 
 pub mod artifact;
+mod bools;
 pub mod call;
 pub mod clang;
 mod codegen;

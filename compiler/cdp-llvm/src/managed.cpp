@@ -38,12 +38,12 @@ static StringRef deviceSymbol(GlobalVariable &Variable) {
 
 /// A function that yields the variable's place, asking the runtime the first time; `Handle` is where the unit's
 /// handle is kept, null for a program of ours.
-static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *Slot, GlobalVariable *Handle) {
+static Function *accessor(Module &M, StringRef Symbol, GlobalVariable *Slot, GlobalVariable *Handle) {
   LLVMContext &C = M.getContext();
   auto *Pointer = PointerType::getUnqual(C);
   FunctionCallee Init = M.getOrInsertFunction("__cudaInitModule", Type::getInt8Ty(C), Pointer);
   auto *F = Function::Create(FunctionType::get(Pointer, false), GlobalValue::InternalLinkage,
-                             "__cdp_managed_" + Variable.getName(), M);
+                             "__cdp_managed_" + Symbol, M);
   F->addFnAttr(Attribute::AlwaysInline);
   F->addFnAttr(Attribute::NoUnwind);
   auto *Entry = BasicBlock::Create(C, "", F), *Ask = BasicBlock::Create(C, "ask", F),
@@ -59,21 +59,39 @@ static Function *accessor(Module &M, GlobalVariable &Variable, GlobalVariable *S
   return F;
 }
 
+/// The pointer through which host code reaches a variable has the variable's symbol, as nvcc's host code has it: files of
+/// both may share the variable. What clang made becomes the file's own, by which entries of programs of ours name it.
+static GlobalVariable *slotOf(Module &M, GlobalVariable &Variable) {
+  auto *Pointer = PointerType::getUnqual(M.getContext());
+  bool IsDeclared = Variable.isDeclaration();
+  auto *Slot = new GlobalVariable(M, Pointer, false, Variable.getLinkage(),
+                                  IsDeclared ? nullptr : ConstantPointerNull::get(Pointer));
+  Slot->setVisibility(Variable.getVisibility());
+  std::string Symbol = Variable.getName().str();
+  Slot->takeName(&Variable);
+  if (Comdat *Group = Variable.getComdat()) {
+    Slot->setComdat(Group);
+    Variable.setComdat(nullptr);
+  }
+  if (!IsDeclared) {
+    Variable.setVisibility(GlobalValue::DefaultVisibility);
+    Variable.setLinkage(GlobalValue::InternalLinkage);
+    Variable.setName("__cdp_shadow_" + Symbol);
+  }
+  return Slot;
+}
+
+/// Tells the runtime of the pointer of a variable that this file defines.
 static void registerSlot(Module &M, IRBuilder<> &B, GlobalVariable &Variable, GlobalVariable *Slot, Value *Handle,
                          StringRef Symbol) {
   Type *Int = B.getInt32Ty(), *Pointer = B.getPtrTy();
   Type *Parameters[] = {Pointer, Pointer, Pointer, Pointer, Int, B.getInt64Ty(), Int, Int};
   FunctionCallee Register = M.getOrInsertFunction(
       "__cudaRegisterManagedVar", FunctionType::get(B.getVoidTy(), Parameters, false));
-  Value *Null = ConstantPointerNull::get(B.getPtrTy());
+  Value *Unit = Handle ? Handle : ConstantPointerNull::get(B.getPtrTy());
   Value *Name = B.CreateGlobalString(Symbol);
   uint64_t Bytes = M.getDataLayout().getTypeAllocSize(Variable.getValueType());
-  // NVIDIA's runtime wants an address by which it knows the variable; ours knows it by the slot. Files that share
-  // a variable have a slot each, so that those of the others need an address of their own.
-  Value *Own = Variable.isDeclaration() ? Slot : &Variable;
-  Value *Shadow = Handle ? Own : Null;
-  B.CreateCall(Register, {Handle ? Handle : Null, Slot, Shadow, Name, B.getInt32(Variable.isDeclaration()),
-                          B.getInt64(Bytes), B.getInt32(0), B.getInt32(0)});
+  B.CreateCall(Register, {Unit, Slot, Name, Name, B.getInt32(0), B.getInt64(Bytes), B.getInt32(0), B.getInt32(0)});
 }
 
 /// Takes out the call that registers the variable as a plain one, in objects that register themselves. The
@@ -157,14 +175,19 @@ extern "C" char *cdp_managed_host(LLVMModuleRef Module, const char *Section, siz
     IRBuilder<>(End).CreateStore(Globals->getArg(0), Kept);
   }
   for (GlobalVariable *V : Variables) {
-    auto *Slot = new GlobalVariable(M, Pointer, false, GlobalValue::InternalLinkage,
-                                    ConstantPointerNull::get(Pointer), "__cdp_slot_" + V->getName());
     std::string Symbol = Globals ? unregister(*Globals, *V) : deviceSymbol(*V).str();
-    if (GlobalVariable *Other = redirect(*V, accessor(M, *V, Slot, Kept)))
+    std::string Known = V->getName().str();
+    GlobalVariable *Slot = slotOf(M, *V);
+    if (GlobalVariable *Other = redirect(*V, accessor(M, Known, Slot, Kept)))
       return LLVMCreateMessage(("the initial value of `" + Other->getName() +
-                                "` has the address of `__managed__` variable `" + V->getName() + "`")
+                                "` has the address of `__managed__` variable `" + Known + "`")
                                    .str()
                                    .c_str());
+    if (V->isDeclaration()) {
+      V->replaceAllUsesWith(Slot);
+      V->eraseFromParent();
+      continue;
+    }
     IRBuilder<> B(End);
     registerSlot(M, B, *V, Slot, Globals ? Globals->getArg(0) : nullptr, Symbol);
     V->setSection("");

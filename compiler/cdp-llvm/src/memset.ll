@@ -136,6 +136,26 @@ go:
   ret i32 %result
 }
 
+%pitched = type { ptr, i64, i64, i64 }
+%extent = type { i64, i64, i64 }
+
+; cudaMemset3DAsync as CUDA's headers declare it.
+define internal i32 @__cdp_memset_box(ptr byval(%pitched) align 8 %place, i32 %value, ptr byval(%extent) align 8 %size, ptr %stream) #1 {
+entry:
+  %dst = load ptr, ptr %place, align 8
+  %pitch.at = getelementptr inbounds %pitched, ptr %place, i64 0, i32 1
+  %pitch = load i64, ptr %pitch.at, align 8
+  %ysize.at = getelementptr inbounds %pitched, ptr %place, i64 0, i32 3
+  %ysize = load i64, ptr %ysize.at, align 8
+  %width = load i64, ptr %size, align 8
+  %height.at = getelementptr inbounds %extent, ptr %size, i64 0, i32 1
+  %height = load i64, ptr %height.at, align 8
+  %depth.at = getelementptr inbounds %extent, ptr %size, i64 0, i32 2
+  %depth = load i64, ptr %depth.at, align 8
+  %error = call i32 @__cdp_memset_3d(ptr %dst, i64 %pitch, i64 %ysize, i32 %value, i64 %width, i64 %height, i64 %depth, ptr %stream)
+  ret i32 %error
+}
+
 define internal i32 @__cdp_memset_2d(ptr %dst, i64 %pitch, i32 %value, i64 %width, i64 %height, ptr %stream) #1 {
   %error = call i32 @__cdp_memset_3d(ptr %dst, i64 %pitch, i64 %height, i32 %value, i64 %width, i64 %height, i64 1, ptr %stream)
   ret i32 %error

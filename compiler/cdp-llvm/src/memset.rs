@@ -10,6 +10,10 @@ use crate::foreign::parse;
 pub(crate) const MEMSET: &str = "__cdp_memset_1d";
 pub(crate) const MEMSET_2D: &str = "__cdp_memset_2d";
 pub(crate) const MEMSET_3D: &str = "__cdp_memset_3d";
+/// The same with the records of CUDA's headers.
+pub(crate) const MEMSET_BOX: &str = "__cdp_memset_box";
+
+const HELPERS: [&str; 4] = [MEMSET, MEMSET_2D, MEMSET_3D, MEMSET_BOX];
 
 /// Links the memset kernel, whose launch is lowered with the others.
 pub(crate) fn link_memset<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
@@ -18,13 +22,13 @@ pub(crate) fn link_memset<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -
     memset.set_data_layout(&module.get_data_layout());
     let unlinked = |error: inkwell::support::LLVMString| bug("link memset", error.to_string());
     // The helpers are internal; the linker resolves a reference to an external definition only.
-    for name in [MEMSET, MEMSET_2D, MEMSET_3D] {
+    for name in HELPERS {
         if let Some(function) = memset.get_function(name) {
             function.set_linkage(Linkage::External);
         }
     }
     module.link_in_module(memset).map_err(unlinked)?;
-    for name in [MEMSET, MEMSET_2D, MEMSET_3D] {
+    for name in HELPERS {
         if let Some(function) = module.get_function(name) {
             function.set_linkage(Linkage::Internal);
         }

@@ -26,6 +26,21 @@ __device__ float doubled(int k)
     }
 }
 
+// The first lane alone has a result, which goes elsewhere.
+template <typename T>
+__device__ T least(T value, T *result)
+{
+    for (int by = 1; by < 4; by *= 2) {
+        value = min(value, __shfl_down_sync(15, value, by));
+    }
+    if (threadIdx.x > 0) {
+        return;
+    }
+    *result = value;
+}
+
+__global__ void lowest(int *a) { least(a[threadIdx.x], a + 8); }
+
 __global__ void child(int *a)
 {
     put(a, 7);
@@ -92,7 +107,9 @@ int main()
     for (int i = 0; i < 8; i++) {
         printf("%d ", a[i]);
     }
-    printf("\n");
+    lowest<<<1, 4>>>(a);
+    cudaDeviceSynchronize();
+    printf("%d\n", a[8]);
 
     float *f = (float *)memory;
     two_views<<<1, 4>>>(f, a, f + 8);

@@ -340,6 +340,14 @@ pub(crate) fn is_declaration(function: FunctionValue<'_>) -> bool {
     unsafe { LLVMIsDeclaration(function.as_value_ref()) != 0 }
 }
 
+/// Drops what a load says of the values that it yields.
+pub(crate) fn forget_range(context: &Context, load: InstructionValue<'_>) {
+    // SAFETY: a live instruction; no node takes the kind's away.
+    unsafe {
+        LLVMSetMetadata(load.as_value_ref(), context.get_kind_id("range"), std::ptr::null_mut());
+    }
+}
+
 /// Whether anything uses a function.
 pub(crate) fn has_uses(function: FunctionValue<'_>) -> bool {
     // SAFETY: a live function.

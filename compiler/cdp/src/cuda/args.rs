@@ -291,7 +291,8 @@ fn messages(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
 }
 
 /// C++ 17 with GNU's extensions unless something else is asked for, and what is a warning for nvcc and g++ as a warning:
-/// narrow values between braces, `register`, and a macro right behind a string (`"%"PRIu64`).
+/// narrow values between braces, `register`, a macro right behind a string (`"%"PRIu64`), and in device code `return;` in a
+/// function with a value.
 fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     let standard = match options.cxx_standard.as_deref() {
         None => "gnu++17",
@@ -300,7 +301,7 @@ fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
         Some(standard) => standard,
     };
     add(&[&format!("-std={standard}")]);
-    add(&["-Wno-error=c++11-narrowing", "-Wno-error=register"]);
+    add(&["-Wno-error=c++11-narrowing", "-Wno-error=register", "-Wno-error=return-mismatch"]);
     // And `typeof`, which nvcc has in every standard.
     add(&["-Wno-error=reserved-user-defined-literal", "-fgnu-keywords"]);
     // Modules of C++20, which nvcc has not, make clang 22 read member templates that are specialised within their class

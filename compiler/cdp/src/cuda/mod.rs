@@ -53,7 +53,7 @@ pub(crate) enum Half {
     /// An object of the host half that holds the device code ([`relocatable_name`]) and registers itself
     /// with NVIDIA's runtime.
     HostAlone,
-    /// Bitcode that the object of the host half is made of; true for one as [`Half::HostAlone`].
+    /// Bitcode that the object of the host half is made of, not optimised; true for one as [`Half::HostAlone`].
     HostUnoptimised(bool),
     /// Bitcode of the host half, not optimised, for looking at.
     HostBitcode,
@@ -71,8 +71,6 @@ pub(crate) struct Read {
     /// `None` when the program is wrong.
     pub bytes: Option<Vec<u8>>,
     pub dependencies: Vec<PathBuf>,
-    /// clang has said that a function with a value may end without `return`.
-    pub lacks_return: bool,
 }
 
 /// What is known of a `.cu` file without making code of it.
@@ -239,25 +237,17 @@ impl Compiler {
         half: Half,
         options: &CompileOptions,
     ) -> Result<Read, Error> {
-        if !matches!(half, Half::Host | Half::HostAlone) {
-            return self.read_half(job, source, half, options);
-        }
-        let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
-        let may_manage = |dependencies: &[PathBuf]| {
-            source.host_language().is_none() && has_managed(source, dependencies)
-        };
-        if may_manage(&[]) {
-            return self.host_by_bitcode(job, source, unoptimised, options);
-        }
-        let read = self.read_half(job, source, half, options)?;
-        match read.bytes.is_some() && (read.lacks_return || may_manage(&read.dependencies)) {
-            true => self.host_by_bitcode(job, source, unoptimised, options),
-            false => Ok(read),
+        match half {
+            Half::Host => self.host_by_bitcode(job, source, Half::HostUnoptimised(false), options),
+            Half::HostAlone => {
+                self.host_by_bitcode(job, source, Half::HostUnoptimised(true), options)
+            }
+            _ => self.read_half(job, source, half, options),
         }
     }
 
-    /// The host half of a file that has `__managed__` variables, or includes some, or functions that end without
-    /// `return`.
+    /// The object of a host half, by way of bitcode in which it is made to do as nvcc's host code does
+    /// ([`cdp_llvm::finish_host`]).
     fn host_by_bitcode(
         &self,
         job: &Job,
@@ -328,13 +318,12 @@ impl Compiler {
         }
         let ClangOutput { bytes, messages, failed, dependencies } = output;
         let report = report::read(&messages, source, &options.warnings);
-        let lacks_return = messages.contains("-Wreturn-type]");
         // A warning may be an error by request.
         let failed = failed || report.has_errors();
         if failed && !report.has_errors() {
             return Err(Error::Input { name: source.name(), message: messages });
         }
-        Ok(Read { report, bytes: (!failed).then_some(bytes), dependencies, lacks_return })
+        Ok(Read { report, bytes: (!failed).then_some(bytes), dependencies })
     }
 
     /// Code of a device half.
@@ -364,22 +353,9 @@ impl Compiler {
     }
 }
 
-/// Whether a source, or what it includes, may declare a managed variable.
-fn has_managed(source: &SourceInput, dependencies: &[PathBuf]) -> bool {
-    let names = |path: &PathBuf| std::fs::read(path).is_ok_and(|text| names_managed(&text));
-    source.own_text().is_some_and(|text| names_managed(text.as_bytes()))
-        || dependencies.iter().any(names)
-}
-
 /// The file of the job's folder with the device code that the host half of a source is to hold.
 pub(crate) fn relocatable_name(source: &SourceInput) -> String {
     format!("{}.relocatable.fatbin", Input::Cuda(source.clone()).stem())
-}
-
-/// Whether a text may declare a managed variable.
-fn names_managed(text: &[u8]) -> bool {
-    const NAME: &[u8] = b"__managed__";
-    text.windows(NAME.len()).any(|word| word == NAME)
 }
 
 /// Device code, and what is known of it.

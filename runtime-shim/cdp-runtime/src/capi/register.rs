@@ -230,19 +230,22 @@ fn refuse_reference(what: &str, name: *const c_char) {
 
 /// Gives the managed variables of an image their places, before host code first reads one; without a handle,
 /// those that were registered without one. Not 0 if all is well.
+///
+/// Those of other images too, as far as they can be had: a file may use a variable that another one registers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     let work = || -> Result<()> {
         // SAFETY: compiled code passes the handle that it was given.
         let image = unsafe { number(handle) };
-        let pointers: Vec<usize> = registry::with(|registry| {
+        let (own, others): (Vec<_>, Vec<_>) = registry::with(|registry| {
             let managed = registry.variables.iter().filter(|(_, known)| known.managed);
-            managed.filter(|(_, known)| known.home.image() == image).map(|(at, _)| *at).collect()
+            managed.map(|(at, known)| (*at, known.home.image() == image)).partition(|known| known.1)
         });
-        for pointer in pointers {
-            let (address, _) = process::current()?.variable(pointer)?;
-            // SAFETY: the pointer that host code registered for the variable.
-            unsafe { (pointer as *mut *mut c_void).write(address as *mut c_void) };
+        for (pointer, _) in own {
+            place_managed(pointer)?;
+        }
+        for (pointer, _) in others {
+            let _ = place_managed(pointer);
         }
         Ok(())
     };
@@ -257,6 +260,14 @@ pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
         }
         Err(_) => 0,
     }
+}
+
+/// Sets the pointer through which host code reaches a managed variable.
+fn place_managed(pointer: usize) -> Result<()> {
+    let (address, _) = process::current()?.variable(pointer)?;
+    // SAFETY: the pointer that host code registered for the variable.
+    unsafe { (pointer as *mut *mut c_void).write(address as *mut c_void) };
+    Ok(())
 }
 
 /// The configuration of a launch between `<<<>>>` and the stub.

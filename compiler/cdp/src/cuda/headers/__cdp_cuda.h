@@ -57,6 +57,24 @@ static __inline__ __device__ cudaError_t __cdp_launch_device(
 #undef __maxnreg__
 #define __maxnreg__(count) __attribute__((annotate("cdp.maxnreg", count)))
 
+// For nvcc a function of the device runtime is the host's by that name, whose declaration gives the last arguments a value.
+// For clang the two are overloads.
+extern "C" {
+__device__ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+__device__ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int flags = 0);
+__device__ cudaError_t cudaMemcpy2DAsync(
+    void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+    cudaStream_t stream = 0);
+__device__ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *what, cudaStream_t stream = 0);
+__device__ cudaError_t cudaMemcpyAsync(
+    void *to, const void *from, size_t count, cudaMemcpyKind kind, cudaStream_t stream = 0);
+__device__ cudaError_t cudaMemset2DAsync(
+    void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream = 0);
+__device__ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream = 0);
+__device__ cudaError_t cudaMemsetAsync(void *to, int value, size_t count, cudaStream_t stream = 0);
+__device__ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+}
+
 // CUDA's headers declare these for device code, and define them for nvcc's front end only.
 template <typename T> static __inline__ __device__ cudaError_t cudaMalloc(T **place, size_t bytes)
 {
