@@ -2,8 +2,8 @@
 //!
 //! Functions of device code that host code calls where device code alone is read are declared for it as well.
 //! Shared variables with constructors are written as [`shared`] says; an `alignas` that asks for less than its type
-//! has gets the type's beside it; files that the source includes get clang's spelling; calls and casts get the one of
-//! [`lenient`]. What has no cure here stays clang's error.
+//! has gets the type's beside it; function objects are of both sides ([`functors`]); files that the source includes get
+//! clang's spelling; calls and casts get the one of [`lenient`]. What has no cure here stays clang's error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 
+use super::functors;
 use super::lenient::{self, Lenient};
 use super::messages::{Line, Severity};
 use super::{as_clang_takes_it, own_as_clang_takes_it, shared};
@@ -32,6 +33,8 @@ enum Cure {
     Alignment(u32),
     /// A lambda of device code is one of both sides.
     BothSides,
+    /// All function objects of device code are of both sides, as [`functors`] writes them.
+    Functors,
     /// What [`lenient`] writes.
     Lenient(Lenient),
 }
@@ -60,7 +63,12 @@ pub(super) fn run(
     let (mut of_device, mut declared) = (BTreeSet::new(), None);
     let mut said_first = None;
     for _ in 0..MOST_ROUNDS {
-        let wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
+        let mut wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
+        if output.failed && functors::are_asked_about(&output.messages) {
+            for file in functors::files(Path::new(main), request) {
+                wanted.entry(file).or_default().push(((1, 1), Cure::Functors));
+            }
+        }
         let mut is_new = false;
         if output.failed && request.args.iter().any(|word| word == "--cuda-device-only") {
             let fresh = names_of_device(&output.messages).difference(&of_device).count();
@@ -82,7 +90,8 @@ pub(super) fn run(
             again.args.push(lenient::TEMPLATES_OF_BOTH.into());
             is_new = true;
         }
-        if wanted.values().flatten().any(|(_, cure)| *cure == Cure::BothSides) {
+        let of_both = |cure: &Cure| matches!(cure, Cure::BothSides | Cure::Functors);
+        if wanted.values().flatten().any(|(_, cure)| of_both(cure)) {
             said_first.get_or_insert_with(|| output.clone());
         }
         for (file, places) in wanted {
@@ -243,6 +252,10 @@ fn rewrite(text: &str, places: &Places) -> Option<String> {
             Cure::Storage => shared::anew(text, at),
             Cure::Alignment(bytes) => Some((at..at, format!("alignas({bytes}) "))),
             Cure::BothSides => for_both_sides(text, at),
+            Cure::Functors => {
+                edits.extend(functors::marks(text));
+                None
+            }
             Cure::Lenient(cure) => cure.anew(text, at),
         };
         let Some((range, new)) = found else { continue };

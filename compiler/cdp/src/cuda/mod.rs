@@ -32,6 +32,7 @@ mod again;
 mod args;
 mod assembly;
 mod foreseen;
+mod functors;
 mod graph;
 mod headers;
 mod lenient;
