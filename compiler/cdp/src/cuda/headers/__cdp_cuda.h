@@ -103,6 +103,24 @@ static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultipro
         blocks, (const void *)kernel, block_threads, shared_bytes, flags);
 }
 
+// A power by an integer is one by a double, as the C++ library has had it since 2011; clang's device code has powers of floats
+// that are floats, and products. Squares are products here too, which are not as slow.
+static __inline__ __device__ double __cdp_power(double base, int exponent)
+{
+    return __builtin_constant_p(exponent) && exponent == 2 ? base * base : ::pow(base, (double)exponent);
+}
+static __inline__ __device__ double pow(float base, int exponent) __attribute__((enable_if(true, "")))
+{
+    return __cdp_power(base, exponent);
+}
+static __inline__ __device__ double pow(double base, int exponent) __attribute__((enable_if(true, "")))
+{
+    return __cdp_power(base, exponent);
+}
+namespace std {
+using ::pow;
+}
+
 // The least and the greatest of two numbers in host code, for the types that nvcc has them for; clang has them in device
 // code alone. A program may have its own of them: of two equal candidates the one with a condition is taken, and both
 // can be there.
